@@ -110,7 +110,7 @@ fn judging(place: &Path) -> bool {
     let to = RunFolder::create(&place.join("large")).expect("a new folder");
     let (launches, samples) = multiplied(&open(&run), &to, (usize::MAX, SAMPLES));
     let start = Instant::now();
-    pagewise::run::replay::replay(&to).expect("it is as it was written");
+    pagewise::run::session::replay(&to).expect("it is as it was written");
     let (took, peak) = (start.elapsed(), peak_mib());
     println!("judging {samples} samples in {launches} launches, from the record: {:.2} s, {peak:.0} MiB", took.as_secs_f64());
     let start = Instant::now();

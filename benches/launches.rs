@@ -17,7 +17,7 @@ use pagewise::worker;
 use record::method::Role;
 use stats::estimate::{Point, estimates};
 use stats::interval::CONFIDENCE;
-use stats::verdict::MARGIN;
+use stats::verdicts::MARGIN;
 
 /// Seconds for each experiment, and the most launches that are made of them.
 const BUDGET_S: f64 = 30.0;

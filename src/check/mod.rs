@@ -1,6 +1,19 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are checked against it.
 
+use crate::plan::{self, Choice, Terms, Wish, select};
+use crate::run::guard::{Guard, Scratch, Undo, Undoing};
+use crate::run::signals::{Signals, exit_code};
+use crate::{run::Runner, run::progress::Progress, worker::Worker};
+use anyhow::{Context, Result};
+use files::kernel;
+use judge::{agreement::disagreements, evidence::Evidence};
+use record::cell::{Selector, parameter_words};
+use record::experiment::{Experiment, ParameterList};
+use record::{folder::RunFolder, method::Method, outcome::Status, plan::PlannedCell, state::State};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 /// Prints a line; a reader that has seen enough, such as head, is no error.
 macro_rules! say {
     ($($words:tt)*) => {{
@@ -10,26 +23,9 @@ macro_rules! say {
 }
 
 mod laws;
-mod modes;
 mod refusals;
 pub mod selftest;
 mod trace;
-
-use crate::plan::{self, Choice, Terms, Wish, select};
-use crate::{
-    run::Runner,
-    run::guard::Scratch,
-    run::progress::Progress,
-    run::signals::{Signals, exit_code},
-    worker::Worker,
-};
-use anyhow::{Context, Result};
-use judge::{agreement::disagreements, evidence::Evidence};
-use record::cell::{Selector, parameter_words};
-use record::experiment::{Experiment, ParameterList};
-use record::{folder::RunFolder, method::Method, outcome::Status, plan::PlannedCell, state::State};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 const ROUNDS: u32 = 2;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
@@ -66,7 +62,7 @@ pub fn check(
         let place = Scratch::new("suite")?;
         check_in(place.path(), experiments, workers, what, !external.is_empty(), options)
     };
-    if options.system_changes { modes::in_each(suite) } else { suite() }
+    if options.system_changes { in_each(suite) } else { suite() }
 }
 
 fn check_in(
@@ -251,6 +247,64 @@ fn report(findings: &BTreeMap<String, MethodResult>, notes: &[String]) -> Result
     Ok(if failed > 0 { 3 } else { 0 })
 }
 
+/// The machine's setting (admin-guide/mm/transhuge.rst).
+const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+/// That of one smaller size; kernels before 6.8 have none.
+const SMALLER: &str = "/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled";
+/// All that the machine's can be, and what a smaller size may be besides.
+const MODES: [(&str, Option<&str>); 5] =
+    [("always", None), ("madvise", None), ("never", None), ("madvise", Some("always")), ("always", Some("madvise"))];
+
+/// Beyond it lie the exit codes of a suite that a signal ended.
+const SIGNALLED: u8 = 128;
+
+/// Value of a setting, which the guard puts back.
+fn kept(setting: &str, guard: &mut Guard) -> Result<()> {
+    let old = kernel::read(setting).with_context(|| format!("{setting}: this kernel has no such setting"))?;
+    let old = chosen(&old).with_context(|| format!("{setting} says {old:?}"))?;
+    guard.undo(Undo::Restore { setting: Path::new(setting), text: old })
+}
+
+fn set(setting: &str, word: &str) -> Result<()> {
+    kernel::write(setting, word).with_context(|| format!("only root may change {setting}"))
+}
+
+/// Runs the suite once in each mode and puts the settings back, also where the laboratory is killed; the worst exit code.
+fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
+    let has_smaller = Path::new(SMALLER).exists();
+    let mut guard = Guard::start()?;
+    kept(SETTING, &mut guard)?;
+    if has_smaller {
+        kept(SMALLER, &mut guard)?;
+    }
+    let mut worst = 0;
+    for (mode, smaller) in MODES {
+        if smaller.is_some() && !has_smaller {
+            say!("transparent huge pages of 64 KiB: skipped: this kernel has no such pages");
+            continue;
+        }
+        set(SETTING, mode)?;
+        if has_smaller {
+            set(SMALLER, smaller.unwrap_or("never"))?;
+        }
+        let besides = smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
+        say!("transparent huge pages: {mode}{besides}");
+        worst = worst.max(suite()?);
+        if worst > SIGNALLED {
+            break;
+        }
+    }
+    Ok(worst)
+}
+
+fn chosen(text: &str) -> Option<&str> {
+    text.split_once('[')?.1.split_once(']').map(|(word, _)| word)
+}
+
 #[cfg(test)]
 #[path = "../../tests/unit/check/mod.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "../../tests/unit/check/modes.rs"]
+mod modes_tests;

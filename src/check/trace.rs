@@ -2,12 +2,12 @@
 
 use crate::run::launch::{Side, launch};
 use crate::worker::{self, Worker};
-use crate::{run::captures, run::patience::TimeLimit, run::signals::Signals};
+use crate::{run::captures, run::launch::TimeLimit, run::signals::Signals};
 use anyhow::Result;
 use files::Folder;
 use record::method::{Isolation, Method};
 use record::request::{self, LaunchKeys};
-use record::{cell::Cell, end::End, state::State};
+use record::{cell::Cell, launches::End, state::State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;

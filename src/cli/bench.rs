@@ -1,7 +1,7 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
 use super::run::{self, RunArgs};
-use super::{Cli, Laboratory, claims, named, print, print_json, runs_folder, screen, tags, write::write};
+use super::{Cli, Laboratory, claims, named, output, output::write, print, print_json, runs_folder, tags};
 use crate::worker::{self, Worker, carried, functions};
 use crate::{plan::catalog, run::guard::Scratch};
 use anyhow::{Context, Result, bail};
@@ -132,7 +132,7 @@ impl BenchArgs {
         } else if self.markdown {
             print(&report::markdown::render(&document))?;
         } else {
-            print(&screen::text(&document, self.run.shown.ascii, false))?;
+            print(&output::text(&document, self.run.shown.ascii, false))?;
         }
         Ok(gate.gated.map_or(0, |gated| gated.exit_code()))
     }
@@ -173,7 +173,7 @@ impl Laboratory {
 pub(super) fn source(what: &str) -> Result<Option<String>> {
     let run = || Some(named::folder(what).ok()?.mine().ok()?.path().to_owned());
     let Some(place) = Some(what.into()).filter(|path: &PathBuf| path.is_file()).or_else(run) else { return Ok(None) };
-    Ok(functions::source(&place)?.and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
+    Ok(functions::source(&place)?.and_then(|(name, text)| report::explain::measured_source(&name, &[(&name, &text)])))
 }
 
 /// Name of a baseline's worker: a run that is given by its path is called by its last part.

@@ -1,6 +1,6 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reported, run, screen, start::Start};
+use super::{Laboratory, SelectArgs, new_folder, output, page, print, print_json, reported, run, start::Start};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
@@ -137,7 +137,7 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     if listing && arguments.json {
         print_json(&chosen)
     } else if listing {
-        print(&screen::text(&report::claims::list(&chosen), false, false))
+        print(&output::text(&report::claims::list(&chosen), false, false))
     } else {
         arguments.page.check()?;
         RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
@@ -267,7 +267,7 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
     if json {
         return print_json(answers);
     }
-    let mut text = screen::text(&report::claims::document(answers, full), false, full);
+    let mut text = output::text(&report::claims::document(answers, full), false, full);
     if let Some(folder) = folder {
         if let Some(page) = page::beside(folder) {
             text += &format!("The page is {page}\n");
@@ -321,9 +321,9 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
         let lack = if kind == Kind::Claims { "was interrupted before its answers" } else { "is not a run of claims" };
         answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))
     };
-    let changes = judge::claims::changes(&open(first)?, &open(second)?);
+    let changes = judge::claims::regions(&open(first)?, &open(second)?);
     let again = format!("pagewise claims --compare {first} {second}");
     let document = report::view::changes(&changes, [first, second], &again);
     arguments.page.write(|| report::html::page(&document, report::html::rounded(&changes)))?;
-    if arguments.json { print_json(&changes) } else { print(&screen::text(&document, false, false)) }
+    if arguments.json { print_json(&changes) } else { print(&output::text(&document, false, false)) }
 }

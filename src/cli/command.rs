@@ -1,9 +1,9 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use super::write::{may_write, write};
+use super::output::{may_write, write};
 use super::{new_folder, opened::code_of, page, page::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::machine::{self, memory};
-use crate::run::command::{self, arms, settings, thp_rule};
+use crate::run::command::{self, arms, thp_rule};
 use crate::run::{Session, signals};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -146,7 +146,7 @@ pub(super) struct ProfileArgs {
 
 pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     if arguments.list {
-        return print(&settings::list()?);
+        return print(&arms::list()?);
     }
     let common = &arguments.common;
     if let Some(path) = &arguments.export_hyperfine {
@@ -218,12 +218,12 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
     let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
     names.extend(saving.map(|candidate| candidate.setting.clone()).next());
     let modules = || summary.stacks.iter().flat_map(|stacks| &stacks.frames).map(|frame| frame.module.as_str());
-    let of_modules = settings::all()?
+    let of_modules = arms::all()?
         .into_iter()
         .filter(|setting| setting.modules.iter().any(|start| modules().any(|module| module.starts_with(start.as_str()))));
     names.extend(of_modules.map(|setting| setting.name).filter(|name| !names.contains(name)).collect::<Vec<_>>());
     for allocator in ALLOCATORS {
-        let arms = arms::arms(command, &settings::of_words(&[allocator.to_owned()])?)?;
+        let arms = arms::arms(command, &arms::of_words(&[allocator.to_owned()])?)?;
         if arms.iter().all(|arm| arm.skipped.is_none()) {
             names.push(allocator.to_owned());
             break;
@@ -283,7 +283,7 @@ fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> 
     if json {
         return print_json(summary);
     }
-    let text = super::screen::text(&report::command::document(summary), false, false);
+    let text = super::output::text(&report::command::document(summary), false, false);
     print(&(text + &format!("The {} is kept in {}\n", kept.plan.kind.word(), kept.path.display())))
 }
 
@@ -342,7 +342,7 @@ fn user_file(path: &Path, option: &str) -> Result<PathBuf> {
 }
 
 fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
-    let settings = settings::of_words(&arguments.with)?;
+    let settings = arms::of_words(&arguments.with)?;
     if arguments.pairs.is_some_and(|pairs| pairs > MOST_PAIRS) {
         bail!("--pairs takes {MOST_PAIRS} at most");
     }

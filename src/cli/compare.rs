@@ -2,7 +2,7 @@
 
 use super::opened::{Opened, open};
 use super::{claims, named, output::OutputArgs, print};
-use crate::run::replay::replay;
+use crate::run::session::replay;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::across::{CompareOptions, Run, compare, unknown_fact};

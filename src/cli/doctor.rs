@@ -2,9 +2,9 @@
 
 use super::opened::{Opened, open};
 use super::output::{print, print_json};
-use super::{Laboratory, runs, runs_folder, screen, write};
+use super::{Laboratory, output, runs, runs_folder};
 use crate::machine::{self, preflight};
-use crate::run::replay::judged;
+use crate::run::session::judged;
 use crate::worker::{self, Worker, carried};
 use anyhow::Result;
 use clap::Args;
@@ -35,10 +35,10 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
         return if arguments.json {
             print_json(&seen)
         } else {
-            print(&screen::text(&report::noise::document(&seen), false, false))
+            print(&output::text(&report::noise::document(&seen), false, false))
         };
     }
-    arguments.bundle.as_ref().map_or(Ok(()), |path| write::may_write(path, arguments.force))?;
+    arguments.bundle.as_ref().map_or(Ok(()), |path| output::may_write(path, arguments.force))?;
     let mut environment = machine::capture(Path::new("/"));
     match machine::ladder::look(&environment) {
         Ok(ladder) => environment.cpu.ladder = Some(ladder),
@@ -50,7 +50,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
     if let Some(path) = &arguments.bundle {
         let text = bundled(&environment)?;
         print(&text)?;
-        write::write(path, arguments.force, |out| Ok(out.write_all(text.as_bytes())?))?;
+        output::write(path, arguments.force, |out| Ok(out.write_all(text.as_bytes())?))?;
         return print(&format!("\nThis text is in {}.\n", path.display()));
     }
     let obstacles = report::doctor::obstacles(&environment, carried::is_packaged());
@@ -61,7 +61,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
         return print_json(&value);
     }
     let document = report::doctor::document(&environment, &obstacles, &workers);
-    print(&screen::text(&document, false, false))
+    print(&output::text(&document, false, false))
 }
 
 fn bundled(environment: &Environment) -> Result<String> {

@@ -1,8 +1,8 @@
 //! `pagewise export`: a kept run in a format that other programs read.
 
 use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
-use super::write::{may_write, write};
-use crate::run::replay::replay;
+use super::output::{may_write, write};
+use crate::run::session::replay;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};

@@ -3,7 +3,7 @@
 
 use super::runs::{Entry, entries};
 use super::{Laboratory, opened::code_of_run, runs_folder};
-use crate::{machine, run::replay::judged, worker};
+use crate::{machine, run::session::judged, worker};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::summary::Summary;
 use serde::Deserialize;

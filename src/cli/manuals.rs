@@ -1,6 +1,6 @@
 //! `pagewise completions` and `pagewise man`: what shells and man(1) want to know of the verbs, made from the verbs themselves.
 
-use super::write::{may_write, write};
+use super::output::{may_write, write};
 use super::{Cli, print, runs::entries, runs_folder};
 use crate::plan::advice;
 use anyhow::{Context, Result};

@@ -34,10 +34,8 @@ mod page;
 mod reported;
 mod run;
 mod runs;
-mod screen;
 mod start;
 mod tags;
-mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -320,17 +318,17 @@ fn list(cli: &Cli) -> Result<u8> {
     // Workers of one language mostly have the same methods.
     workers.dedup_by(|worker, before| worker.has_methods_of(before) && worker.family() == before.family());
     let listed = workers.iter().map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
-    print(&screen::text(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?), false, false))
+    print(&output::text(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?), false, false))
 }
 
 fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&screen::text(&report::explain::list_one(experiment, &laboratory.offers()), false, false))
+    print(&output::text(&report::explain::list_one(experiment, &laboratory.offers()), false, false))
 }
 
 fn explain(laboratory: &Laboratory, experiment: &str, laws: bool) -> Result<u8> {
     let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&screen::text(&report::explain::explain(experiment, &laboratory.offers(), laws), false, false))
+    print(&output::text(&report::explain::explain(experiment, &laboratory.offers(), laws), false, false))
 }
 
 fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -> Result<u8> {
@@ -412,7 +410,7 @@ fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
     if arguments.json {
         print_json(&found)?
     } else {
-        print(&screen::text(&report::selftest::document(&found), false, false))?
+        print(&output::text(&report::selftest::document(&found), false, false))?
     };
     Ok(signal.map_or_else(|| found.exit_code(), signals::exit_code))
 }

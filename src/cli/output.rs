@@ -1,13 +1,16 @@
-//! Everything that the program prints. Arguments, file names and records may steer a terminal, so all text is escaped here.
+//! Everything that the program prints and the files that the user asks for. Arguments, file names and records may steer a
+//! terminal, so all text is escaped here.
 
-use super::{page, screen, write};
+use super::page;
 use crate::run::signals::hung_up;
 use anyhow::{Context, Result};
 use clap::Args;
-use report::{document::Document, escape};
+use console::Term;
+use files::Output;
+use report::{document::Document, escape, terminal, terminal::Screen};
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {
@@ -52,7 +55,7 @@ pub(super) struct OutputArgs {
 impl OutputArgs {
     /// Refuses a file that may not be written, before time is spent on its content.
     pub(super) fn check(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
+        self.html.as_ref().map_or(Ok(()), |path| may_write(path, self.force))
     }
 
     /// The result as text, after its page is written if one is requested.
@@ -65,7 +68,47 @@ impl OutputArgs {
         } else if self.markdown {
             report::markdown::render(document)
         } else {
-            screen::text(document, self.ascii, false)
+            text(document, self.ascii, false)
         })
     }
 }
+
+/// An error if the file cannot be written; asked before time is spent on its content.
+pub(super) fn may_write(path: &Path, force: bool) -> Result<()> {
+    Output::at(path, force)?;
+    Ok(())
+}
+
+/// Writes a file by `fill`; its name appears when it is whole.
+pub(super) fn write(path: &Path, force: bool, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let filled = |out: &mut dyn Write| fill(out).with_context(|| format!("cannot write {}", path.display()));
+    Output::at(path, force)?.write(filled)
+}
+
+/// Columns where nothing tells how many there are: a file or a pipe is read with room.
+const UNKNOWN: usize = 100;
+
+/// A document as text for this terminal; `full` as in [`terminal::render`].
+pub(super) fn text(document: &Document, ascii: bool, full: bool) -> String {
+    terminal::render(document, &screen(ascii), full)
+}
+
+/// Screen of standard output; of standard error where that is a pipe into a pager.
+pub(super) fn screen(ascii: bool) -> Screen {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let width_of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
+    let width = columns.or_else(|| width_of(Term::stdout())).or_else(|| width_of(Term::stderr())).unwrap_or(UNKNOWN);
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
+    Screen::new(width, ascii).colored(console::colors_enabled())
+}
+
+/// Tells whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read
+/// elsewhere.
+fn is_ascii(locale: Option<&str>, is_terminal: bool) -> bool {
+    locale.map_or(is_terminal, |name| ["C", "POSIX"].contains(&name))
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/cli/screen.rs"]
+mod tests;

@@ -1,6 +1,6 @@
 //! Pages: one beside each run, and one wherever somebody wants it.
 
-use super::{runs_folder, write};
+use super::{output, runs_folder};
 use anyhow::Result;
 use clap::Args;
 use record::folder::{PAGE, RunFolder};
@@ -24,7 +24,7 @@ pub(super) struct PageArgs {
 impl PageArgs {
     /// Refuses a file that may not be written, before time is spent on measuring.
     pub(super) fn check(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
+        self.html.as_ref().map_or(Ok(()), |path| output::may_write(path, self.force))
     }
 
     /// Writes the page where one is asked for; says whether one was.
@@ -65,5 +65,5 @@ pub(super) fn beside(folder: &RunFolder) -> Option<String> {
 }
 
 pub(super) fn export(path: &Path, force: bool, text: &str) -> Result<()> {
-    write::write(path, force, |out| Ok(out.write_all(text.as_bytes())?))
+    output::write(path, force, |out| Ok(out.write_all(text.as_bytes())?))
 }

@@ -4,7 +4,7 @@ use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
 use super::{named, page, print, print_json};
-use crate::run::replay::{judged, replay};
+use crate::run::session::{judged, replay};
 use anyhow::{Result, bail};
 use clap::Args;
 use record::folder::RunFolder;
@@ -116,7 +116,7 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
     let document = trend(&summaries, &arguments.experiments, &arguments.run);
     let newest = || summaries.last().map_or(serde_json::Value::Null, report::html::of_run);
     arguments.shown.page.write(|| report::html::page(&document, newest()))?;
-    print(&super::screen::text(&document, arguments.shown.ascii, arguments.shown.full))?;
+    print(&super::output::text(&document, arguments.shown.ascii, arguments.shown.full))?;
     Ok(code)
 }
 
@@ -124,5 +124,5 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
 pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
     let folder = named::folder(name)?;
     let document = report::verdict::document(&judge::explained::explain(&folder, cell)?);
-    print(&super::screen::text(&document, false, false))
+    print(&super::output::text(&document, false, false))
 }

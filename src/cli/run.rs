@@ -14,7 +14,7 @@ use record::summary::{Summary, Verdict};
 use record::{
     cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published, sizes,
 };
-use report::planned::{planned, too_short};
+use report::ending::{planned, too_short};
 use report::view::Wanted;
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;
@@ -321,7 +321,7 @@ pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Op
         return Ok(None);
     }
     let plan = new_plan(laboratory, arguments)?;
-    print(&super::screen::text(&planned(&plan, least_s(&plan)), arguments.shown.ascii, false)).map(Some)
+    print(&super::output::text(&planned(&plan, least_s(&plan)), arguments.shown.ascii, false)).map(Some)
 }
 
 /// A session that begins a run or goes on with one.
@@ -412,7 +412,7 @@ pub(super) fn print_run(
     wanted.page = page::beside(folder);
     let mut document = report::view::screen(summary, &wanted);
     document.sections.extend(report::published::sections(articles, summary));
-    let mut text = super::screen::text(&document, shown.ascii, wanted.full);
+    let mut text = super::output::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
         text += &format!("The run is kept in {}\n", folder.path().display());
     }

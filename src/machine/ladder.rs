@@ -1,10 +1,11 @@
 //! Reach of the caches: the helper walks through working sets that grow by steps. What was seen is kept for the boot, so
 //! that runs need not look again.
 
-use super::{gaps, helped, memory};
+use super::{helped, memory, preflight};
 use crate::worker;
 use anyhow::Result;
-use record::{machine::environment::Environment, machine::identity::Identity, machine::ladder::Ladder};
+use record::machine::cpu::Ladder;
+use record::machine::environment::{Environment, Identity};
 use std::path::Path;
 
 /// The largest step where no larger cache is reported.
@@ -23,7 +24,7 @@ fn top(reported: Option<u64>, available: u64) -> u64 {
 /// Walks the ladder, in a second or few.
 fn measure(reported: Option<u64>) -> Result<Ladder> {
     let bytes = top(reported, memory::available_bytes(Path::new("/")).bytes);
-    let cpu = gaps::allowed_cpus().last().copied().unwrap_or(0);
+    let cpu = preflight::allowed_cpus().last().copied().unwrap_or(0);
     Ladder::parse(&helped(cpu, &["cache-ladder", &bytes.to_string()])?)
 }
 

@@ -1,6 +1,6 @@
 //! Memory for a launch: the machine's, every cgroup's above this process, and the address space limit.
 
-use super::below::Below;
+use super::Below;
 use record::machine::cgroup::{Hierarchy, places};
 use record::{machine::files::Files, machine::paging::THP_FOLDER, sizes::about_size};
 use std::fmt;

@@ -1,8 +1,9 @@
 //! Disturbance of this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
 
-use super::{busy::Processes, gaps, noise::Snapshot};
+use super::helped;
+use super::noise::{Processes, Snapshot};
 use anyhow::Result;
-use record::machine::preflight::Preflight;
+use record::machine::preflight::{Gaps, Preflight};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,11 +15,11 @@ const MOST_NAMED: usize = 8;
 
 /// Looks for so long.
 pub fn look(root: &Path, milliseconds: u64) -> Result<Preflight> {
-    let cpus = gaps::allowed_cpus();
+    let cpus = allowed_cpus();
     let frequencies = |cpus: &[usize]| cpus.iter().filter_map(|cpu| frequency_khz(root, *cpu)).collect::<Vec<u64>>();
     let before = (Snapshot::take(root), Processes::take(root), frequencies(&cpus));
     let started = Instant::now();
-    let gaps = gaps::probe(&cpus, milliseconds)?;
+    let gaps = probe(&cpus, milliseconds)?;
     let seconds = started.elapsed().as_secs_f64();
     let after = (Snapshot::take(root), Processes::take(root), frequencies(&cpus));
     let (mut busy, memory_threads) = after.1.since(&before.1, seconds, std::process::id());
@@ -65,4 +66,23 @@ pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflig
 fn frequency_khz(root: &Path, cpu: usize) -> Option<u64> {
     let path = root.join(format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"));
     files::kernel::read(path).ok()?.trim().parse().ok()
+}
+
+// The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The helper spins;
+// the laboratory sleeps meanwhile.
+
+/// The CPUs that this process may use.
+pub fn allowed_cpus() -> Vec<usize> {
+    let set = rustix::thread::sched_getaffinity(None);
+    set.map_or_else(|_| vec![0], |set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// Probes these CPUs, all at the same time.
+pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
+    let request = ["probe-gaps", &milliseconds.to_string()];
+    let probe = |cpu: &usize| Gaps::parse(&helped(*cpu, &request)?);
+    std::thread::scope(|scope| {
+        let probes: Vec<_> = cpus.iter().map(|cpu| scope.spawn(move || probe(cpu))).collect();
+        probes.into_iter().map(|probe| probe.join().expect("a thread that waits for the helper")).collect()
+    })
 }

@@ -4,17 +4,15 @@ pub mod advice;
 mod build;
 pub mod catalog;
 pub mod claims;
-mod grid;
 mod groups;
 pub mod input;
 pub mod kept;
 pub mod published;
 pub mod select;
 pub mod states;
-mod wish;
 
 pub use build::{Choice, Terms, build};
-pub use wish::Wish;
+pub use select::Wish;
 
 /// Largest file of a user that is read whole: claims, settings, criteria, advice, experiments; in bytes.
 const LARGEST: u64 = 16 << 20;

@@ -1,13 +1,15 @@
 //! Memory bounds: a memory cgroup for each bound that cells ask for, made only where the user allowed it, and removed again.
 
-use super::need::memory_needed;
-use crate::machine::memory;
+use super::guard::{Guard, Undo, Undoing};
 use crate::run::guard::{Undo, Undoing};
-use anyhow::Result;
+use crate::{machine::memory, machine::memory::huge_page_bytes};
+use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::concern::{Bound, Concern};
+use record::expression::{Expression, Values};
 use record::outcome::{Outcome, Status};
-use record::{cell::Cell, decision::DecisionKind, plan::Plan, sizes::about_size, state::State};
+use record::plan::{Plan, PlannedCell};
+use record::{cell::Cell, decision::DecisionKind, sizes::about_size, state::State};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -150,6 +152,81 @@ fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Result<std::result::Re
     let control = level.join("cgroup.subtree_control");
     guard.undo(Undo::Restore { setting: &control, text: "-memory" })?;
     Ok(kernel::write(&control, PASS_ON).map_err(|error| format!("{}: {error}", control.display())))
+}
+
+/// The pool of huge pages of the default size (Documentation/admin-guide/mm/hugetlbpage.rst).
+const POOL: &str = "/proc/sys/vm/nr_hugepages";
+
+/// Prepares the system for the methods that say they need something of it, where that is allowed.
+pub fn prepare(state: &State, guard: &mut Guard) -> Result<()> {
+    if state.plan.allow_system_changes {
+        huge_page_pool(state, guard)?;
+    }
+    Ok(())
+}
+
+/// Enlarges the pool for the largest cell that draws from it; the guard restores the old size however the run ends.
+fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
+    let mut needed = 0;
+    for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
+        if planned.method.needs.as_deref() == Some("huge-pages") {
+            let sides = planned.cell.sides().count() as u64;
+            needed = needed.max(memory_needed(planned, 1)?.saturating_mul(sides));
+        }
+    }
+    let Some(page_bytes) = huge_page_bytes().filter(|_| needed > 0) else { return Ok(()) };
+    let wanted = needed.div_ceil(page_bytes);
+    let old = kernel::read(POOL).with_context(|| format!("cannot read {POOL}"))?;
+    if old.trim().parse::<u64>().is_ok_and(|pages| pages >= wanted) {
+        return Ok(());
+    }
+    guard.undo(Undo::Restore { setting: Path::new(POOL), text: old.trim() })?;
+    write(Path::new(POOL), &wanted.to_string())?;
+    let now = kernel::read(POOL)?;
+    if now.trim() != wanted.to_string() {
+        bail!("the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full", now.trim());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    kernel::write(path, text).with_context(|| format!("cannot write {text} to {}; this needs root", path.display()))
+}
+
+/// The bytes that a cell needs at its peak, by its method's own word.
+pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
+    bytes_of(&planned.method.memory, planned, rounds)
+}
+
+/// The heap that a launch of these cells is to be given; `None` where none of them asks for one.
+pub fn heap_needed<'a>(cells: impl Iterator<Item = &'a PlannedCell>, rounds: u32) -> Result<Option<u64>> {
+    let mut most = None;
+    for planned in cells {
+        if let Some(heap) = &planned.method.heap {
+            most = most.max(Some(bytes_of(heap, planned, rounds)?));
+        }
+    }
+    Ok(most)
+}
+
+fn bytes_of(expression: &Expression, planned: &PlannedCell, rounds: u32) -> Result<u64> {
+    struct Needs<'a>(&'a BTreeMap<String, String>, u32);
+    impl Values for Needs<'_> {
+        fn number(&self, name: &str) -> Option<i128> {
+            match name {
+                "rounds" => Some(i128::from(self.1)),
+                "page_bytes" => i128::try_from(rustix::param::page_size()).ok(),
+                "huge_page_bytes" => huge_page_bytes().map(i128::from),
+                _ => self.0.get(name).and_then(|v| v.parse().ok()),
+            }
+        }
+        fn word(&self, name: &str) -> Option<&str> {
+            self.0.get(name).map(String::as_str)
+        }
+    }
+    let value = expression.value(&Needs(&planned.cell.parameters, rounds));
+    let value = value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
+    Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

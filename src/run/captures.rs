@@ -3,13 +3,13 @@
 use super::guard::{Guard, Undo, Undoing};
 use super::launch::{self, Side};
 use super::signals::Signals;
-use crate::{plan::input::CAPTURE, run::patience::TimeLimit, worker};
+use crate::{plan::input::CAPTURE, run::launch::TimeLimit, worker};
 use anyhow::Result;
 use files::Folder;
 use record::concern::{Concern, DISK, TMPFS};
 use record::outcome::{Outcome, Status};
 use record::{
-    cell::Cell, decision::DecisionKind, end::End, experiment::Experiment, folder::RunFolder, plan::Plan, state::State,
+    cell::Cell, decision::DecisionKind, experiment::Experiment, folder::RunFolder, launches::End, plan::Plan, state::State,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,14 +1,16 @@
 //! Starts one worker, or the two sides of a pair, sleeps until they have ended, and says how they did.
 
-use super::patience::{Begun, TimeLimit};
 use super::signals::Signals;
 use crate::worker;
 use anyhow::{Context, Result};
-use files::Folder;
-use record::end::End;
+use files::{Folder, kernel};
+use record::{launches::End, sizes::LONGEST_S};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, set_child_subreaper, waitpid,
+};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -179,3 +181,119 @@ fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) -> Res
         _ => Ok(()),
     }
 }
+
+/// Adopts the orphans of one launch for as long as it lives.
+pub struct Adopting {
+    before: BTreeSet<i32>,
+}
+
+impl Adopting {
+    /// Begins; children that are there already are none of the helper's.
+    pub fn begin() -> Adopting {
+        let _ = set_child_subreaper(Some(Pid::INIT));
+        Adopting { before: children() }
+    }
+}
+
+impl Drop for Adopting {
+    /// Ends every orphan. The children of an orphan that ends are orphans themselves.
+    fn drop(&mut self) {
+        loop {
+            let orphans: Vec<Pid> = children().difference(&self.before).filter_map(|&pid| Pid::from_raw(pid)).collect();
+            if orphans.is_empty() {
+                break;
+            }
+            for pid in orphans {
+                let _ = kill_process(pid, Signal::KILL);
+                let _ = waitpid(Some(pid), WaitOptions::empty());
+            }
+        }
+        let _ = set_child_subreaper(None);
+    }
+}
+
+/// The children of all threads of this process (proc_tid_children(5)).
+fn children() -> BTreeSet<i32> {
+    let threads = kernel::names("/proc/self/task").into_iter();
+    let lists = threads.filter_map(|thread| kernel::read(format!("/proc/self/task/{thread}/children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>()).collect()
+}
+
+// Time limit of a launch. It counts time in which it could have run: where the host or other
+// processes take the CPUs, a worker that waits for one does not hang.
+
+/// The longest time of a launch.
+#[derive(Clone, Copy, Debug)]
+pub enum TimeLimit {
+    /// By the clock on the wall: the user said so.
+    Strict(Duration),
+    /// Time in which it could have run.
+    Able(Duration),
+}
+
+impl TimeLimit {
+    pub fn duration(self) -> Duration {
+        match self {
+            TimeLimit::Strict(limit) | TimeLimit::Able(limit) => limit,
+        }
+    }
+}
+
+/// Seconds of a plan as a duration: at least none, at most [`LONGEST_S`].
+pub fn duration(seconds: f64) -> Duration {
+    Duration::from_secs_f64(if seconds > 0.0 { seconds.min(LONGEST_S) } else { 0.0 })
+}
+
+/// Stolen time at the start of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    at: Instant,
+    ticks: Ticks,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    stolen: u64,
+    all: u64,
+}
+
+impl Begun {
+    pub fn now() -> Begun {
+        Begun { at: Instant::now(), ticks: ticks(&kernel::read("/proc/stat").unwrap_or_default()) }
+    }
+
+    /// When a launch of these processes is to be ended, as far as can be told now.
+    pub fn deadline(&self, limit: TimeLimit, pids: impl Iterator<Item = i32>) -> Instant {
+        let TimeLimit::Able(limit) = limit else { return self.at + limit.duration() };
+        let now = ticks(&kernel::read("/proc/stat").unwrap_or_default());
+        let stolen = self.at.elapsed().mul_f64(stolen_share(self.ticks, now));
+        let waited = pids.map(|pid| waited(Path::new("/proc"), pid)).max().unwrap_or_default();
+        self.at + limit + stolen + waited
+    }
+}
+
+/// The first line of `/proc/stat` (proc_stat(5)): its eighth number is steal; guest time, after it, is in user time already.
+fn ticks(stat: &str) -> Ticks {
+    let numbers = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    let all: Vec<u64> = numbers.take(8).filter_map(|n| n.parse().ok()).collect();
+    Ticks { stolen: all.get(7).copied().unwrap_or(0), all: all.iter().sum() }
+}
+
+fn stolen_share(before: Ticks, now: Ticks) -> f64 {
+    let all = now.all.saturating_sub(before.all);
+    if all == 0 { 0.0 } else { now.stolen.saturating_sub(before.stolen) as f64 / all as f64 }
+}
+
+/// The longest that a thread of a process was ready to run and did not: the second number of `schedstat`, in nanoseconds.
+fn waited(proc: &Path, pid: i32) -> Duration {
+    let tasks = proc.join(pid.to_string()).join("task");
+    let waited_ns = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
+    let read = |thread: &String| kernel::read(tasks.join(thread).join("schedstat")).ok().and_then(waited_ns);
+    let names = kernel::names(&tasks);
+    let all = names.iter().filter_map(read);
+    Duration::from_nanos(all.max().unwrap_or(0))
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/run/patience.rs"]
+mod tests;

@@ -11,17 +11,12 @@ pub mod captures;
 pub mod command;
 pub mod guard;
 pub mod launch;
-pub mod need;
-mod orphans;
-pub mod patience;
 mod prepared;
 pub mod progress;
-pub mod replay;
 mod runner;
 pub mod session;
 pub mod signals;
 mod states;
-pub mod system;
 
 pub use alone::Alone;
 pub use runner::{Questions, Runner};

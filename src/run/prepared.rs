@@ -1,13 +1,14 @@
 //! The requests of one launch, and how its processes are started.
 
+use crate::run::bound::{Bounds, heap_needed};
 use crate::worker::{self, Worker};
-use crate::{run::bound::Bounds, run::captures::Inputs, run::launch::Side, run::need::heap_needed};
+use crate::{run::captures::Inputs, run::launch::Side};
 use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
 use record::request::{self, LaunchKeys};
 use record::{launches::COUNTED, machine_state::Counters, state::State};
-use schedule::{Launch, turns::Turns};
+use schedule::{Launch, rounds::Turns};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,15 +1,16 @@
 //! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
 
+use crate::run::bound::{Bounds, memory_needed};
 use crate::run::guard::{Guard, Undo, Undoing};
+use crate::run::launch::Adopting;
 use crate::run::launch::{self, Ended, Side};
-use crate::run::orphans::Adopting;
-use crate::run::patience::{TimeLimit, duration};
+use crate::run::launch::{TimeLimit, duration};
 use crate::run::prepared::{self, Order, Prepared};
-use crate::run::{Alone, decide, system};
+use crate::run::{Alone, bound, decide};
 use crate::worker::{self, Worker};
 use crate::{
-    machine::memory, machine::noise::Snapshot, run::bound::Bounds, run::captures::Inputs, run::need::memory_needed,
-    run::progress::Progress, run::signals::Signals, run::states::States, worker::environment::foreign,
+    machine::memory, machine::noise::Snapshot, run::captures::Inputs, run::progress::Progress, run::signals::Signals,
+    run::states::States, worker::foreign,
 };
 use anyhow::{Result, bail};
 use judge::evidence::Evidence;
@@ -18,9 +19,9 @@ use record::folder::{FramePart, RunFolder};
 use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
-use record::{cell::Cell, end::End, ending::Width, kind::Kind, plan::Plan, state::State, transcript::Read};
+use record::{cell::Cell, decision::Width, kind::Kind, launches::End, plan::Plan, state::State, transcript::Read};
 use schedule::lessons::{lessons, with_twin};
-use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, rounds};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -256,7 +257,7 @@ impl<'a> Runner<'a> {
         let Some(&first) = cells.first() else { return Ok(None) };
         let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
         let sparing = self.state.cells[first].cell.sides().all(by_round);
-        let turns = turns::of_launch(&self.state, launch, &cells, sparing);
+        let turns = rounds::of_launch(&self.state, launch, &cells, sparing);
         let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(None) };
         let options = self.site.states.options();
         let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns, options };
@@ -372,7 +373,7 @@ impl Site<'_> {
             guard.undo(Undo::RemoveNamed { folder, lead: "", run: &state.plan.run })?;
         }
         guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "scratch-", run: &state.plan.run })?;
-        system::prepare(state, &mut guard)?;
+        bound::prepare(state, &mut guard)?;
         let (bounds, settled) = Bounds::make(state, &mut guard)?;
         follow(folder, state, settled)?;
         let (inputs, settled) = Inputs::make(state, &mut guard, folder, signals)?;

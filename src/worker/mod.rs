@@ -1,23 +1,23 @@
 //! Workers: the programs that do measured work. Each family finds, builds and starts its own; the rest knows only this type.
 
-mod cache;
-pub mod carried;
-mod compiled;
-pub mod environment;
-pub mod functions;
-mod java;
-mod native;
-mod python;
-
 use anyhow::{Context, Result, bail};
 use files::{File, Temporary};
 use record::method::{Heading, Method, Offer};
 use record::sizes;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+
+mod cache;
+pub mod carried;
+mod compiled;
+pub mod functions;
+mod java;
+mod native;
+mod python;
 
 pub use cache::{cache_folder, private_cache, sweep};
 pub use native::{advising_library, counting_library, helper, helper_command};
@@ -276,3 +276,35 @@ pub fn find_library(name: &str) -> Result<Option<String>> {
     known.push((name.to_owned(), path.clone()));
     Ok(path)
 }
+
+// Variables of the user that would change what a worker allocates, loads or compiles. They are cleared for workers: a figure
+// should be one of the machine, not of a shell.
+
+/// Names, and starts of names where a `*` follows, with whom they speak to: the loader, glibc and other allocators, threads of
+/// a C program, Go's runtime, virtual machines of Java, Python.
+const FOREIGN: [&str; 23] = [
+    "LD_PRELOAD", "LD_AUDIT", "LD_BIND_NOW", "LD_BIND_NOT", "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK", "GLIBC_TUNABLES", "MALLOC_*",
+    "MIMALLOC_*", "TCMALLOC_*", "SCUDO_OPTIONS", "OMP_*", "GOMP_*", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT",
+    "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON*",
+];
+
+fn is_foreign(name: &str) -> bool {
+    FOREIGN.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == *known,
+    })
+}
+
+/// Those that are set here, with their values.
+pub fn foreign() -> BTreeMap<String, String> {
+    among(std::env::vars_os())
+}
+
+fn among(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
+    let lossy = |text: OsString| text.to_string_lossy().into_owned();
+    all.map(|(name, value)| (lossy(name), lossy(value))).filter(|(name, _)| is_foreign(name)).collect()
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/worker/environment.rs"]
+mod tests;

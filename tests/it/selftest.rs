@@ -3,7 +3,7 @@
 
 use assert_cmd::Command;
 use judge::selftest::SelfTest;
-use record::machine::ladder::Ladder;
+use record::machine::cpu::Ladder;
 
 use crate::support::place::Place;
 

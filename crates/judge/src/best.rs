@@ -3,7 +3,7 @@
 use crate::compared::{CellComparison, Judged};
 use crate::estimate::{LEVEL, alone, shown};
 use crate::pairs::{PairedCost, points};
-use crate::{evidence::Evidence, footprint::memory_bytes, groups::Group};
+use crate::{cells::memory_bytes, evidence::Evidence, groups::Group};
 use anyhow::Result;
 use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict};
 use record::{method::Role, state::State};

@@ -8,7 +8,7 @@ use record::launches::{COUNTED, LaunchRecord};
 use record::method::{Method, Role};
 use record::state::{Stage, State};
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
-use record::{end::End, machine::noise::NoiseDelta, machine_state::LostProof};
+use record::{launches::End, machine::preflight::NoiseDelta, machine_state::LostProof};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Figures of one phase or total in one launch, round by round.

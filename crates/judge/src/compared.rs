@@ -7,7 +7,8 @@ use crate::groups::Group;
 use crate::pairs::{PairedCost, points};
 use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
 use record::{method::Role, state::State};
-use stats::{estimate::RatioEstimate, levels::two_levels, verdict::Region, verdicts::verdicts};
+use stats::verdicts::{Region, verdicts};
+use stats::{estimate::RatioEstimate, levels::two_levels};
 use std::collections::BTreeMap;
 
 /// The ratios of a group's cells to its baseline.

@@ -6,7 +6,7 @@ use crate::compared::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
-use crate::{agreement::disagreements, calibration, conditions, notes::notes, rounding::rounded, states, tails, warnings};
+use crate::{agreement::disagreements, calibration, conditions, rounding::rounded, tails, warnings, warnings::notes};
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
 use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};
@@ -115,7 +115,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             state: None,
         });
     }
-    states::compare(state, evidence, &mut groups, calibration.widened);
+    conditions::compare_states(state, evidence, &mut groups, calibration.widened);
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
     tails::compare(state, evidence, &mut cells, &groups);
     floors(state, &mut cells, &mut groups);

@@ -28,18 +28,40 @@ pub enum LeftOut {
 #[serde(tag = "decision", rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum DecisionKind {
     /// Time of a launch of this group, from its pilot.
-    Timed { launch_group: usize, round_s: f64, start_s: f64 },
+    Timed {
+        launch_group: usize,
+        round_s: f64,
+        start_s: f64,
+    },
     /// Size of each further launch of this group.
-    Rounds { launch_group: usize, rounds: u32, warmup_rounds: u32 },
+    Rounds {
+        launch_group: usize,
+        rounds: u32,
+        warmup_rounds: u32,
+    },
     /// The budget does not hold these groups.
-    LeftOut { launch_groups: Vec<usize>, reason: LeftOut },
-    Readmitted { launch_groups: Vec<usize> },
+    LeftOut {
+        launch_groups: Vec<usize>,
+        reason: LeftOut,
+    },
+    Readmitted {
+        launch_groups: Vec<usize>,
+    },
     /// Batch of these cells: executions in one sample.
-    Batch { cells: Vec<usize>, batch: u32 },
+    Batch {
+        cells: Vec<usize>,
+        batch: u32,
+    },
     /// These cells will not be launched again.
-    Settled { cells: Vec<usize>, outcome: Outcome },
+    Settled {
+        cells: Vec<usize>,
+        outcome: Outcome,
+    },
     /// Each of these cells is launched by itself from now on, in a new group of its own; they follow in this order.
-    Split { launch_group: usize, cells: Vec<usize> },
+    Split {
+        launch_group: usize,
+        cells: Vec<usize>,
+    },
     /// The run goes on where it was interrupted, with these limits.
     Resumed {
         budget_s: f64,
@@ -54,5 +76,48 @@ pub enum DecisionKind {
         stopped_by: Option<i32>,
         launches: usize,
         notes: Vec<Note>,
+    },
+}
+
+/// The width of one headline ratio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Width {
+    pub base: usize,
+    pub cell: usize,
+    /// Half of the interval's width, as a share.
+    pub half_width: f64,
+    /// True if the cell is ranked: an ordinary method of the baseline's worker. Lower bounds, other jobs, other workers and the
+    /// hidden duplicate are not.
+    pub ranked: bool,
+}
+
+/// The reason why nothing more is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Every ranked ratio is as narrow as requested.
+    Precise,
+    /// The next launch would not end within the budget.
+    BudgetSpent,
+    /// Every comparison set has had its most launches, or has no cell left.
+    NothingOpen,
+}
+
+/// One end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    Experiment {
+        experiment: String,
+        reason: Reason,
+        /// Launches of its least launched comparison set.
+        launches: usize,
+        /// Its widest ranked ratio, if any could be measured.
+        widest: Option<Width>,
+    },
+    Claims {
+        /// Undecided comparisons that more launches should decide.
+        likely: usize,
+        /// Undecided comparisons whose estimate lies near an edge.
+        near_edge: usize,
+        launches: usize,
     },
 }

@@ -1,7 +1,8 @@
 //! Plan of a run: its cells, the processes they share, the number of launches and the random order.
 
 use crate::{cell::Cell, concern::Concern, experiment::Experiment, kind::Kind, method::Method, outcome::Outcome};
-use serde::{Deserialize, Serialize};
+use anyhow::{Result, bail};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use std::collections::BTreeMap;
 
 /// Version of everything in a run folder; a reader refuses any other.
@@ -102,4 +103,22 @@ pub fn group_of(experiment: &Experiment, cell: &Cell) -> BTreeMap<String, String
 /// Tells whether two groups contradict each other nowhere; a parameter that one of them lacks does not matter to it.
 pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
     a.iter().all(|(key, value)| b.get(key).is_none_or(|other| other == value))
+}
+
+const MOST: usize = 64;
+
+/// The name, if it can stand in paths, sockets and records of the guard: 1 to 64 ASCII letters, digits and hyphens.
+/// Errors: it has another character, none, or too many.
+pub fn run_name(name: &str) -> Result<&str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if name.is_empty() || name.len() > MOST || !name.chars().all(allowed) {
+        bail!("{name:?} is no name of a run: 1 to {MOST} letters, digits and hyphens");
+    }
+    Ok(name)
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    run_name(&name).map_err(D::Error::custom)?;
+    Ok(name)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pagewise_record::machine::format::{count, size};
+use pagewise_record::machine::environment::{count, size};
 use pagewise_record::machine::paging::{Kdamond, Reclaim};
 use pagewise_record::machine::system::{Hypervisor, Rights};
 use pagewise_record::machine::tools::Java;

@@ -1,8 +1,12 @@
-//! Notes on how a run ended: the reason and the widest ratio.
+//! A plan before it is carried out, with its time, and notes on how a run ended: the reason and the widest ratio.
 
-use record::ending::{Ending, Reason, Width};
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::wording::{count, duration};
+use record::decision::{Ending, Reason, Width};
+use record::plan::{Plan, PlannedCell};
 use record::{state::State, summary::Note};
 use stats::estimate::LEAST_POINTS;
+use std::collections::BTreeMap;
 
 /// The notes of a run that ends, with the variables that its workers did not have.
 pub fn notes(state: &State, endings: &[Ending], cleared: &[String]) -> Vec<Note> {
@@ -64,6 +68,41 @@ fn undecided(likely: usize, near_edge: usize, launches: usize) -> String {
 pub fn long_jobs(budget_s: f64) -> String {
     let most = crate::wording::duration(budget_s);
     format!("each job takes minutes, or an hour where write-back slows its file down; the run ends after {most} (--budget)")
+}
+
+/// The plan of a new run; `least_s` as in [`too_short`].
+pub fn planned(plan: &Plan, least_s: f64) -> Document {
+    let mut rows: BTreeMap<String, Vec<&PlannedCell>> = BTreeMap::new();
+    plan.cells.iter().filter(|p| !p.twin).for_each(|p| rows.entry(p.cell.name()).or_default().push(p));
+    let row = |(name, cells): (String, Vec<&PlannedCell>)| {
+        let outcomes = cells.iter().filter_map(|p| p.outcome.as_ref());
+        let reason = outcomes.map(|o| format!("{}: {}", o.status.word(), o.reason)).next().unwrap_or_default();
+        Entry::new(name, vec![TableCell::count(cells.len()), TableCell::text(reason)])
+    };
+    let cells = plan.cells.iter().filter(|p| !p.twin && p.outcome.is_none()).count();
+    let columns = vec![Column::text("method"), Column::number("cells"), Column::sentences("")];
+    let sentence = format!(
+        "{} in {} a round of launches. Budget: {}. The least that compares all of it: about {}. Nothing was measured.",
+        count(cells, "cell"),
+        if plan.launch_groups.len() == 1 { "1 process".to_owned() } else { format!("{} processes", plan.launch_groups.len()) },
+        duration(plan.budget_s),
+        duration(least_s),
+    );
+    let table = Block::Table(Table::new("", columns, rows.into_iter().map(row)));
+    Document::default().section("plan", "", Place::Everywhere, vec![table, Block::Answer(sentence)])
+}
+
+/// A sentence on a budget below the time in which a plan compares anything, by a guess at each launch.
+pub fn too_short(plan: &Plan, least_s: f64) -> Option<String> {
+    let cells = plan.cells.iter().filter(|p| !p.twin && p.outcome.is_none()).count();
+    (plan.budget_s < least_s).then(|| {
+        format!(
+            "{} is too short to compare {}: about {} is the least; raise --budget or name fewer (--dry-run lists them)",
+            duration(plan.budget_s),
+            count(cells, "cell"),
+            duration(least_s.ceil()),
+        )
+    })
 }
 
 #[cfg(test)]

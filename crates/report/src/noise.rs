@@ -1,8 +1,8 @@
 //! The disturbances of this machine at the moment: the document of `doctor --noise`.
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use record::machine::preflight::{Busy, Preflight};
 use record::sizes::{about_size, format_ns};
-use record::{machine::busy::Busy, machine::preflight::Preflight};
 
 fn names(list: &[Busy]) -> Vec<String> {
     list.iter().map(|b| format!("{} {:.2} (pid {})", b.name, b.cpus, b.pid)).collect()

@@ -2,7 +2,7 @@
 
 use pagewise_report::noise::document;
 use pagewise_report::terminal::{Screen, render};
-use record::machine::gaps::Gaps;
+use record::machine::preflight::Gaps;
 use record::machine::preflight::Preflight;
 
 fn text(seen: &Preflight) -> String {

@@ -7,7 +7,7 @@ use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
 use crate::pilot::{Pilots, Room};
 use crate::{Shared, Task, batch::BatchCalibration, names, plain, rounds::Sizing, view::View};
 use anyhow::Result;
-use record::{cell::Cell, ending::Ending, state::Stage};
+use record::{cell::Cell, decision::Ending, state::Stage};
 use stats::{interval::LEAST_LAUNCHES, looks::next_look, rng::Seeded, stopping::DOUBT};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 //! are near enough. The order of the answers decides the next size; the length of a measurement never depends on them.
 
 use crate::constants::SEARCH;
-use record::ending::Reason;
+use record::decision::Reason;
 
 /// The answer at one size.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use crate::Launch;
 use record::launches::{LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
 use record::transcript::{Read, SideEnding};
-use record::{decision::DecisionKind, end::End, state::State};
+use record::{decision::DecisionKind, launches::End, state::State};
 use std::collections::BTreeSet;
 
 const BEHIND_THE_MAPPING: &str =

@@ -13,24 +13,21 @@ mod claims;
 pub mod command;
 mod constants;
 pub mod crossover;
-mod forecast;
 pub mod lessons;
 mod pilot;
 mod precision;
-mod rounds;
-pub mod turns;
+pub mod rounds;
 mod view;
-mod visit;
 mod visits;
 
 use anyhow::Result;
-use record::{cell::Cell, ending::Ending, state::State};
+use record::{cell::Cell, decision::Ending, state::State};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use action::{Action, CALIBRATION, Launch, PILOT};
 pub use constants::LONGER;
-pub use forecast::{Forecast, Undecided};
 pub use view::guess_s;
+pub use view::{Forecast, Undecided};
 
 use action::StepResult;
 use claims::Claims;
@@ -97,7 +94,7 @@ struct Shared {
 enum Task {
     Tour(Tour),
     Claims(Claims),
-    Visit(visit::Visit),
+    Visit(visits::Visit),
     Pilots(pilot::Pilots),
     Calibration(batch::BatchCalibration),
     Sizing(rounds::Sizing),

@@ -2,7 +2,7 @@
 //! widths and never where a ratio lies.
 
 use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
-use record::ending::Reason;
+use record::decision::Reason;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES};
 

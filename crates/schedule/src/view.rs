@@ -1,10 +1,11 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
 use crate::constants::{GUESS_S, LONG_JOB_BYTES};
-use crate::{Facts, Moment, turns};
+use crate::{Facts, Moment, rounds};
+use anyhow::Result;
 use record::plan::{compatible, group_of};
-use record::state::{GroupState, LaunchCost, Stage};
-use record::{machine_state::STATE, method::Role};
+use record::state::{GroupState, LaunchCost, Stage, State};
+use record::{cell::Cell, decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -149,7 +150,7 @@ impl View<'_> {
         let experiment = &self.group(launch_group).experiment;
         let mut all = self.state.launch_groups.iter().filter(|group| group.experiment == *experiment);
         !all.any(|group| group.cells.iter().any(is_measured))
-            || self.alive(launch_group).iter().any(|cell| turns::comes(role(cell), block))
+            || self.alive(launch_group).iter().any(|cell| rounds::comes(role(cell), block))
     }
 
     /// Tells whether a group holds ranked cells or their baseline: ordinary methods of the baseline's worker.
@@ -196,4 +197,31 @@ impl View<'_> {
     pub fn cost(&self, launch_group: usize) -> LaunchCost {
         self.stage(launch_group).cost().unwrap_or(LaunchCost { round_s: 0.0, start_s: 0.0 })
     }
+}
+
+/// A comparison without a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undecided {
+    pub cells: Vec<Cell>,
+    /// The launches after which it should be decided, those included that it has.
+    pub launches: usize,
+    /// True if the verdict on a claim rests on it.
+    pub decides: bool,
+    /// True if those launches should decide it; otherwise its estimate lies near an edge.
+    pub likely: bool,
+}
+
+/// The results of launches, as far as the scheduler may see them.
+pub trait Forecast {
+    /// Tells whether a launch of this group in this block was kept.
+    fn has_launch(&self, launch_group: usize, block: u32) -> bool;
+    fn launches(&self, cell: usize) -> usize;
+    /// The widths of an experiment's headline ratios.
+    fn widths(&self, state: &State, experiment: &str) -> Vec<Width>;
+    /// The median sample of a cell in the last launch that is not judged, in nanoseconds.
+    fn sample_ns(&self, cell: usize) -> Option<f64>;
+    /// The cost of reading the clock in a worker, in nanoseconds.
+    fn clock_read_ns(&self, worker: &str) -> Option<f64>;
+    /// The undecided comparisons of a run of claims at an interim analysis.
+    fn undecided(&self, state: &State) -> Result<Vec<Undecided>>;
 }

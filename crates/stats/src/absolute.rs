@@ -1,7 +1,8 @@
 //! Figures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
 
 use super::interval::{Interval, Undefined, check};
-use super::{estimate::LEAST_POINTS, order::order_interval, quantile::quantile, t::t_interval};
+use super::quantile::{order_interval, quantile};
+use super::{estimate::LEAST_POINTS, t::t_interval};
 use serde::{Deserialize, Serialize};
 
 /// Cost of one cell, in the unit of its samples.

@@ -10,7 +10,7 @@
 
 use super::estimate::RatioEstimate;
 use super::interval::{Undefined, check};
-use super::location::{MIDMEAN_VARIANCE, midmean};
+use super::quantile::{MIDMEAN_VARIANCE, midmean};
 use super::t::{mean_and_variance, t_quantile};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use super::estimate::{Point, RatioEstimate, estimates};
 use super::interval::{Undefined, check_probability};
-use super::verdict::Region;
+use super::verdicts::Region;
 use super::verdicts::{AdjustedVerdict, verdicts};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,5 @@
 //! True if a series of launches has one value at all, or a value that moves while it is measured.
 
-use super::autocorrelation::autocorrelation;
 use super::interval::{Undefined, check};
 use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
 use statrs::distribution::{Beta, ContinuousCDF};
@@ -109,6 +108,26 @@ pub fn inflation(memory: f64, n: usize) -> (f64, f64) {
     let (rho, n) = (memory.clamp(0.0, 0.8), n as f64);
     let kappa = ((1.0 + rho) / (1.0 - rho)).min(n / 2.0).max(1.0);
     (kappa * (n - 1.0) / (n - kappa), (n / kappa - 1.0) / (n - 1.0))
+}
+
+/// The correlation of a series with itself `lag` rounds later, between −1 and 1; `None` where the series is no longer than
+/// the lag or constant.
+///
+/// The usual estimator, with one mean and divisor n at every lag (Box & Jenkins 1976).
+pub fn autocorrelation(values: &[f64], lag: usize) -> Option<f64> {
+    // Rounding gives even a constant series a variance, so the values themselves are asked.
+    let varies = values.iter().any(|value| *value != values[0]);
+    let deviations = deviations(values);
+    (lag < values.len() && varies).then(|| lagged_product(&deviations, lag) / lagged_product(&deviations, 0))
+}
+
+fn deviations(values: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| value - mean).collect()
+}
+
+fn lagged_product(deviations: &[f64], lag: usize) -> f64 {
+    deviations.iter().zip(&deviations[lag..]).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Verdicts of all comparisons of a run at once: words are adjusted for their number, intervals are not.
 
-use super::{estimate::RatioEstimate, multiplicity::holm, verdict::Region};
+use super::{estimate::RatioEstimate, multiplicity::holm};
 use serde::{Deserialize, Serialize};
 
 /// Verdict on one comparison.
@@ -43,4 +43,21 @@ pub(crate) fn likeliest(estimate: &RatioEstimate, margin: f64) -> (Region, f64) 
     let tests =
         [(Region::Faster, estimate.p_below(below)), (Region::Slower, estimate.p_above(above)), (Region::Equivalent, within)];
     tests.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((Region::Undecided, 1.0))
+}
+
+/// The margin within which two costs count as the same, unless the user names another.
+pub const MARGIN: f64 = 0.02;
+
+/// The place of an interval against the margin: the verdict without its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Region {
+    /// The whole interval lies below the margin: the method costs less by more than the margin.
+    Faster,
+    /// The whole interval lies above the margin.
+    Slower,
+    /// The whole interval lies within the margin.
+    Equivalent,
+    /// The interval reaches across an edge of the margin: more launches are needed, or the truth lies at the edge.
+    Undecided,
 }

@@ -5,7 +5,7 @@ use pagewise_stats::calibration::{calibrate, differing, score};
 use pagewise_stats::estimate::{Point, RatioEstimate, estimates};
 use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
 use pagewise_stats::rng::Seeded;
-use pagewise_stats::verdict::Region;
+use pagewise_stats::verdicts::Region;
 use pagewise_stats::verdicts::verdicts;
 use std::f64::consts::TAU;
 

@@ -1,14 +1,14 @@
 //! The statistics against numbers made by SciPy, NumPy and statsmodels; `fixtures/stats/make.py` made them.
 
-use pagewise_stats::autocorrelation::autocorrelation;
 use pagewise_stats::calibration::calibrate;
 use pagewise_stats::interval::{Interval, Undefined};
-use pagewise_stats::location::midmean;
 use pagewise_stats::moderated::{inverse_trigamma, trigamma, weighted_mean};
+use pagewise_stats::moved::autocorrelation;
 use pagewise_stats::moved::neighbours_alike;
 use pagewise_stats::multiplicity::{benjamini_hochberg, holm};
-use pagewise_stats::order::{order_interval, ranks};
+use pagewise_stats::quantile::midmean;
 use pagewise_stats::quantile::{median_absolute_deviation, quantile};
+use pagewise_stats::quantile::{order_interval, ranks};
 use pagewise_stats::signed_rank::signed_rank_interval;
 use pagewise_stats::t::{t_interval, two_sided_p, welch};
 use serde::Deserialize;

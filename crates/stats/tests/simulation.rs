@@ -6,16 +6,16 @@
 mod simulated;
 
 use pagewise_stats::absolute::absolute;
-use pagewise_stats::autocorrelation::autocorrelation;
 use pagewise_stats::estimate::{Point, RatioEstimate, estimates};
 use pagewise_stats::interval::{CONFIDENCE, Interval};
 use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
-use pagewise_stats::naive::naive;
+use pagewise_stats::moved::autocorrelation;
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::stopping::{GroupProgress, NextStep, STOPPED_CONFIDENCE, StoppingGoal, decide};
+use pagewise_stats::t::naive;
 use pagewise_stats::t::t_interval;
-use pagewise_stats::verdict::{MARGIN, Region};
 use pagewise_stats::verdicts::verdicts;
+use pagewise_stats::verdicts::{MARGIN, Region};
 use simulated::{Machine, long_memory, normal, points, recorded};
 
 /// Rounds in a launch, after warm-up.

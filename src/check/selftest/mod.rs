@@ -3,14 +3,12 @@
 use crate::{run::signals::Signals, worker::Worker};
 use anyhow::Result;
 use files::Folder;
-use judge::selftest::trial::{Done, EXTRAS, WorkKind};
+use judge::selftest::{Done, EXTRAS, WorkKind};
 use judge::{selftest::SelfTest, selftest::real::RealRun};
 use record::experiment::Experiment;
 use std::path::Path;
 use std::time::Instant;
 use trials::{TestBench, Trial};
-
-mod sequential;
 
 pub mod real;
 pub mod trials;
@@ -91,7 +89,7 @@ pub fn selftest(
         let like: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
         for samples in naive_samples(&like, budget_s) {
             if signals.arrived().is_none() {
-                naive.push(sequential::naive_trials(place, &laboratory, work, batch, samples, seed)?);
+                naive.push(trials::naive_trials(place, &laboratory, work, batch, samples, seed)?);
             }
         }
     }

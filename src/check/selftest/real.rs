@@ -8,7 +8,7 @@ use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
 use judge::{Circumstances, evidence::Evidence};
 use record::experiment::{Experiment, ParameterList};
 use record::{cell::Selector, folder::RunFolder, kind::Kind, state::State};
-use stats::verdict::MARGIN;
+use stats::verdicts::MARGIN;
 use std::path::Path;
 
 /// One comparison: a method at an amount of work and at 5 % more of it.

@@ -1,7 +1,6 @@
 //! `pagewise advise`: which way to use here, and the file of advice that programs load.
 
 mod measuring;
-mod places;
 mod saving;
 
 use super::{Laboratory, SelectArgs, print, print_json};
@@ -101,7 +100,7 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
     }
     let differences = advice.machine.differences(&saving::here()?);
     let document = report::advise::saved(&advice, &path.display().to_string(), &differences);
-    print(&super::screen::text(&document, false, false))
+    print(&super::output::text(&document, false, false))
 }
 
 fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {
@@ -192,7 +191,7 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         [one] if arguments.json => print_json(one)?,
         several if arguments.json => print_json(&several)?,
         _ => {
-            let text = |answer| super::screen::text(&report::advise::answer(answer), false, false);
+            let text = |answer| super::output::text(&report::advise::answer(answer), false, false);
             print(&answers.iter().map(text).collect::<Vec<_>>().join("\n"))?
         }
     };

@@ -1,6 +1,6 @@
-//! The file of advice: made, found, merged.
+//! The file of advice: its places, made, found, merged.
 
-use super::{super::print, AdviseArgs, measuring::AdviceSession, places};
+use super::{super::print, AdviseArgs, measuring::AdviceSession};
 use crate::plan::{self, advice};
 use crate::worker::{self, carried};
 use crate::{machine, machine::fingerprint::fingerprint, run::signals};
@@ -28,9 +28,9 @@ fn read(path: &Path) -> Result<Advice> {
 
 /// The saved advice with its path.
 pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
-    let Some(path) = places::existing(named) else {
+    let Some(path) = existing(named) else {
         let looked: Vec<String> =
-            named.map_or_else(places::all, |p| vec![p.to_owned()]).iter().map(|p| p.display().to_string()).collect();
+            named.map_or_else(all, |p| vec![p.to_owned()]).iter().map(|p| p.display().to_string()).collect();
         bail!("no advice is saved (looked at {}); advise --save makes it", looked.join(", "));
     };
     let advice = read(&path)?;
@@ -65,7 +65,7 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
         margin: session.margin,
         questions: std::collections::BTreeMap::new(),
     };
-    let path = places::target(arguments.out.as_deref());
+    let path = target(arguments.out.as_deref());
     may_write(&path)?;
     let begun = std::time::Instant::now();
     let count = topics.len();
@@ -91,7 +91,7 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
     };
     write(&path, &merged)?;
     let document = report::advise::saved(&merged, &path.display().to_string(), &[]);
-    print(&crate::cli::screen::text(&document, false, false))?;
+    print(&crate::cli::output::text(&document, false, false))?;
     Ok(session.stopped_by.map_or(0, signals::exit_code))
 }
 
@@ -120,11 +120,11 @@ fn question(session: &mut AdviceSession, request: &AdviceRequest, budget_s: f64)
 pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
     let all: Vec<Advice> = arguments.merge.iter().map(|path| read(path)).collect::<Result<_>>()?;
     let merged = judge::advise::merge(&all)?;
-    let path = places::target(arguments.out.as_deref());
+    let path = target(arguments.out.as_deref());
     write(&path, &merged)?;
     let differences = merged.machine.differences(&here()?);
     let document = report::advise::saved(&merged, &path.display().to_string(), &differences);
-    print(&crate::cli::screen::text(&document, false, false))
+    print(&crate::cli::output::text(&document, false, false))
 }
 
 /// The calls of a way in every language in which they are carried.
@@ -139,4 +139,28 @@ pub(super) fn snippets(experiment: &str, way: &str) -> Vec<Snippet> {
         code: MARKS.iter().find_map(|mark| code.split(mark).nth(1)).unwrap_or(code).trim_end().to_owned(),
     };
     all.filter(|(word, ..)| language(word)).map(snippet).collect()
+}
+
+const VARIABLE: &str = "PAGEWISE_ADVICE";
+/// Place for all users, written by an administrator.
+const SYSTEM: &str = "/etc/pagewise/advice.json";
+
+/// All places in the order in which they are looked at: `$PAGEWISE_ADVICE` alone where it is set, else the user's own and
+/// the machine's.
+pub(super) fn all() -> Vec<PathBuf> {
+    if let Some(named) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+        return vec![PathBuf::from(named)];
+    }
+    let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".config"));
+    configured.or_else(home).map(|p| p.join("pagewise/advice.json")).into_iter().chain([PathBuf::from(SYSTEM)]).collect()
+}
+
+/// The first of them that is there.
+pub(super) fn existing(named: Option<&Path>) -> Option<PathBuf> {
+    named.map(Path::to_owned).map_or_else(all, |path| vec![path]).into_iter().find(|path| path.is_file())
+}
+
+pub(super) fn target(named: Option<&Path>) -> PathBuf {
+    named.map(Path::to_owned).or_else(|| all().into_iter().next()).unwrap_or_else(|| PathBuf::from(SYSTEM))
 }

@@ -1,7 +1,7 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
-use super::write::{may_write, write};
-use super::{Laboratory, output::OutputArgs, print};
+use super::output::{OutputArgs, may_write, write};
+use super::{Laboratory, print};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;
@@ -9,11 +9,10 @@ use judge::fleet::{BY, Gathered, OpenedFolder, explain, gather, judge, learn, op
 use record::fleet::{Fleet, folders};
 use record::sizes;
 use report::escape::pretty_json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 mod check_node;
-mod rerun;
 
 pub(super) use check_node::{CheckNodeArgs, check_node};
 
@@ -106,8 +105,8 @@ impl FleetOptions {
     /// The command that makes its page anew.
     fn anew(&self) -> String {
         let mut command = vec!["pagewise fleet".to_owned()];
-        command.extend(self.folders.iter().map(|folder| rerun::quoted(&folder.display().to_string())));
-        command.push(format!("--margin {}", rerun::quoted(&self.margin)));
+        command.extend(self.folders.iter().map(|folder| quoted(&folder.display().to_string())));
+        command.push(format!("--margin {}", quoted(&self.margin)));
         command.extend((!self.by.is_empty()).then(|| format!("--by {}", self.by.join(","))));
         command.extend(self.again.then(|| "--again".to_owned()));
         command.push("--html PAGE.html".to_owned());
@@ -156,7 +155,7 @@ pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: 
     let gathered = arguments.options.gathered()?;
     let mut judged = judge(&gathered, &by, margin);
     explain(&mut judged, &gathered);
-    let document = report::fleet::document(&judged, &rerun::command(&judged), &arguments.options.anew());
+    let document = report::fleet::document(&judged, &command(&judged), &arguments.options.anew());
     let mut text = arguments.output.text(&judged, &document)?.into_bytes();
     if let Some(format) = arguments.format {
         text.clear();
@@ -185,3 +184,39 @@ fn learnt(arguments: &LearnArgs) -> Result<u8> {
     let cells = criteria.what.len();
     print(&format!("learnt from {nodes} nodes of {} kinds, {cells} methods\n", criteria.kinds.len()))
 }
+
+/// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:
+/// ClusterShell would replace a %h only in commands that it does not send to nodes.
+fn command(fleet: &Fleet) -> String {
+    let mut what = BTreeSet::new();
+    let mut set: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let again = fleet.odd.iter().filter(|node| fleet.rerun.contains(&node.node));
+    for finding in again.flat_map(|node| &node.findings) {
+        let (cell, parameters) = finding.cell();
+        what.insert(quoted(cell));
+        for (key, value) in parameters {
+            set.entry(key).or_default().insert(value);
+        }
+    }
+    let set = set.into_iter().map(|(key, values)| {
+        let values: Vec<&str> = values.into_iter().collect();
+        format!("--set {}", quoted(&format!("{key}={}", values.join(","))))
+    });
+    let run: Vec<String> = what.into_iter().chain(set).collect();
+    let nodes: Vec<String> = fleet.rerun.iter().map(|node| quoted(node)).collect();
+    format!("clush -w {} \"pagewise run {} --out DIR/\\$(hostname -s)-again\"", nodes.join(","), run.join(" "))
+}
+
+/// A word as a shell takes it. Names may have been written by anybody.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "@%_+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    // Within the double quotes of the whole, so nothing is left that these would not hold.
+    format!("'{}'", word.replace(['\'', '"', '`', '$', '\\', '!'], "?"))
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/cli/fleet/rerun.rs"]
+mod tests;

@@ -4,7 +4,7 @@ mod index;
 
 use super::opened::{Opened, code_of_run, open_any};
 use super::{command, named, print, print_json, runs_folder, tags};
-use crate::{plan::catalog, run, run::replay::judged};
+use crate::{plan::catalog, run, run::session::judged};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use files::Folder;

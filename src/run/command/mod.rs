@@ -2,8 +2,6 @@
 
 pub mod arms;
 mod launch;
-mod price;
-pub mod settings;
 mod stacks;
 
 use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signals};
@@ -129,7 +127,7 @@ impl Study<'_> {
             launch
         } else {
             let bytes = footprint_bytes(plan, launches).context("no launch of the command has ended")?;
-            price::price(mode, block, bytes, scratch, self.signals)?
+            launch::price(mode, block, bytes, scratch, self.signals)?
         };
         // A launch that the user's signal ended says nothing of the command.
         let is_stopped = launch.cost.as_ref().map_or(self.signals.arrived().is_some(), |c| c.end == CommandEnd::Stopped);

@@ -3,7 +3,7 @@
 use super::choice::{choices, flips, segments};
 use super::points::{points, ratio};
 use super::request::{AdviceRequest, by_size};
-use super::{pool::standard, uses::repeated};
+use super::{merge::standard, uses::repeated};
 use crate::estimate::LEVEL;
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};

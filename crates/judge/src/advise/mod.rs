@@ -5,15 +5,14 @@ mod answer;
 mod choice;
 mod merge;
 mod points;
-mod pool;
 mod request;
 mod uses;
 
 pub use answer::{answer, question};
 pub use choice::{choices, flips, segments};
 pub use merge::merge;
+pub use merge::pooled;
 pub use points::{has, points};
-pub use pool::pooled;
 pub use request::AdviceRequest;
 
 #[cfg(test)]

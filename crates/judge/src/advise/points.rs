@@ -1,6 +1,6 @@
 //! The ratios of the ways to the obvious one, from whichever summaries have them.
 
-use super::pool::pooled;
+use super::merge::pooled;
 use super::request::{AdviceRequest, by_size};
 use crate::claims::figure::{ClaimSide, timed};
 use record::summary::{CellSummary, Estimate, Summary, Verdict};

@@ -2,11 +2,9 @@
 //! Pure: the same claims and summaries give the same answers.
 
 mod cause;
-mod changes;
 mod crossover;
 pub(crate) mod figure;
 mod regions;
-mod time;
 mod wanted;
 
 use record::claim::{Answer, Answers, Claim, ClaimKind, Job, JobAnswer, ResolvedClaim, ResolvedJob, Word};
@@ -14,10 +12,10 @@ use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
 
-pub use changes::changes;
 use figure::{ClaimFigure, ClaimSide};
 use regions::Regions;
-pub use time::launch_s;
+pub use regions::changes;
+pub use wanted::launch_s;
 pub use wanted::{MissingLaunches, wanted};
 
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).

@@ -1,8 +1,9 @@
 //! The line of all possible figures, cut into regions with a word each. A word is said where the whole interval lies in one.
 
 use super::figure::ClaimFigure;
-use record::claim::{Claim, ClaimKind, Word};
+use record::claim::{AnswerChange, Answers, Claim, ClaimKind, JobAnswer, Word};
 use record::summary::Estimate;
+use std::collections::BTreeSet;
 
 /// Regions in ascending order; each ends where the next begins, and the last has no end.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,4 +107,35 @@ impl Regions {
             _ => String::new(),
         }
     }
+}
+
+/// Claims whose verdict is another in the second run, or that only one of them asked.
+pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
+    let keys = |answers: &Answers| -> BTreeSet<(String, String)> {
+        answers.answers.iter().flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone()))).collect()
+    };
+    let all: BTreeSet<_> = keys(first).union(&keys(second)).cloned().collect();
+    let mut changes = Vec::new();
+    for (id, job) in all {
+        let (a, b) = (find(first, &id, &job), find(second, &id, &job));
+        if a.map(|(_, j)| j.word) == b.map(|(_, j)| j.word) {
+            continue;
+        }
+        let statement = a.or(b).map_or_else(String::new, |(statement, _)| statement.to_owned());
+        changes.push(AnswerChange {
+            id,
+            statement,
+            job,
+            first: a.map(|(_, j)| j.word),
+            second: b.map(|(_, j)| j.word),
+            ratios: (a.and_then(|(_, j)| j.ratio), b.and_then(|(_, j)| j.ratio)),
+            unit: a.or(b).map_or_else(String::new, |(_, j)| j.unit.clone()),
+        });
+    }
+    changes
+}
+
+fn find<'a>(answers: &'a Answers, id: &str, job: &str) -> Option<(&'a str, &'a JobAnswer)> {
+    let answer = answers.answers.iter().find(|a| a.id == id)?;
+    Some((&answer.statement, answer.jobs.iter().find(|j| j.job == job)?))
 }

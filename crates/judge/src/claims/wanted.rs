@@ -1,9 +1,10 @@
 //! Comparisons of claims without a verdict, and the launches that should decide them. What is measured next follows from
 //! it, so every look at a figure has its price in the words ([`stats::looks`]).
 
-use super::{FAMILY, FigureTest, JudgedJob, adjust, figure::ClaimFigure, jobs};
+use super::{FAMILY, FigureTest, JudgedJob, adjust, figure, figure::ClaimFigure, jobs};
+use record::cell::Cell;
 use record::claim::{ClaimKind, ResolvedClaim, ResolvedJob};
-use record::{cell::Cell, summary::Summary};
+use record::summary::{CellSummary, ExperimentSummary, Summary};
 use stats::looks::next_look;
 
 /// No comparison gets more launches than this for a word: what needs more lies on an edge.
@@ -83,6 +84,27 @@ fn lacking(
     let (launches, likely) = looks.find(enough).map_or((next, false), |launches| (launches, true));
     let cells = [job.way.get(test.point), job.other.get(test.point)].into_iter().flatten().cloned().collect();
     Some(MissingLaunches { cells, launches, decides, likely })
+}
+
+/// Time of one launch of a cell in the first summary that has it, in seconds: its share of its experiment's launches, by
+/// the time of its phases. What proofs, starts and warm-up took is in it.
+pub fn launch_s(wanted: &Cell, summaries: &[&Summary]) -> Option<f64> {
+    let seconds = |summary: &&Summary| {
+        let cell = figure::cell(summary, wanted).filter(|c| c.launches > 0)?;
+        let experiment = summary.experiment(&wanted.experiment)?;
+        let mine = summary.cells.iter().filter(|c| c.experiment == wanted.experiment);
+        let all: f64 = mine.map(|c| phases_ns(c, experiment)).sum();
+        let seconds = experiment.launch_s * phases_ns(cell, experiment) / all / cell.launches as f64;
+        (seconds.is_finite() && seconds > 0.0).then_some(seconds)
+    };
+    summaries.iter().find_map(seconds)
+}
+
+fn phases_ns(cell: &CellSummary, experiment: &ExperimentSummary) -> f64 {
+    let phases = || experiment.definition.phases.iter();
+    let launch_ns =
+        |l: &record::summary::LaunchValues| phases().filter_map(|p| l.wall_ns.get(p)).sum::<f64>() * l.rounds as f64;
+    cell.per_launch.iter().map(launch_ns).sum()
 }
 
 #[cfg(test)]

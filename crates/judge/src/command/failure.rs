@@ -2,7 +2,7 @@
 
 use super::note;
 use record::command::{ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
-use record::{end::signal_name, kind::Kind, summary::Note};
+use record::{kind::Kind, launches::signal_name, summary::Note};
 use std::collections::BTreeSet;
 
 /// The reason why an arm is not launched again: the machine lacks what it needs, or it has failed. The baseline's failure

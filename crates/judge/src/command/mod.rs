@@ -17,7 +17,7 @@ const MANY: u64 = 10;
 
 /// Judges a kept study; its damage is noted.
 pub fn judge(kept: &KeptCommand) -> CommandSummary {
-    let remarks = crate::notes::of_command(kept);
+    let remarks = crate::warnings::of_command(kept);
     if kept.plan.kind == Kind::Profile {
         let mut summary = profile::judge(&kept.plan, &kept.launches);
         summary.notes.extend(remarks);

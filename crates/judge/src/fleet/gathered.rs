@@ -102,7 +102,7 @@ pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
             let Some(worst) = cells.iter().max_by_key(|cell| cell.status) else { continue };
             let logs: Vec<Vec<f64>> = cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();
             let (side, launches) = (side_of(&logs), logs.iter().map(Vec::len).sum::<usize>());
-            let scale = (launches as f64 / stats::location::MIDMEAN_VARIANCE).sqrt();
+            let scale = (launches as f64 / stats::quantile::MIDMEAN_VARIANCE).sqrt();
             let within = side.filter(|_| launches > nodes[node].runs.len()).map(|side| side.within * scale);
             table.entry(question).or_default().push(NodePlace { node, cells, worst, side, within });
         }

@@ -1,7 +1,8 @@
 //! Kinds of node: those that have the same processor, kernel, settings and memory.
 
 use super::gathered::Node;
-use record::{fleet::KindFacts, machine::environment::Environment, machine::format::size};
+use record::fleet::KindFacts;
+use record::machine::environment::{Environment, size};
 use std::collections::BTreeMap;
 
 /// The facts by which nodes are of one kind, unless others are asked for. What a control group or a process sets is not

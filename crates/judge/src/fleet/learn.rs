@@ -100,7 +100,7 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
             continue;
         }
         let limits = criterion.per_unit_ns.zip(criterion.low_ns.zip(criterion.high_ns));
-        let (Some((middle, (low, high))), Ok(log)) = (limits, stats::location::midmean(&cell.logs)) else { continue };
+        let (Some((middle, (low, high))), Ok(log)) = (limits, stats::quantile::midmean(&cell.logs)) else { continue };
         let limit = if log.exp() > high { high } else { low };
         if !(low..=high).contains(&log.exp()) {
             missed.push(Missed::Cost { cell: named(), ratio: log.exp() / middle, limit: limit / middle });

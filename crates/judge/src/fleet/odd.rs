@@ -87,7 +87,7 @@ fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize
 fn each_run_says_so(place: &NodePlace, apart: Apart, margin: f64) -> bool {
     let Some(centre) = place.side.map(|side| side.log - apart.by) else { return false };
     let beyond = |logs: &[f64]| {
-        let middle = stats::location::midmean(logs).unwrap_or(centre);
+        let middle = stats::quantile::midmean(logs).unwrap_or(centre);
         (middle - centre) * apart.by.signum() > margin.ln_1p()
     };
     place.cells.iter().all(|cell| cell.logs.is_empty() || beyond(&cell.logs))

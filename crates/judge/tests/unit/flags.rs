@@ -1,5 +1,5 @@
 use super::*;
-use record::machine::noise::NoiseDelta;
+use record::machine::preflight::NoiseDelta;
 
 fn launch(noise: NoiseDelta, cpu_ns: f64, interrupted: f64) -> CellLaunch {
     // A switched out round is long by the clock, whatever it does.

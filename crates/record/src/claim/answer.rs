@@ -1,7 +1,7 @@
 //! Answers to claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
 
-use super::{ClaimKind, Source};
-use crate::summary::Estimate;
+use super::{Claim, ClaimKind, Source};
+use crate::{cell::Cell, summary::Estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -149,4 +149,37 @@ pub struct AnswerChange {
     pub ratios: (Option<Estimate>, Option<Estimate>),
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
+}
+
+/// A claim with its cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedClaim {
+    pub claim: Claim,
+    pub jobs: Vec<ResolvedJob>,
+}
+
+/// One comparison with its cells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedJob {
+    /// `corrected` or `as published`.
+    pub job: String,
+    /// The cells of `way`: one, or of a crossover one for each of its points. Empty where there are none here.
+    pub way: Vec<Cell>,
+    /// The cells of `other`, likewise; empty of an absolute claim.
+    pub other: Vec<Cell>,
+    /// Of a crossover: the value of its parameter for each cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<u64>,
+    /// Why it is not measured: there is no such worker here, or the budget did not reach it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub left_out: String,
+    /// True if time was too short, not the machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_lack_of_time: bool,
+}
+
+impl ResolvedJob {
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.way.iter().chain(&self.other)
+    }
 }

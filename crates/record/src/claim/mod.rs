@@ -3,13 +3,12 @@
 
 mod answer;
 mod parse;
-mod resolved;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use answer::{ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, JobAnswer, Word};
-pub use resolved::{ResolvedClaim, ResolvedJob};
+pub use answer::{ResolvedClaim, ResolvedJob};
 
 /// One claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! All facts of a machine before anything is measured: `environment.json` of every run.
 
-use super::format::{size, unknown};
 use super::paging::{HugePages, Memory, Reclaim};
 use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
-use super::{cgroup::Cgroups, cpu::Cpu, files::facts, identity::Identity, tools::Tools};
+use super::{cgroup::Cgroups, cpu::Cpu, files::facts, tools::Tools};
+use crate::folder::seal::sha256_hex;
 use std::collections::BTreeMap;
 
 facts! { m:
@@ -71,5 +71,61 @@ impl Environment {
     pub fn governor(&self) -> String {
         let governors: Vec<&str> = self.cpu.frequency.governors.iter().map(String::as_str).collect();
         if governors.is_empty() { "not visible".to_owned() } else { governors.join(" and ") }
+    }
+}
+
+/// A size in the largest unit that fits, with three digits that count.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    // Rounded first: 1023.97 MiB would otherwise be printed as 1024 MiB.
+    while (value * 10.0).round() >= 10240.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let number = if value < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
+    format!("{} {}", number.trim_end_matches('0').trim_end_matches('.'), UNITS[unit])
+}
+
+/// Names an unknown fact instead of leaving it out.
+pub fn unknown(fact: Option<String>) -> String {
+    fact.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// A number with its noun, in the plural where it is not one.
+pub fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+const DIGITS: usize = 16;
+
+facts! { m:
+    /// One machine, and one boot of it. Facts that cannot be read are absent.
+    Identity {
+        /// SHA-256 of /etc/machine-id, which machine-id(5) asks to keep secret: 16 hex digits.
+        machine: Option<String> =
+            m.text("/etc/machine-id").map(|id| sha256_hex(&[b"pagewise machine-id ", id.as_bytes()])[..DIGITS].to_owned());
+        boot: Option<String> = m.text("/proc/sys/kernel/random/boot_id");
+        vendor: Option<String> = m.text("/sys/class/dmi/id/sys_vendor");
+        product: Option<String> = m.text("/sys/class/dmi/id/product_name");
+        name: Option<String> = m.text("/proc/sys/kernel/hostname");
+        /// Name in its fleet, if that is not its host name, as in a container.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        node: Option<String> = m.variable("PAGEWISE_NODE").filter(|name| !name.is_empty());
+    }
+}
+
+impl Identity {
+    pub fn labels(&self) -> BTreeMap<String, String> {
+        let all = [
+            ("machine", &self.machine),
+            ("boot", &self.boot),
+            ("vendor", &self.vendor),
+            ("product", &self.product),
+            ("name", &self.name),
+            ("node", &self.node),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
     }
 }

@@ -1,15 +1,9 @@
 //! A machine as data: its facts, what disturbed it, what it did besides. The laboratory gives the files.
 
-pub mod busy;
 pub mod cgroup;
 pub mod cpu;
 pub mod environment;
 pub mod files;
-pub mod format;
-pub mod gaps;
-pub mod identity;
-pub mod ladder;
-pub mod noise;
 pub mod paging;
 pub mod preflight;
 pub mod system;

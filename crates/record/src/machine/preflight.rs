@@ -1,7 +1,9 @@
-//! Disturbance of this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
+//! Disturbance of this machine: counters around each launch, which flag and never correct; a short look before each run and
+//! a longer one for `doctor --noise`, with a probe that spins to see what takes CPUs away from a busy process.
 
-use super::{busy::Busy, gaps::Gaps, noise::NoiseDelta};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Below this share of its CPUs a machine is said to be starved.
 const STARVED: f64 = 0.5;
@@ -61,3 +63,146 @@ impl Preflight {
         self.memory_threads.iter().map(|t| t.cpus).sum()
     }
 }
+
+/// One process that was busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Busy {
+    pub name: String,
+    pub pid: u32,
+    /// CPUs it used on average: 1 is one whole CPU.
+    pub cpus: f64,
+}
+
+// The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The worker spins;
+// the laboratory sleeps meanwhile.
+
+/// Result of one probe on one CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gaps {
+    pub cpu: u64,
+    pub elapsed_ns: u64,
+    pub reads: u64,
+    /// Cost of one read without gaps, in picoseconds.
+    pub clock_read_ps: u64,
+    /// The sum of all gaps above 5 µs, in nanoseconds.
+    pub lost_ns: u64,
+    pub largest_gap_ns: u64,
+    /// Thresholds in nanoseconds with the gaps that exceed them.
+    pub over: Vec<(u64, u64)>,
+}
+
+impl Gaps {
+    /// Reads what the helper's `probe-gaps` prints.
+    pub fn parse(text: &str) -> Result<Gaps> {
+        let mut gaps = Gaps::default();
+        let mut done = false;
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let number = |i: usize| -> Result<u64> {
+                let text = fields.get(i).with_context(|| format!("{line:?} is cut short"))?;
+                text.parse().with_context(|| format!("{line:?} is not a line of the gap probe"))
+            };
+            match fields[0] {
+                "probe-gaps" if fields.get(1) == Some(&"1") => {}
+                "cpu" => gaps.cpu = number(1)?,
+                "elapsed_ns" => gaps.elapsed_ns = number(1)?,
+                "reads" => gaps.reads = number(1)?,
+                "clock_read_ps" => gaps.clock_read_ps = number(1)?,
+                "lost_ns" => gaps.lost_ns = number(1)?,
+                "largest_gap_ns" => gaps.largest_gap_ns = number(1)?,
+                "gaps_over" => gaps.over.push((number(1)?, number(2)?)),
+                "done" => done = true,
+                _ => bail!("{line:?} is not a line of the gap probe"),
+            }
+        }
+        if !done || gaps.elapsed_ns == 0 {
+            bail!("the gap probe ended early");
+        }
+        Ok(gaps)
+    }
+
+    pub fn lost_share(&self) -> f64 {
+        self.lost_ns as f64 / self.elapsed_ns.max(1) as f64
+    }
+
+    pub fn clock_read_ns(&self) -> f64 {
+        self.clock_read_ps as f64 / 1000.0
+    }
+}
+
+/// For each byte that a process makes durable the file system's journal may write two more, by a thread of the kernel: 4 KiB
+/// records by fdatasync came to 2.05 times their bytes on ext4.
+const JOURNALED: u64 = 2;
+
+/// Tells whether a value did not move; such values are not recorded.
+fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Difference of two snapshots.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NoiseDelta {
+    /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub steal_share: f64,
+    /// Microseconds for which CPU quotas of the control groups above this process kept their processes waiting, added up over
+    /// CPUs and groups (`cpu.stat`).
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub throttled_us: u64,
+    /// CPU time of everything that ran, in seconds.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub busy_cpu_s: f64,
+    /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pressure_us: BTreeMap<String, u64>,
+    /// Counters of `/proc/vmstat` that moved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vmstat: BTreeMap<String, u64>,
+    /// Bytes read from block devices by anybody.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub device_read_bytes: u64,
+    /// Bytes written to block devices by anybody.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub device_written_bytes: u64,
+    /// Bytes of these that the laboratory and the workers that have ended caused to be read.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub own_read_bytes: u64,
+    /// Bytes that they caused to be written, now or later.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub own_written_bytes: u64,
+    /// Bytes that they had caused to be written before and that no device had yet.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub own_pending_bytes: u64,
+}
+
+impl NoiseDelta {
+    pub fn oom_kills(&self) -> u64 {
+        self.counter("oom_kill")
+    }
+
+    pub fn counter(&self, name: &str) -> u64 {
+        self.vmstat.get(name).copied().unwrap_or(0)
+    }
+
+    /// The same without counters that a state of the machine moves: lines of `/proc/vmstat`, or `device_bytes`.
+    pub fn without(mut self, counters: &[String]) -> NoiseDelta {
+        self.vmstat.retain(|name, _| !counters.contains(name));
+        if counters.iter().any(|name| name == "device_bytes") {
+            (self.device_read_bytes, self.device_written_bytes) = (0, 0);
+        }
+        self
+    }
+
+    /// Device bytes that the laboratory and its workers did not cause. Their own writes may reach the device later than they
+    /// are made, and their journal's writes are nobody's, so only what exceeds both is foreign.
+    pub fn foreign_bytes(&self) -> u64 {
+        let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
+        let caused = self.own_written_bytes.saturating_add(self.own_pending_bytes);
+        let written = caused.saturating_mul(1 + JOURNALED);
+        read + self.device_written_bytes.saturating_sub(written)
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/machine/gaps.rs"]
+mod tests;

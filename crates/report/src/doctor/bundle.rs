@@ -3,9 +3,10 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::wording;
+use record::kind::Kind;
+use record::machine::environment::{Environment, Identity};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
-use record::{kind::Kind, machine::environment::Environment, machine::identity::Identity};
 use std::collections::BTreeMap;
 
 const HIDDEN: &str = "…";

@@ -3,8 +3,8 @@
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::escape;
 use minijinja::{Environment as Templates, UndefinedBehavior, Value, context, value::Serde};
-use record::machine::format::{count, size};
-use record::{machine::environment::Environment, machine::ladder::Step, machine::tools::SEGMENTS_SINCE_JAVA, sizes::format_ns};
+use record::machine::environment::{count, size};
+use record::{machine::cpu::Step, machine::environment::Environment, machine::tools::SEGMENTS_SINCE_JAVA, sizes::format_ns};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,11 +1,10 @@
 //! Drawings as data: axes, and the marks on them. A renderer draws them or leaves them out.
 
-mod axis;
 mod scale;
 
 use record::summary::Estimate;
 
-pub use axis::Axis;
+pub use scale::Axis;
 pub use scale::Scale;
 
 /// A drawing as data.

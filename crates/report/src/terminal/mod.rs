@@ -1,14 +1,13 @@
 //! A document as lines that are no wider than the terminal.
 
 mod bars;
-mod layout;
 mod screen;
 mod table;
 
 use crate::document::{Block, Document, List, Place};
 use crate::escape::Style;
-use layout::{cut, pad, width, wrap};
 pub use screen::Screen;
+use screen::{cut, pad, width, wrap};
 
 const INDENT: usize = 2;
 /// The field of a list's short title.

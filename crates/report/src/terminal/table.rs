@@ -1,6 +1,6 @@
 //! The layout of every table: columns with room, names that give way, and several tables where one is too wide.
 
-use super::layout::{GAP, broken, cut, pad, width, wrap};
+use super::screen::{GAP, broken, cut, pad, width, wrap};
 use super::{Screen, bars};
 use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone};
 use crate::escape::Style;

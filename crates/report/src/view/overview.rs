@@ -4,7 +4,7 @@
 use super::{group, labels::Labels, missing};
 use crate::document::{Block, Body, Column, Entry, Key, List, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
-use crate::{conditions, numbers::Work, wording};
+use crate::{answer, numbers::Work, wording};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
 use std::collections::BTreeMap;
@@ -291,7 +291,7 @@ fn row(
         });
         format!("{} {}", name(cell), cost.unwrap_or_default()).trim_end().to_owned()
     };
-    let clauses = || conditions::clauses(summary, definition, group, name);
+    let clauses = || answer::clauses(summary, definition, group, name);
     let usual = group.baseline?;
     let (kind, method, finding, factors, surprise) = match group.recommendation {
         Recommendation::Use { cell, ratio } => {

@@ -3,7 +3,7 @@
 use judge::advise::{choices, flips, pooled, segments};
 use pagewise_schedule::crossover::{CrossoverSearch, Measurement, SizeAnswer};
 use record::advice::AdvicePoint;
-use record::ending::Reason;
+use record::decision::Reason;
 use record::summary::Estimate;
 use stats::rng::Seeded;
 use stats::t::t_interval;

@@ -7,13 +7,13 @@ use std::path::Path;
 use anyhow::Result;
 use judge::evidence::Evidence;
 use pagewise_schedule::lessons::lessons;
-use pagewise_schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use pagewise_schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, rounds};
 use record::cell::Cell;
 use record::decision::{Decision, DecisionKind, LeftOut};
-use record::end::End;
-use record::ending::{Ending, Reason, Width};
+use record::decision::{Ending, Reason, Width};
 use record::experiment::Content;
 use record::folder::RunFolder;
+use record::launches::End;
 use record::launches::{Frame, LaunchRecord, SideRecord};
 use record::plan::{LaunchGroup, Plan};
 use record::state::State;
@@ -199,7 +199,7 @@ impl<'a> Machine<'a> {
         cells: Vec<usize>,
         (number, limit_s): (usize, f64),
     ) -> (LaunchRecord, Read) {
-        let turns = turns::of_launch(state, launch, &cells, true);
+        let turns = rounds::of_launch(state, launch, &cells, true);
         let begun_s = self.now_s;
         self.now_s += START_S;
         let (mut text, mut end) = self.answer(state, &cells, &turns);
@@ -230,7 +230,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The transcript of a launch, and how its process ends.
-    fn answer(&mut self, state: &State, cells: &[usize], turns: &turns::Turns) -> (String, End) {
+    fn answer(&mut self, state: &State, cells: &[usize], turns: &rounds::Turns) -> (String, End) {
         let mut text = format!("pagewise\t1\tc-O3\ncolumns\tslot\tround\tcell\tphase\t{}\n", COLUMNS.join("\t"));
         let planned: Vec<_> = cells.iter().map(|&cell| &state.cells[cell]).collect();
         // Differences between processes are drawn once for each cell of a launch.

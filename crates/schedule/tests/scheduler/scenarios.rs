@@ -1,7 +1,7 @@
 //! Runs of known machines.
 
 use record::decision::DecisionKind;
-use record::ending::{Ending, Reason};
+use record::decision::{Ending, Reason};
 use record::method::Role;
 use record::outcome::Status;
 use record::plan::Plan;

@@ -1,4 +1,4 @@
-use pagewise_stats::autocorrelation::autocorrelation;
+use pagewise_stats::moved::autocorrelation;
 use pagewise_stats::rng::Seeded;
 
 /// A first-order series x(t) = φ x(t-1) + u with uniform u.

@@ -1,5 +1,5 @@
 use pagewise_stats::interval::Undefined;
-use pagewise_stats::location::midmean;
+use pagewise_stats::quantile::midmean;
 use proptest::prelude::*;
 
 #[test]

@@ -1,4 +1,4 @@
-use pagewise_stats::naive::naive;
+use pagewise_stats::t::naive;
 
 #[test]
 fn it_announces_what_lies_apart() {

@@ -1,5 +1,5 @@
 use pagewise_stats::interval::Undefined;
-use pagewise_stats::order::{order_interval, ranks};
+use pagewise_stats::quantile::{order_interval, ranks};
 
 #[test]
 fn six_values_are_the_fewest_for_a_median() {

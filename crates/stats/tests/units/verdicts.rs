@@ -1,7 +1,7 @@
 use pagewise_stats::estimate::RatioEstimate;
 use pagewise_stats::estimate::{Point, estimate};
 use pagewise_stats::moderated::Prior;
-use pagewise_stats::verdict::Region;
+use pagewise_stats::verdicts::Region;
 use pagewise_stats::verdicts::verdicts;
 use proptest::prelude::*;
 

@@ -3,7 +3,6 @@
 //! paper are the style's business. Why no library draws them: docs/decisions.
 
 mod curve;
-mod flame;
 mod interval;
 mod stack;
 mod svg;
@@ -37,7 +36,7 @@ impl Serialize for Plot {
             Plot::Bar { axis, factors, label } => interval::bar(axis, *factors, label),
             Plot::Stack { scale, phases, parts } => stack::stack(scale, phases, parts),
             Plot::Curves { curves, label } => curve::curves(curves, label),
-            Plot::Flame(boxes) => flame::flame(boxes),
+            Plot::Flame(boxes) => stack::flame(boxes),
         };
         Value::from_safe_string(svg).serialize(serializer)
     }
