@@ -109,7 +109,7 @@ const CRITERIA: &str = r#"{"schema": 1, "what": ["fault/touch@c-O3", "fault/thp@
 fn changed_criteria_of_a_fleet_are_read_or_refused() {
     let mut gathered = Gathered::default();
     (0..3).for_each(|number| {
-        gathered.question(nodes::question(number));
+        gathered.questions.index(nodes::question(number));
     });
     let run = nodes::node("n1", "6.1", 1.0);
     survives("criteria", &[("criteria.json", CRITERIA)], 600, |_, text| {

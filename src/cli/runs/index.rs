@@ -5,7 +5,7 @@ use crate::cli::opened::{Opened, open};
 use crate::{cli::tags, worker::private_cache};
 use files::Folder;
 use record::folder::{OLD_CLAIMS, peek};
-use record::{kind::Kind, plan::SCHEMA};
+use record::{kind::Kind, machine::environment::Identity, plan::SCHEMA};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -125,14 +125,6 @@ struct Named {
 #[derive(Deserialize)]
 struct HostFacts {
     identity: Identity,
-}
-
-#[derive(Deserialize)]
-struct Identity {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    machine: Option<String>,
 }
 
 /// The last decision, as far as it tells whether the run has ended.

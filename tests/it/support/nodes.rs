@@ -43,7 +43,7 @@ pub fn node(name: &str, kernel: &str, factor: f64) -> NodeRun {
 pub fn fleet() -> Fleet {
     let mut gathered = Gathered::default();
     (0..COSTS.len()).for_each(|number| {
-        gathered.question(question(number));
+        gathered.questions.index(question(number));
     });
     (0..8).for_each(|n| gathered.add(node(&format!("a{n}"), "6.1", if n == 7 { 4.0 } else { 1.0 })));
     (0..5).for_each(|n| gathered.add(node(&format!("b{n}"), "6.12", 0.75)));

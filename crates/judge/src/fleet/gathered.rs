@@ -1,6 +1,6 @@
 //! Facts kept of each run of a fleet: as little as the judging needs, because there may be ten thousand of them.
 
-use crate::sets::{RunCell, SetQuestion, SetQuestions, by_question, side_of};
+use crate::sets::{RunCell, SetQuestions, by_question, side_of};
 use record::fleet::{Fault, KindFacts, Unread};
 use stats::across::MeasuredSide;
 use std::collections::{BTreeMap, HashMap};
@@ -21,17 +21,13 @@ pub struct NodeRun {
 /// All runs that were read.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
-    pub(super) questions: SetQuestions,
+    pub questions: SetQuestions,
     pub runs: Vec<NodeRun>,
     pub unread: Vec<Unread>,
     folders: HashMap<String, usize>,
 }
 
 impl Gathered {
-    pub fn question(&mut self, question: SetQuestion) -> usize {
-        self.questions.index(question)
-    }
-
     /// Takes a run, unless it was read before from another folder.
     pub fn add(&mut self, run: NodeRun) {
         match self.folders.get(&run.run) {

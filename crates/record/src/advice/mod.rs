@@ -145,26 +145,10 @@ impl Advice {
         Ok(advice)
     }
 
-    /// The way that is advised under a condition, `KEY=VALUE`, or `None` where nothing is: keep your default. A program that
-    /// names no condition gets what no condition contradicts.
-    pub fn way(&self, question: &str, bytes: u64, condition: Option<&str>) -> Option<&str> {
-        let question = self.questions.get(question)?;
-        let Some(name) = condition else {
-            let way = way_at(&question.segments, bytes)?;
-            let mut others = question.conditions.values().filter_map(|segments| way_at(segments, bytes));
-            return others.all(|other| other == way).then_some(way);
-        };
-        way_at(question.conditions.get(name)?, bytes)
-    }
-
     /// Its canonical text: one line, keys in the order of their bytes, the shortest form of every number.
     pub fn canonical(&self) -> Result<String> {
         Ok(serde_json::to_string(&sorted(serde_json::to_value(self)?))? + "\n")
     }
-}
-
-fn way_at(segments: &[Segment], bytes: u64) -> Option<&str> {
-    segments.iter().find(|s| s.from <= bytes && bytes <= s.to).map(|s| s.way.as_str())
 }
 
 fn sorted(value: serde_json::Value) -> serde_json::Value {

@@ -65,40 +65,29 @@ facts! { m:
             .switch(&format!("{POLICIES}/boost"))
             .or_else(|| m.switch("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| !off));
     }
+
+    /// One cache of the first CPU.
+    Cache(index: u64) {
+        /// 1 is the nearest.
+        level: Option<u64> = m.number(&cache_file(index, "level"));
+        /// `Data`, `Instruction` or `Unified`.
+        kind: Option<String> = m.text(&cache_file(index, "type"));
+        /// Sizes are written `32K`, whatever the size.
+        size_bytes: Option<u64> = m
+            .text(&cache_file(index, "size"))
+            .and_then(|size| Some(size.strip_suffix('K')?.parse::<u64>().ok()? * 1024));
+        line_bytes: Option<u64> = m.number(&cache_file(index, "coherency_line_size"));
+        ways: Option<u64> = m.number(&cache_file(index, "ways_of_associativity"));
+        shared_by: Option<u64> = m.count(&cache_file(index, "shared_cpu_list"));
+    }
 }
 
 fn first_policy(m: &dyn Files, name: &str) -> Option<String> {
     m.numbered(POLICIES, "policy", "").first().map(|policy| format!("{POLICIES}/policy{policy}/{name}"))
 }
 
-/// One cache of the first CPU.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Cache {
-    /// 1 is the nearest.
-    pub level: Option<u64>,
-    /// `Data`, `Instruction` or `Unified`.
-    pub kind: Option<String>,
-    pub size_bytes: Option<u64>,
-    pub line_bytes: Option<u64>,
-    pub ways: Option<u64>,
-    pub shared_by: Option<u64>,
-}
-
-impl Cache {
-    fn read(m: &dyn Files, index: u64) -> Cache {
-        let file = |name: &str| format!("{CACHES}/index{index}/{name}");
-        // Sizes are written `32K`, whatever the size.
-        let kib = m.text(&file("size")).and_then(|size| size.strip_suffix('K')?.parse::<u64>().ok());
-        Cache {
-            level: m.number(&file("level")),
-            kind: m.text(&file("type")),
-            size_bytes: kib.map(|kib| kib * 1024),
-            line_bytes: m.number(&file("coherency_line_size")),
-            ways: m.number(&file("ways_of_associativity")),
-            shared_by: m.count(&file("shared_cpu_list")),
-        }
-    }
+fn cache_file(index: u64, name: &str) -> String {
+    format!("{CACHES}/index{index}/{name}")
 }
 
 impl Cpu {

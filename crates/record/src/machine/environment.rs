@@ -118,14 +118,8 @@ facts! { m:
 
 impl Identity {
     pub fn labels(&self) -> BTreeMap<String, String> {
-        let all = [
-            ("machine", &self.machine),
-            ("boot", &self.boot),
-            ("vendor", &self.vendor),
-            ("product", &self.product),
-            ("name", &self.name),
-            ("node", &self.node),
-        ];
-        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
+        let facts: BTreeMap<String, Option<String>> =
+            serde_json::to_value(self).and_then(serde_json::from_value).unwrap_or_default();
+        facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }

@@ -98,9 +98,11 @@ pub fn list_length(list: &str) -> Option<u64> {
 }
 
 /// A table of facts: a row has meaning, name, type and source. It makes the struct and what reads it, so that a new fact is one
-/// row; a fact that an older run lacks is absent when the run is read.
+/// row; a fact that an older run lacks is absent when the run is read. A table of one among several has a key.
 macro_rules! facts {
-    ($m:ident: $($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $fact:ident: $type:ty = $source:expr;)* })*) => {$(
+    ($m:ident: $($(#[$about:meta])* $name:ident $(($key:ident: $of:ty))? {
+        $($(#[$meaning:meta])* $fact:ident: $type:ty = $source:expr;)*
+    })*) => {$(
         $(#[$about])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(default)]
@@ -108,7 +110,7 @@ macro_rules! facts {
 
         impl $name {
             /// Reads every fact from the files of a machine.
-            pub fn read($m: &dyn super::files::Files) -> $name {
+            pub fn read($m: &dyn super::files::Files $(, $key: $of)?) -> $name {
                 $name { $($fact: $source,)* }
             }
         }

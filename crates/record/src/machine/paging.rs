@@ -1,7 +1,6 @@
 //! Memory and how the kernel manages it: huge pages, swap, and all that moves, merges or takes pages unasked.
 
 use super::files::{Files, facts, field_bytes};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Folder of the settings of transparent huge pages.
@@ -62,7 +61,7 @@ facts! { m:
             .filter(|order| *order < 64);
         /// True if the balloon agreed with the host on giving free pages back.
         balloon_reporting: Option<bool> = balloon_reporting(m);
-        kdamonds: Vec<Kdamond> = m.numbered(KDAMONDS, "", "").into_iter().map(|n| Kdamond::read(m, n)).collect();
+        kdamonds: Vec<Kdamond> = entries(m, KDAMONDS).iter().map(|folder| Kdamond::read(m, folder)).collect();
         /// True if DAMON's own reclaim runs.
         damon_reclaim: Option<bool> = m.switch("/sys/module/damon_reclaim/parameters/enabled");
         /// Generations of the newer page reclaim in use (a bit mask).
@@ -70,87 +69,61 @@ facts! { m:
         /// True if swapped pages are compressed in memory first.
         zswap: Option<bool> = m.switch("/sys/module/zswap/parameters/enabled");
     }
+
+    /// One NUMA node.
+    NumaNode(number: u64) {
+        node: u64 = number;
+        /// Each line of its file starts with `Node 0 `, unlike in /proc/meminfo.
+        total_bytes: Option<u64> = m
+            .text(&node_file(number, "meminfo"))
+            .and_then(|info| field_bytes(&info.replace(&format!("Node {number} "), ""), "MemTotal"));
+        /// Number of logical CPUs that are near.
+        cpus: Option<u64> = m.count(&node_file(number, "cpulist"));
+        distances: Option<String> = m.text(&node_file(number, "distance"));
+    }
+
+    /// A pool of reserved huge pages of one size, in pages.
+    Pool(kib: u64) {
+        page_bytes: u64 = kib * 1024;
+        pages: Option<u64> = m.number(&pool_file(kib, "nr_hugepages"));
+        free_pages: Option<u64> = m.number(&pool_file(kib, "free_hugepages"));
+        reserved_pages: Option<u64> = m.number(&pool_file(kib, "resv_hugepages"));
+        /// Pages that the kernel may make besides, on demand.
+        overcommit_pages: Option<u64> = m.number(&pool_file(kib, "nr_overcommit_hugepages"));
+    }
+
+    /// One thread of DAMON, which watches accesses and acts on idle pages.
+    Kdamond(folder: &str) {
+        /// True if it runs; absent for others than root.
+        running: Option<bool> = m.switch(&format!("{folder}/state"));
+        /// Targets (`paddr` is all memory).
+        operations: BTreeSet<String> = entries(m, &format!("{folder}/contexts"))
+            .iter()
+            .filter_map(|context| m.text(&format!("{context}/operations")))
+            .collect();
+        actions: BTreeSet<String> = entries(m, &format!("{folder}/contexts"))
+            .iter()
+            .flat_map(|context| entries(m, &format!("{context}/schemes")))
+            .filter_map(|scheme| m.text(&format!("{scheme}/action")))
+            .collect();
+    }
 }
 
 const NODES: &str = "/sys/devices/system/node";
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 const KDAMONDS: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 
-/// One NUMA node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NumaNode {
-    pub node: u64,
-    pub total_bytes: Option<u64>,
-    /// Number of logical CPUs that are near.
-    pub cpus: Option<u64>,
-    pub distances: Option<String>,
+fn node_file(node: u64, name: &str) -> String {
+    format!("{NODES}/node{node}/{name}")
 }
 
-impl NumaNode {
-    fn read(m: &dyn Files, node: u64) -> NumaNode {
-        let file = |name: &str| format!("{NODES}/node{node}/{name}");
-        NumaNode {
-            node,
-            // Each line starts with `Node 0 `, unlike in /proc/meminfo.
-            total_bytes: m
-                .text(&file("meminfo"))
-                .and_then(|info| field_bytes(&info.replace(&format!("Node {node} "), ""), "MemTotal")),
-            cpus: m.count(&file("cpulist")),
-            distances: m.text(&file("distance")),
-        }
-    }
+fn pool_file(kib: u64, name: &str) -> String {
+    format!("{POOLS}/hugepages-{kib}kB/{name}")
 }
 
-/// A pool of reserved huge pages of one size, in pages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Pool {
-    pub page_bytes: u64,
-    pub pages: Option<u64>,
-    pub free_pages: Option<u64>,
-    pub reserved_pages: Option<u64>,
-    /// Pages that the kernel may make besides, on demand.
-    pub overcommit_pages: Option<u64>,
-}
-
-impl Pool {
-    fn read(m: &dyn Files, kib: u64) -> Pool {
-        let count = |name: &str| m.number(&format!("{POOLS}/hugepages-{kib}kB/{name}"));
-        Pool {
-            page_bytes: kib * 1024,
-            pages: count("nr_hugepages"),
-            free_pages: count("free_hugepages"),
-            reserved_pages: count("resv_hugepages"),
-            overcommit_pages: count("nr_overcommit_hugepages"),
-        }
-    }
-}
-
-/// One thread of DAMON, which watches accesses and acts on idle pages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Kdamond {
-    /// True if it runs; absent for others than root.
-    pub running: Option<bool>,
-    /// Targets (`paddr` is all memory).
-    pub operations: BTreeSet<String>,
-    pub actions: BTreeSet<String>,
-}
-
-impl Kdamond {
-    fn read(m: &dyn Files, number: u64) -> Kdamond {
-        let running = m.switch(&format!("{KDAMONDS}/{number}/state"));
-        let mut kdamond = Kdamond { running, ..Kdamond::default() };
-        let contexts = format!("{KDAMONDS}/{number}/contexts");
-        for context in m.numbered(&contexts, "", "") {
-            kdamond.operations.extend(m.text(&format!("{contexts}/{context}/operations")));
-            let schemes = format!("{contexts}/{context}/schemes");
-            let actions = m.numbered(&schemes, "", "").into_iter();
-            kdamond.actions.extend(actions.filter_map(|scheme| m.text(&format!("{schemes}/{scheme}/action"))));
-        }
-        kdamond
-    }
+/// Folders of the numbered entries of a folder.
+fn entries(m: &dyn Files, folder: &str) -> Vec<String> {
+    m.numbered(folder, "", "").into_iter().map(|number| format!("{folder}/{number}")).collect()
 }
 
 fn by_size(m: &dyn Files, name: &str) -> BTreeMap<String, String> {

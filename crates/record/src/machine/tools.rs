@@ -1,7 +1,6 @@
 //! Programs and libraries that some methods and checks need, found without starting anything.
 
 use super::files::{Files, facts};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The oldest release of Java whose memory segments are final (JEP 454).
@@ -33,20 +32,16 @@ facts! { m:
         /// Allocators by name with their library: the usual folders of libraries.
         allocators: BTreeMap<String, String> = allocators(m);
     }
-}
 
-/// One installed Java.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Java {
-    /// Its folder, behind all links.
-    pub home: String,
-    /// Its version: `JAVA_VERSION` in the file `release`.
-    pub version: Option<String>,
-    /// Vendor: `IMPLEMENTOR` in the file `release`.
-    pub vendor: Option<String>,
-    /// True if it has a compiler, which makes it a JDK: bin/javac.
-    pub has_compiler: bool,
+    /// One installed Java.
+    Java(folder: &str) {
+        /// Its folder, behind all links.
+        home: String = folder.to_owned();
+        version: Option<String> = property(m, folder, "JAVA_VERSION");
+        vendor: Option<String> = property(m, folder, "IMPLEMENTOR");
+        /// True if it has a compiler, which makes it a JDK.
+        has_compiler: bool = m.is_file(&format!("{folder}/bin/javac"));
+    }
 }
 
 impl Java {
@@ -107,24 +102,17 @@ fn javas(m: &dyn Files) -> Vec<Java> {
     let mut javas: Vec<Java> = Vec::new();
     for home in homes {
         if javas.iter().all(|known| known.home != home) && m.is_file(&format!("{home}/bin/java")) {
-            javas.push(java(m, home));
+            javas.push(Java::read(m, &home));
         }
     }
     javas
 }
 
-fn java(m: &dyn Files, home: String) -> Java {
-    let release = m.text(&format!("{home}/release")).unwrap_or_default();
-    let property = |name: &str| {
-        let value = release.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix('='))?;
-        Some(value.trim().trim_matches('"').to_owned())
-    };
-    Java {
-        version: property("JAVA_VERSION"),
-        vendor: property("IMPLEMENTOR"),
-        has_compiler: m.is_file(&format!("{home}/bin/javac")),
-        home,
-    }
+/// A value of the file `release` of a Java.
+fn property(m: &dyn Files, home: &str, name: &str) -> Option<String> {
+    let release = m.text(&format!("{home}/release"))?;
+    let value = release.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix('='))?;
+    Some(value.trim().trim_matches('"').to_owned())
 }
 
 fn allocators(m: &dyn Files) -> BTreeMap<String, String> {

@@ -67,7 +67,7 @@ fn fleet(nodes: usize, seed: u64) -> (Gathered, Vec<String>) {
     let mut rng = Seeded::new(seed);
     let mut gathered = Gathered::default();
     (0..COSTS.len()).for_each(|number| {
-        gathered.question(question(number));
+        gathered.questions.index(question(number));
     });
     let mut odd = Vec::new();
     for number in 0..nodes {
@@ -124,7 +124,7 @@ fn a_fleet_without_an_odd_node_has_none() {
     let mut rng = Seeded::new(4);
     let mut gathered = Gathered::default();
     (0..COSTS.len()).for_each(|number| {
-        gathered.question(question(number));
+        gathered.questions.index(question(number));
     });
     (0..60).for_each(|n| gathered.add(run(&mut rng, &format!("n{n}"), 0, "6.1", |_| 1.0)));
     assert_eq!(judge(&gathered, &by(), 0.05).odd, []);
@@ -134,7 +134,7 @@ fn a_fleet_without_an_odd_node_has_none() {
 fn two_kinds(rng: &mut Seeded) -> Gathered {
     let mut gathered = Gathered::default();
     (0..COSTS.len()).for_each(|number| {
-        gathered.question(question(number));
+        gathered.questions.index(question(number));
     });
     (0..8).for_each(|n| gathered.add(run(rng, &format!("a{n}"), 0, "6.1", |_| 1.0)));
     let new = |cell: usize| if cell == 4 { 0.5 } else { 1.0 };
