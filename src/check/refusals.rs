@@ -3,7 +3,7 @@
 use crate::worker::Worker;
 use anyhow::{Context, Result};
 use record::method::Method;
-use record::request::{self, LaunchKeys};
+use record::{transcript, transcript::LaunchKeys};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -19,7 +19,7 @@ const BEHIND_GOOD_KEYS: [(&str, &str, usize, &str); 4] = [
 /// Each bad request: its name, its text, and what the answer must contain.
 fn bad_requests(method: &Method) -> Vec<(&'static str, String, [String; 2])> {
     let keys = LaunchKeys { experiment: &method.experiment, ..LaunchKeys::default() };
-    let good = request::request(&keys, &[], &[], &[]);
+    let good = transcript::request(&keys, &[], &[], &[]);
     let lines = good.lines().count();
     let behind = BEHIND_GOOD_KEYS.map(|(name, further, line, word)| {
         let text = good.clone() + &further.replace("METHOD", &method.name);

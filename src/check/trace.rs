@@ -6,8 +6,8 @@ use crate::{run::captures, run::launch::TimeLimit, run::signals::Signals};
 use anyhow::Result;
 use files::Folder;
 use record::method::{Isolation, Method};
-use record::request::{self, LaunchKeys};
 use record::{cell::Cell, launches::End, state::State};
+use record::{transcript, transcript::LaunchKeys};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn trace_cell(
         let request = place.join(format!("{i}.request"));
         // What a method does first in a fresh process it may not do again.
         let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh { &[] } else { &[vec![0]] };
-        let text = request::request(&keys, &[cell], warmup, &[vec![0]]);
+        let text = transcript::request(&keys, &[cell], warmup, &[vec![0]]);
         Folder::open(place)?.write(format!("{i}.request"), text.as_bytes())?;
         let trace = place.join(format!("{i}.trace"));
         let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();

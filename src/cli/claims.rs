@@ -1,6 +1,6 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use super::{Laboratory, SelectArgs, new_folder, output, page, print, print_json, reported, run, start::Start};
+use super::{Laboratory, SelectArgs, new_folder, output, print, print_json, reported, run, start::Start};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
@@ -118,7 +118,7 @@ pub(super) struct ClaimsArgs {
     #[arg(long)]
     allow_system_changes: bool,
     #[command(flatten)]
-    page: page::PageArgs,
+    page: output::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"],
           conflicts_with_all = ["what", "about", "table", "file", "out", "fresh", "full", "strict", "seed"])]
@@ -203,7 +203,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     if let Some(folder) = &folder {
         keep(folder, &answers)?;
     }
-    arguments.page.write(|| page::of_claims(&answers))?;
+    arguments.page.write(|| output::of_claims(&answers))?;
     show(&answers, arguments.json, arguments.full, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
@@ -216,7 +216,7 @@ fn experiments(claims: &[ResolvedClaim]) -> Vec<&str> {
 
 fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
     folder.write_result(ANSWERS, answers)?;
-    page::keep(folder, &page::of_claims(answers));
+    output::keep(folder, &output::of_claims(answers));
     Ok(())
 }
 
@@ -238,7 +238,7 @@ fn resumed(
     let margin = summary.settings.margin;
     let answers = judge::claims::report(&claims, &summaries, margin, Some(summary.run.clone()));
     keep(folder, &answers)?;
-    arguments.shown.page.write(|| page::of_claims(&answers))?;
+    arguments.shown.page.write(|| output::of_claims(&answers))?;
     show(&answers, arguments.json, false, Some(folder))?;
     Ok(Some(exit_code(&answers, stopped_by, arguments.strict)))
 }
@@ -269,7 +269,7 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
     }
     let mut text = output::text(&report::claims::document(answers, full), false, full);
     if let Some(folder) = folder {
-        if let Some(page) = page::beside(folder) {
+        if let Some(page) = output::beside(folder) {
             text += &format!("The page is {page}\n");
         }
         text += &format!("The run is kept in {}\n", folder.path().display());
@@ -309,7 +309,7 @@ pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answer
 /// Prints a kept run of claims again; `None` if it has no answers.
 pub(super) fn report_again(folder: &RunFolder, kind: Kind, arguments: &reported::ReportArgs) -> Result<Option<u8>> {
     let Some(answers) = answers_of(folder, kind)? else { return Ok(None) };
-    arguments.shown.page.write(|| page::of_claims(&answers))?;
+    arguments.shown.page.write(|| output::of_claims(&answers))?;
     show(&answers, arguments.json, false, Some(folder))?;
     Ok(Some(exit_code(&answers, None, false)))
 }

@@ -1,7 +1,7 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
 use super::output::{may_write, write};
-use super::{new_folder, opened::code_of, page, page::PageArgs, print, print_json, runs_folder, start::Start};
+use super::{new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::machine::{self, memory};
 use crate::run::command::{self, arms, thp_rule};
 use crate::run::{Session, signals};
@@ -255,7 +255,7 @@ fn study(
     let (kept, stopped_by) = command::run(&session)?;
     let summary = judge::command::judge(&kept);
     session.folder.write_result(SUMMARY, &summary)?;
-    page::keep(&session.folder, &page_of(&summary));
+    output::keep(&session.folder, &page_of(&summary));
     session.folder.reach_device()?;
     export(&kept, &summary)?;
     show(&summary, &kept, common.json)?;

@@ -35,7 +35,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
         return if arguments.json {
             print_json(&seen)
         } else {
-            print(&output::text(&report::noise::document(&seen), false, false))
+            print(&output::text(&report::doctor::noise(&seen), false, false))
         };
     }
     arguments.bundle.as_ref().map_or(Ok(()), |path| output::may_write(path, arguments.force))?;

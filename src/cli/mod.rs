@@ -10,8 +10,8 @@ use opened::{Opened, open_any};
 use output::{print, print_json};
 use record::cell::{self, Selector};
 use record::experiment::{Experiment, ParameterList};
-use record::request::{self, LaunchKeys};
 use record::{concern::Concern, method::Offer, sizes};
+use record::{transcript, transcript::LaunchKeys};
 use reported::{ReportArgs, explain_verdict, report_run, report_trend};
 use run::RunArgs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,6 @@ mod manuals;
 mod named;
 mod opened;
 pub mod output;
-mod page;
 mod reported;
 mod run;
 mod runs;
@@ -434,6 +433,6 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     let order: Vec<usize> = (0..plain.len()).collect();
     let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
     let cells: Vec<&cell::Cell> = cells.iter().collect();
-    let text = request::request(&keys, &cells, std::slice::from_ref(&order), std::slice::from_ref(&order));
+    let text = transcript::request(&keys, &cells, std::slice::from_ref(&order), std::slice::from_ref(&order));
     print(&(how_to_make + &text))
 }

@@ -3,7 +3,7 @@
 use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
-use super::{named, page, print, print_json};
+use super::{named, output, print, print_json};
 use crate::run::session::{judged, replay};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -85,7 +85,7 @@ pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u
         ..Wanted::default()
     };
     let articles = articles(arguments.published.as_deref())?;
-    arguments.shown.page.write(|| page::of_run(&summary, folder, &articles))?;
+    arguments.shown.page.write(|| output::of_run(&summary, folder, &articles))?;
     if arguments.json {
         print_json(&summary)?
     } else {

@@ -1,6 +1,6 @@
 //! The verb `run`: makes a run or completes one.
 
-use super::{Laboratory, SelectArgs, new_folder, page, page::PageArgs, print, print_json, runs_folder, start::Start};
+use super::{Laboratory, SelectArgs, new_folder, output, output::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::{Questions, Session, signals};
@@ -360,8 +360,8 @@ pub(super) fn measure(
         return Ok(code);
     }
     let articles = articles(arguments.write_up().as_deref())?;
-    let page = page::of_run(&summary, folder, &articles);
-    page::keep(folder, &page);
+    let page = output::of_run(&summary, folder, &articles);
+    output::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
     // What such a job rests on stands in a further table.
     let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
@@ -408,8 +408,8 @@ pub(super) fn print_run(
     shown: &ShownArgs,
     articles: &[&Published],
 ) -> Result<u8> {
-    wanted.run = page::called(folder);
-    wanted.page = page::beside(folder);
+    wanted.run = output::called(folder);
+    wanted.page = output::beside(folder);
     let mut document = report::view::screen(summary, &wanted);
     document.sections.extend(report::published::sections(articles, summary));
     let mut text = super::output::text(&document, shown.ascii, wanted.full);

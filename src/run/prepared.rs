@@ -6,8 +6,8 @@ use crate::{run::captures::Inputs, run::launch::Side};
 use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
-use record::request::{self, LaunchKeys};
 use record::{launches::COUNTED, machine_state::Counters, state::State};
+use record::{transcript, transcript::LaunchKeys};
 use schedule::{Launch, rounds::Turns};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ pub(super) fn all(
             trace_marks: false,
         };
         let place = |what: &str| scratch.join(format!("{what}{suffix}"));
-        let text = request::request(&keys, &selected, &turns.warmup, &turns.rounds);
+        let text = transcript::request(&keys, &selected, &turns.warmup, &turns.rounds);
         requests.write(format!("request{suffix}"), text.as_bytes())?;
         let started = worker::find(workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
         let mut options = [options.clone(), worker::process_options(method)?].concat();

@@ -59,7 +59,7 @@ fn every_question_has_its_cells_and_sound_settings() {
 
 pub fn here() -> Fingerprint {
     let environment = pagewise::machine::capture(Path::new("/"));
-    pagewise::machine::fingerprint::fingerprint(&environment, worker::glibc().unwrap())
+    pagewise::machine::fingerprint(&environment, worker::glibc().unwrap())
 }
 
 /// Advice for this machine: below 64 KiB read, from 128 KiB to 1 MiB mmap.

@@ -21,7 +21,6 @@ pub mod method;
 pub mod outcome;
 pub mod plan;
 pub mod published;
-pub mod request;
 pub mod setting;
 pub mod sizes;
 pub mod state;

@@ -15,7 +15,6 @@ pub mod fleet;
 pub mod gate;
 pub mod html;
 pub mod markdown;
-pub mod noise;
 mod numbers;
 mod plot;
 pub mod published;

@@ -11,9 +11,10 @@ use files::Folder;
 use judge::Circumstances;
 use judge::selftest::{Done, Effect, LEVEL, PRECISION, Usual, WorkKind};
 use record::plan::{BATCH, Plan, PlannedCell};
+use record::transcript::{LaunchKeys, Transcript};
 use record::{
-    cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, launches::End, outcome::Status, request,
-    request::LaunchKeys, state::Stage, summary::Summary, transcript::Transcript,
+    cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, launches::End, outcome::Status, state::Stage,
+    summary::Summary, transcript,
 };
 use stats::{t::naive, verdicts::MARGIN};
 use std::collections::BTreeMap;
@@ -186,7 +187,7 @@ fn sequence(
     let keys = LaunchKeys { experiment: EXPERIMENT, seed, ..LaunchKeys::default() };
     let file = |name: &str| place.join(name);
     let (request, transcript, messages) = (file("naive.request"), file("naive.transcript"), file("naive.messages"));
-    Folder::make(place)?.write("naive.request", request::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes())?;
+    Folder::make(place)?.write("naive.request", transcript::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes())?;
     let side = Side {
         command: laboratory.command()?,
         without: &[],

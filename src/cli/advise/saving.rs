@@ -3,7 +3,7 @@
 use super::{super::print, AdviseArgs, measuring::AdviceSession};
 use crate::plan::{self, advice};
 use crate::worker::{self, carried};
-use crate::{machine, machine::fingerprint::fingerprint, run::signals};
+use crate::{machine, machine::fingerprint, run::signals};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::advise::AdviceRequest;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase};
 use record::transcript::{SideEnding, Transcript};
-use record::{cell::Cell, launches::End, request, request::LaunchKeys};
+use record::{cell::Cell, launches::End, transcript, transcript::LaunchKeys};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -194,7 +194,7 @@ pub fn price(mode: LaunchMode, block: i64, footprint_bytes: u64, scratch: &Path,
     let folder = scratch.to_str().context("a temporary folder whose name is not UTF-8")?;
     let keys = LaunchKeys { experiment: &cell.experiment, seed: 1, directory: Some(folder), ..LaunchKeys::default() };
     // One round and no warm-up: a fresh process pays what the program pays.
-    let request = request::request(&keys, &[&cell], &[], &[vec![0]]);
+    let request = transcript::request(&keys, &[&cell], &[], &[vec![0]]);
     let worked = run_worker(&started.command, &request, TimeLimit::Able(LIMIT), scratch, signals)?;
     let mut run = CommandLaunch { block, mode, ..CommandLaunch::default() };
     match Transcript::read(std::io::BufReader::new(files::open_input(&worked.transcript)?)) {

@@ -1,9 +1,9 @@
 //! Answer to one question, for a person and for the advice file.
 
 use super::choice::{choices, flips, segments};
+use super::points::{AdviceRequest, by_size};
 use super::points::{points, ratio};
-use super::request::{AdviceRequest, by_size};
-use super::{merge::standard, uses::repeated};
+use super::{merge::standard, points::repeated};
 use crate::estimate::LEVEL;
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};

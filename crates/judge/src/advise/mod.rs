@@ -5,15 +5,13 @@ mod answer;
 mod choice;
 mod merge;
 mod points;
-mod request;
-mod uses;
 
 pub use answer::{answer, question};
 pub use choice::{choices, flips, segments};
 pub use merge::merge;
 pub use merge::pooled;
+pub use points::AdviceRequest;
 pub use points::{has, points};
-pub use request::AdviceRequest;
 
 #[cfg(test)]
 #[path = "../../tests/unit/advise/tests.rs"]

@@ -1,10 +1,12 @@
-//! The ratios of the ways to the obvious one, from whichever summaries have them.
+//! A question with the cells that answer it here, the ratios of the ways to the usual choice, and the number of uses from
+//! which another way costs less.
 
 use super::merge::pooled;
-use super::request::{AdviceRequest, by_size};
 use crate::claims::figure::{ClaimSide, timed};
-use record::summary::{CellSummary, Estimate, Summary, Verdict};
-use record::{advice::AdvicePoint, claim::Of, outcome::Status};
+use crate::estimate::{LEVEL, of_logs};
+use record::advice::{AdvicePoint, Repeated, Topic, Uses};
+use record::summary::{CellSummary, Estimate, LaunchValues, Summary, Verdict};
+use record::{cell::Cell, claim::Of, experiment::Experiment, outcome::Status, plan::BATCH};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 
@@ -65,4 +67,119 @@ pub fn has(request: &AdviceRequest, settings: &BTreeMap<String, String>, bytes: 
             way.status == Status::Skipped || cost().is_some_and(settled)
         })
     })
+}
+
+/// A topic as a user asked it.
+#[derive(Clone, Debug)]
+pub struct AdviceRequest {
+    pub topic: Topic,
+    /// Fixed parameters, as the experiment writes them.
+    pub settings: BTreeMap<String, String>,
+    pub experiment: Experiment,
+    /// Conditions that the user left open, each with its values: the usual one first.
+    pub open: BTreeMap<String, Vec<String>>,
+    /// The phase or total that counts.
+    pub measure: String,
+    /// The usual choice's cell, at any size.
+    pub obvious: Cell,
+    /// The other ways' cells with their names: the method, and its worker where that is another than the usual choice's.
+    pub ways: Vec<(String, Cell)>,
+    pub bytes: u64,
+}
+
+impl AdviceRequest {
+    /// Open conditions that do not have their usual value in a case.
+    pub(super) fn unusual(&self, settings: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let is_unusual = |(key, value): &(&String, &String)| self.open.get(*key).is_some_and(|all| all.first() != Some(value));
+        settings.iter().filter(is_unusual).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    pub fn under(&self, key: &str, value: &str) -> AdviceRequest {
+        let mut settings = self.settings.clone();
+        settings.insert(key.to_owned(), value.to_owned());
+        AdviceRequest { settings, ..self.clone() }
+    }
+}
+
+pub(super) const BYTES: &str = "bytes";
+
+/// Tells whether a cell of a summary is this one at whatever size, and in the case that these settings say.
+fn is(cell: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
+    let setting = |key: &String| settings.get(key).or_else(|| wanted.parameters.get(key));
+    let plain = |key: &&String| *key != BATCH && *key != BYTES;
+    !cell.hidden
+        && cell.cell == wanted.name()
+        && cell.parameters.len() == wanted.parameters.len()
+        && cell.parameters.keys().filter(plain).all(|key| setting(key) == cell.parameters.get(key))
+}
+
+/// The cells of a summary that are this one, by size.
+pub(super) fn by_size<'a>(
+    summary: &'a Summary,
+    wanted: &Cell,
+    settings: &BTreeMap<String, String>,
+) -> BTreeMap<u64, &'a CellSummary> {
+    let mine = summary.cells.iter().filter(|c| is(c, wanted, settings));
+    mine.filter_map(|c| Some((c.parameters.get(BYTES)?.parse().ok()?, c))).collect()
+}
+
+/// Cost of a method the first time and each time after, in nanoseconds, in each block of launches.
+type Costs = BTreeMap<i32, (f64, f64)>;
+
+fn first(launch: &LaunchValues, uses: &Uses) -> f64 {
+    uses.first.iter().filter_map(|phase| launch.wall_ns.get(phase)).sum()
+}
+
+fn costs(uses: &Uses, way: &CellSummary, again: &CellSummary) -> Costs {
+    let costs = |launch: &LaunchValues| {
+        let later = again.per_launch.iter().find(|other| other.block == launch.block)?;
+        Some((launch.block, (first(launch, uses), *later.wall_ns.get(&uses.again)?)))
+    };
+    way.per_launch.iter().filter_map(costs).collect()
+}
+
+/// The number of uses from which one way costs less than another, where there is one: each block of launches says its own.
+fn crossing(few: &Costs, many: &Costs) -> Option<(Vec<f64>, bool)> {
+    let crossing = |(block, (first, again)): (&i32, &(f64, f64))| {
+        let (other_first, other_again) = many.get(block)?;
+        Some(1.0 + (other_first - first) / (again - other_again))
+    };
+    let all: Vec<f64> = few.iter().filter_map(crossing).collect();
+    let shared = few.keys().filter(|block| many.contains_key(block));
+    // Each block must say that it costs more at first and less later; otherwise there is no such number, or it is not settled.
+    let agree = shared.clone().all(|b| many[b].0 > few[b].0 && many[b].1 < few[b].1);
+    Some((all, agree)).filter(|(all, _)| all.len() >= LEAST_LAUNCHES)
+}
+
+/// For each way and the obvious one, the number of uses at which the cheaper of the two changes.
+pub(super) fn repeated(request: &AdviceRequest, summary: &Summary) -> Vec<Repeated> {
+    let Some(uses) = &request.topic.uses else { return Vec::new() };
+    let cell = |wanted| by_size(summary, wanted, &request.settings).get(&request.bytes).copied();
+    let named = |name: &str| {
+        if name == request.topic.obvious {
+            cell(&request.obvious)
+        } else {
+            request.ways.iter().find(|(other, _)| other == name).and_then(|(_, wanted)| cell(wanted))
+        }
+    };
+    let costs_of = |name: &str| {
+        let again = request.topic.way(name).and_then(|w| w.again_as.as_deref()).unwrap_or(name);
+        Some(costs(uses, named(name)?, named(again)?))
+    };
+    let Some(obvious) = costs_of(&request.topic.obvious) else { return Vec::new() };
+    let mut crossings = Vec::new();
+    for (name, _) in &request.ways {
+        let Some(way) = costs_of(name) else { continue };
+        let pairs = [(&obvious, &way, name, &request.topic.obvious), (&way, &obvious, &request.topic.obvious, name)];
+        for (few, many, way, than) in pairs {
+            let Some((counts, true)) = crossing(few, many) else { continue };
+            let logs: Vec<f64> = counts.iter().map(|n| n.ln()).collect();
+            if let Some(count) = of_logs(&logs, LEVEL) {
+                let (way, than, noun) = (way.clone(), than.clone(), uses.noun.clone());
+                crossings.push(Repeated { way, than, noun, count: count.estimate });
+            }
+        }
+    }
+    crossings.sort_by(|a, b| a.count.ratio.total_cmp(&b.count.ratio));
+    crossings
 }

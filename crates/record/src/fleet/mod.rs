@@ -1,17 +1,17 @@
 //! Runs of many machines together: the shape of `fleet --json`, which the committed JSON Schema describes.
 
-mod criteria;
-mod folders;
-
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
-pub use folders::folders;
-
 use crate::across::{ComparedCell, FactDifference};
 use crate::outcome::Status;
 use crate::summary::{Estimate, Verdict};
+use anyhow::Result;
+use files::Folder;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+mod criteria;
+
+pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
 
 pub const FLEET_SCHEMA: u32 = 1;
 
@@ -194,6 +194,37 @@ impl Fault {
     }
 }
 
+/// Run folders lie at most this deep below the folder that is named: site/rack/node/run.
+const DEPTH: usize = 4;
+/// Files by which a folder is known to be a run's, even where its plan is lost.
+const MARKS: [&str; 3] = ["plan.json", "launches.jsonl", "transcripts.zst"];
+
+/// The run folders at and below a folder, in the order of their names. Links are not followed, hidden folders are not
+/// looked into, and what cannot be read below is passed over: nodes may be writing and removing meanwhile.
+pub fn folders(place: &Path) -> Result<Vec<PathBuf>> {
+    let mut runs = Vec::new();
+    walk(&Folder::open(place)?, place, DEPTH, &mut runs);
+    runs.sort();
+    Ok(runs)
+}
+
+fn walk(folder: &Folder, place: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
+    let names = folder.names().unwrap_or_default();
+    if names.iter().any(|name| MARKS.iter().any(|mark| name == *mark)) {
+        runs.push(place.to_owned());
+    } else if depth > 0 {
+        for name in names.iter().filter(|name| !name.to_string_lossy().starts_with('.')) {
+            if let Ok(below) = folder.folder(name) {
+                walk(&below, &place.join(name), depth - 1, runs);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 #[path = "../../tests/unit/fleet/mod.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "../../tests/unit/fleet/folders.rs"]
+mod folders_tests;

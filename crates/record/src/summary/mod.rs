@@ -1,8 +1,7 @@
 //! Result of a run: the shape of `summary.json` and of `run --json`. The committed JSON Schema describes it. A report
 //! needs nothing else.
 
-mod cell;
-pub mod columns;
+pub mod cell;
 mod group;
 #[cfg(test)]
 #[path = "../../tests/unit/summary/schema.rs"]

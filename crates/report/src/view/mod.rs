@@ -6,7 +6,6 @@ mod cells;
 mod curves;
 mod evidence;
 mod group;
-mod heat;
 mod labels;
 mod missing;
 mod overview;
@@ -140,8 +139,8 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     if !constant.is_empty() {
         blocks.push(Block::text(format!("fixed parameters: {}", constant.join(" "))));
     }
-    let keys = heat::keys(definition, labels);
-    let maps: Vec<Block> = keys.into_iter().flat_map(|keys| heat::maps(summary, experiment, labels, keys)).collect();
+    let keys = curves::keys(definition, labels);
+    let maps: Vec<Block> = keys.into_iter().flat_map(|keys| curves::maps(summary, experiment, labels, keys)).collect();
     // A map shows what curves over its second parameter would show, with a chart for each size.
     let mapped = keys.filter(|_| !maps.is_empty()).map(|keys| keys[1]);
     blocks.extend(page("", curves::charts(summary, experiment, labels, mapped)));
