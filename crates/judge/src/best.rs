@@ -2,7 +2,7 @@
 
 use crate::compared::{CellComparison, Judged, sound};
 use crate::estimate::{LEVEL, against, alone, level, shown};
-use crate::pairs::{PairedCost, points};
+use crate::estimate::{PairedCost, points};
 use crate::{cells::memory_bytes, evidence::Evidence, groups::Group};
 use anyhow::Result;
 use record::summary::{BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Unsettled, Verdict};

@@ -1,7 +1,7 @@
 //! One cell by itself: its outcome, figures, facts, laws and memory.
 
+use crate::estimate::{PairedCost, column};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::pairs::{PairedCost, column};
 use crate::{checks::FactSeen, flags::distrust, tails, warnings::broken_proof};
 use anyhow::Result;
 use record::outcome::{Cause, Outcome, Status};
@@ -10,7 +10,7 @@ use record::summary::{
 };
 use record::{expression::Values, machine::environment::Environment, plan::PlannedCell, state::State};
 use stats::steady::{Label, TOLERANCE, steadiness};
-use stats::{absolute::absolute, interval::CONFIDENCE, levels::two_levels, quantile::median};
+use stats::{absolute::absolute, interval::CONFIDENCE, quantile::median, steady::two_levels};
 use std::collections::BTreeMap;
 
 /// The fact by which a method says how many bytes its work goes over.

@@ -1,14 +1,14 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
 use crate::estimate::{LEVEL, against, level, shown};
+use crate::estimate::{PairedCost, points};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;
-use crate::pairs::{PairedCost, points};
 use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
 use record::{method::Role, state::State};
 use stats::verdicts::{Region, verdicts};
-use stats::{estimate::RatioEstimate, levels::two_levels};
+use stats::{estimate::RatioEstimate, steady::two_levels};
 use std::collections::BTreeMap;
 
 /// The ratios of a group's cells to its baseline.

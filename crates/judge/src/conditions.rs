@@ -2,7 +2,7 @@
 //! contradicts depends on it.
 
 use crate::estimate::{LEVEL, alone, shown};
-use crate::{evidence::Evidence, flags::distrust, pairs::PairedCost};
+use crate::{estimate::PairedCost, evidence::Evidence, flags::distrust};
 use record::machine_state::{PLAIN, STATE};
 use record::summary::{
     AnswerCondition, CellSummary, GroupSummary, Recommendation, StateAnswer, StateEffect, StateRatio, Verdict,

@@ -1,7 +1,7 @@
 //! Derivation of one verdict, step by step, for those who doubt it.
 
+use crate::estimate::{PairedCost, numbered};
 use crate::evidence::{Evidence, one_by_one};
-use crate::pairs::{PairedCost, numbered};
 use crate::{estimate::shown, groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
 use record::summary::{Calibration, Comparison, Estimate};

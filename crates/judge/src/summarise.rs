@@ -1,17 +1,17 @@
 //! From evidence to a summary.
 
-use crate::best::{best_possible, floors, shares};
-use crate::best::{claims, recommend};
+use crate::best::{best_possible, claims, floors, recommend, shares};
 use crate::cells::{LastCache, summary_of_cell};
 use crate::compared::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
-use crate::{agreement::disagreements, conditions, estimate, rounding::rounded, tails, warnings, warnings::notes};
+use crate::{agreement::disagreements, conditions, estimate, tails, warnings, warnings::notes};
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
 use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};
 use record::{experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight, state::State};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 
 /// Facts of a summary that the record does not hold.
@@ -189,3 +189,36 @@ fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experimen
         headline_s: headline_ns / 1e9,
     }
 }
+
+// Figures as they leave the judging: with ten significant digits. Compilers add up in another order at another level of
+// optimisation, and C libraries differ in the last digit of a logarithm. No statement is as fine as that, and without those
+// digits a run that is judged again anywhere gives the same summary, byte for byte.
+
+/// Digits after the first.
+const FURTHER_DIGITS: usize = 9;
+
+/// A value with every fraction in it at ten significant digits; whole numbers stay as they are. What JSON cannot hold, such as
+/// an infinite figure that must be there, leaves all as it was.
+pub(crate) fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
+    let Ok(mut json) = serde_json::to_value(&value) else { return value };
+    round(&mut json);
+    serde_json::from_value(json).unwrap_or(value)
+}
+
+fn round(value: &mut Value) {
+    match value {
+        // Most figures are whole nanoseconds, or halves of them.
+        Value::Number(number) if number.as_f64().is_some_and(|v| v.abs() < 1e9 && (2.0 * v).fract() == 0.0) => {}
+        Value::Number(number) if number.is_f64() => {
+            let short = number.as_f64().and_then(|v| format!("{v:.FURTHER_DIGITS$e}").parse().ok());
+            *number = short.and_then(Number::from_f64).unwrap_or_else(|| number.clone());
+        }
+        Value::Array(all) => all.iter_mut().for_each(round),
+        Value::Object(all) => all.values_mut().for_each(round),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/rounding.rs"]
+mod tests;

@@ -3,8 +3,6 @@
 
 mod frames;
 mod journal;
-mod layout;
-mod read;
 mod seal;
 
 use crate::decision::{Decision, DecisionKind};
@@ -16,8 +14,8 @@ use anyhow::{Context, Result, bail};
 use files::{Folder, Ownership};
 pub use frames::FramePart;
 pub use journal::Lines;
-pub use layout::one_a_line;
-pub use read::{Damaged, peek};
+pub use journal::{Damaged, peek};
+pub use seal::one_a_line;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::cell::Cell;
 use std::io::ErrorKind;
@@ -185,24 +183,24 @@ impl RunFolder {
 
     /// Writes JSON without a seal.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &layout::one_a_line(value)?)
+        self.write_text(name, &seal::one_a_line(value)?)
     }
 
     /// Writes JSON with a seal, so that a change of it shows.
     pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json("", &layout::one_a_line(value)?))
+        self.write_text(name, &seal::sealed_json("", &seal::one_a_line(value)?))
     }
 
     /// Writes a result: its seal covers the launches it follows from.
     pub fn write_result(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json(&self.cover(name)?, &layout::one_a_line(value)?))
+        self.write_text(name, &seal::sealed_json(&self.cover(name)?, &seal::one_a_line(value)?))
     }
 
     /// Digest of everything that a result follows from. A summary also follows from the version that judged.
     fn cover(&self, name: &str) -> Result<String> {
         let version = if name == SUMMARY { env!("CARGO_PKG_VERSION") } else { "" };
         let names = SEALED.into_iter().chain([LAUNCHES, DECISIONS]);
-        let files: Vec<Vec<u8>> = names.map(|name| read::bytes_if_there(&self.folder, name)).collect::<Result<_>>()?;
+        let files: Vec<Vec<u8>> = names.map(|name| journal::bytes_if_there(&self.folder, name)).collect::<Result<_>>()?;
         let digests: Vec<String> = files.iter().map(|bytes| sha256_hex(&[bytes])).collect();
         Ok(format!("{version} {}", digests.join(" ")))
     }
@@ -233,7 +231,7 @@ impl RunFolder {
     }
 
     fn opened<T: DeserializeOwned>(&self, name: &str, cover: &str) -> Result<T> {
-        let mut bytes = read::bytes(&self.folder, name)?;
+        let mut bytes = journal::bytes(&self.folder, name)?;
         let json = seal::opened_json(cover, &mut bytes);
         let value = json.and_then(|json| serde_json::from_slice(json).ok());
         Ok(value.ok_or_else(|| Damaged::altered(self.file(name)))?)
@@ -242,7 +240,7 @@ impl RunFolder {
     /// Content that a journal's first line is sealed with: everything that was written before it.
     fn start(&self, journal: &str) -> String {
         // A file that a run does not have seals like an empty one.
-        let contents = |name: &&str| read::bytes_if_there(&self.folder, name).unwrap_or_default();
+        let contents = |name: &&str| journal::bytes_if_there(&self.folder, name).unwrap_or_default();
         let files: Vec<Vec<u8>> = SEALED.iter().map(contents).collect();
         let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).chain([journal.as_bytes()]).collect();
         sha256_hex(&parts)
@@ -252,7 +250,7 @@ impl RunFolder {
     /// change of one shows there first.
     fn altered(&self) -> Option<String> {
         let sound = |name: &str| {
-            let mut bytes = read::bytes_if_there(&self.folder, name).unwrap_or_else(|_| vec![0]);
+            let mut bytes = journal::bytes_if_there(&self.folder, name).unwrap_or_else(|_| vec![0]);
             bytes.is_empty() || seal::opened_json("", &mut bytes).is_some()
         };
         if let Some(name) = SEALED.iter().find(|name| !sound(name)) {
@@ -269,7 +267,7 @@ impl RunFolder {
     }
 
     fn head(&self) -> Result<Head> {
-        let head = serde_json::from_slice(&read::bytes(&self.folder, "plan.json")?);
+        let head = serde_json::from_slice(&journal::bytes(&self.folder, "plan.json")?);
         Ok(head.map_err(|_| Damaged::altered(self.file("plan.json")))?)
     }
 

@@ -4,7 +4,7 @@
 mod benchfmt;
 mod bmf;
 mod csv;
-mod flat;
+pub mod flat;
 pub mod fleet;
 mod github;
 mod hgrm;
@@ -12,7 +12,6 @@ pub mod hyperfine;
 mod junit;
 mod ndjson;
 mod openmetrics;
-pub mod rows;
 
 use crate::view::ExportedCells;
 use anyhow::Result;

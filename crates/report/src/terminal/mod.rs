@@ -1,6 +1,5 @@
 //! A document as lines that are no wider than the terminal.
 
-mod bars;
 mod screen;
 mod table;
 
