@@ -304,7 +304,3 @@ fn chosen(text: &str) -> Option<&str> {
 #[cfg(test)]
 #[path = "../../tests/unit/check/mod.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/check/modes.rs"]
-mod modes_tests;

@@ -185,7 +185,3 @@ fn parse(stat: &str) -> Option<Process> {
 #[cfg(test)]
 #[path = "../../tests/unit/machine/noise.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/machine/busy.rs"]
-mod busy_tests;

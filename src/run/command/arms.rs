@@ -226,7 +226,3 @@ pub fn list() -> Result<String> {
 #[cfg(test)]
 #[path = "../../../tests/unit/run/command/arms.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../../tests/unit/run/command/settings.rs"]
-mod settings_tests;

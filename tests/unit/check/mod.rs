@@ -1,3 +1,5 @@
+mod modes;
+
 use super::*;
 
 fn found(wrong: Option<&str>) -> BTreeMap<String, MethodResult> {

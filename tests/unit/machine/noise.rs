@@ -1,3 +1,5 @@
+mod busy;
+
 use super::*;
 use std::fs;
 

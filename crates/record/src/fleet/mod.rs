@@ -224,7 +224,3 @@ fn walk(folder: &Folder, place: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
 #[cfg(test)]
 #[path = "../../tests/unit/fleet/mod.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/fleet/folders.rs"]
-mod folders_tests;

@@ -85,7 +85,3 @@ pub fn one_a_line(value: &impl Serialize) -> Result<String> {
 #[cfg(test)]
 #[path = "../../tests/unit/folder/seal.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/folder/layout.rs"]
-mod layout_tests;

@@ -136,7 +136,3 @@ fn step(low: f64, high: f64) -> f64 {
 #[cfg(test)]
 #[path = "../../tests/unit/plot/scale.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/plot/axis.rs"]
-mod axis_tests;

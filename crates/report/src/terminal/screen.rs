@@ -124,7 +124,3 @@ fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<Str
 #[cfg(test)]
 #[path = "../../tests/unit/terminal/screen.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/terminal/layout.rs"]
-mod layout_tests;

@@ -279,7 +279,3 @@ fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
 #[cfg(test)]
 #[path = "../../tests/unit/terminal/table.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../../tests/unit/terminal/bars.rs"]
-mod bars_tests;

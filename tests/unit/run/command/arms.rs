@@ -1,3 +1,5 @@
+mod settings;
+
 use super::*;
 
 #[test]

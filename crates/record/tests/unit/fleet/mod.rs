@@ -1,3 +1,5 @@
+mod folders;
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,3 +1,5 @@
+mod layout;
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+mod axis;
+
 use super::*;
 
 #[test]

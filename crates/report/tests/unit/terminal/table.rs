@@ -1,3 +1,5 @@
+mod bars;
+
 use super::*;
 
 #[test]
