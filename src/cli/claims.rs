@@ -321,7 +321,7 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
         let lack = if kind == Kind::Claims { "was interrupted before its answers" } else { "is not a run of claims" };
         answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))
     };
-    let changes = judge::claims::regions(&open(first)?, &open(second)?);
+    let changes = judge::claims::changes(&open(first)?, &open(second)?);
     let again = format!("pagewise claims --compare {first} {second}");
     let document = report::view::changes(&changes, [first, second], &again);
     arguments.page.write(|| report::html::page(&document, report::html::rounded(&changes)))?;

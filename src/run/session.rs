@@ -163,16 +163,18 @@ pub fn judged(folder: &RunFolder) -> Result<Summary> {
     judge::judged(folder, &shared_out)
 }
 
-/// Launches read by as many threads as there are CPUs, each an equal part of them in their order.
 fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
-    let each = launches.div_ceil(threads);
+    side_by_side(&(0..launches).collect::<Vec<_>>(), MOST_THREADS, |launch| read(*launch))
+}
+
+/// Results for all items, in their order, by as many threads as there are CPUs and `most` at most; each has an equal part.
+pub fn side_by_side<T: Sync, R: Send>(items: &[T], most: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(most);
+    let each = items.len().div_ceil(threads).max(1);
+    let work = &work;
     thread::scope(|scope| {
-        let part = |number: usize| {
-            let mine = (number * each).min(launches)..((number + 1) * each).min(launches);
-            scope.spawn(move || mine.map(read).collect::<Vec<_>>())
-        };
-        let parts: Vec<_> = (0..threads).map(part).collect();
+        let parts = items.chunks(each).map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<_>>()));
+        let parts: Vec<_> = parts.collect();
         parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }

@@ -55,32 +55,16 @@ impl Jdk {
 /// worker that says so.
 pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     let Some(list) = carried::source("workers/java/methods.tsv") else { return Ok(Vec::new()) };
-    let mut jdks: Vec<Jdk> = Vec::new();
-    for path in named {
-        let jdk = jdk(path)?;
-        match jdks.iter().find(|known| known.feature == jdk.feature) {
-            Some(known) if known.home != jdk.home => {
-                bail!("--java: {} and {} are both version {}", known.home.display(), jdk.home.display(), jdk.feature)
-            }
-            Some(_) => {}
-            None => jdks.push(jdk),
-        }
-    }
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let in_path = || {
         let folders = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&folders).map(|f| f.join("java")).find(|p| p.is_file())
     };
-    for path in home.into_iter().chain(in_path()) {
-        let Ok(jdk) = jdk(&path) else { continue };
-        if !jdks.iter().any(|known| known.home == jdk.home || known.feature == jdk.feature) {
-            jdks.push(jdk);
-        }
-    }
+    let about = |jdk: &Jdk| (jdk.feature, jdk.feature.to_string(), jdk.home.clone());
+    let jdks = super::installations(("--java", named), home.into_iter().chain(in_path()), jdk, about)?;
     if jdks.is_empty() {
         return Ok(vec![Worker::carried("java", list, Maker::Java(None))]);
     }
-    jdks.sort_by_key(|jdk| jdk.feature);
     let worker = |jdk: Jdk| Worker::carried(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk)));
     Ok(jdks.into_iter().map(worker).collect())
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 mod cache;
@@ -209,6 +209,30 @@ pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     workers.extend(java::workers(jdks)?);
     workers.extend(python::workers(pythons)?);
     Ok(workers)
+}
+
+/// Installations of one language by their versions: those that were named by an option, and the usual ones with another version.
+/// `about` tells a version, its text and its place.
+fn installations<T, V: Ord>(
+    (option, named): (&str, &[PathBuf]),
+    usual: impl IntoIterator<Item = PathBuf>,
+    open: impl Fn(&Path) -> Result<T>,
+    about: impl Fn(&T) -> (V, String, PathBuf),
+) -> Result<Vec<T>> {
+    let mut all: BTreeMap<V, T> = BTreeMap::new();
+    for path in named {
+        let new = open(path)?;
+        let (version, text, place) = about(&new);
+        let known = all.entry(version).or_insert(new);
+        let first = about(known).2;
+        if first != place {
+            bail!("{option}: {} and {} are both version {text}", first.display(), place.display());
+        }
+    }
+    for new in usual.into_iter().filter_map(|path| open(&path).ok()) {
+        all.entry(about(&new).0).or_insert(new);
+    }
+    Ok(all.into_values().collect())
 }
 
 /// The worker of that name, or an error that names the nearest one.

@@ -33,30 +33,14 @@ fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// none, one worker that says so.
 pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     let Some(list) = carried::source("workers/python/methods.tsv") else { return Ok(Vec::new()) };
-    let mut pythons: Vec<Python> = Vec::new();
-    for path in named {
-        let python = python(path)?;
-        match pythons.iter().find(|known| known.version == python.version) {
-            Some(known) if known.program != python.program => {
-                let (first, second) = (known.program.display(), python.program.display());
-                bail!("--python: {first} and {second} are both version {}", python.version_text())
-            }
-            Some(_) => {}
-            None => pythons.push(python),
-        }
-    }
     let environment = std::env::var_os("VIRTUAL_ENV").map(|home| PathBuf::from(home).join("bin/python3"));
     let in_path = || in_folders(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let usual = environment.filter(|program| program.is_file()).or_else(in_path);
-    if let Some(python) = usual.and_then(|program| python(&program).ok())
-        && !pythons.iter().any(|known| known.version == python.version)
-    {
-        pythons.push(python);
-    }
+    let about = |python: &Python| (python.version, python.version_text(), python.program.clone());
+    let pythons = super::installations(("--python", named), usual, python, about)?;
     if pythons.is_empty() {
         return Ok(vec![Worker::carried("python", list, Maker::Python(None))]);
     }
-    pythons.sort_by_key(|python| python.version);
     let worker =
         |python: Python| Worker::carried(&format!("python-{}", python.version_text()), list, Maker::Python(Some(python)));
     Ok(pythons.into_iter().map(worker).collect())

@@ -26,8 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use action::{Action, CALIBRATION, Launch, PILOT};
 pub use constants::LONGER;
-pub use view::guess_s;
-pub use view::{Forecast, Undecided};
+pub use view::{Forecast, Undecided, guess_s};
 
 use action::StepResult;
 use claims::Claims;

@@ -2,12 +2,13 @@
 
 use super::output::{OutputArgs, may_write, write};
 use super::{Laboratory, print};
+use crate::run::session::side_by_side;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;
-use judge::fleet::{BY, Gathered, OpenedFolder, explain, gather, judge, learn, open};
+use judge::fleet::{BY, Gathered, explain, gather, judge, learn, open};
+use record::fleet::{Fleet, folders};
 use record::sizes;
-use record::{fleet, fleet::Fleet};
 use report::escape::pretty_json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -122,23 +123,12 @@ impl FleetOptions {
         }
         let paths: Vec<PathBuf> = paths.into_iter().collect();
         let mut gathered = Gathered::default();
-        let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_READERS);
         // In pieces, because a folder that was read is larger than what is kept of it.
         for piece in paths.chunks(PIECE) {
-            self.opened(piece, readers).into_iter().for_each(|opened| gather(&mut gathered, opened));
+            let opened = side_by_side(piece, MOST_READERS, |path| open(path, self.again));
+            opened.into_iter().for_each(|opened| gather(&mut gathered, opened));
         }
         Ok(gathered)
-    }
-
-    /// Folders in their order, read side by side.
-    fn opened(&self, paths: &[PathBuf], readers: usize) -> Vec<OpenedFolder> {
-        let read = |path: &PathBuf| open(path, self.again);
-        std::thread::scope(|scope| {
-            let each = paths.len().div_ceil(readers).max(1);
-            let parts = paths.chunks(each).map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>()));
-            let parts: Vec<_> = parts.collect();
-            parts.into_iter().flat_map(|part| part.join().expect("reading a folder does not panic")).collect()
-        })
     }
 }
 

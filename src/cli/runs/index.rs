@@ -2,7 +2,7 @@
 //! remembered of a folder is believed as long as no file in it has another size or time.
 
 use crate::cli::opened::{Opened, open};
-use crate::{cli::tags, worker::private_cache};
+use crate::{cli::tags, run::session::side_by_side, worker::private_cache};
 use files::Folder;
 use record::folder::{OLD_CLAIMS, peek};
 use record::{kind::Kind, machine::environment::Identity, plan::SCHEMA};
@@ -78,13 +78,7 @@ pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
         }
     };
     // Each folder is a handful of small files: what it takes is mostly calls, and as many can be made as there are CPUs.
-    let parts = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_READERS);
-    let each = names.len().div_ceil(parts).max(1);
-    let seen: Vec<(bool, (String, Entry))> = std::thread::scope(|scope| {
-        let readers: Vec<_> =
-            names.chunks(each).map(|part| scope.spawn(move || part.iter().map(stamped).collect::<Vec<_>>())).collect();
-        readers.into_iter().flat_map(|reader| reader.join().expect("reading a folder does not panic")).collect()
-    });
+    let seen = side_by_side(&names, MOST_READERS, stamped);
     let changed = known.len() != names.len() || seen.iter().any(|(new, _)| *new);
     let entries: Vec<Entry> = seen.iter().map(|(_, (_, entry))| entry.clone()).collect();
     let kept = names.into_iter().zip(seen.into_iter().map(|(_, entry)| entry)).collect();

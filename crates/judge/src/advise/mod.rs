@@ -8,10 +8,8 @@ mod points;
 
 pub use answer::{answer, question};
 pub use choice::{choices, flips, segments};
-pub use merge::merge;
-pub use merge::pooled;
-pub use points::AdviceRequest;
-pub use points::{has, points};
+pub use merge::{merge, pooled};
+pub use points::{AdviceRequest, has, points};
 
 #[cfg(test)]
 #[path = "../../tests/unit/advise/tests.rs"]

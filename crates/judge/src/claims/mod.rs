@@ -15,8 +15,7 @@ use stats::verdicts::holm;
 use figure::{ClaimFigure, ClaimSide};
 use regions::Regions;
 pub use regions::changes;
-pub use wanted::launch_s;
-pub use wanted::{MissingLaunches, wanted};
+pub use wanted::{MissingLaunches, launch_s, wanted};
 
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;

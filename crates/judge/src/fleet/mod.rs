@@ -3,8 +3,7 @@
 
 use crate::{machines, sets::MeasuredCells};
 use anyhow::{Context, Result};
-use gathered::{Gathered, NodeRun, Table, table};
-use kinds::facts;
+use gathered::{Table, table};
 use record::fleet::{FLEET_SCHEMA, Fault, Fleet, Unread};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::{machine::environment::Environment, summary::Summary};

@@ -7,8 +7,9 @@ mod parse;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use answer::{ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, JobAnswer, Word};
-pub use answer::{ResolvedClaim, ResolvedJob};
+pub use answer::{
+    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, JobAnswer, ResolvedClaim, ResolvedJob, Word,
+};
 
 /// One claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

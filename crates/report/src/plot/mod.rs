@@ -4,8 +4,7 @@ mod scale;
 
 use record::summary::Estimate;
 
-pub use scale::Axis;
-pub use scale::Scale;
+pub use scale::{Axis, Scale};
 
 /// A drawing as data.
 #[derive(Clone, Debug)]
