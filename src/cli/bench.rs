@@ -20,7 +20,6 @@ const GATE_BUDGETS_S: [f64; 2] = [20.0, 0.1];
 /// Exit codes from here on say which signal stopped a run.
 const STOPPED: u8 = 128;
 
-/// The words after `bench`.
 #[derive(Debug, Args)]
 pub(super) struct BenchArgs {
     /// A C file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with

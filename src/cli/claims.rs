@@ -69,11 +69,21 @@ impl run::Answering for Completed<'_> {
     }
 
     fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>> {
-        resumed(self.laboratory, summary, stopped_by, self.arguments, folder)
+        if folder.kind()? != Kind::Claims {
+            return Ok(None);
+        }
+        let Claimed { claims, .. } = Claimed::read(folder)?;
+        let mut kept = super::kept::summaries(self.laboratory, &experiments(&claims));
+        kept.retain(|kept_run| kept_run.run != summary.run);
+        let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
+        let answers = judge::claims::report(&claims, &summaries, summary.settings.margin, Some(summary.run.clone()));
+        keep(folder, &answers)?;
+        self.arguments.shown.page.write(|| output::of_claims(&answers))?;
+        show(&answers, self.arguments.json, false, Some(folder))?;
+        Ok(Some(exit_code(&answers, stopped_by, self.arguments.strict)))
     }
 }
 
-/// The words after `claims`.
 #[derive(Debug, Args)]
 pub(super) struct ClaimsArgs {
     /// Ids of claims [default: all]; `list` shows them without measuring.
@@ -218,29 +228,6 @@ fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
     folder.write_result(ANSWERS, answers)?;
     output::keep(folder, &output::of_claims(answers));
     Ok(())
-}
-
-/// Answers the claims of a run that was interrupted and has been completed; `None` where it is another kind of run.
-fn resumed(
-    laboratory: &Laboratory,
-    summary: &Summary,
-    stopped_by: Option<i32>,
-    arguments: &run::RunArgs,
-    folder: &RunFolder,
-) -> Result<Option<u8>> {
-    if folder.kind()? != Kind::Claims {
-        return Ok(None);
-    }
-    let Claimed { claims, .. } = Claimed::read(folder)?;
-    let mut kept = super::kept::summaries(laboratory, &experiments(&claims));
-    kept.retain(|kept_run| kept_run.run != summary.run);
-    let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
-    let margin = summary.settings.margin;
-    let answers = judge::claims::report(&claims, &summaries, margin, Some(summary.run.clone()));
-    keep(folder, &answers)?;
-    arguments.shown.page.write(|| output::of_claims(&answers))?;
-    show(&answers, arguments.json, false, Some(folder))?;
-    Ok(Some(exit_code(&answers, stopped_by, arguments.strict)))
 }
 
 /// Measures the cells as an ordinary run, with the claims kept beside its plan.

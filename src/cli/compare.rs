@@ -13,7 +13,6 @@ use std::path::PathBuf;
 /// Prefix of a gate on tails.
 const TAIL: &str = "p99.9:";
 
-/// The words after `compare`.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
     /// Two runs by id, path, `last` or tag:NAME; or, before --, the runs of the first side.

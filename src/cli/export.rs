@@ -15,7 +15,6 @@ use std::path::PathBuf;
 /// Format of a profile's stacks.
 const FOLDED: &str = "folded";
 
-/// The words after `export`.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// An id, a folder's path, `last` or tag:NAME.

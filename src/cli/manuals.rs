@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// Sections of every page.
 const COMMON: &str = include_str!("manual.roff");
 
-/// The words after `completions`.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// For which shell.
@@ -23,7 +22,6 @@ pub(super) struct CompletionsArgs {
     names: Option<String>,
 }
 
-/// The words after `man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
     /// The folder to write the pages into; it is made where there is none.

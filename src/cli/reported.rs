@@ -11,7 +11,6 @@ use record::folder::RunFolder;
 use report::view::{Wanted, trend};
 use std::path::PathBuf;
 
-/// The words after `report`.
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
     /// An id, a folder's path, `last` or tag:NAME, whose newest run is taken.

@@ -37,7 +37,6 @@ const STATES_BUDGET_S: f64 = 240.0;
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 
-/// The words after `run`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]

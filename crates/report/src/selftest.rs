@@ -2,18 +2,15 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use judge::selftest::real::Real;
-use judge::selftest::{SURE, SelfTest};
+use judge::selftest::{KnownEffect, SURE, SelfTest};
 use record::sizes::{format_ns, three_digits};
 
-/// A table of figures; the first two columns may hold words.
-fn table(header: &[&str], rows: Vec<Entry>) -> Block {
-    let first = Column::text(header[0]);
-    let columns = std::iter::once(first).chain(header[1..].iter().map(|title| Column::number(*title)));
-    Block::Table(Table::new("", columns.collect(), rows))
-}
-
-fn row<const N: usize>(name: &str, texts: [String; N]) -> Entry {
-    Entry::new(name, texts.map(TableCell::text).into())
+/// A table of figures: each column has its heading and the figure of a row.
+fn table<T>(rows: &[T], columns: &[(&str, fn(&T) -> String)]) -> Block {
+    let heads = columns.iter().enumerate();
+    let heads = heads.map(|(at, (title, _))| if at == 0 { Column::text(*title) } else { Column::number(*title) });
+    let entry = |row: &T| Entry::new(columns[0].1(row), columns[1..].iter().map(|(_, f)| TableCell::text(f(row))).collect());
+    Block::Table(Table::new("", heads.collect(), rows.iter().map(entry)))
 }
 
 fn share(count: usize, all: usize) -> String {
@@ -21,6 +18,10 @@ fn share(count: usize, all: usize) -> String {
         0 => "–".to_owned(),
         _ => format!("{count} ({:.1} %)", 100.0 * count as f64 / all as f64),
     }
+}
+
+fn some(any: usize, text: String) -> String {
+    if any == 0 { "–".to_owned() } else { text }
 }
 
 fn percent(half_width: f64) -> String {
@@ -45,28 +46,23 @@ fn identical(test: &SelfTest) -> Vec<Block> {
         "judged by the defaults (precision {precision} %, margin ±{margin} %): an interval that excludes 1 is a false alarm"
     );
     let beyond = format!("beyond ±{margin} %");
-    let header = [
-        "work", "pairs", "false alarms", &beyond, "half-width", "widest", "launches", "rounds", "sample", "to ±1 %",
-        "correlation",
-    ];
-    let rows = test.identical.iter().map(|work| {
-        row(
-            &work.work,
-            [
-                work.comparisons.to_string(),
-                share(work.false_alarms, work.comparisons),
-                work.beyond_margin.to_string(),
-                percent(work.half_width),
-                percent(work.widest),
-                format!("{} × {:.0}", work.runs, work.launches),
-                format!("{:.0}", work.rounds),
-                format_ns(work.sample_ns),
-                format_ns(work.seconds_to_one_percent * 1e9),
-                format!("{:+.2}", work.correlation),
-            ],
-        )
-    });
-    let mut blocks = vec![Block::Text(defaults), table(&header, rows.collect())];
+    let table = table(
+        &test.identical,
+        &[
+            ("work", |i| i.work.clone()),
+            ("pairs", |i| i.comparisons.to_string()),
+            ("false alarms", |i| share(i.false_alarms, i.comparisons)),
+            (&beyond, |i| i.beyond_margin.to_string()),
+            ("half-width", |i| percent(i.half_width)),
+            ("widest", |i| percent(i.widest)),
+            ("launches", |i| format!("{} × {:.0}", i.runs, i.launches)),
+            ("rounds", |i| format!("{:.0}", i.rounds)),
+            ("sample", |i| format_ns(i.sample_ns)),
+            ("to ±1 %", |i| format_ns(i.seconds_to_one_percent * 1e9)),
+            ("correlation", |i| format!("{:+.2}", i.correlation)),
+        ],
+    );
+    let mut blocks = vec![Block::Text(defaults), table];
     blocks.push(Block::text(
         "No two pairs share a sample. Pairs of one run share its launches; `correlation` is what that made of them (0: as good \
          as independent). Runs share nothing. `to ±1 %` is the time one pair would take alone.",
@@ -82,59 +78,53 @@ fn effects(test: &SelfTest) -> Vec<Block> {
     if test.effects.is_empty() {
         return Vec::new();
     }
-    let header = ["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"];
-    let rows = test.effects.iter().map(|effect| {
-        let verdicts: Vec<String> = effect.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-        row(
-            &effect.work,
-            [
-                format!("{} %", effect.extra_permille as f64 / 10.0),
-                format!("{:.3}", effect.truth),
-                effect.trials.to_string(),
-                share(effect.covered, effect.trials),
-                effect.seen.to_string(),
-                format!("{:.4}", effect.estimate),
-                percent(effect.half_width),
-                verdicts.join(", "),
-            ],
-        )
-    });
+    let verdicts = |e: &KnownEffect| -> String {
+        e.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect::<Vec<_>>().join(", ")
+    };
+    let table = table(
+        &test.effects,
+        &[
+            ("work", |e| e.work.clone()),
+            ("extra", |e| format!("{} %", e.extra_permille as f64 / 10.0)),
+            ("truth", |e| format!("{:.3}", e.truth)),
+            ("trials", |e| e.trials.to_string()),
+            ("covered", |e| share(e.covered, e.trials)),
+            ("seen", |e| e.seen.to_string()),
+            ("estimate", |e| format!("{:.4}", e.estimate)),
+            ("half-width", |e| percent(e.half_width)),
+            ("verdicts", verdicts),
+        ],
+    );
     let known = test.effects.iter().map(|e| e.truth - e.truth_of_samples + e.resolution).fold(0.0, f64::max) * 100.0;
     let exactness = format!(
         "Nothing is known more exactly than to one read of the clock, and samples contain the stopwatch, which extra work does \
          not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
     );
     let what = "exactly so many more steps or pieces; an interval should contain the true ratio in 95 % of the trials";
-    vec![Block::text(what), table(&header, rows.collect()), Block::Text(exactness)]
+    vec![Block::text(what), table, Block::Text(exactness)]
 }
 
 fn real(test: &SelfTest) -> Vec<Block> {
     if test.real.is_empty() {
         return Vec::new();
     }
-    let header = [
-        "experiment", "worker", "pairs", "false alarms", "half-width", "5 % more", "seen", "missed", "estimate",
-        "wrong sentences",
-    ];
-    let rows = test.real.iter().map(|real| {
-        let some = |any: usize, text: String| if any == 0 { "–".to_owned() } else { text };
-        row(
-            &real.experiment,
-            [
-                real.worker.clone(),
-                real.pairs.to_string(),
-                share(real.false_alarms, real.pairs),
-                some(real.pairs, percent(real.half_width)),
-                real.more.to_string(),
-                some(real.more, real.seen.to_string()),
-                some(real.more, real.missed.to_string()),
-                some(real.more, format!("{:.3}", real.estimate)),
-                real.wrong_sentences.to_string(),
-            ],
-        )
-    });
+    let table = table(
+        &test.real,
+        &[
+            ("experiment", |r| r.experiment.clone()),
+            ("worker", |r| r.worker.clone()),
+            ("pairs", |r| r.pairs.to_string()),
+            ("false alarms", |r| share(r.false_alarms, r.pairs)),
+            ("half-width", |r| some(r.pairs, percent(r.half_width))),
+            ("5 % more", |r| r.more.to_string()),
+            ("seen", |r| some(r.more, r.seen.to_string())),
+            ("missed", |r| some(r.more, r.missed.to_string())),
+            ("estimate", |r| some(r.more, format!("{:.3}", r.estimate))),
+            ("wrong sentences", |r| r.wrong_sentences.to_string()),
+        ],
+    );
     let what = "as an ordinary run measures them: each against itself, and against the same with 5 % more to do";
-    let mut blocks = vec![Block::text(what), table(&header, rows.collect())];
+    let mut blocks = vec![Block::text(what), table];
     blocks.push(Block::text(
         "5 % more work takes from 0 to 5 % longer, as part of a sample is fixed; `missed` says that the interval lies outside of \
          that. A sentence is wrong where it calls more work faster, the best, or more than 6 % slower.",
@@ -159,21 +149,19 @@ fn naive(test: &SelfTest) -> Vec<Block> {
         return Vec::new();
     }
     let beyond = format!("beyond ±{} %", test.margin * 100.0);
-    let header = ["work", "pairs", "samples", "t test: false alarms", &beyond];
-    let rows = test.naive.iter().map(|naive| {
-        row(
-            &naive.work,
-            [
-                naive.comparisons.to_string(),
-                format!("2 × {}", naive.samples),
-                share(naive.announced, naive.comparisons),
-                naive.beyond_margin.to_string(),
-            ],
-        )
-    });
+    let table = table(
+        &test.naive,
+        &[
+            ("work", |u| u.work.clone()),
+            ("pairs", |u| u.comparisons.to_string()),
+            ("samples", |u| format!("2 × {}", u.samples)),
+            ("t test: false alarms", |u| share(u.announced, u.comparisons)),
+            (&beyond, |u| u.beyond_margin.to_string()),
+        ],
+    );
     vec![
         Block::text("one process runs all samples of A, then all of B; tests at 5 %"),
-        table(&header, rows.collect()),
+        table,
         Block::text("These launches were made for it, in that order; no interleaved sample was regrouped."),
     ]
 }

@@ -12,7 +12,6 @@ use record::advice::{AdviceAnswer, Topic};
 use record::{experiment::ParameterList, sizes};
 use std::path::PathBuf;
 
-/// The words after `advise`.
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
     /// Task of the program: read, fault, transfer, copy, allocate, share or message; without it the saved advice is shown.

@@ -13,7 +13,6 @@ use std::time::Duration;
 /// Half-width at which a check is done before its budget ends: finer than any limit that is learnt.
 const PRECISION: f64 = 0.02;
 
-/// The words after `fleet check`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CheckNodeArgs {
     /// Criteria file, made by pagewise fleet learn.

@@ -22,7 +22,6 @@ const MOST_READERS: usize = 16;
 /// Folders that are held in memory as they were read.
 const PIECE: usize = 512;
 
-/// The words after `fleet`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct FleetArgs {

@@ -18,7 +18,6 @@ use std::path::PathBuf;
 /// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
 pub(super) const PART: &str = "-p";
 
-/// The words after `runs`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct RunsArgs {
