@@ -208,7 +208,7 @@ impl Laboratory {
     }
 
     fn offers(&self) -> Vec<Offer<'_>> {
-        self.workers.iter().map(Worker::offer).collect()
+        self.workers.iter().map(|worker| Offer { worker: &worker.name, methods: worker.methods() }).collect()
     }
 
     /// Parses one `--set`.

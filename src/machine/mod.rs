@@ -28,10 +28,11 @@ pub fn capture(root: &Path) -> Environment {
 pub fn sizes_here(root: &Path) -> Here {
     let cpu = Cpu::read(&Below::new(root));
     let bytes = |cache: Option<&Cache>| cache.and_then(|c| c.size_bytes).filter(|bytes| *bytes > 0);
+    let core_cache = cpu.caches.iter().find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"));
     let usual = Here::default();
     Here {
         huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(usual.huge_page_bytes),
-        core_cache_bytes: bytes(cpu.second_level_cache()).unwrap_or(usual.core_cache_bytes),
+        core_cache_bytes: bytes(core_cache).unwrap_or(usual.core_cache_bytes),
         last_cache_bytes: bytes(cpu.last_level_cache()).unwrap_or(usual.last_cache_bytes),
     }
 }

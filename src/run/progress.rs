@@ -24,7 +24,8 @@ pub struct Progress {
     last: Instant,
     reached: String,
     number: String,
-    learnt: Vec<String>,
+    /// Results of finished experiments, a few words each, the latest last.
+    pub learnt: Vec<String>,
     visited: usize,
 }
 
@@ -48,11 +49,6 @@ impl Progress {
     pub fn begin(&mut self, number: usize, all: usize) {
         self.reached.clear();
         self.number = if all > 1 { format!("{number} of {all} · ") } else { String::new() };
-    }
-
-    /// Results of finished experiments, a few words each, the latest last.
-    pub fn learnt(&mut self, all: Vec<String>) {
-        self.learnt = all;
     }
 
     /// Shows the next launch, and the seconds that the whole command has left.

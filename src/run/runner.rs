@@ -197,7 +197,7 @@ impl<'a> Runner<'a> {
         let position = self.scheduler.position();
         if self.progress.has_news(position.visited) && position.visited < position.place.1 {
             let summary = judge::summarise(&self.state, &self.observed.evidence, judge::Circumstances::default())?;
-            self.progress.learnt(report::view::briefly(&summary));
+            self.progress.learnt = report::view::briefly(&summary);
         }
         self.progress.begin(position.place.0 + 1, position.place.1);
         if let Some((launches, widest)) = position.reached {
@@ -301,7 +301,7 @@ impl<'a> Runner<'a> {
             sides: sides_of(&prepared, &ended, messages),
             decisions: self.state.decisions,
             frame: Frame::default(),
-            oom_killed: noise.oom_kills() > 0,
+            oom_killed: noise.counter("oom_kill") > 0,
             noise: Some(noise),
             state: seen,
             cells,

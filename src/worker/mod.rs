@@ -193,10 +193,6 @@ impl Worker {
         self.list.text.lines().any(|line| line == "about\tproofs\tby-round")
     }
 
-    pub fn offer(&self) -> Offer<'_> {
-        Offer { worker: &self.name, methods: self.methods() }
-    }
-
     pub fn method(&self, experiment: &str, name: &str) -> Option<&Method> {
         self.methods().iter().find(|m| m.experiment == experiment && m.name == name)
     }

@@ -55,10 +55,6 @@ impl<'a> Judged<'a> {
         self.group.experiment.measures().position(|m| m == self.group.experiment.headline())
     }
 
-    pub fn estimates_mut(&mut self) -> impl Iterator<Item = &mut RatioEstimate> {
-        self.measures.iter_mut().flatten().flat_map(BTreeMap::values_mut)
-    }
-
     pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut RatioEstimate> {
         self.measures.iter_mut().flat_map(|columns| columns[0].values_mut())
     }

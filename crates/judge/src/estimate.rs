@@ -166,7 +166,9 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
     let scores: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
     let pool: Vec<f64> = scores.iter().flatten().chain(kept_scores).copied().collect();
     let calibration = calibrate(&pool);
-    judged.iter_mut().flat_map(Judged::estimates_mut).for_each(|estimate| *estimate = estimate.widened(calibration.factor));
+    for estimate in judged.iter_mut().flat_map(|judged| &mut judged.measures).flatten().flat_map(BTreeMap::values_mut) {
+        *estimate = estimate.widened(calibration.factor);
+    }
     let has_checks = !pool.is_empty();
     let calibration = Calibration {
         checks: calibration.checks,

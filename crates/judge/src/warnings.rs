@@ -250,7 +250,7 @@ fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
             format!(
                 "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time: ratios are paired and hold, tails (p99) are the machine's",
                 seen.lost_share() * 100.0,
-                format_ns(seen.largest_gap_ns() as f64)
+                format_ns(seen.gaps.iter().map(|gaps| gaps.largest_gap_ns).max().unwrap_or(0) as f64)
             ),
             "stop other work; see pagewise doctor --noise",
         );
@@ -270,7 +270,7 @@ fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
             "stop them",
         );
     }
-    if seen.memory_thread_cpus() > MEMORY_THREAD_CPUS {
+    if seen.memory_threads.iter().map(|thread| thread.cpus).sum::<f64>() > MEMORY_THREAD_CPUS {
         let names: Vec<String> = seen.memory_threads.iter().map(|t| format!("{} {:.2}", t.name, t.cpus)).collect();
         doubt(
             "memory-threads",

@@ -303,7 +303,7 @@ impl RunFolder {
     pub fn whole<P: DeserializeOwned, L: DeserializeOwned>(&self, reads: u32) -> Result<Kept<P, L>> {
         let plan = self.plan_of(reads)?;
         let last = self.decisions()?.pop().map(|decision| decision.what);
-        let Lines { records, mut damage } = self.launches_as::<L>()?;
+        let Lines { records, mut damage } = journal::read::<L>(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
         if let Some(DecisionKind::Ended { launches, .. }) = last {
             damage.extend(lost(records.len() + damage.len(), launches));
         }
@@ -356,10 +356,6 @@ impl RunFolder {
 
     /// All launches of a run so far, and their damage.
     pub fn launches(&self) -> Result<Launches> {
-        self.launches_as()
-    }
-
-    fn launches_as<L: DeserializeOwned>(&self) -> Result<Lines<L>> {
         journal::read(&self.folder, LAUNCHES, &self.start(LAUNCHES))
     }
 

@@ -100,10 +100,6 @@ impl Cpu {
     pub fn last_level_cache(&self) -> Option<&Cache> {
         self.caches.iter().filter(|c| c.kind.as_deref() != Some("Instruction")).max_by_key(|c| c.level)
     }
-
-    pub fn second_level_cache(&self) -> Option<&Cache> {
-        self.caches.iter().find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"))
-    }
 }
 
 // The ladder of caches: what a read costs that has to wait for the one before it, over working sets that grow by steps. It

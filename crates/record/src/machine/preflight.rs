@@ -49,18 +49,9 @@ impl Preflight {
         (got < STARVED).then(|| format!("this machine gets {:.0} % of its CPUs at the moment: {taker}", got * 100.0))
     }
 
-    /// The largest gap on any CPU, in nanoseconds.
-    pub fn largest_gap_ns(&self) -> u64 {
-        self.gaps.iter().map(|g| g.largest_gap_ns).max().unwrap_or(0)
-    }
-
     /// Cost of one clock read on the slowest CPU, in nanoseconds.
     pub fn clock_read_ns(&self) -> f64 {
         self.gaps.iter().map(Gaps::clock_read_ns).fold(0.0, f64::max)
-    }
-
-    pub fn memory_thread_cpus(&self) -> f64 {
-        self.memory_threads.iter().map(|t| t.cpus).sum()
     }
 }
 
@@ -176,10 +167,6 @@ pub struct NoiseDelta {
 }
 
 impl NoiseDelta {
-    pub fn oom_kills(&self) -> u64 {
-        self.counter("oom_kill")
-    }
-
     pub fn counter(&self, name: &str) -> u64 {
         self.vmstat.get(name).copied().unwrap_or(0)
     }

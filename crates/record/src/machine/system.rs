@@ -154,18 +154,6 @@ pub fn hypervisor_of_clock(clock: &str) -> Option<&'static str> {
     }
 }
 
-impl Clock {
-    /// True if the clock is a plain counter of the processor; `None` if the clock is not known.
-    pub fn is_counter(&self) -> Option<bool> {
-        self.current.as_deref().map(|clock| matches!(clock, "tsc" | "arch_sys_counter" | "timebase" | "riscv_clocksource"))
-    }
-
-    /// True if the clock is a counter that the hypervisor scales through a page it shares with the kernel.
-    pub fn is_shared_page(&self) -> Option<bool> {
-        self.current.as_deref().map(|clock| matches!(clock, "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page"))
-    }
-}
-
 impl Rights {
     /// True if this process has a capability, by its number in capabilities(7); `None` if they are not known.
     pub fn has_capability(&self, number: u32) -> Option<bool> {

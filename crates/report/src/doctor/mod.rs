@@ -116,6 +116,7 @@ fn known(e: &Environment) -> serde_json::Value {
     let clocks = e.clock.available.as_deref().unwrap_or_default().split_whitespace();
     let paid = |name: &&str| e.cpu.mitigations.get(*name).is_some_and(|text| text.starts_with("Mitigation"));
     let can = CAPABILITIES.map(|(name, number)| (name, e.rights.has_capability(number)));
+    let is_clock = |names: &[&str]| e.clock.current.as_deref().map(|clock| names.contains(&clock));
     let mut known = json!({
         "cpus": e.cpus(),
         "usable": e.cpu.usable(),
@@ -130,8 +131,9 @@ fn known(e: &Environment) -> serde_json::Value {
         "linux": linux,
         "is_root": e.rights.is_root(),
         "can": serde_json::Map::from_iter(can.map(|(name, has)| (name.to_owned(), json!(has)))),
-        "is_counter": e.clock.is_counter(),
-        "is_shared_page": e.clock.is_shared_page(),
+        "is_counter": is_clock(&["tsc", "arch_sys_counter", "timebase", "riscv_clocksource"]),
+        // Scaled by the hypervisor through a page that it shares with the kernel.
+        "is_shared_page": is_clock(&["kvm-clock", "xen", "hyperv_clocksource_tsc_page"]),
         "other_clocks": clocks.filter(|clock| Some(*clock) != e.clock.current.as_deref()).collect::<Vec<_>>(),
         "limit": e.cgroups.memory_limit(),
         "swapless_group": e.cgroups.memory.iter().find(|g| g.swap_limit_bytes == Some(0)).map(|g| &g.folder),
