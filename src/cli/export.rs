@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
 use report::export::{ExportFormat, FORMATS};
-use report::{escape::pretty_json, export::flat::Rows, view::ExportedCells};
+use report::{escape::pretty_json, export::rows::Rows, view::ExportedCells};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Topics of advice, and the cells that answer a question here.
 
-use super::{select, select::Wish};
+use super::{select, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
 use judge::advise::AdviceRequest;

@@ -1,6 +1,6 @@
 //! The one place where a plan is made: for a run, a published article, the conformance suite and the self-test alike.
 
-use super::{claims, groups, groups::Twins, input, published, select, select::Wish, states};
+use super::{claims, groups, groups::Twins, input, published, select, states, wish::Wish};
 use crate::worker::Worker;
 use anyhow::Result;
 use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};

@@ -1,6 +1,6 @@
 //! Claims as cells: which cells test them here, and which of them a budget is enough for.
 
-use super::{select, select::Wish, states};
+use super::{select, states, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};

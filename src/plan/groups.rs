@@ -1,6 +1,6 @@
 //! Cells that share a process, and the one that is a hidden duplicate.
 
-use super::select::Wish;
+use super::wish::Wish;
 use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use record::method::{Isolation, Role};

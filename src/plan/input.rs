@@ -1,6 +1,6 @@
 //! Effects of the user's own file, and cells that cannot or may not be measured here.
 
-use super::select::Wish;
+use super::wish::Wish;
 use anyhow::{Context, Result, bail};
 use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
 use record::outcome::{Outcome, Status};

@@ -10,9 +10,10 @@ pub mod kept;
 pub mod published;
 pub mod select;
 pub mod states;
+mod wish;
 
 pub use build::{Choice, Terms, build};
-pub use select::Wish;
+pub use wish::Wish;
 
 /// Largest file of a user that is read whole: claims, settings, criteria, advice, experiments; in bytes.
 const LARGEST: u64 = 16 << 20;

@@ -1,6 +1,6 @@
 //! The articles whose experiments can be repeated, and the cells that repeat them.
 
-use super::{catalog, select, select::Wish};
+use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result};
 use record::published::{Figure, Published};

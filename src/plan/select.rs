@@ -1,6 +1,6 @@
-//! Requests before anything is looked up, and the methods and workers that they name.
+//! Methods and workers named by a user, and every combination of the values of their parameters.
 
-use super::{catalog, states};
+use super::{catalog, states, wish::Wish};
 use crate::worker::{self, Worker};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
@@ -156,39 +156,6 @@ pub fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &
         }
         (_, Some(worker)) => anyhow::anyhow!("worker {worker} has no methods of experiment {}", experiment.name),
         _ => anyhow::anyhow!("no worker has methods of experiment {}", experiment.name),
-    }
-}
-
-/// Request of the command line.
-#[derive(Clone, Debug)]
-pub struct Wish {
-    /// Nothing selected means the overview.
-    pub selectors: Vec<Selector>,
-    /// `--set`.
-    pub settings: Vec<(String, Vec<String>)>,
-    /// `--baseline`.
-    pub baseline: Option<String>,
-    /// List of an experiment's parameters where `--set` says nothing.
-    pub sizes: ParameterList,
-    /// False if only the usual condition of each question is wanted.
-    pub conditions: bool,
-    /// CPUs online, which `N` stands for.
-    pub cpus: usize,
-    pub page_bytes: u64,
-}
-
-impl Wish {
-    /// The selected cells under all conditions, on the CPUs and pages of this machine.
-    pub fn new(selectors: Vec<Selector>, sizes: ParameterList) -> Wish {
-        Wish {
-            selectors,
-            settings: Vec::new(),
-            baseline: None,
-            sizes,
-            conditions: true,
-            cpus: std::thread::available_parallelism().map_or(1, usize::from),
-            page_bytes: rustix::param::page_size() as u64,
-        }
     }
 }
 

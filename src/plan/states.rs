@@ -1,6 +1,6 @@
 //! States of the machine as a parameter of every experiment, and cells whose state cannot be had.
 
-use super::select::Wish;
+use super::wish::Wish;
 use crate::worker::carried;
 use anyhow::{Result, bail};
 use record::experiment::{Experiment, Parameter, ParameterKind};

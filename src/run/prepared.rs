@@ -8,7 +8,7 @@ use files::Folder;
 use record::folder::{FramePart, RunFolder};
 use record::{launches::COUNTED, machine_state::Counters, state::State};
 use record::{transcript, transcript::LaunchKeys};
-use schedule::{Launch, rounds::Turns};
+use schedule::{Launch, turns::Turns};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -21,7 +21,7 @@ use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
 use record::{cell::Cell, decision::Width, kind::Kind, launches::End, plan::Plan, state::State, transcript::Read};
 use schedule::lessons::{lessons, with_twin};
-use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, rounds};
+use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -257,7 +257,7 @@ impl<'a> Runner<'a> {
         let Some(&first) = cells.first() else { return Ok(None) };
         let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
         let sparing = self.state.cells[first].cell.sides().all(by_round);
-        let turns = rounds::of_launch(&self.state, launch, &cells, sparing);
+        let turns = turns::of_launch(&self.state, launch, &cells, sparing);
         let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(None) };
         let options = self.site.states.options();
         let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns, options };

@@ -1,13 +1,10 @@
 //! From launches to ratios with their intervals: the one place where a ratio's statistics are chosen.
 
-use crate::compared::Judged;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
 use crate::groups::{Group, groups};
-use record::summary::{AaCheck, Calibration, Estimate};
-use record::{decision::Width, method::Role, state::State};
-use stats::calibration::{calibrate, differing, score};
-use stats::estimate::{Point, RatioEstimate, confidence, confirm_moves, estimate, prior};
-use stats::{interval::CONFIDENCE, moderated::Prior, t::two_sided_p};
+use record::{decision::Width, method::Role, state::State, summary::Estimate};
+use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
+use stats::{interval::CONFIDENCE, moderated::Prior};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -157,59 +154,6 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
 
 // The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can
 // be believed.
-
-/// The word "moved" is said where it holds among all ratios of the run at this level.
-const MOVED_FAMILY: f64 = 0.05;
-
-/// Calibration of the standard errors by duplicates, this run's and those of kept runs. Everything judged is widened by it.
-pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration, Vec<Option<f64>>) {
-    let scores: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
-    let pool: Vec<f64> = scores.iter().flatten().chain(kept_scores).copied().collect();
-    let calibration = calibrate(&pool);
-    for estimate in judged.iter_mut().flat_map(|judged| &mut judged.measures).flatten().flat_map(BTreeMap::values_mut) {
-        *estimate = estimate.widened(calibration.factor);
-    }
-    let has_checks = !pool.is_empty();
-    let calibration = Calibration {
-        checks: calibration.checks,
-        spread: has_checks.then_some(calibration.scatter),
-        p: has_checks.then_some(calibration.p),
-        widened: calibration.factor,
-    };
-    (calibration, scores)
-}
-
-/// Keeps "moved" only where it holds among all ratios of the run.
-pub(crate) fn confirm(judged: &mut [Judged]) {
-    let mut all: Vec<RatioEstimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|estimate| *estimate).collect();
-    confirm_moves(&mut all, MOVED_FAMILY);
-    for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
-        estimate.moved = confirmed.moved;
-    }
-}
-
-/// The check of each group, with its score before anything was widened.
-pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> Vec<Option<AaCheck>> {
-    let twins: Vec<(usize, RatioEstimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
-    let broken = differing(&twins.iter().map(|(_, estimate)| *estimate).collect::<Vec<_>>(), margin);
-    let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
-    for (number, (index, estimate)) in twins.iter().enumerate() {
-        let p = if estimate.error > 0.0 {
-            two_sided_p(estimate.log / estimate.error, estimate.freedom)
-        } else {
-            f64::from(estimate.log == 0.0)
-        };
-        checks[*index] = judged[*index].group.baseline.map(|cell| AaCheck {
-            cell,
-            ratio: shown(estimate),
-            z: scores[*index].unwrap_or(0.0),
-            p,
-            differs: broken.contains(&number),
-            weak: AaCheck::is_weak(&shown(estimate)),
-        });
-    }
-    checks
-}
 
 /// Cost of a column in each round.
 #[derive(Clone, Copy)]

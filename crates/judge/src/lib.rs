@@ -7,6 +7,7 @@ pub mod advise;
 pub mod agreement;
 mod best;
 pub mod brought;
+mod calibration;
 mod cells;
 pub mod checks;
 pub mod claims;

@@ -7,8 +7,8 @@ use record::across::{ComparedCell, GateWord, SideCost};
 use record::summary::{CellSummary, Role, Summary, Verdict};
 use record::{outcome::Status, plan::BATCH};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
-use stats::verdicts::{holm, verdicts};
 use stats::{estimate::RatioEstimate, interval::CONFIDENCE, quantile::midmean};
+use stats::{multiplicity::holm, verdicts::verdicts};
 use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.

@@ -5,7 +5,7 @@ use crate::cells::{LastCache, summary_of_cell};
 use crate::compared::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
-use crate::{agreement::disagreements, conditions, estimate, tails, warnings, warnings::notes};
+use crate::{agreement::disagreements, calibration, conditions, tails, warnings, warnings::notes};
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
 use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};
@@ -89,9 +89,9 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     }
     let all = groups(state, None);
     let mut judged: Vec<Judged> = all.iter().map(|g| Judged::new(state, evidence, g, &disagreeing)).collect();
-    let (calibration, scores) = estimate::widen(&mut judged, &around.kept_scores);
-    estimate::confirm(&mut judged);
-    let checks = estimate::checks(&judged, &scores, state.plan.margin);
+    let (calibration, scores) = calibration::widen(&mut judged, &around.kept_scores);
+    calibration::confirm(&mut judged);
+    let checks = calibration::checks(&judged, &scores, state.plan.margin);
     let mut compared: Vec<Vec<CellComparison>> =
         judged.iter().zip(&checks).map(|(g, aa)| compare(state, evidence, g, aa.as_ref())).collect();
     adjust(&mut compared, state.plan.margin);

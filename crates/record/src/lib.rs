@@ -13,6 +13,7 @@ pub mod experiment;
 pub mod expression;
 pub mod fleet;
 pub mod folder;
+mod hash;
 pub mod kind;
 pub mod launches;
 pub mod machine;

@@ -17,6 +17,7 @@ pub mod lessons;
 mod pilot;
 mod precision;
 pub mod rounds;
+pub mod turns;
 mod view;
 mod visits;
 

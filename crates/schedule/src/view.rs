@@ -1,7 +1,7 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
 use crate::constants::{GUESS_S, LONG_JOB_BYTES};
-use crate::{Facts, Moment, rounds};
+use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::plan::{compatible, group_of};
 use record::state::{GroupState, LaunchCost, Stage, State};
@@ -150,7 +150,7 @@ impl View<'_> {
         let experiment = &self.group(launch_group).experiment;
         let mut all = self.state.launch_groups.iter().filter(|group| group.experiment == *experiment);
         !all.any(|group| group.cells.iter().any(is_measured))
-            || self.alive(launch_group).iter().any(|cell| rounds::comes(role(cell), block))
+            || self.alive(launch_group).iter().any(|cell| turns::comes(role(cell), block))
     }
 
     /// Tells whether a group holds ranked cells or their baseline: ordinary methods of the baseline's worker.

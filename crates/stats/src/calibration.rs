@@ -5,7 +5,7 @@
 
 use super::quantile::{MAD_TO_SD, median};
 use super::t::{normal_quantile, t_tail, two_sided_p};
-use super::{estimate::RatioEstimate, verdicts::holm};
+use super::{estimate::RatioEstimate, multiplicity::holm};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 

@@ -209,7 +209,7 @@ fn in_order(plain: RatioEstimate, points: &[Point], by_rank: f64, p: f64) -> Res
 /// Keeps the word "moved" only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
 pub fn confirm_moves(estimates: &mut [RatioEstimate], most_wrong: f64) {
     let p: Vec<f64> = estimates.iter().map(|estimate| estimate.moved.map_or(1.0, |moved| moved.p)).collect();
-    let adjusted = super::verdicts::holm(&p);
+    let adjusted = super::multiplicity::holm(&p);
     for (estimate, p) in estimates.iter_mut().zip(adjusted) {
         estimate.moved = estimate.moved.filter(|_| p <= most_wrong);
     }

@@ -16,6 +16,7 @@ pub mod leader;
 pub mod looks;
 pub mod moderated;
 pub mod moved;
+pub mod multiplicity;
 pub mod orders;
 pub mod quantile;
 pub mod rng;

@@ -5,12 +5,12 @@ use pagewise_stats::interval::{Interval, Undefined};
 use pagewise_stats::moderated::{inverse_trigamma, trigamma, weighted_mean};
 use pagewise_stats::moved::autocorrelation;
 use pagewise_stats::moved::neighbours_alike;
+use pagewise_stats::multiplicity::{benjamini_hochberg, holm};
 use pagewise_stats::quantile::midmean;
 use pagewise_stats::quantile::{median_absolute_deviation, quantile};
 use pagewise_stats::quantile::{order_interval, ranks};
 use pagewise_stats::signed_rank::signed_rank_interval;
 use pagewise_stats::t::{t_interval, two_sided_p, welch};
-use pagewise_stats::verdicts::{benjamini_hochberg, holm};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use super::choice::{choices, flips, segments};
 use super::points::{AdviceRequest, by_size};
 use super::points::{points, ratio};
-use super::{merge::standard, points::repeated};
+use super::{points::repeated, pool::standard};
 use crate::estimate::LEVEL;
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};

@@ -1,6 +1,6 @@
 //! From the ratios at sizes to the way to use at each, to segments, and to what lies between them.
 
-use super::merge::standard;
+use super::pool::standard;
 use record::advice::{AdvicePoint, Flip, Segment};
 use stats::{quantile::median, t::t_quantile};
 use std::collections::BTreeMap;

@@ -5,11 +5,13 @@ mod answer;
 mod choice;
 mod merge;
 mod points;
+mod pool;
 
 pub use answer::{answer, question};
 pub use choice::{choices, flips, segments};
-pub use merge::{merge, pooled};
+pub use merge::merge;
 pub use points::{AdviceRequest, has, points};
+pub use pool::pooled;
 
 #[cfg(test)]
 #[path = "../../tests/unit/advise/tests.rs"]

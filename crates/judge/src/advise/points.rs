@@ -1,7 +1,7 @@
 //! A question with the cells that answer it here, the ratios of the ways to the usual choice, and the number of uses from
 //! which another way costs less.
 
-use super::merge::pooled;
+use super::pool::pooled;
 use crate::claims::figure::{ClaimSide, timed};
 use crate::estimate::{LEVEL, of_logs};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};

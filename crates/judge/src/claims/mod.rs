@@ -10,7 +10,7 @@ mod wanted;
 use record::claim::{Answer, Answers, Claim, ClaimKind, Job, JobAnswer, ResolvedClaim, ResolvedJob, Word};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
-use stats::verdicts::holm;
+use stats::multiplicity::holm;
 
 use figure::{ClaimFigure, ClaimSide};
 use regions::Regions;

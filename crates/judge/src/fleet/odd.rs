@@ -6,7 +6,7 @@ use crate::sets::SetQuestion;
 use record::fleet::{Finding, OddNode};
 use record::outcome::Status;
 use stats::apart::{Apart, LEAST, apart};
-use stats::verdicts::benjamini_hochberg;
+use stats::multiplicity::benjamini_hochberg;
 use std::collections::BTreeMap;
 
 /// An outcome is a node's own where at least this share of the others came to another, common one.

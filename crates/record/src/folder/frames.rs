@@ -2,7 +2,7 @@
 //! that `zstdcat` shows them and a kill costs the last frame at most.
 
 use super::TRANSCRIPTS;
-use crate::{folder::seal::sha256_hex, launches::Frame};
+use crate::{hash::sha256_hex, launches::Frame};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use std::cell::RefCell;

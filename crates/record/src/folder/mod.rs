@@ -6,7 +6,7 @@ mod journal;
 mod seal;
 
 use crate::decision::{Decision, DecisionKind};
-pub use crate::folder::seal::sha256_hex;
+pub use crate::hash::sha256_hex;
 use crate::plan::{Plan, SCHEMA};
 use crate::transcript::{Read as Transcripts, Transcript};
 use crate::{kind::Kind, launches::LaunchRecord, state::State};

@@ -1,10 +1,10 @@
 //! Seals, which show a changed byte. A JSON file carries the SHA-256 of its other lines; a line of a journal that of
 //! itself and of the line before it, so that swapped, doubled or missing lines show too.
 
+use crate::hash::sha256_hex;
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// Hex digits of a line's seal; a whole file's has all 64.
 const LINE_DIGITS: usize = 16;
@@ -46,13 +46,6 @@ pub fn sealed_line(before: &str, json: &str) -> String {
 pub fn split_line(line: &str) -> Option<(&str, String)> {
     let (seal, rest) = line.strip_prefix("{\"seal\":\"")?.split_once("\",")?;
     Some((seal, format!("{{{rest}")))
-}
-
-/// SHA-256 of the parts, in hex.
-pub fn sha256_hex(parts: &[&[u8]]) -> String {
-    let mut hash = Sha256::new();
-    parts.iter().for_each(|part| hash.update(part));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 // Layout of a run's JSON files: every field on a line of its own, and every element of a list. Laid out fully, most of a

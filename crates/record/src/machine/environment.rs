@@ -3,7 +3,7 @@
 use super::paging::{HugePages, Memory, Reclaim};
 use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
 use super::{cgroup::Cgroups, cpu::Cpu, files::facts, tools::Tools};
-use crate::folder::seal::sha256_hex;
+use crate::hash::sha256_hex;
 use std::collections::BTreeMap;
 
 facts! { m:

@@ -12,6 +12,7 @@ pub mod hyperfine;
 mod junit;
 mod ndjson;
 mod openmetrics;
+pub mod rows;
 
 use crate::view::ExportedCells;
 use anyhow::Result;

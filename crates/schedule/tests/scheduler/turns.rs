@@ -1,6 +1,6 @@
 //! The rounds of a launch.
 
-use pagewise_schedule::rounds::turns;
+use pagewise_schedule::turns::turns;
 use record::method::Role;
 
 const ROLES: [Role; 4] = [Role::Method, Role::Method, Role::Limit, Role::Null];

@@ -1,6 +1,6 @@
+use super::super::multiplicity::benjamini_hochberg;
 use super::super::quantile::quantile;
 use super::super::rng::Seeded;
-use super::super::verdicts::benjamini_hochberg;
 use super::*;
 
 fn normal(rng: &mut Seeded) -> f64 {

@@ -1,4 +1,4 @@
-use pagewise_stats::verdicts::{benjamini_hochberg, holm};
+use pagewise_stats::multiplicity::{benjamini_hochberg, holm};
 
 #[test]
 fn one_question_needs_no_adjustment() {

@@ -9,7 +9,7 @@ use stats::rng::Seeded;
 use super::answer::{blank, contradicts};
 use super::choice::{choices, flips, segments};
 use super::merge::merge;
-use super::merge::pooled;
+use super::pool::pooled;
 
 const MARGIN: f64 = 0.02;
 

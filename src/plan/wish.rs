@@ -1,0 +1,36 @@
+//! Request, before anything is looked up.
+
+use record::{cell::Selector, experiment::ParameterList};
+
+/// Request of the command line.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Nothing selected means the overview.
+    pub selectors: Vec<Selector>,
+    /// `--set`.
+    pub settings: Vec<(String, Vec<String>)>,
+    /// `--baseline`.
+    pub baseline: Option<String>,
+    /// List of an experiment's parameters where `--set` says nothing.
+    pub sizes: ParameterList,
+    /// False if only the usual condition of each question is wanted.
+    pub conditions: bool,
+    /// CPUs online, which `N` stands for.
+    pub cpus: usize,
+    pub page_bytes: u64,
+}
+
+impl Wish {
+    /// The selected cells under all conditions, on the CPUs and pages of this machine.
+    pub fn new(selectors: Vec<Selector>, sizes: ParameterList) -> Wish {
+        Wish {
+            selectors,
+            settings: Vec::new(),
+            baseline: None,
+            sizes,
+            conditions: true,
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            page_bytes: rustix::param::page_size() as u64,
+        }
+    }
+}
