@@ -1,8 +1,7 @@
 //! Memory bounds: a memory cgroup for each bound that cells ask for, made only where the user allowed it, and removed again.
 
 use super::guard::{Guard, Undo, Undoing};
-use crate::run::guard::{Undo, Undoing};
-use crate::{machine::memory, machine::memory::huge_page_bytes};
+use crate::machine::memory::{self, huge_page_bytes};
 use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::concern::{Bound, Concern};

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use files::{File, Temporary};
-use record::method::{Heading, Method, Offer};
+use record::method::{Heading, Method};
 use record::sizes;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ pub(crate) struct Judged<'a> {
     /// Cells whose content differs from what the others came to.
     pub disagreeing: &'a BTreeMap<usize, String>,
     /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
-    measures: Vec<[BTreeMap<usize, RatioEstimate>; 3]>,
+    pub measures: Vec<[BTreeMap<usize, RatioEstimate>; 3]>,
 }
 
 impl<'a> Judged<'a> {

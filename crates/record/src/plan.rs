@@ -49,7 +49,7 @@ pub struct Plan {
     pub schema: u32,
     #[serde(default)]
     pub kind: Kind,
-    #[serde(deserialize_with = "crate::name::deserialize")]
+    #[serde(deserialize_with = "crate::plan::deserialize_name")]
     pub run: String,
     pub created: String,
     pub version: String,
@@ -117,7 +117,7 @@ pub fn run_name(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(crate) fn deserialize_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     run_name(&name).map_err(D::Error::custom)?;
     Ok(name)

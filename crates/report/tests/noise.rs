@@ -1,6 +1,6 @@
 //! The document of `doctor --noise`.
 
-use pagewise_report::doctor::noise;
+use pagewise_report::doctor::noise as document;
 use pagewise_report::terminal::{Screen, render};
 use record::machine::preflight::Gaps;
 use record::machine::preflight::Preflight;

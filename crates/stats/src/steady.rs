@@ -3,7 +3,6 @@
 use super::change_points::{ChangeRule, change_points};
 use super::interval::{Undefined, check};
 use super::quantile::median;
-use crate::quantile::median;
 use serde::{Deserialize, Serialize};
 
 /// The change of level, as a fraction, from which a launch does not count as steady, unless the caller names another.

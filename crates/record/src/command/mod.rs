@@ -32,7 +32,7 @@ pub struct CommandPlan {
     pub schema: u32,
     /// [`Kind::Try`] or [`Kind::Profile`].
     pub kind: Kind,
-    #[serde(deserialize_with = "crate::name::deserialize")]
+    #[serde(deserialize_with = "crate::plan::deserialize_name")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,

@@ -1,6 +1,5 @@
 //! One cell's figures, and its launches as they are written down: a column a value instead of a row a launch.
 
-use super::LaunchValues;
 use super::group::{Estimate, Levels, Verdict};
 use crate::method::Role;
 use crate::outcome::{Cause, Status};
@@ -33,8 +32,8 @@ pub struct CellSummary {
     pub cause: Option<Cause>,
     pub launches: usize,
     /// Launch results, in order: the raw material of every interval.
-    #[serde(with = "super::columns")]
-    #[cfg_attr(test, schemars(with = "super::columns::LaunchColumns"))]
+    #[serde(serialize_with = "serialize", deserialize_with = "deserialize")]
+    #[cfg_attr(test, schemars(with = "LaunchColumns"))]
     pub per_launch: Vec<LaunchValues>,
     /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]

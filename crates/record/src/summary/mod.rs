@@ -30,7 +30,7 @@ pub const SUMMARY_SCHEMA: u32 = 4;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     pub schema: u32,
-    #[serde(deserialize_with = "crate::name::deserialize")]
+    #[serde(deserialize_with = "crate::plan::deserialize_name")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,

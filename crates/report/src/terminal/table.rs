@@ -1,6 +1,5 @@
 //! The layout of every table: columns with room, names that give way, and several tables where one is too wide.
 
-use super::Screen;
 use super::screen::{GAP, Screen, broken, cut, pad, width, wrap};
 use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone};
 use crate::escape::Style;

@@ -4,7 +4,7 @@ use super::{curves, labels::Labels, tables};
 use crate::document::{Block, Body, Column, Entry, Key, Place, Shown, Table, TableCell, Tone};
 use crate::numbers::{self, Work, scaled};
 use crate::plot::{Axis, Plot, Scale};
-use crate::{answer, numbers, wording};
+use crate::{answer, wording};
 use record::sizes::{about_size, format_ns};
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary};
 use record::{experiment::Experiment, outcome::Status};
