@@ -172,7 +172,7 @@ impl Laboratory {
 pub(super) fn source(what: &str) -> Result<Option<String>> {
     let run = || Some(named::folder(what).ok()?.mine().ok()?.path().to_owned());
     let Some(place) = Some(what.into()).filter(|path: &PathBuf| path.is_file()).or_else(run) else { return Ok(None) };
-    Ok(functions::source(&place)?.and_then(|(name, text)| report::explain::measured_source(&name, &[(&name, &text)])))
+    Ok(functions::source(&place)?.and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
 }
 
 /// Name of a baseline's worker: a run that is given by its path is called by its last part.

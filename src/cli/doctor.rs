@@ -40,7 +40,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
     }
     arguments.bundle.as_ref().map_or(Ok(()), |path| output::may_write(path, arguments.force))?;
     let mut environment = machine::capture(Path::new("/"));
-    match machine::ladder::look(&environment) {
+    match machine::look_at_caches(&environment) {
         Ok(ladder) => environment.cpu.ladder = Some(ladder),
         Err(error) => remark!("pagewise: how far the caches reach was not measured: {error:#}"),
     }

@@ -128,7 +128,7 @@ pub(super) struct PageArgs {
 impl PageArgs {
     /// Refuses a file that may not be written, before time is spent on measuring.
     pub(super) fn check(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| output::may_write(path, self.force))
+        self.html.as_ref().map_or(Ok(()), |path| may_write(path, self.force))
     }
 
     /// Writes the page where one is asked for; says whether one was.
@@ -169,7 +169,7 @@ pub(super) fn beside(folder: &RunFolder) -> Option<String> {
 }
 
 pub(super) fn export(path: &Path, force: bool, text: &str) -> Result<()> {
-    output::write(path, force, |out| Ok(out.write_all(text.as_bytes())?))
+    write(path, force, |out| Ok(out.write_all(text.as_bytes())?))
 }
 
 #[cfg(test)]

@@ -139,23 +139,23 @@ fn measure(reported: Option<u64>) -> Result<Ladder> {
 }
 
 /// File of this boot's latency sweep in the cache; none on a machine that cannot be told from others.
-fn name(identity: &Identity) -> Option<String> {
+fn ladder_file(identity: &Identity) -> Option<String> {
     let boot = identity.boot.as_ref()?;
     let key = format!("{} {boot}", identity.machine.as_deref().unwrap_or_default());
     Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[key.as_bytes()])[..16]))
 }
 
 /// Latency sweep of this boot.
-pub fn kept(identity: &Identity) -> Option<Ladder> {
-    let bytes = worker::private_cache("").ok()?.read(name(identity)?, MOST_BYTES).ok()?;
+pub fn kept_ladder(identity: &Identity) -> Option<Ladder> {
+    let bytes = worker::private_cache("").ok()?.read(ladder_file(identity)?, MOST_BYTES).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
 /// Looks now, and keeps what is seen where that is possible.
-pub fn look(environment: &Environment) -> Result<Ladder> {
+pub fn look_at_caches(environment: &Environment) -> Result<Ladder> {
     let ladder = measure(environment.cpu.last_level_cache().and_then(|c| c.size_bytes))?;
     let (cache, text) = (worker::private_cache(""), serde_json::to_vec(&ladder));
-    if let (Some(name), Ok(cache), Ok(text)) = (name(&environment.identity), cache, text) {
+    if let (Some(name), Ok(cache), Ok(text)) = (ladder_file(&environment.identity), cache, text) {
         // A sweep that cannot be kept is measured again by the next run.
         let _ = cache.write(name, &text);
     }

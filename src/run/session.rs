@@ -142,10 +142,10 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 /// This machine as a run finds it.
 fn described(budget_s: f64) -> Environment {
     let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
-    environment.cpu.ladder = machine::ladder::kept(&environment.identity);
+    environment.cpu.ladder = machine::kept_ladder(&environment.identity);
     if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true) {
         // Where it cannot be looked, what is told has to do.
-        environment.cpu.ladder = machine::ladder::look(&environment).ok();
+        environment.cpu.ladder = machine::look_at_caches(&environment).ok();
     }
     environment
 }

@@ -91,9 +91,7 @@ fn changed_files_of_advice_are_read_or_refused() {
     let text = &advice_here(here()).canonical().unwrap();
     survives("advice", &[("advice.json", text)], 600, |_, text| {
         let advice = Advice::parse(text)?;
-        for name in advice.questions.keys() {
-            let _ = (advice.way(name, 0, None), advice.way(name, u64::MAX, Some("cache=hot")));
-        }
+        let _ = advice.questions.values().map(|question| question.agreed().count()).sum::<usize>();
         advice.canonical().map(drop)
     });
 }

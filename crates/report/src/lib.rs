@@ -19,6 +19,7 @@ mod numbers;
 mod plot;
 pub mod published;
 pub mod selftest;
+pub mod show;
 pub mod terminal;
 pub mod verdict;
 pub mod view;

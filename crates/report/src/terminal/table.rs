@@ -138,7 +138,7 @@ fn head(table: &Table, widths: &Widths, indent: usize, screen: &Screen) -> Optio
     let fields = widths.iter().map(|&(c, field)| {
         let column = &table.columns[c];
         let title = match &column.axis {
-            Some(axis) => axis(axis, field),
+            Some(plot) => axis(plot, field),
             None => screen.text(&column.title),
         };
         pad(&cut(&title, field, screen), field, column.shape == Shape::Number)

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use judge::evidence::Evidence;
 use pagewise_schedule::lessons::lessons;
-use pagewise_schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, rounds};
+use pagewise_schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
 use record::cell::Cell;
 use record::decision::{Decision, DecisionKind, LeftOut};
 use record::decision::{Ending, Reason, Width};
@@ -199,7 +199,7 @@ impl<'a> Machine<'a> {
         cells: Vec<usize>,
         (number, limit_s): (usize, f64),
     ) -> (LaunchRecord, Read) {
-        let turns = rounds::of_launch(state, launch, &cells, true);
+        let turns = turns::of_launch(state, launch, &cells, true);
         let begun_s = self.now_s;
         self.now_s += START_S;
         let (mut text, mut end) = self.answer(state, &cells, &turns);
@@ -230,7 +230,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The transcript of a launch, and how its process ends.
-    fn answer(&mut self, state: &State, cells: &[usize], turns: &rounds::Turns) -> (String, End) {
+    fn answer(&mut self, state: &State, cells: &[usize], turns: &turns::Turns) -> (String, End) {
         let mut text = format!("pagewise\t1\tc-O3\ncolumns\tslot\tround\tcell\tphase\t{}\n", COLUMNS.join("\t"));
         let planned: Vec<_> = cells.iter().map(|&cell| &state.cells[cell]).collect();
         // Differences between processes are drawn once for each cell of a launch.

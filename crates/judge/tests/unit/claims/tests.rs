@@ -12,7 +12,7 @@ use record::summary::{
 use stats::rng::Seeded;
 
 use super::regions::Regions;
-use super::{answers, answers_already, crossover, regions, report, wanted};
+use super::{answers, answers_already, changes, crossover, report, wanted};
 
 const MARGIN: f64 = 0.05;
 

@@ -22,5 +22,5 @@ fn sentences_are_wrapped_within_their_column() {
     let row = Entry::new("a", vec![TableCell::text("word ".repeat(30)), TableCell::count(7)]);
     let lines = lines(&Table::new("", columns, [row]), 0, &Screen::new(80, false), false);
     assert!(lines.len() == 4 && lines.iter().all(|line| width(line) <= 80), "{lines:#?}");
-    assert!(matches!(&crate::plot::Plot::Ratios(crate::plot::Axis::factors(2.0)), plot if !bars::is_drawn(plot)));
+    assert!(matches!(&crate::plot::Plot::Ratios(crate::plot::Axis::factors(2.0)), plot if !is_drawn(plot)));
 }
