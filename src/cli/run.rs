@@ -25,7 +25,7 @@ use std::time::Duration;
 /// The budget of the overview of everything, in seconds.
 const LOOK_BUDGET_S: f64 = 170.0;
 /// Below this the overview measures each question in its usual condition only, in seconds.
-const CONDITIONS_BUDGET_S: f64 = 60.0;
+const CONDITIONS_BUDGET_S: f64 = 90.0;
 /// The budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// The budget of each launch of an article whose jobs take minutes each, in seconds.

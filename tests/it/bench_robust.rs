@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::place::{Place, Said, cell, entries, said};
+use crate::support::place::{Place, Said, cell, entries, is_measured, said};
 
 const SOUND: &str = "BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\n";
 
@@ -188,19 +188,33 @@ fn functions_that_lie_alike_do_not_outvote_a_built_in_method() {
     std::fs::write(&data, (0..1 << 18).map(|i: u32| ((i * 7) >> 3) as u8).collect::<Vec<_>>()).unwrap();
     let file = format!("file={}", data.display());
     let functions = "BENCH(lies) { PHASE(\"read\") { for (volatile int i = 0; i < 9000; i++); } RESULT(7); }\n\
-                     BENCH(lies_too) { PHASE(\"read\") { for (volatile int i = 0; i < 9000; i++); } RESULT(7); }\n\
+                     BENCH(mmap) { PHASE(\"read\") { for (volatile int i = 0; i < 9000; i++); } RESULT(7); }\n\
                      BENCH(says_nothing) { PHASE(\"read\") { for (volatile int i = 0; i < 9000; i++); } }\n";
     let path = place.file("mine.c");
     std::fs::write(&path, format!("#include <pagewise.h>\n{functions}")).unwrap();
     let more = ["--with", "read/mmap", "--set", &file, "--set", "cache=hot"];
     let (result, summary) = measured(&place, path.to_str().unwrap(), &more);
-    for (name, words) in [("lies@own", "digest"), ("lies_too@own", "digest"), ("says_nothing@own", "digest")] {
+    for (name, words) in [("lies@own", "digest"), ("mmap@own", "digest"), ("says_nothing@own", "digest")] {
         let cell = cell(&summary, &format!("read/{name}"), &[]);
         let reason = cell["reason"].as_str().unwrap_or_default();
         assert!(cell["status"] == "untrusted" && reason.contains(words), "{name}: {reason} {}", result.err);
     }
     let peer = cell(&summary, "read/mmap@c-O3", &[]);
     assert!(!peer["reason"].as_str().unwrap_or_default().contains("digest"), "{peer}");
+    // A function has the name of the baseline: the baseline is the built-in method all the same.
+    let baseline = summary["groups"][0]["baseline"].as_u64().unwrap() as usize;
+    assert_eq!(summary["cells"][baseline]["cell"], "read/mmap@c-O3", "{}", summary["groups"]);
+}
+
+#[test]
+fn a_parameter_of_a_user_may_be_zero() {
+    let place = Place::new();
+    let work = "for (volatile uint64_t i = 0; i < 3000 * (VALUE(gap) + 1); i++);";
+    let (result, summary) = bench(&place, &format!("PARAM(gap, \"0,3\");\nBENCH(steps) {{ {work} }}\n"), &[]);
+    for gap in ["0", "3"] {
+        let cell = cell(&summary, "bench/steps@own", &[("gap", gap)]);
+        assert!(is_measured(cell), "gap={gap}: {cell} {}", result.err);
+    }
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn measured(arguments: impl Iterator<Item = String>) -> ExitCode {
 }
 
 fn kind_of(values: &str) -> &'static str {
-    if values.ends_with('B') { "size" } else { "count" }
+    if values.ends_with('B') { "size" } else { "number" }
 }
 
 /// The first of a parameter's values as a number.

@@ -1,5 +1,6 @@
 //! Cells that are compared with each other.
 
+use record::kind::OWN_WORKER;
 use record::plan::{compatible, group_of};
 use record::{experiment::Experiment, state::State};
 use std::collections::BTreeMap;
@@ -22,7 +23,9 @@ pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>>
         let name = state.plan.baselines.get(&experiment.name);
         for (parameters, cells) in compared(state, experiment) {
             let is_baseline = |c: &&usize| Some(&state.cells[**c].cell.method) == name;
-            let baseline = cells.iter().filter(is_baseline).find(|&&c| !state.cells[c].twin).copied();
+            // A user's function may have the name of the built-in method that it is compared with.
+            let is_own = |c: &usize| state.cells[*c].cell.worker == OWN_WORKER;
+            let baseline = cells.iter().filter(is_baseline).filter(|&&c| !state.cells[c].twin).copied().min_by_key(is_own);
             let same = |c: &usize| baseline.is_some_and(|b| state.cells[b].cell == state.cells[*c].cell);
             let twin = cells.iter().copied().find(|c| state.cells[*c].twin && same(c));
             let cells = cells.into_iter().filter(|&c| !state.cells[c].twin).collect();

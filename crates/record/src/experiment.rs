@@ -53,6 +53,7 @@ impl Total {
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterKind {
     Size,
+    #[serde(alias = "number")]
     Count,
     Choice,
     Text,

@@ -38,6 +38,8 @@ pub enum KeyKind {
     Size,
     /// A whole number above zero.
     Count,
+    /// A whole number of a user's own, which may be zero.
+    Number,
     Text,
     Choice(Vec<String>),
 }
@@ -151,6 +153,7 @@ fn parse_kind(text: &str) -> KeyKind {
     match text {
         "size" => KeyKind::Size,
         "count" => KeyKind::Count,
+        "number" => KeyKind::Number,
         "text" => KeyKind::Text,
         words => KeyKind::Choice(words.split('|').map(str::to_owned).collect()),
     }
@@ -258,8 +261,8 @@ impl KeyKind {
         match self {
             KeyKind::Size => sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}")),
             KeyKind::Count if text == "N" => Ok(cpus.to_string()),
-            KeyKind::Count => match text.parse::<u64>() {
-                Ok(0) => bail!("{key}=0 leaves nothing to measure"),
+            KeyKind::Count | KeyKind::Number => match text.parse::<u64>() {
+                Ok(0) if *self == KeyKind::Count => bail!("{key}=0 leaves nothing to measure"),
                 Ok(count) => Ok(count.to_string()),
                 Err(_) => bail!("{key}={text} is not a whole number"),
             },

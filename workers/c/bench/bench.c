@@ -75,7 +75,7 @@ static const char *joined(char kind, int from, int to, const char *between)
 static const char *kind_of(const struct bench_mark *parameter)
 {
     size_t length = strlen(parameter->values);
-    return length && parameter->values[length - 1] == 'B' ? "size" : "count";
+    return length && parameter->values[length - 1] == 'B' ? "size" : "number";
 }
 
 /* The state of the page cache that a cell asks for is proved before each turn. */

@@ -98,8 +98,9 @@ static void check_parameter(int line, const struct method *method, const char *k
     if (!kind)
         request_error(line, "unknown key \"%s\" for method %s/%s (it takes %s)", key, method->experiment, method->name,
                       method->keys);
-    if ((length == 4 && !strncmp(kind, "size", 4)) || (length == 5 && !strncmp(kind, "count", 5))) {
-        if (number(line, key, value) == 0)
+    bool is_number = length == 6 && !strncmp(kind, "number", 6);
+    if (is_number || (length == 4 && !strncmp(kind, "size", 4)) || (length == 5 && !strncmp(kind, "count", 5))) {
+        if (number(line, key, value) == 0 && !is_number)
             request_error(line, "%s=0 leaves nothing to measure", key);
     } else if (length == 4 && !strncmp(kind, "text", 4)) {
         if (!*value)

@@ -113,7 +113,7 @@ def param(name, values):
 
 
 def kind_of(values):
-    return "size" if values.endswith("B") else "count"
+    return "size" if values.endswith("B") else "number"
 
 
 def phases_of(function):

@@ -150,8 +150,8 @@ def check_parameter(line, method, key, value):
     if kind is None:
         words = (key, method.experiment, method.name, method.attributes["keys"])
         refuse(line, 'unknown key "%s" for method %s/%s (it takes %s)' % words)
-    if kind in ("size", "count"):
-        if number_of(line, key, value) == 0:
+    if kind in ("size", "count", "number"):
+        if number_of(line, key, value) == 0 and kind != "number":
             refuse(line, "%s=0 leaves nothing to measure" % key)
     elif kind == "text":
         if not value:
