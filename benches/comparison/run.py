@@ -190,10 +190,17 @@ def number(pair):
     return PAIRS.index(pair) + 1
 
 
+def write_file():
+    """Writes the file anew: a kernel that took it back and read it again holds it in smaller pieces, which turns the answer."""
+    with open(os.environ["WORK_FILE"], "wb") as data:
+        data.write(os.urandom(FILE_BYTES))
+
+
 def truths(program, pairs):
     """The right answers: what the pair is made to be; of the last, the sign of its ratio in a plain program, if it is clear."""
     right = {}
     for name in pairs:
+        write_file()
         ratio = float(output([program, str(number(name)), "truth", str(TRUTH_ROUNDS)]))
         right[name] = MADE.get(name, sign(ratio - 1, abs(ratio - 1) > CLEAR))
         if right[name] == 0 and name not in MADE:
@@ -235,6 +242,7 @@ def bare(program, pagewise, pairs, trials):
     for name in pairs:
         pair, ratios = number(name), []
         for _ in range(trials):
+            write_file()
             plain = float(output([program, str(pair), "bare", str(TRUTH_ROUNDS)]))
             ratios.append(pagewise.seconds(pair) / plain)
         print("%s: %.4f of the bare program (%.4f to %.4f)" % (name, statistics.median(ratios), min(ratios), max(ratios)), flush=True)
@@ -251,8 +259,6 @@ def main():
     pairs = chosen(given.pairs, PAIRS)
     with tempfile.TemporaryDirectory(prefix="pagewise-comparison-") as place:
         os.environ["WORK_FILE"] = os.path.join(place, "file")
-        with open(os.environ["WORK_FILE"], "wb") as data:
-            data.write(os.urandom(FILE_BYTES))
         program = os.path.join(place, "work")
         output(["cc", "-O2", "-DPROGRAM", os.path.join(HERE, "work.c"), "-o", program])
         if given.bare:
@@ -263,6 +269,7 @@ def main():
         for _ in range(given.trials):
             for pair in right:
                 for name, tool in tools.items():
+                    write_file()
                     begun = time.monotonic()
                     try:
                         answer = tool.answer(number(pair))
