@@ -7,7 +7,8 @@ use files::Folder;
 use record::experiment::{Experiment, Title};
 use record::method::{Method, Role};
 use record::sizes;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
@@ -68,16 +69,21 @@ fn hint(all: &[Experiment], name: &str) -> String {
     let shown = |m: &&Method| all.iter().any(|e| e.name == m.experiment && !e.hidden);
     let is_work = |m: &&Method| matches!(m.role, Role::Method | Role::Published);
     let methods = || workers.iter().flat_map(|w| w.methods()).filter(shown).filter(is_work);
-    let having =
-        |name: &str| -> BTreeSet<&str> { methods().filter(|m| m.name == name).map(|m| m.experiment.as_str()).collect() };
-    let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+    // The one that most workers have is likely meant.
+    let having = |name: &str| -> Vec<&str> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        methods().filter(|m| m.name == name).for_each(|m| *counts.entry(&m.experiment).or_default() += 1);
+        let mut names: Vec<_> = counts.keys().copied().collect();
+        names.sort_by_key(|name| Reverse(counts[name]));
+        names
+    };
     let experiments = having(name);
     if let Some(first) = experiments.first() {
-        return format!("; {name} is a method of {}: pagewise run {first}/{name}", list(&experiments));
+        return format!("; {name} is a method of {}: pagewise run {first}/{name}", experiments.join(", "));
     }
     let near = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
     match sizes::nearest(name, methods().map(|m| m.name.as_str())).filter(|_| near.is_empty()) {
-        Some(method) => format!("; did you mean the method \"{method}\" of {}?", list(&having(method))),
+        Some(method) => format!("; did you mean the method \"{method}\" of {}?", having(method).join(", ")),
         None => near,
     }
 }

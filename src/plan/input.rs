@@ -2,6 +2,7 @@
 
 use super::wish::Wish;
 use anyhow::{Context, Result, bail};
+use files::{EntryKind, Folder};
 use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
 use record::outcome::{Outcome, Status};
 use record::{cell::Cell, experiment::Experiment, plan::PlannedCell, sizes};
@@ -27,10 +28,7 @@ impl Own {
         let named = || format!("{key}={}", path.display());
         let path = path.canonicalize().with_context(named)?;
         let file = files::open_input(&path).map_err(|error| match error.kind() {
-            ErrorKind::IsADirectory => anyhow::anyhow!(
-                "{key}={} is a directory; give one file, or set the size of its files instead (pagewise list read)",
-                path.display()
-            ),
+            ErrorKind::IsADirectory => anyhow::anyhow!("{key}={} is a directory; {}", path.display(), many_files(&path)),
             ErrorKind::InvalidInput => {
                 anyhow::anyhow!(
                     "{key}={}: {}; give a regular file, which can be read twice alike",
@@ -49,6 +47,27 @@ impl Own {
         let is_capture = PCAP_MAGICS.iter().any(|magic| start == magic);
         Ok(Own { bytes, in_memory: lies_in_memory(&path), is_capture, path })
     }
+}
+
+/// The question about many small files, with the number and the median size of those below a folder.
+fn many_files(folder: &Path) -> String {
+    const MOST: usize = 10_000;
+    let (mut sizes, mut folders): (Vec<u64>, _) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop().filter(|_| sizes.len() < MOST) {
+        for entry in Folder::open(&folder).and_then(|f| f.entries()).unwrap_or_default() {
+            match entry.kind {
+                EntryKind::File => sizes.push(entry.bytes),
+                EntryKind::Folder => folders.push(folder.join(entry.name)),
+                _ => {}
+            }
+        }
+    }
+    sizes.sort_unstable();
+    let files = sizes.len().min(MOST);
+    let Some(median) = sizes.get(sizes.len() / 2) else { return "it holds no file".to_owned() };
+    let pages = median.div_ceil(4096).clamp(1, 64);
+    let question = format!("pagewise run files --set files={files} --set bytes={}KiB", 4 * pages);
+    format!("give one file, or ask about {files} files of its median size: {question}")
 }
 
 /// Tells whether a file's pages are its storage (tmpfs, ramfs): then it can never be cold.

@@ -59,6 +59,8 @@ fn package(reason: &str) -> Option<&str> {
 
 /// Cells that one remedy would bring.
 struct Remedy {
+    /// Equal for remedies that are one command.
+    kind: String,
     advice: String,
     names: Vec<String>,
     cells: usize,
@@ -84,30 +86,23 @@ fn is_missing(summary: &Summary, experiment: &str, absent: &Absent) -> bool {
 /// Missing cells on the first screen, by remedy, over all experiments.
 pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     let mut remedies: Vec<Remedy> = Vec::new();
-    for experiment in &summary.experiments {
-        for absent in absent(summary, &experiment.definition.name, labels) {
-            if !is_missing(summary, &experiment.definition.name, &absent) {
-                continue;
-            }
+    for name in summary.experiments.iter().map(|e| &e.definition.name) {
+        for absent in absent(summary, name, labels).into_iter().filter(|absent| is_missing(summary, name, absent)) {
             let package = package(&absent.reason);
-            let advice = package.map_or_else(|| remedy(&absent.reason).to_owned(), |p| format!("{INSTALL}{p}"));
-            let names: Vec<String> = absent.names.iter().map(|n| format!("{}/{n}", experiment.definition.name)).collect();
-            let same = |other: &&mut Remedy| match package {
-                Some(_) => other.advice.starts_with(INSTALL),
-                None => kind_of(&other.advice) == kind_of(&advice),
-            };
-            match (remedies.iter_mut().find(same), package) {
-                (None, _) => remedies.push(Remedy { advice, names, cells: absent.cells }),
-                (Some(known), package) => {
-                    known.names.extend(names);
-                    known.cells += absent.cells;
-                    match package {
-                        Some(p) if known.advice.split(' ').any(|known| known == p) => {}
-                        Some(p) => known.advice += &format!(" {p}"),
-                        // Of the same command with other numbers the last one asks for most.
-                        None => known.advice = advice,
-                    }
-                }
+            let kind = package.map_or_else(|| kind_of(remedy(&absent.reason)), |_| INSTALL.to_owned());
+            let known = remedies.iter().position(|r| r.kind == kind).unwrap_or(remedies.len());
+            if known == remedies.len() {
+                let advice = package.map_or("", |_| INSTALL).to_owned();
+                remedies.push(Remedy { kind, advice, names: Vec::new(), cells: 0 });
+            }
+            let known = &mut remedies[known];
+            known.names.extend(absent.names.iter().map(|n| format!("{name}/{n}")));
+            known.cells += absent.cells;
+            match package {
+                Some(p) if known.advice.split(' ').any(|known| known == p) => {}
+                Some(p) => known.advice += &format!(" {p}"),
+                // Of the same command with other numbers the last one asks for most.
+                None => known.advice = remedy(&absent.reason).to_owned(),
             }
         }
     }
@@ -115,7 +110,7 @@ pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     remedies.into_iter().map(sentence).collect()
 }
 
-const INSTALL: &str = "install ";
+const INSTALL: &str = "install";
 
 fn sentence(mut remedy: Remedy) -> String {
     remedy.names.sort();

@@ -9,9 +9,7 @@
 
 enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
-/* /proc/self/io counts this process and its threads; the kernel counts device bytes when it asks the device for them. What
- * this call itself reads is counted after it: `own_text` is how much that is. */
-static bool own_counts(struct io_counts *counts, size_t *own_text)
+bool own_counts(struct io_counts *counts, size_t *own_text)
 {
     char text[512];
     int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);

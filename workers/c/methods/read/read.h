@@ -64,6 +64,9 @@ uint64_t sink_digest(const struct sink *sink);
 struct io_counts {
     uint64_t read_calls, call_bytes, own_bytes, device_bytes;
 };
+/* /proc/self/io counts this process and its threads; the kernel counts device bytes when it asks the device for them. What
+ * this call itself reads is counted after it: `own_text` is how much that is. */
+bool own_counts(struct io_counts *counts, size_t *own_text);
 
 struct input {
     const char *path;
