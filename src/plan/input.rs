@@ -24,11 +24,11 @@ struct Own {
 }
 
 impl Own {
-    fn look(key: &str, path: &Path) -> Result<Own> {
+    fn look(key: &str, path: &Path, size: &str) -> Result<Own> {
         let named = || format!("{key}={}", path.display());
         let path = path.canonicalize().with_context(named)?;
         let file = files::open_input(&path).map_err(|error| match error.kind() {
-            ErrorKind::IsADirectory => anyhow::anyhow!("{key}={} is a directory; {}", path.display(), many_files(&path)),
+            ErrorKind::IsADirectory => anyhow::anyhow!("{key}={} is a directory; {}", path.display(), many_files(&path, size)),
             ErrorKind::InvalidInput => {
                 anyhow::anyhow!(
                     "{key}={}: {}; give a regular file, which can be read twice alike",
@@ -49,8 +49,8 @@ impl Own {
     }
 }
 
-/// The question about many small files, with the number and the median size of those below a folder.
-fn many_files(folder: &Path) -> String {
+/// The question about many small files, with the number and the median of the sizes below a folder; `size` is its key.
+fn many_files(folder: &Path, size: &str) -> String {
     const MOST: usize = 10_000;
     let (mut sizes, mut folders): (Vec<u64>, _) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop().filter(|_| sizes.len() < MOST) {
@@ -66,7 +66,7 @@ fn many_files(folder: &Path) -> String {
     let files = sizes.len().min(MOST);
     let Some(median) = sizes.get(sizes.len() / 2) else { return "it holds no file".to_owned() };
     let pages = median.div_ceil(4096).clamp(1, 64);
-    let question = format!("pagewise run files --set files={files} --set bytes={}KiB", 4 * pages);
+    let question = format!("pagewise run files --set files={files} --set {size}={}KiB", 4 * pages);
     format!("give one file, or ask about {files} files of its median size: {question}")
 }
 
@@ -99,7 +99,8 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
         let known: Vec<_> = readers.iter().map(|e| e.name.as_str()).collect();
         bail!("{key}= says what to read, so name an experiment that reads a file: {}", known.join(", "));
     }
-    let file = Own::look(key, Path::new(named))?;
+    let size_key = readers.iter().find_map(|e| e.key(Concern::FileSize)).unwrap_or_default();
+    let file = Own::look(key, Path::new(named), size_key)?;
     *named = file.path.to_str().with_context(|| format!("{key}=: the path is not UTF-8"))?.to_owned();
     let key_of = |concern| readers.iter().find_map(|e| Some((e.key(concern)?, *e)));
     let size = key_of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
