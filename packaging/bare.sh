@@ -1,8 +1,9 @@
 #!/bin/bash
 # From a package to its first answer, by a user who is not root, on systems without compiler, cargo and source. Each is
 # made by debootstrap (Rocky by dnf) and removed again. As root:
-# packaging/bare.sh FILE [bullseye|bookworm|trixie|rocky9|musl]…; FILE is a wheel, a tarball, a .deb or an .rpm
-# musl stands for Alpine: musl and busybox of Debian, and nothing else. It is told what it lacks.
+# packaging/bare.sh FILE [bullseye|bookworm|trixie|rocky9|oldest|musl]…; FILE is a wheel, a tarball, a .deb or an .rpm
+# oldest is busybox with the glibc that packages are linked against. musl stands for Alpine: busybox and musl of Debian. It is
+# told what it lacks. Both are for tarballs.
 # BUDGET is that of the overview, 30 s; SLOW=3 triples what each step may take, for a machine that others use. MIRROR names a
 # mirror. ROOTS is a folder in which fresh roots are kept for the next time.
 set -eu
@@ -23,11 +24,13 @@ fail() { echo "bare.sh: $*" >&2; exit 1; }
 make() {
     local system=$1 installer=$2
     case $system in
-    musl)
-        local packages=$place/packages file
+    musl | oldest)
+        local packages=$place/packages file libc=
+        if [ "$system" = musl ]; then libc=musl; fi
         mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,dev,proc,sys,tmp,home} "$packages"
-        (cd "$packages" && apt-get download musl busybox-static)
+        (cd "$packages" && apt-get download busybox-static $libc)
         for file in "$packages"/*.deb; do dpkg-deb --extract "$file" "$root"; done
+        [ -n "$libc" ] || cp -a "$("$here/sysroot.sh")"/{lib,lib64} "$root/"
         chroot "$root" /bin/busybox --install
         touch "$root/etc/passwd"
         ;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Packages of this commit, all of them with the same program: packaging/build.sh [deb|rpm|tarball|wheel|sbom]…, into
 # target/package.
-#   ARCH=aarch64   for another machine: needs gcc-aarch64-linux-gnu, qemu-user and `rustup target add`
+#   ARCH=aarch64   for another machine: needs gcc-aarch64-linux-gnu and qemu-user; rustup adds the target where it is missing
 #   GLIBC=host     against this machine's glibc, not that of packaging/sysroot.sh
 #   SKIP_BUILD=1   with target/release/pagewise as it is: it carries neither a Go worker nor classes of Java
 # Debian's hardening flags are not applied: the workers in it are what is measured, and flags such as -D_FORTIFY_SOURCE or
@@ -17,6 +17,7 @@ machine=$(uname -m) arch=${ARCH:-$(uname -m)} out=target/package
 triple=$arch-unknown-linux-gnu sysroot=
 mkdir -p "$out/completions"
 
+fail() { echo "build.sh: $*" >&2; exit 1; }
 # A path may have spaces, which only the encoded form of the flags can hold.
 next=$'\x1f' given=${RUSTFLAGS:-}
 flags="${given:+${given// /$next}$next}--remap-path-prefix=$PWD=pagewise"
@@ -25,6 +26,14 @@ if [ -n "${SKIP_BUILD:-}" ]; then
     program=target/release/pagewise
 else
     compiler=$arch-linux-gnu-gcc cflags=${CFLAGS:-}
+    tools=("$compiler" "$arch-linux-gnu-strip")
+    [ "$arch" = "$machine" ] || tools+=("qemu-$arch") # it prints the version, the manuals and the completions
+    for tool in "${tools[@]}"; do
+        [ -n "$(command -v "$tool")" ] || fail "a package for $arch needs $tool; Debian has it in gcc-${arch//_/-}-linux-gnu or qemu-user"
+    done
+    if [ ! -d "$(rustc --print target-libdir --target "$triple")" ]; then
+        rustup target add "$triple" || fail "a package for $arch needs Rust's standard library for $triple: rustup target add $triple"
+    fi
     if [ "${GLIBC:-old}" = old ]; then
         sysroot=$(packaging/sysroot.sh "$arch")
         # A cross compiler looks into its own folders before the sysroot's.

@@ -1,12 +1,13 @@
 #!/bin/bash
-# What those meet who come by cargo: packaging/cargo.sh [package|install|oldest]…, all three by default. What it builds is
+# What those meet who come by cargo: packaging/cargo.sh [package|install|oldest|deny]…, all four by default. What it builds is
 # removed.
 #   package  packs every package of the workspace, and builds each from what was packed and nothing else
 #   install  `cargo install`, and an overview by what was installed, with the sources out of sight
 #   oldest   the oldest Rust that Cargo.toml names builds everything: programs, tests, benches
+#   deny     cargo-deny: licenses, sources and duplicates of dependencies; known vulnerabilities where their database is in reach
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- package install oldest
+[ $# -gt 0 ] || set -- package install oldest deny
 place=$(mktemp -d /var/tmp/pagewise-cargo.XXXXXX)
 trap 'rm -rf "$place"' EXIT
 export CARGO_TARGET_DIR=$place/target
@@ -47,6 +48,17 @@ print(len(packages), "packages name their oldest Rust; newer than", sys.argv[1] 
 sys.exit(bool(newer))' "$oldest"
     cargo "+$oldest" check --locked --workspace --all-targets
     echo "Rust $oldest builds everything"
+}
+
+deny() {
+    cargo deny --version 2> /dev/null || { echo "skipped: there is no cargo-deny; cargo install --locked cargo-deny"; return; }
+    local checks=(bans licenses sources)
+    if timeout 60 cargo deny --locked fetch db > "$place/log" 2>&1; then
+        checks+=(advisories)
+    else
+        echo "advisories: skipped, for their database is not in reach: $(sed -n 's/^fatal: //p' "$place/log")"
+    fi
+    cargo deny --workspace --locked check "${checks[@]}"
 }
 
 for what in "$@"; do

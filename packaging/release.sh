@@ -19,6 +19,7 @@ rm -rf "$out" && mkdir -p "$out"
 
 for arch in ${TARGETS:-$(uname -m)}; do
     ARCH=$arch KEEP=$PWD/$out packaging/reproducible.sh deb rpm tarball wheel sbom
+    [ "$arch" = "$(uname -m)" ] || packaging/emulated.sh "$out"/pagewise-*_"$arch".whl
 done
 sources=$out/pagewise-$version.tar.gz
 git archive --prefix "pagewise-$version/" HEAD | gzip --no-name --best > "$sources"

@@ -107,7 +107,7 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
         let blocks = vec![Block::text(names), Block::Commands(more)];
         return document.section("methods", "Methods", Place::Everywhere, blocks);
     }
-    let traps = Block::list("", experiment.traps.iter().map(|trap| format!("- {trap}"))).into_iter().collect();
+    let traps = Block::list("", experiment.traps.iter().cloned()).into_iter().collect();
     let mut all = Vec::new();
     for (name, (method, workers)) in &methods {
         let mut methods = offers.iter().flat_map(|offer| offer.methods);

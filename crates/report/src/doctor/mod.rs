@@ -194,7 +194,7 @@ pub fn document(environment: &Environment, obstacles: &[Obstacle], workers: &[(S
     };
     let facts = table(doctor.rows.fact.iter().map(|fact| (fact.name.as_str(), doctor.text(&fact.text))).collect());
     let meanings = doctor.rows.meaning.iter().filter(|meaning| doctor.holds(&meaning.when));
-    let meanings = Block::list("", meanings.map(|meaning| format!("- {}", doctor.text(&meaning.text))));
+    let meanings = Block::list("", meanings.map(|meaning| doctor.text(&meaning.text)));
     let meanings = meanings.unwrap_or_else(|| Block::text("Too few facts can be read here."));
     let mut blocks = Vec::new();
     if environment.rights.sysctl_read_only && !obstacles.is_empty() {

@@ -83,5 +83,6 @@ fn a_bundle_holds_outcomes_and_nothing_private() {
     for expected in ["7.8.9", "17.0.2", "147 ok", "9 refused", "c-O3", "read/"] {
         assert!(text.contains(expected), "{expected} is missing in {text}");
     }
+    assert!(text.contains("\n- ") && !text.contains("- -"), "{text}");
     assert!(text.lines().any(|line| line.contains("left out") && line.contains("| 1 ")), "{text}");
 }
