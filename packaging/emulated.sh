@@ -1,11 +1,12 @@
 #!/bin/bash
 # A wheel of another kind of machine, run by qemu-user: its version, and whether methods of its workers conform.
-# packaging/emulated.sh WHEEL [METHOD]…, with qemu-user-static. Times of an emulator say nothing and are not taken.
+# packaging/emulated.sh WHEEL [METHOD]…, with qemu-user-static. Methods that count faults or ask for huge pages are rejected there,
+# and rightly: qemu has faults of its own, and keeps madvise from the kernel. Its times say nothing.
 # The kernel starts programs of the other kind by binfmt_misc, registered in a user namespace only: this machine stays as it is,
 # and no root is needed. Linux has that from 6.7 on.
 set -eu
 wheel=$(realpath "$1") && shift
-[ $# -gt 0 ] || set -- {fault/touch,fault/populate,share/memfd,copy/memcpy,read/read,message/pipe}@c-O3 fault/touch@go
+[ $# -gt 0 ] || set -- {read/read,load/mmap-lazy,message/pipe,unmap/munmap,false-sharing/one-line}@c-O3
 cd "$(dirname "$0")/.."
 arch=$(sed -nE 's/.*_[0-9]+_([a-z0-9_]+)\.whl$/\1/p' <<< "$wheel")
 sysroot=$(packaging/sysroot.sh "$arch")
