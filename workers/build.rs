@@ -31,6 +31,10 @@ fn files_below(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return found };
     for entry in entries.flatten() {
         let path = entry.path();
+        // pip leaves copies beside the sources of the decorator.
+        if path.ends_with("python/build") {
+            continue;
+        }
         if path.is_dir() {
             found.extend(files_below(path.to_str().expect("a path in UTF-8"), extensions));
         } else if path.extension().is_some_and(|e| extensions.iter().any(|x| e == *x)) {
