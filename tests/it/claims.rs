@@ -37,6 +37,20 @@ fn there_are_enough_claims_of_every_kind_spread_over_the_experiments() {
     }
 }
 
+/// A ratio without its machine and its condition is a rumor. Each carried claim has its author, the machine or that the source
+/// names none, the state of which it was said, and the cause of a difference.
+#[test]
+fn every_claim_has_a_machine_a_condition_and_a_cause() {
+    let absent = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().len() < 4);
+    let mut wrong = Vec::new();
+    for claim in claims::all().unwrap() {
+        let source = &claim.source;
+        let parts = [("machine", &source.machine), ("condition", &source.condition), ("cause", &claim.confuses)];
+        wrong.extend(parts.iter().filter(|(_, text)| absent(text)).map(|(name, _)| format!("{}: no {name}", claim.id)));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// Every method, worker and parameter that a claim names exists, and each parameter means something to one of its sides.
 #[test]
 fn the_cells_of_every_claim_exist() {

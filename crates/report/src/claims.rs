@@ -143,6 +143,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
     rows.push(("figure", source.figure.clone()));
     let machine: Vec<&str> = [&source.machine, &source.kernel].into_iter().flatten().map(String::as_str).collect();
     rows.push(("there on", machine.join(", kernel ")));
+    rows.push(("said of", source.condition.clone().unwrap_or_default()));
     let address = source.address.as_ref().map(|address| format!("{address} (read {})", source.read));
     rows.push(("at", address.or(source.unlocated.clone()).unwrap_or_default()));
     let rows = rows.into_iter().filter(|(_, text)| !text.is_empty());

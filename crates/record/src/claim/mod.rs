@@ -68,6 +68,9 @@ pub struct Source {
     pub machine: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
+    /// State of program and machine of which it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
     /// The published figure in its own words.
     pub figure: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
