@@ -30,10 +30,14 @@ const CONDITIONS_BUDGET_S: f64 = 90.0;
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// The budget of each launch of an article whose jobs take minutes each, in seconds.
 const LONG_BUDGET_S: f64 = 5400.0;
+/// Refusal of a state of the machine.
+pub(super) const UNPERMITTED: &str = "a state changes the machine for the time of a launch; --allow-system-changes permits it";
 /// A guess at the start of a process with its checks, in seconds.
 const START_S: f64 = 0.05;
 /// The budget of a run in several states of the machine, in seconds.
 const STATES_BUDGET_S: f64 = 240.0;
+/// The same for all questions of the overview.
+const ALL_STATES_BUDGET_S: f64 = 900.0;
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 
@@ -57,8 +61,8 @@ pub(super) struct RunArgs {
     /// Measure in these states of the machine, too, beside the plain one: fragmented-movable, swap-zram …
     #[arg(long, value_name = "STATE[,STATE]", requires = "what", conflicts_with_all = ["resume", "published"])]
     state: Option<String>,
-    /// The same in every state that matters to the experiment.
-    #[arg(long, requires = "what", conflicts_with_all = ["state", "resume", "published"])]
+    /// The same in every state that matters to the experiment; without names, of all questions of the overview.
+    #[arg(long, conflicts_with_all = ["state", "resume", "published"])]
     states: bool,
     /// Time to spend in all [default: 170s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
@@ -142,6 +146,7 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String]) -> Resu
         _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
         None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
         Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
+        given if what.is_empty() && arguments.states => (given.unwrap_or(ALL_STATES_BUDGET_S), ParameterList::Look),
         None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
         Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
         // The states take the time: each experiment has its least values.
@@ -187,7 +192,7 @@ impl RunArgs {
         let names = if self.states { Some("all") } else { self.state.as_deref() };
         let Some(names) = names else { return Ok(None) };
         if !self.allow_system_changes {
-            bail!("a state changes the machine for the time of a launch; --allow-system-changes permits it");
+            bail!(UNPERMITTED);
         }
         Ok(Some(format!("{STATE}={PLAIN},{names}")))
     }
@@ -237,8 +242,8 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         select.what = tables.iter().flat_map(|table| table.selectors()).collect::<BTreeSet<_>>().into_iter().collect();
     }
     let mut wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
-    wish.conditions = !look || budget_s >= CONDITIONS_BUDGET_S;
-    if !wish.conditions {
+    wish.conditions = !look || budget_s >= CONDITIONS_BUDGET_S && !arguments.states;
+    if !wish.conditions && !arguments.states {
         remark!(
             "below {CONDITIONS_BUDGET_S:.0} s each question is measured in its usual condition only; others may reverse an answer"
         );

@@ -1,12 +1,13 @@
 //! Topics of advice, and the cells that answer a question here.
 
-use super::{select, wish::Wish};
+use super::{select, states, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
 use judge::advise::AdviceRequest;
 use record::advice::{Topic, Way};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, Parameter, ParameterList};
+use record::machine_state::{PLAIN, STATE};
 use record::method::{Method, Role};
 use record::sizes::did_you_mean;
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ pub struct AdviceTerms {
     pub again: bool,
     /// True if only what stands in the file of advice takes part.
     pub saved_only: bool,
+    /// States of the machine that are asked about besides the plain one.
+    pub states: Vec<String>,
 }
 
 /// The question with its cells. `wish` says what `N` and a page are here.
@@ -47,7 +50,7 @@ pub fn request(
     workers: &[Worker],
     wish: &Wish,
 ) -> Result<AdviceRequest> {
-    let experiment = super::catalog::find(all, &topic.experiment)?;
+    let experiment = &states::among(super::catalog::find(all, &topic.experiment)?, &terms.states)?;
     for key in terms.settings.keys() {
         if !experiment.parameters.contains_key(key) {
             let hint = did_you_mean(key, experiment.parameters.keys().map(String::as_str));
@@ -63,6 +66,9 @@ pub fn request(
         (None, true) => bail!("{} knows no further use, so --keep means nothing to it", topic.id),
     };
     settings.insert("bytes".to_owned(), bytes.to_string());
+    if experiment.parameters.contains_key(STATE) {
+        settings.insert(STATE.to_owned(), PLAIN.to_owned());
+    }
     let cell = |method: &str, worker: &str| one_cell(&topic, method, worker, &settings, (all, workers, wish));
     let Some(obvious) = cell(&topic.obvious, &topic.worker)? else {
         bail!("{}/{} cannot be measured in this case", topic.experiment, topic.obvious)
@@ -140,7 +146,7 @@ fn one_cell(
     let Some(known) = known else { return Ok(None) };
     let name = format!("{}/{method}@{worker}", topic.experiment);
     let paired = if known.two_sided { format!("{name}+{worker}") } else { name };
-    let has = |key: &String| known.keys.iter().any(|(k, _)| k == key);
+    let has = |key: &String| key == STATE || known.keys.iter().any(|(k, _)| k == key);
     let relevant = settings.iter().filter(|(k, _)| has(k)).map(|(k, v)| (k.clone(), vec![v.clone()]));
     let one_cell = Wish::new(vec![Selector::parse(&paired)?], ParameterList::Default);
     let wish = Wish { settings: relevant.collect(), cpus: wish.cpus, page_bytes: wish.page_bytes, ..one_cell };

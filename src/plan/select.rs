@@ -196,7 +196,7 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
         combinations = with_values(&combinations, STATE, names);
     }
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
-    let is_set = |key: &str| key != STATE && wish.settings.iter().any(|(k, _)| k == key);
+    let is_set = |key: &str| (key != STATE || !wish.conditions) && wish.settings.iter().any(|(k, _)| k == key);
     let most = usize::from(wish.conditions);
     combinations.retain(|combination| experiment.unusual(combination).filter(|key| !is_set(key)).count() <= most);
     Ok(combinations)

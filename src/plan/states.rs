@@ -50,6 +50,16 @@ pub(super) fn with_states(experiment: &Experiment) -> Experiment {
     experiment
 }
 
+/// The experiment with these states as its condition: `all` stands for those that matter to it. Without any it stays as it is.
+pub(super) fn among(experiment: &Experiment, names: &[String]) -> Result<Experiment> {
+    let [first, ..] = names else { return Ok(experiment.clone()) };
+    let mut experiment = with_states(experiment);
+    let parameter = experiment.parameters.get_mut(STATE).expect("with_states has just put it there");
+    parameter.look = if first == "all" { parameter.values.clone() } else { names.to_vec() };
+    parameter.look.iter().try_for_each(|name| find(name).map(drop))?;
+    Ok(experiment)
+}
+
 /// The states that a wish asks for; `None` where it says nothing of states.
 pub(super) fn wished<'a>(experiment: &'a Experiment, wish: &'a Wish) -> Result<Option<&'a [String]>> {
     let Some((_, values)) = wish.settings.iter().find(|(key, _)| key == STATE) else { return Ok(None) };

@@ -67,6 +67,30 @@ fn every_question_has_its_cells_and_sound_settings() {
     }
 }
 
+/// A state of the machine is a condition of a question: each has its case, and its methods have their cells in it.
+#[test]
+fn a_question_is_asked_of_states_as_of_any_condition() {
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
+    let asked = |states: &[&str]| {
+        let states = states.iter().map(|state| (*state).to_owned()).collect();
+        let terms = advice::AdviceTerms { states, ..advice::AdviceTerms::default() };
+        advice::request(advice::topic("fault").unwrap(), &terms, &experiments, &workers, &wish())
+    };
+    let one = asked(&["fragmented-movable"]).unwrap();
+    assert_eq!(one.obvious.parameters["state"], "plain");
+    let values = |request: &judge::advise::AdviceRequest| request.open["state"].clone();
+    assert_eq!(values(&one), ["plain", "fragmented-movable"]);
+    let all = asked(&["all"]).unwrap();
+    assert!(values(&all).starts_with(&["plain".to_owned()]) && values(&all).len() > 5, "{:?}", values(&all));
+    let mine: Vec<_> = advice::cases(&one).into_iter().filter(|case| case["state"] == "fragmented-movable").collect();
+    let [case] = &mine[..] else { panic!("{mine:?}") };
+    let wish = advice::wish(&one, &[one.bytes], case, &wish()).unwrap();
+    let (cells, _) = pagewise::plan::select::cells(&experiments, &workers, &wish).unwrap();
+    assert!(cells.len() == one.ways.len() + 1, "{}", cells.len());
+    assert!(cells.iter().all(|planned| planned.cell.parameters["state"] == "fragmented-movable"));
+    assert!(!asked(&[]).unwrap().open.contains_key("state"));
+}
+
 pub fn here() -> Fingerprint {
     let environment = pagewise::machine::capture(Path::new("/"));
     pagewise::machine::fingerprint(&environment, worker::glibc().unwrap())
@@ -351,6 +375,8 @@ fn bad_questions_are_answered_in_a_sentence() {
         (&["read", "--file", &small, "--bytes", "4KiB"], "more than"),
         (&["read", "--file", "/nowhere"], "/nowhere"),
         (&["message", "--save"], "does not depend on a size"),
+        (&["fault", "--state", "fragmented-movable"], "--allow-system-changes permits it"),
+        (&["fault", "--state", "fragmented", "--allow-system-changes"], "there is no state"),
         (&["--bytes", "1MiB"], "say what the program does"),
         (&["copy", "--out", &bad], "add --save"),
         (&["--out", &bad], "version 9"),

@@ -67,6 +67,7 @@ mod snippets;
 mod starved;
 mod states;
 mod support;
+mod tails;
 mod tampered;
 mod tidy;
 mod transfer;

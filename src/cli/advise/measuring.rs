@@ -2,7 +2,7 @@
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
 use super::super::{Laboratory, run, runs_folder};
-use super::{super::runs::PART, super::start::Start};
+use super::{super::runs::PART, super::start::Start, AdviseArgs};
 use crate::plan::{self, Choice, Terms, Wish, advice};
 use anyhow::Result;
 use judge::advise::{AdviceRequest, choices, has, points};
@@ -56,6 +56,7 @@ pub(super) struct AdviceSession<'a> {
     made: Vec<Summary>,
     seed: Option<u64>,
     forced: bool,
+    allow_system_changes: bool,
     /// A gain below it is none.
     pub margin: f64,
     /// The signal that ended it.
@@ -63,15 +64,18 @@ pub(super) struct AdviceSession<'a> {
 }
 
 impl<'a> AdviceSession<'a> {
-    pub fn new(
-        laboratory: &'a Laboratory,
-        wish: Wish,
-        kept: Vec<Summary>,
-        seed: Option<u64>,
-        margin: f64,
-        forced: bool,
-    ) -> AdviceSession<'a> {
-        AdviceSession { laboratory, wish, kept, made: Vec::new(), seed, forced, margin, stopped_by: None }
+    pub fn new(laboratory: &'a Laboratory, wish: Wish, kept: Vec<Summary>, arguments: &AdviseArgs) -> AdviceSession<'a> {
+        AdviceSession {
+            laboratory,
+            wish,
+            kept,
+            made: Vec::new(),
+            seed: arguments.seed,
+            forced: arguments.force,
+            allow_system_changes: arguments.allow_system_changes,
+            margin: arguments.margin,
+            stopped_by: None,
+        }
     }
 
     pub fn request(&self, topic: Topic, terms: &advice::AdviceTerms) -> Result<AdviceRequest> {
@@ -99,7 +103,8 @@ impl<'a> AdviceSession<'a> {
         };
         let usual = Terms::usual(name, seed, spend.budget_s, goal);
         let launches = spend.launches.map_or(usual.launches, |least| (least, usual.launches.1.max(4 * least)));
-        let terms = Terms { kind: Kind::Advise, created: start.created(), launches, ..usual };
+        let (created, allow_system_changes) = (start.created(), self.allow_system_changes);
+        let terms = Terms { kind: Kind::Advise, created, launches, allow_system_changes, ..usual };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let path = runs_folder().join(&plan.run);

@@ -34,6 +34,12 @@ pub(super) struct AdviseArgs {
     /// Anything else that is the case, such as cache=cold. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Ask in these states of the machine, too: fragmented-movable, swap-zram … or all that matter to the question.
+    #[arg(long, value_name = "STATE[,STATE]", value_delimiter = ',')]
+    state: Vec<String>,
+    /// Allow changes such as a state of the machine; everything is put back.
+    #[arg(long)]
+    allow_system_changes: bool,
     /// Time to spend [default: 1min for a question, 30s for each question of --save].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     budget: Option<f64>,
@@ -77,6 +83,9 @@ enum Export {
 
 /// The laboratory is opened only to measure.
 pub(super) fn advise(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &AdviseArgs) -> Result<u8> {
+    if !arguments.state.is_empty() && !arguments.allow_system_changes {
+        bail!(super::run::UNPERMITTED);
+    }
     match (&arguments.question, arguments.export) {
         (_, Some(language)) => export(arguments, language),
         _ if !arguments.merge.is_empty() => saving::merge(arguments),
@@ -127,11 +136,12 @@ fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Top
     let experiments: Vec<&str> = topics.iter().map(|topic| topic.experiment.as_str()).collect();
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments) };
-    Ok(AdviceSession::new(laboratory, wish, kept, arguments.seed, arguments.margin, arguments.force))
+    Ok(AdviceSession::new(laboratory, wish, kept, arguments))
 }
 
 fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::AdviceTerms> {
-    let mut terms = advice::AdviceTerms { again: arguments.keep, ..advice::AdviceTerms::default() };
+    let states = arguments.state.clone();
+    let mut terms = advice::AdviceTerms { again: arguments.keep, states, ..advice::AdviceTerms::default() };
     for word in &arguments.set {
         let (key, values) = laboratory.setting(word)?;
         let [value] = &values[..] else { bail!("--set {key} takes one value here") };

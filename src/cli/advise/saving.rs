@@ -71,7 +71,8 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
     let count = topics.len();
     for (done, topic) in topics.into_iter().enumerate() {
         let id = topic.id.clone();
-        let terms = advice::AdviceTerms { saved_only: true, ..advice::AdviceTerms::default() };
+        let states = arguments.state.clone();
+        let terms = advice::AdviceTerms { saved_only: true, states, ..advice::AdviceTerms::default() };
         let request = session.request(topic, &terms)?;
         let share_s = (budget_s - begun.elapsed().as_secs_f64()) / (count - done) as f64;
         advice.questions.insert(id, question(session, &request, share_s)?);

@@ -239,7 +239,7 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
         ("order", _) if method.name == "mmap-random" => "random".to_owned(),
         ("file", _) => capture.display().to_string(),
         (_, KeyKind::Choice(words)) => words[0].clone(),
-        (_, KeyKind::Text | KeyKind::Size | KeyKind::Count) => "1".to_owned(),
+        (_, KeyKind::Text | KeyKind::Size | KeyKind::Count | KeyKind::Number) => "1".to_owned(),
     };
     method.keys.iter().map(|(key, kind)| (key.clone(), value(key, kind))).collect()
 }

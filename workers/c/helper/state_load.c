@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -69,8 +68,6 @@ static void make_stream(int argc, char **argv)
     if ((other = state_child()) == 0) {
         snprintf(last, sizeof last, "%ld", cpus - 1);
         set_affinity(0, last);
-        /* On a busy machine it would not run during a short launch. */
-        setpriority(PRIO_PROCESS, 0, -15);
         stream();
     }
     await_first();

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <linux/mman.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 /* ---- nothing of its own: settings and control groups make the state ---- */
 
@@ -38,16 +40,27 @@ MAKER(number, .make = make_number, .facts = facts_of_number);
 
 /* ---- as after a start ---- */
 
+/* One pass of compaction ends early where it meets a large folio for which no piece is left, and the next goes on behind it. */
+static const uint64_t LONGEST_FRESH_NS = 5000000000;
+
+static void make_whole(void)
+{
+    uint64_t until_ns = now_ns() + LONGEST_FRESH_NS;
+    sync();
+    do {
+        if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
+            state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
+    } while (free_permille_in_huge_blocks() < 950 && now_ns() < until_ns);
+}
+
 static void make_fresh(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    sync();
-    if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
-        state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
+    make_whole();
 }
 
-MAKER(fresh, .make = make_fresh);
+MAKER(fresh, .make = make_fresh, .prepare = make_whole);
 
 /* ---- in pieces: a page of every free block of a huge page stays in use ---- */
 
@@ -246,7 +259,8 @@ MAKER(fragment, .make = make_fragment, .prepare = break_more, .renew = renew_pie
 /* ---- full of cached files: the holes of a sparse file fill the cache with clean pages, without a device ---- */
 
 static int sparse = -1;
-static off_t sparse_at, sparse_end;
+static off_t sparse_end;
+static _Atomic off_t *sparse_at; /* shared by the processes that read ahead */
 
 static uint64_t high_watermark_bytes(void)
 {
@@ -264,13 +278,30 @@ static uint64_t high_watermark_bytes(void)
 }
 
 /* Reading ahead fills pages of holes without copying them to anybody. */
+static void read_ahead(uint64_t least_free)
+{
+    enum { PIECE = 2 << 20, PIECES = 8 };
+    while (kernel_field("/proc/meminfo", "MemFree") * 1024 > least_free) {
+        off_t at = atomic_fetch_add(sparse_at, (off_t)PIECE * PIECES);
+        for (int i = 0; i < PIECES; i++, at += PIECE)
+            if (at >= sparse_end || posix_fadvise(sparse, at, PIECE, POSIX_FADV_WILLNEED) != 0)
+                return;
+    }
+}
+
+/* Zeroing pages takes a CPU: each has a process of its own for that. */
 static void fill_cache(void)
 {
-    off_t piece = 2 << 20;
-    while (kernel_field("/proc/meminfo", "MemFree") * 1024 > 2 * high_watermark_bytes() && sparse_at < sparse_end)
-        for (int i = 0; i < 32; i++, sparse_at += piece)
-            if (posix_fadvise(sparse, sparse_at, piece, POSIX_FADV_WILLNEED) != 0)
-                return;
+    uint64_t least_free = 2 * high_watermark_bytes();
+    if (kernel_field("/proc/meminfo", "MemFree") * 1024 <= least_free)
+        return;
+    for (long cpu = sysconf(_SC_NPROCESSORS_ONLN); cpu > 0; cpu--)
+        if (state_child() == 0) {
+            read_ahead(least_free);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
 }
 
 static void make_cache(int argc, char **argv)
@@ -281,6 +312,9 @@ static void make_cache(int argc, char **argv)
     snprintf(path, sizeof path, "%s/cache", argv[0]);
     sparse = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     sparse_end = (off_t)(kernel_field("/proc/meminfo", "MemTotal") * 1024 * 2);
+    sparse_at = mmap(NULL, sizeof *sparse_at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (sparse_at == MAP_FAILED)
+        state_lacks("no shared page: %s", strerror(errno));
     if (sparse < 0 || unlink(path) != 0 || ftruncate(sparse, sparse_end) != 0)
         state_lacks("%s: %s", path, strerror(errno));
     fill_cache();

@@ -6,6 +6,7 @@ use super::points::{points, ratio};
 use super::{points::repeated, pool::standard};
 use crate::estimate::LEVEL;
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
+use record::machine_state::STATE;
 use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};
 use record::{claim::Of, outcome::Status, sizes::format_size};
 use stats::t::t_quantile;
@@ -256,10 +257,12 @@ pub fn question(request: &AdviceRequest, summaries: &[&Summary], margin: f64) ->
     let (points, mut runs) = points(request, summaries);
     // In one order, whoever measured first: the file is canonical.
     runs.sort();
+    let mut settings = request.settings.clone();
+    settings.remove(STATE);
     Question {
         does: request.topic.does.clone(),
         experiment: request.topic.experiment.clone(),
-        settings: request.settings.clone(),
+        settings,
         obvious: request.topic.obvious.clone(),
         segments: segments(&points, &request.topic.obvious, margin),
         conditions: BTreeMap::new(),

@@ -50,8 +50,11 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
         let none = || vec![Block::text("no warnings")];
         document.section("warnings", "Warnings", Place::Screen, if blocks.is_empty() { none() } else { blocks })
     } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
-        let overview = overview::Overview::new(summary, &Labels::new(summary), run.unwrap_or(&summary.run));
-        document.section("answers", "", Place::Screen, overview.blocks(wanted.page.as_deref()))
+        let labels = Labels::new(summary);
+        let overview = overview::Overview::new(summary, &labels, run.unwrap_or(&summary.run));
+        let mut blocks = overview.blocks(wanted.page.as_deref());
+        blocks.extend(summary.experiments.iter().flat_map(|experiment| states::blocks(summary, experiment, &labels)));
+        document.section("answers", "", Place::Screen, blocks)
     } else {
         tables(summary, &wanted.experiments, run)
     }
