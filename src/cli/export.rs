@@ -7,13 +7,11 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
+use report::command::STACK_FORMATS;
 use report::export::{ExportFormat, FORMATS};
 use report::{escape::pretty_json, export::rows::Rows, view::ExportedCells};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-
-/// Format of a profile's stacks.
-const FOLDED: &str = "folded";
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
@@ -35,8 +33,8 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn formats() -> PossibleValuesParser {
-    let folded = PossibleValue::new(FOLDED).help("a profile's call stacks with their cost in nanoseconds, for flame graphs");
-    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)).chain([folded]))
+    let stacks = STACK_FORMATS.iter().map(|(name, about, _)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)).chain(stacks))
 }
 
 pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
@@ -47,12 +45,15 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     match opened {
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
-            put(arguments, |out| match (arguments.format.as_str(), &summary) {
-                ("hyperfine", CommandSummary::Try(_)) => {
+            let of_stacks = STACK_FORMATS.iter().find(|(name, ..)| *name == arguments.format);
+            put(arguments, |out| match (arguments.format.as_str(), &summary, of_stacks) {
+                ("hyperfine", CommandSummary::Try(_), _) => {
                     Ok(out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?)
                 }
-                (FOLDED, CommandSummary::Profile(summary)) => report::command::folded(summary, out),
-                (format, summary) => Rows::new(&kept, summary).write(format, out),
+                (_, CommandSummary::Profile(summary), Some((.., write))) => {
+                    summary.stacks.as_ref().map_or(Ok(()), |stacks| write(stacks, out))
+                }
+                (format, summary, _) => Rows::new(&kept, summary).write(format, out),
             })?;
             Ok(code_of(&kept, 0))
         }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase};
 use record::transcript::{SideEnding, Transcript};
-use record::{cell::Cell, launches::End, transcript, transcript::LaunchKeys};
+use record::{cell::Cell, kind::Kind, launches::End, transcript, transcript::LaunchKeys};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,13 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
         add("--discard", "1".into());
     }
     match mode {
-        LaunchMode::Traced => add("--proof", "1".into()),
+        LaunchMode::Traced => {
+            add("--proof", "1".into());
+            // A profile's traced launch shows what happens to mappings: page faults and calls together.
+            if plan.kind == Kind::Profile && !plan.totals_only {
+                add("--faults", "1".into());
+            }
+        }
         LaunchMode::Followed => add("--faults", "1".into()),
         _ if plan.sample_kernel => add("--split-us", SPLIT_US.into()),
         _ => {}

@@ -1,5 +1,6 @@
 /* Counts a program's system calls, and the bytes that they read and wrote, by ptrace, in memory that the program has too
  * (harness/counts.h). Where that is not permitted the program runs uncounted. */
+#include "call.h"
 #include "counts.h"
 #include "verb.h"
 #include <errno.h>
@@ -9,28 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GET_SYSCALL_INFO = 0x420e, ENTRY = 1, EXIT = 2, MOST_THREADS = 4096 };
-
-/* struct ptrace_syscall_info of linux/ptrace.h, which is not everywhere (ptrace(2)). */
-struct call {
-    uint8_t op, padding[3];
-    uint32_t architecture;
-    uint64_t instruction, stack;
-    union {
-        struct {
-            uint64_t number, arguments[6];
-        } entry;
-        struct {
-            int64_t value;
-            uint8_t is_error;
-        } exit;
-    } of;
-};
+enum { MOST_THREADS = 4096 };
 
 static struct counts *counts;
 static struct {
@@ -56,13 +39,13 @@ static void take(pid_t thread)
 {
     struct call call;
     int place = thread % MOST_THREADS;
-    if (syscall(SYS_ptrace, GET_SYSCALL_INFO, thread, sizeof call, &call) <= 0)
+    if (!call_of(thread, &call))
         return;
-    if (call.op == ENTRY) {
+    if (call.op == CALL_ENTRY) {
         counts->count[COUNT_CALLS]++;
         begun[place].thread = thread;
         begun[place].number = (long)call.of.entry.number;
-    } else if (call.op == EXIT && begun[place].thread == thread && !call.of.exit.is_error && call.of.exit.value > 0) {
+    } else if (call.op == CALL_EXIT && begun[place].thread == thread && !call.of.exit.is_error && call.of.exit.value > 0) {
         int into = column(begun[place].number);
         if (into >= 0)
             counts->count[into] += (uint64_t)call.of.exit.value;

@@ -13,7 +13,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000, STACK = 200, LATE_NS = 4000000 };
+enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000, LATE_NS = 4000000 };
+enum { STACK = 200, CALL = 201 }; /* types of records beside the kernel's */
 enum { SAMPLE_DATA_PAGE_SIZE = 1 << 22 }; /* since Linux 5.11, whose headers may be younger than these */
 
 /* A record, as far as it matters. */
@@ -28,6 +29,7 @@ struct record {
     union {
         char *path;                /* of a mapping of code */
         struct saved_stack *stack; /* of a record of type STACK, with its weight in `parent` */
+        struct mapping_call *call; /* of a record of type CALL */
     };
 };
 
@@ -271,6 +273,15 @@ static void take(const struct perf_event_header *header)
     keep(r);
 }
 
+void faults_call(pid_t pid, const struct mapping_call *call)
+{
+    struct mapping_call *kept = faults.follows ? malloc(sizeof *kept) : NULL;
+    if (!kept)
+        return;
+    *kept = *call;
+    keep((struct record){.type = CALL, .pid = pid, .time = now_ns(), .call = kept});
+}
+
 static void read_ring(struct perf_event_mmap_page *ring)
 {
     uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), tail = ring->data_tail;
@@ -314,6 +325,10 @@ static void pass_on(struct record *r)
     switch (r->type) {
     case PERF_RECORD_SAMPLE: r->parent = touched_fault(r->pid, r->address, r->direction, r->bytes, r->flag); break;
     case STACK: pass_stack(r); break;
+    case CALL:
+        touched_call(r->pid, r->call);
+        free(r->call);
+        break;
     case PERF_RECORD_COMM:
         touched_exec(r->pid);
         stacks_exec(r->pid);
@@ -401,6 +416,15 @@ void faults_print(void)
     print_count("other_faults", t->other_faults);
     print_count("processes", t->processes);
     print_count("unknown_direction", t->unknown_direction);
-    printf(",\"java\":%s}", t->java ? "true" : "false");
+    static const char *const calls[MAPPING_CALLS] = {"mmap", "munmap", "mremap", "madvise", "brk"};
+    printf(",\"java\":%s", t->java ? "true" : "false");
+    if (t->calls[CALL_MAP] + t->calls[CALL_BREAK]) {
+        printf(",\"calls\":{\"returned_bytes\":%llu", (unsigned long long)t->returned_bytes);
+        print_count("moved_bytes", t->moved_bytes);
+        for (int i = 0; i < MAPPING_CALLS; i++)
+            print_count(calls[i], t->calls[i]);
+        printf("}");
+    }
+    printf("}");
     stacks_print();
 }

@@ -11,6 +11,8 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period);
 void faults_attach(pid_t pid, const char *stacks, uint64_t period);
 const char *faults_reason(void); /* why nothing is followed; empty where something is */
 int faults_descriptor(void); /* readable when there is much to read; -1 where nothing is followed */
+struct mapping_call;
+void faults_call(pid_t pid, const struct mapping_call *call); /* a call that changes mappings, seen just now */
 void faults_read(void);
 void faults_print(void);     /* reads the rest first */
 #endif

@@ -2,6 +2,7 @@
  * memory goes; where that is not permitted, its first process is looked at every few milliseconds. */
 #include "proof.h"
 #include "core.h"
+#include "mappings.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -141,12 +142,14 @@ static void look_at_end(pid_t pid)
     free(environment);
 }
 
-void proof_begin(pid_t pid)
+bool proof_begin(pid_t pid)
 {
-    long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+    long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+                   PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD;
     proof.first = pid;
     proof.followed[proof.count++] = pid;
     proof.traced = ptrace(PTRACE_SEIZE, pid, NULL, (void *)options) == 0;
+    return proof.traced;
 }
 
 static void follow(pid_t pid)
@@ -164,7 +167,9 @@ static void follow(pid_t pid)
 void proof_stopped(pid_t pid, int status)
 {
     int event = status >> 16, number = WSTOPSIG(status);
-    if (event == PTRACE_EVENT_EXIT) {
+    if (event == PTRACE_EVENT_SECCOMP || number == (SIGTRAP | 0x80)) {
+        ptrace(mappings_stopped(pid, event == 0), pid, NULL, NULL);
+    } else if (event == PTRACE_EVENT_EXIT) {
         look_at_end(pid);
         for (int i = 0; i < proof.count; i++)
             if (proof.followed[i] == pid)

@@ -1,19 +1,24 @@
-/* What kind each page fault was. A mapping's end is not told by the kernel, so that memory was given back is inferred: its page
- * faults once more, in a process that has not forked since. */
+/* What kind each page fault was. The kernel's records do not tell of a mapping's end, so that memory was given back is
+ * inferred: its page faults once more, in a process that has not forked since. Where calls are seen they say it. */
 #include "touched.h"
 #include "core.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 
-enum { BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, CODE = 16, BUCKETS = 1024, DIRECTIONS = 1 << 14 };
+enum { FREED = 64, BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, CODE = 16, BUCKETS = 1024, DIRECTIONS = 1 << 14 };
 
 enum kind { NOTHING, ANONYMOUS, MALLOC, HEAP, STACK, SHARED, FILE_BACKED };
-enum state { UNTOUCHED, ZERO, OWN, FORKED, BEFORE = 4 }; /* BEFORE is added where the page was touched in an earlier life */
+/* Added to a state: BEFORE where the page was touched in an earlier life, HUGE where a huge page would have moved with it,
+ * SPLIT where it was given back alone, so that no huge page would come in its place. */
+enum state { UNTOUCHED, ZERO, OWN, FORKED, BEFORE = 4, HUGE = 8, SPLIT = 16 };
 
 struct mapping {
     uint64_t start, end;
     enum kind kind;
+    bool advised; /* it would be, with the setting `thp` */
+    bool libc;    /* of the C library's file */
+    bool kept;    /* it would come from memory that malloc had kept, with the setting `keep` */
 };
 
 /* A stretch of 2 MiB of one process. */
@@ -29,9 +34,11 @@ struct process {
     pid_t pid;
     int threads;
     bool has_libc; /* whose mmap a preloaded library can stand in for */
+    bool calls_seen; /* so the kernel's records of merged mappings are not needed */
     uint64_t heap_start;
     struct mapping *mappings;
     int count, room;
+    uint64_t freed[FREED]; /* sizes of what malloc has unmapped and would have kept */
     struct block *blocks[BUCKETS];
 };
 
@@ -112,8 +119,9 @@ void touched_exec(pid_t pid)
     if (!p)
         return;
     forget_blocks(p);
+    memset(p->freed, 0, sizeof p->freed);
     p->count = 0;
-    p->has_libc = false;
+    p->has_libc = p->calls_seen = false;
     p->threads = 1;
     p->heap_start = 0;
 }
@@ -142,17 +150,9 @@ static enum kind kind_of(uint64_t bytes, bool is_shared, const char *name)
     return has_file ? FILE_BACKED : bytes % (16 * PAGE) != 0 ? MALLOC : ANONYMOUS;
 }
 
-/* Puts the new mapping over whatever was there. */
-void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name)
+/* Puts a mapping over whatever was there; of kind NOTHING it is a gap. */
+static void put(struct process *p, struct mapping added)
 {
-    struct process *p = process_of(pid);
-    if (!p || !bytes)
-        return;
-    struct mapping added = {start, start + bytes, kind_of(bytes, is_shared, name)};
-    p->has_libc |= strstr(name, "/libc.so") || strstr(name, "/libc-") || strstr(name, "/ld-musl");
-    touched.java |= strstr(name, "/libjvm.so") != NULL;
-    if (added.kind == HEAP && (!p->heap_start || start < p->heap_start))
-        p->heap_start = start;
     if (p->room < p->count + 3) {
         struct mapping *more = realloc(p->mappings, (size_t)(p->room = 2 * p->room + 64) * sizeof *more);
         if (!more)
@@ -167,14 +167,41 @@ void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, cons
         ;
     struct mapping parts[3];
     int count = 0;
-    if (first < last && p->mappings[first].start < added.start)
-        parts[count++] = (struct mapping){p->mappings[first].start, added.start, p->mappings[first].kind};
-    parts[count++] = added;
-    if (first < last && p->mappings[last - 1].end > added.end)
-        parts[count++] = (struct mapping){added.end, p->mappings[last - 1].end, p->mappings[last - 1].kind};
+    if (first < last && p->mappings[first].start < added.start) {
+        parts[count] = p->mappings[first];
+        parts[count++].end = added.start;
+    }
+    if (added.kind != NOTHING)
+        parts[count++] = added;
+    if (first < last && p->mappings[last - 1].end > added.end) {
+        parts[count] = p->mappings[last - 1];
+        parts[count++].start = added.end;
+    }
     memmove(p->mappings + first + count, p->mappings + last, (size_t)(p->count - last) * sizeof *parts);
     memcpy(p->mappings + first, parts, (size_t)count * sizeof *parts);
     p->count += count - (last - first);
+}
+
+/* A program that maps without a libc (Go's) cannot be made to ask for huge pages. */
+static bool would_advise(const struct process *p, enum kind kind, uint64_t bytes)
+{
+    return bytes >= BLOCK && (kind == MALLOC || (kind == ANONYMOUS && p->has_libc));
+}
+
+void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name)
+{
+    struct process *p = process_of(pid);
+    if (!p || !bytes)
+        return;
+    enum kind kind = kind_of(bytes, is_shared, name);
+    bool libc = strstr(name, "/libc.so") || strstr(name, "/libc-") || strstr(name, "/ld-musl");
+    p->has_libc |= libc;
+    touched.java |= strstr(name, "/libjvm.so") != NULL;
+    if (p->calls_seen && (kind == MALLOC || kind == ANONYMOUS))
+        return;
+    if (kind == HEAP && (!p->heap_start || start < p->heap_start))
+        p->heap_start = start;
+    put(p, (struct mapping){start, start + bytes, kind, would_advise(p, kind, bytes), libc, false});
 }
 
 static const struct mapping *mapping_at(const struct process *p, uint64_t address)
@@ -203,6 +230,168 @@ static struct block *block_of(struct process *p, uint64_t number)
     return *at;
 }
 
+/* The block, if anything of it was touched. */
+static struct block *touched_block(const struct process *p, uint64_t number)
+{
+    struct block *b = p->blocks[number % BUCKETS];
+    while (b && b->number != number)
+        b = b->next;
+    return b;
+}
+
+/* What the pages of a range held is gone. A block of which nothing is left begins anew. */
+static void give_back(struct process *p, uint64_t start, uint64_t end)
+{
+    for (uint64_t number = start / BLOCK; number * BLOCK < end; number++) {
+        struct block *b = touched_block(p, number);
+        uint64_t from = number * BLOCK < start ? start % BLOCK / PAGE : 0;
+        uint64_t to = end < (number + 1) * BLOCK ? (end % BLOCK + PAGE - 1) / PAGE : PAGES;
+        bool any = false;
+        for (uint64_t i = 0; b && i < PAGES; i++) {
+            if (i >= from && i < to)
+                b->page[i] = b->page[i] || b->would_be_huge ? (b->page[i] ? BEFORE : 0) | SPLIT : UNTOUCHED;
+            any |= (b->page[i] & 3) != 0;
+        }
+        if (!b || any)
+            continue;
+        b->begun = b->would_be_huge = false;
+        for (int i = 0; i < PAGES; i++)
+            b->page[i] &= BEFORE;
+    }
+}
+
+/* The place of the smallest freed block of at least so many bytes; of the smallest of all where there is none. */
+static uint64_t *freed_block(struct process *p, uint64_t bytes)
+{
+    uint64_t *best = p->freed;
+    for (uint64_t *f = p->freed; f < p->freed + FREED; f++)
+        if ((*f >= bytes) > (*best >= bytes) || ((*f >= bytes) == (*best >= bytes) && *f < *best))
+            best = f;
+    return best;
+}
+
+/* Whether a block comes from what was freed; the rest of that stays. A table that doubles never fits into its predecessors. */
+static bool reuse(struct process *p, uint64_t bytes)
+{
+    uint64_t *block = freed_block(p, bytes);
+    if (*block < bytes)
+        return false;
+    *block -= bytes;
+    return true;
+}
+
+static void unmap(struct process *p, uint64_t start, uint64_t bytes)
+{
+    const struct mapping *m = mapping_at(p, start);
+    if (m && m->kind == MALLOC && m->start == start && m->end == start + bytes) /* what is trimmed is no block */
+        *freed_block(p, UINT64_MAX) = bytes;
+    give_back(p, start, start + bytes);
+    put(p, (struct mapping){.start = start, .end = start + bytes, .kind = NOTHING});
+    touched.returned_bytes += bytes;
+}
+
+/* Moves the pages of a range with what is known of them. */
+static void move(struct process *p, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += PAGE) {
+        struct block *b = touched_block(p, (from + at) / BLOCK);
+        if (!b) {
+            at += BLOCK - PAGE - (from + at) % BLOCK;
+            continue;
+        }
+        uint8_t *page = &b->page[(from + at) % BLOCK / PAGE];
+        uint8_t state = (uint8_t)((*page & ~SPLIT) | (b->would_be_huge && !(*page & (3 | SPLIT)) ? HUGE : 0));
+        *page = UNTOUCHED;
+        struct block *into = state ? block_of(p, (to + at) / BLOCK) : NULL;
+        if (into) {
+            into->page[(to + at) % BLOCK / PAGE] = state;
+            into->begun = true; /* base pages are there: no huge page would come */
+        }
+    }
+    touched.moved_bytes += bytes;
+}
+
+static void remap(struct process *p, const struct mapping_call *c)
+{
+    const struct mapping *at = mapping_at(p, c->start);
+    struct mapping m = at ? *at : (struct mapping){.kind = ANONYMOUS};
+    if (m.kind == FILE_BACKED || m.kind == SHARED)
+        return;
+    uint64_t kept = c->bytes < c->to_bytes ? c->bytes : c->to_bytes;
+    if (kept < c->bytes)
+        unmap(p, c->start + kept, c->bytes - kept);
+    if (c->to != c->start) {
+        give_back(p, c->to, c->to + c->to_bytes);
+        move(p, c->start, c->to, kept);
+        put(p, (struct mapping){.start = c->start, .end = c->start + kept, .kind = NOTHING});
+    }
+    m.start = c->to;
+    m.end = c->to + c->to_bytes;
+    m.advised = would_advise(p, m.kind, c->to_bytes);
+    m.kept = false;
+    put(p, m);
+}
+
+/* Whose mapping it is: the first word of the caller's stack that points into a file's mapping points to who called mmap. */
+static enum kind kind_of_call(const struct process *p, const struct mapping_call *c)
+{
+    for (int i = 0; i < CALLER_WORDS && p->has_libc; i++) {
+        const struct mapping *m = mapping_at(p, c->stack[i]);
+        if (m && m->kind == FILE_BACKED)
+            return m->libc ? MALLOC : ANONYMOUS;
+    }
+    return kind_of(c->bytes, false, "");
+}
+
+static void advise(struct process *p, const struct mapping_call *c)
+{
+    const struct mapping *at = mapping_at(p, c->start);
+    if (!at || at->kind == FILE_BACKED)
+        return;
+    if (c->advice == MADV_DONTNEED) {
+        give_back(p, c->start, c->start + c->bytes);
+        touched.returned_bytes += c->bytes;
+    } else if (c->advice == MADV_NOHUGEPAGE && at->kind != HEAP) {
+        struct mapping plain = {.start = c->start, .end = c->start + c->bytes, .kind = at->kind, .kept = at->kept};
+        put(p, plain);
+    }
+}
+
+/* The heap's end has moved, to what is no page's first byte for the most part. */
+static void move_end(struct process *p, uint64_t end)
+{
+    const struct mapping *heap = p->heap_start ? mapping_at(p, p->heap_start) : NULL;
+    uint64_t wanted = (end + PAGE - 1) / PAGE * PAGE;
+    for (; heap && heap + 1 < p->mappings + p->count && heap[1].kind == HEAP; heap++)
+        ;
+    if (heap && heap->kind == HEAP && wanted > p->heap_start && wanted < heap->end)
+        unmap(p, wanted, heap->end - wanted);
+}
+
+void touched_call(pid_t pid, const struct mapping_call *c)
+{
+    struct process *p = process_of(pid);
+    if (!p)
+        return;
+    p->calls_seen = true;
+    touched.calls[c->kind]++;
+    uint64_t bytes = (c->bytes + PAGE - 1) / PAGE * PAGE;
+    switch (c->kind) {
+    case CALL_MAP: {
+        enum kind kind = c->is_stack ? ANONYMOUS : kind_of_call(p, c);
+        give_back(p, c->to, c->to + bytes);
+        bool kept = kind == MALLOC && reuse(p, bytes);
+        bool advised = !c->is_stack && would_advise(p, kind, bytes);
+        put(p, (struct mapping){c->to, c->to + bytes, kind, advised, false, kept});
+        break;
+    }
+    case CALL_UNMAP: unmap(p, c->start, bytes); break;
+    case CALL_REMAP: remap(p, c); break;
+    case CALL_ADVISE: advise(p, c); break;
+    default: move_end(p, c->start);
+    }
+}
+
 /* The code of one place is read once for each process; where the process has gone, another's at the same place is taken. */
 enum direction touched_direction(pid_t pid, uint64_t ip)
 {
@@ -227,16 +416,24 @@ enum direction touched_direction(pid_t pid, uint64_t ip)
     return found;
 }
 
-/* Whether the block's first touch would have given a huge page, had its mapping been advised. A program that maps without a
- * libc (Go's) cannot be made to. The heap would end at a block's
- * end: glibc then asks for whole blocks. */
+/* Whether the block's first touch would have given a huge page, had its mapping been advised: it, or its neighbours with it,
+ * cover the block. The heap would end at a block's end: glibc then asks for whole blocks. */
 static bool covers(const struct process *p, const struct mapping *m, uint64_t number)
 {
-    uint64_t start = number * BLOCK;
+    uint64_t start = number * BLOCK, end = start + BLOCK;
     if (m->kind == HEAP)
         return start >= p->heap_start;
-    bool advised = m->kind == MALLOC || (m->kind == ANONYMOUS && p->has_libc);
-    return advised && m->start <= start && m->end >= start + BLOCK;
+    const struct mapping *low = m, *high = m;
+    while (low->start > start && low > p->mappings && low[-1].advised && low[-1].end == low->start)
+        low--;
+    while (high->end < end && high + 1 < p->mappings + p->count && high[1].advised && high[1].start == high->end)
+        high++;
+    return m->advised && low->start <= start && high->end >= end;
+}
+
+static uint64_t *saved_by(const struct mapping *m)
+{
+    return m->kind == MALLOC || m->kind == HEAP ? &touched.malloc_faults : &touched.other_faults;
 }
 
 /* Whether an advised block would have saved this fault. */
@@ -253,7 +450,7 @@ static void simulate(const struct process *p, const struct mapping *m, struct bl
             ++*(b->is_malloc ? &touched.malloc_blocks : &touched.other_blocks);
     }
     if (b->would_be_huge)
-        ++*(b->is_malloc ? &touched.malloc_faults : &touched.other_faults);
+        ++*saved_by(m);
 }
 
 static uint64_t *first_write(enum kind kind)
@@ -277,20 +474,23 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
             return &touched.zero_read;
         *page = OWN;
         if (b->would_be_huge)
-            ++*(b->is_malloc ? &touched.malloc_faults : &touched.other_faults);
+            ++*saved_by(m);
         return &touched.zero_write;
     }
     bool before = state == OWN || (*page & BEFORE);
-    simulate(p, m, b, state == OWN);
+    if (*page & HUGE) {
+        b->begun = true;
+        ++*saved_by(m);
+    } else if (!(*page & SPLIT)) {
+        simulate(p, m, b, state == OWN);
+    }
     *page = d == DIRECTION_READ ? ZERO : OWN;
     if (d == DIRECTION_READ)
         return &touched.zero_read;
     bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
     touched.malloc_writes += is_malloc;
-    if (!before)
-        return first_write(m->kind);
-    touched.again_malloc += is_malloc;
-    return &touched.again;
+    touched.again_malloc += p->calls_seen && m->kind == MALLOC ? m->kept : is_malloc && before;
+    return before ? &touched.again : first_write(m->kind);
 }
 
 int touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_bytes, bool in_kernel)

@@ -20,6 +20,19 @@ struct touched {
     /* If mappings were advised: blocks that would be huge, and the faults in them that there would not be. */
     uint64_t malloc_blocks, malloc_faults, other_blocks, other_faults;
     uint64_t processes, unknown_direction, java;
+    uint64_t calls[5], returned_bytes, moved_bytes; /* calls by kind, where these are seen */
+};
+
+enum { CALLER_WORDS = 8, MAPPING_CALLS = sizeof(((struct touched *)0)->calls) / sizeof(uint64_t) };
+
+/* A call that changes mappings. */
+struct mapping_call {
+    enum { CALL_MAP, CALL_UNMAP, CALL_REMAP, CALL_ADVISE, CALL_BREAK } kind;
+    bool is_stack;                /* of a thread */
+    int advice;
+    uint64_t start, bytes;        /* CALL_BREAK: the new end of the heap */
+    uint64_t to, to_bytes;        /* the call's result; of CALL_REMAP the new size */
+    uint64_t stack[CALLER_WORDS]; /* the top of the caller's stack, which tells malloc's mappings from others */
 };
 
 extern struct touched touched;
@@ -28,6 +41,7 @@ void touched_fork(pid_t parent, pid_t child);   /* a new process, or, where both
 void touched_exec(pid_t pid);
 void touched_exit(pid_t pid);
 void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
+void touched_call(pid_t pid, const struct mapping_call *call);
 /* Whether the code at `ip` writes; asked soon after the fault, while the process is there. */
 enum direction touched_direction(pid_t pid, uint64_t ip);
 /* The fault's counter, as an index into `struct touched`; -1 where memory has run out. */

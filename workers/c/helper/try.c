@@ -2,6 +2,7 @@
  * it cost as one line of JSON. It adopts what the command leaves behind (it is a subreaper), so nothing is left running. */
 #include "core.h"
 #include "faults.h"
+#include "mappings.h"
 #include "proof.h"
 #include "split.h"
 #include "verb.h"
@@ -25,6 +26,8 @@ enum {
     RINGS_MS = 10,     /* between two readings of the records of its page faults */
     SPLIT_MS = 500,    /* between two readings of the samples of its CPU time */
     MAX_EVICT = 16,
+    CALL_NUMBERS = 5,  /* of /proc/PID/io */
+    WITH_CALLS = 'c',  /* the word by which the command begins: it is to be stopped at calls that change mappings */
 };
 
 static struct {
@@ -210,9 +213,11 @@ __attribute__((noreturn)) static void become(const struct pipes *p, char **comma
     dup2(p->in, 0);
     dup2(p->out[1], 1);
     dup2(p->err[1], 2);
-    char word;
+    char word = 0;
     if (is_followed() && read(p->go[0], &word, 1) < 0)
         _exit(127);
+    if (is_followed() && word == WITH_CALLS)
+        mappings_filter();
     execvp(command[0], command);
     int error = errno;
     if (write(p->failed[1], &error, sizeof error) < 0)
@@ -251,13 +256,13 @@ static void start(void)
     close(p.err[1]);
     close(p.failed[1]);
     if (is_followed()) {
-        if (asked.proof)
-            proof_begin(job.pid);
+        bool traced = asked.proof && proof_begin(job.pid);
         if (asked.faults)
             faults_begin(job.pid, asked.stacks, asked.stack_period);
         if (asked.split_us)
             split_begin(job.pid, asked.split_us);
-        if (write(p.go[1], "", 1) != 1)
+        char word = traced && asked.faults && !faults_reason()[0] ? (char)WITH_CALLS : 0;
+        if (write(p.go[1], &word, 1) != 1)
             give_up("pipe", strerror(errno));
     }
     if (read(p.failed[0], &job.error, sizeof job.error) != sizeof job.error)
@@ -301,7 +306,11 @@ static void sleep_ms(uint64_t ms)
         ms = SPLIT_MS;
     struct pollfd watched[4] = {{job.signals, POLLIN, 0}, {job.out, POLLIN, 0}, {job.err, POLLIN, 0}, {rings, POLLIN, 0}};
     poll(watched, 4, (int)(ms > 60000 ? 60000 : ms));
-    if (asked.faults)
+    /* A traced command stops often: neither is done at every stop. */
+    static uint64_t looked_ns;
+    bool is_due = now_ns() - looked_ns >= LOOK_MS * 1000000ull;
+    looked_ns = is_due ? now_ns() : looked_ns;
+    if (asked.faults && (is_due || watched[3].revents))
         faults_read();
     if (asked.split_us)
         split_read();
@@ -318,7 +327,7 @@ static void sleep_ms(uint64_t ms)
         close(job.err);
         job.err = -1;
     }
-    if (asked.proof)
+    if (asked.proof && is_due)
         proof_look_at_all();
 }
 
@@ -366,16 +375,16 @@ static void end_all(void)
         job.left += for_each_child(0);
 }
 
-/* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing. */
-static void read_io(const char *path, uint64_t io[4])
+/* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing, bytes of pages made dirty. */
+static void read_io(const char *path, uint64_t io[CALL_NUMBERS])
 {
-    static const char *const names[4] = {"rchar:", "wchar:", "syscr:", "syscw:"};
+    static const char *const names[CALL_NUMBERS] = {"rchar:", "wchar:", "syscr:", "syscw:", "\nwrite_bytes:"};
     char text[512];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     close(fd);
     text[got > 0 ? got : 0] = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < CALL_NUMBERS; i++) {
         const char *at = strstr(text, names[i]);
         io[i] = at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
     }
@@ -385,17 +394,18 @@ static void read_io(const char *path, uint64_t io[4])
  * process's own, without the one thread of this process. */
 static void print_calls(void)
 {
-    uint64_t all[4], own[4];
+    uint64_t all[CALL_NUMBERS], own[CALL_NUMBERS];
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/io", getpid());
     read_io(path, own);
     read_io("/proc/self/io", all);
     /* The first reading was itself a call, which the second has and the first has not. */
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < CALL_NUMBERS; i++)
         all[i] = all[i] > own[i] ? all[i] - own[i] : 0;
     all[2] -= all[2] > 0;
-    printf(",\"read_bytes\":%llu,\"write_bytes\":%llu,\"read_calls\":%llu,\"write_calls\":%llu", (unsigned long long)all[0],
-           (unsigned long long)all[1], (unsigned long long)all[2], (unsigned long long)all[3]);
+    printf(",\"read_bytes\":%llu,\"write_bytes\":%llu,\"read_calls\":%llu,\"write_calls\":%llu,\"dirtied_pages\":%llu",
+           (unsigned long long)all[0], (unsigned long long)all[1], (unsigned long long)all[2], (unsigned long long)all[3],
+           (unsigned long long)all[4] / 4096);
 }
 
 static void print_run(void)

@@ -57,6 +57,9 @@ pub struct CommandCost {
     pub read_calls: u64,
     #[serde(default)]
     pub write_calls: u64,
+    /// Pages of the page cache that its writes made dirty: new ones, and old ones that were clean.
+    #[serde(default)]
+    pub dirtied_pages: u64,
     /// Its page faults by kind, where they were followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,

@@ -1,6 +1,7 @@
 //! Page faults of a command by kind, as the helper program counted them.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Page faults of one run, over all processes and threads; `heap` to `elsewhere` are those in user mode, each in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +53,9 @@ pub struct Faults {
     pub unknown_direction: u64,
     /// True if a Java virtual machine was among the processes.
     pub java: bool,
+    /// Calls that change mappings, by name, and bytes that they gave back and moved; none where they were not seen.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, u64>,
 }
 
 impl Faults {

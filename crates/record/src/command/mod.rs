@@ -10,7 +10,7 @@ mod trial;
 use crate::{folder::Kept, kind::Kind, outcome::Status, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
-pub use profile::{Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileSummary};
+pub use profile::{Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileSummary};
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
 use std::collections::BTreeMap;

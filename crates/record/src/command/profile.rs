@@ -41,6 +41,8 @@ pub enum MemoryEvent {
     ReadBytes,
     WriteCalls,
     WriteBytes,
+    /// Pages of files that writes made or made dirty, beyond the copying.
+    WriteNew,
 }
 
 /// Events whose costs are summed.
@@ -55,10 +57,10 @@ pub enum EventFamily {
 impl MemoryEvent {
     /// Its family.
     pub fn family(self) -> EventFamily {
-        use MemoryEvent::{FreeBase, FreeHuge, ReadBytes, ReadCalls, WriteBytes, WriteCalls};
+        use MemoryEvent::{FreeBase, FreeHuge, ReadBytes, ReadCalls, WriteBytes, WriteCalls, WriteNew};
         match self {
             FreeBase | FreeHuge => EventFamily::Freeing,
-            ReadCalls | ReadBytes | WriteCalls | WriteBytes => EventFamily::Calls,
+            ReadCalls | ReadBytes | WriteCalls | WriteBytes | WriteNew => EventFamily::Calls,
             _ => EventFamily::Faults,
         }
     }
@@ -75,12 +77,6 @@ pub struct EventCounts {
     pub processes: f64,
     /// The most resident memory of any one process, in bytes.
     pub max_rss_bytes: f64,
-    /// Resident memory of the largest process at its end; 0 where this is not known.
-    pub end_rss_bytes: f64,
-    /// Of it, without a file and in base pages.
-    pub end_base_bytes: f64,
-    /// Of it, in huge pages.
-    pub end_huge_bytes: f64,
 }
 
 /// Unit cost of one kind of event, in seconds of CPU time.
@@ -109,10 +105,23 @@ pub struct CostLine {
 /// Counts times prices against the command's own time in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Consistency {
-    /// Explained part, as a share of the command's time in the kernel.
+    /// Explained part, as a share of the command's time in the kernel. The interval covers both sides.
     pub explained: Amount,
-    /// True if no more is explained than there is, within a tenth.
-    pub holds: bool,
+    pub agreement: Agreement,
+}
+
+/// Position of the explained part's whole interval relative to all of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// The interval is within 70 and 120 % of the time.
+    Consistent,
+    /// More is explained than there is: the prices are not this program's.
+    Exceeds,
+    /// Most of the rest is work of the kernel that has no price here.
+    FallsShort,
+    /// The interval is too wide to tell, or the time too short for the clock that divides it.
+    NotSettled,
 }
 
 /// A change that would save page faults.
@@ -148,6 +157,9 @@ pub struct ProfileSummary {
     pub kernel_s: Option<Amount>,
     /// CPU time with the faults followed relative to that without; absent where this was not done.
     pub overhead: Option<Amount>,
+    /// Calls that change mappings, as in [`super::Faults`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mappings: BTreeMap<String, u64>,
     pub prices: Vec<Price>,
     pub faults: Option<CostLine>,
     /// The same by callers, in seconds, the largest first; together they are all of it.
@@ -157,7 +169,7 @@ pub struct ProfileSummary {
     pub freeing: Option<CostLine>,
     /// Cost of read and write calls.
     pub calls: Option<CostLine>,
-    /// True if that agrees with the command's own time.
+    /// Agreement of that with the command's own time.
     pub consistency: Option<Consistency>,
     /// Settings worth a try, the largest saving first.
     pub candidates: Vec<Candidate>,

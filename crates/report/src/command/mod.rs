@@ -3,14 +3,15 @@
 mod places;
 mod policy;
 mod profile;
+mod stack_formats;
 mod trial;
 
 use crate::document::{Block, Document};
 use record::command::{Amount, CommandPlan, CommandSummary};
 use record::{sizes::format_ns, summary::Note};
 
-pub use places::folded;
 pub use policy::{Deployment, policy};
+pub use stack_formats::STACK_FORMATS;
 pub use trial::hyperfine;
 
 /// The document of a study.

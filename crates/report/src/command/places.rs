@@ -1,11 +1,9 @@
-//! Cost by callers: a tree of functions for readers, folded stacks and a flame graph for other programs and the page.
+//! Cost by callers: a tree of functions for a screen, a flame graph for the page.
 
 use crate::document::{Block, Chart};
 use crate::plot::{FlameBox, Plot};
-use anyhow::Result;
-use record::command::{CallFrame, CallStacks, ProfileSummary};
+use record::command::{CallStacks, ProfileSummary};
 use std::collections::BTreeMap;
-use std::io::Write;
 
 /// Nodes below this share of the total are left out of the tree.
 const LEAST: f64 = 0.02;
@@ -101,7 +99,7 @@ impl<'a> CostNode<'a> {
 }
 
 /// A function's name; its module where it has none.
-fn label(function: &str, module: &str) -> String {
+pub(super) fn label(function: &str, module: &str) -> String {
     match (function, module) {
         ("", "") => "(code without a file)".to_owned(),
         ("", module) => format!("[{module}]"),
@@ -159,19 +157,4 @@ pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
         Block::Code(lines.join("\n")),
         Block::Chart(Chart { caption, plot: Plot::Flame(flame), legend: Vec::new() }),
     ]
-}
-
-/// Folded stacks: a line a stack, its functions from the outermost inwards, and its cost in nanoseconds.
-pub fn folded(summary: &ProfileSummary, out: &mut dyn Write) -> Result<()> {
-    let Some(stacks) = &summary.stacks else { return Ok(()) };
-    for stack in &stacks.stacks {
-        let frames = stack.frames.iter().filter_map(|&at| stacks.frames.get(at));
-        let name = |frame: &CallFrame| label(&frame.function, &frame.module).replace([';', '\n'], ":");
-        let mut line: Vec<String> = frames.map(name).collect();
-        if line.is_empty() {
-            line.push("(callers not known)".to_owned());
-        }
-        writeln!(out, "{} {:.0}", crate::escape::terminal(&line.join(";")), 1e9 * stack.weight)?;
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::{bounds, count, digits, machine, notes, places, quoted, seconds, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
-use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
+use record::command::{Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
 use record::{outcome::Status, sizes::about_size};
 
 /// Rows of the table; what is left out is in --json.
@@ -21,7 +21,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         blocks.push(Block::Answer(format!("It could not be profiled: {}.", summary.reason)));
     } else {
         blocks.extend(verdict(summary).map(Block::Answer));
-        blocks.extend(counted(summary).into_iter().map(Block::Text));
+        blocks.extend(counted(summary).into_iter().chain(mappings(summary)).map(Block::Text));
     }
     if summary.outcome == Status::Untrusted {
         blocks.push(Block::Answer(format!("Not to be trusted, so no costs: {}.", summary.reason)));
@@ -48,7 +48,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
 
 /// The answer in one sentence: how much there is to gain, from what, and where.
 fn verdict(summary: &ProfileSummary) -> Option<String> {
-    if summary.outcome != Status::Ok || summary.consistency.as_ref().is_some_and(|c| !c.holds) {
+    if summary.outcome != Status::Ok || summary.consistency.is_some_and(|c| c.agreement == Agreement::Exceeds) {
         return None;
     }
     let faults = summary.faults.as_ref()?;
@@ -126,6 +126,7 @@ fn kind_words(kind: MemoryEvent) -> &'static str {
         MemoryEvent::ReadBytes => "bytes read",
         MemoryEvent::WriteCalls => "write calls",
         MemoryEvent::WriteBytes => "bytes written",
+        MemoryEvent::WriteNew => "new pages of files",
     }
 }
 
@@ -198,17 +199,31 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
 fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
     let Amount { value, low, high } = consistency.explained;
     let kernel = summary.kernel_s.map_or_else(String::new, |k| format!(" of {}", seconds(k.value)));
-    let limits = format!("{} %, {}–{}", percent(value), percent(low), percent(high));
-    if consistency.holds {
-        format!("Consistent: together they explain {limits} of its own kernel time{kernel}.")
-    } else {
-        format!(
-            "Not consistent: they would explain {limits} of its own kernel time{kernel}, so the prices are not this program's and nothing is predicted from them."
-        )
+    let limits = format!("{} %, {}–{}, of its own kernel time{kernel}", percent(value), percent(low), percent(high));
+    match consistency.agreement {
+        Agreement::Consistent => format!("Consistent: together they explain {limits}."),
+        Agreement::FallsShort => {
+            format!("Together they explain {limits}: most of the rest is other work of the kernel, which has no price here.")
+        }
+        Agreement::NotSettled => format!("Together they explain {limits}: too wide an interval to call it consistent."),
+        Agreement::Exceeds => format!(
+            "Not consistent: they would explain {limits}, so the prices are not this program's and nothing is predicted from them."
+        ),
     }
 }
 
-/// Settings that are worth a try. The model is off by as much as it predicts (docs/validity.md), so no figure is promised.
+/// Calls that change mappings, in one sentence.
+fn mappings(summary: &ProfileSummary) -> Option<String> {
+    let part = |(name, number): (&String, &u64)| match name.strip_suffix("_bytes") {
+        Some(what) => format!("{} {what}", about_size(*number as f64)),
+        None => format!("{} {name}", count(*number as f64)),
+    };
+    let parts: Vec<String> = summary.mappings.iter().filter(|(_, number)| **number > 0).map(part).collect();
+    (!parts.is_empty()).then(|| format!("Mappings: {}.", parts.join(", ")))
+}
+
+/// Settings that are worth a try. A figure is given only where the interval, which has the model's error (docs/validity.md),
+/// leaves a saving.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
     for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {
@@ -216,11 +231,13 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
             pages if pages >= 1.0 => format!(", {} huge pages instead", count(pages)),
             _ => String::new(),
         };
-        let faults = count(candidate.faults_saved);
-        sentences.push(format!("{} is worth a try: {faults} page faults fewer{pages}.", candidate.setting));
+        let (faults, saved) = (count(candidate.faults_saved), candidate.kernel_s);
+        let figure = if saved.low > 0.0 { format!(", {} of CPU saved", bounds(&saved)) } else { String::new() };
+        sentences.push(format!("{} is worth a try: {faults} page faults fewer{pages}{figure}.", candidate.setting));
     }
-    if summary.by_kind && sentences.is_empty() && summary.faults.is_some_and(|faults| faults.share.low >= WORTH) {
-        sentences.push("No saving is foreseen; huge pages are worth a try all the same.".to_owned());
+    let has_thp = summary.candidates.iter().any(|c| c.setting == "thp" && c.kernel_s.value > 0.0);
+    if summary.by_kind && !has_thp && summary.faults.is_some_and(|faults| faults.share.low >= WORTH) {
+        sentences.push("thp is worth a try all the same: no price of a huge page foretells its saving.".to_owned());
     }
     sentences
 }

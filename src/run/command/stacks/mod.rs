@@ -18,7 +18,7 @@ const FILE: &str = "stacks";
 /// Limit of that file, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
 /// CallStacks that a launch is to bring: their kernel-side copies of 16 KiB must cost little of its time.
-const WANTED: u64 = 500;
+const WANTED: u64 = 250;
 /// CallStacks that each process is to bring, where there are many.
 const LEAST: u64 = 8;
 /// Frames that are kept of a stack, the innermost.

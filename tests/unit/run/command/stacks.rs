@@ -29,8 +29,8 @@ fn periods_are_primes_that_change_and_leave_each_process_its_stacks() {
         let cost = CommandCost { minor_faults, ..CommandCost::default() };
         [launch(LaunchMode::Plain, cost.clone()), launch(LaunchMode::Traced, CommandCost { proof, ..cost })]
     };
-    assert_eq!(period(&launches(999, 1), 3), 1);
+    assert_eq!(period(&launches(499, 1), 3), 1);
     let of_many: Vec<u64> = (0..3).map(|block| period(&launches(90_000, 1), block)).collect();
-    assert_eq!(of_many, [181, 191, 193]);
+    assert_eq!(of_many, [367, 373, 379]);
     assert_eq!(period(&launches(90_000, 1000), 0), 11);
 }

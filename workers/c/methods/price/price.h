@@ -7,8 +7,8 @@ struct prices {
     char *fresh, *mapped;      /* memory that nobody has touched; a private mapping of the file */
     char *buffer;              /* resident, of `chunk` bytes */
     size_t bytes, page, pages, chunk;
-    int file;                  /* holds `bytes` zeros */
-    size_t done[4];            /* calls that did all they were asked */
+    int file, new_file;        /* holds `bytes` zeros; holds nothing yet */
+    size_t done[5];            /* calls that did all they were asked */
 };
 
 void price_begin(struct slot *s, struct prices *p);
@@ -53,11 +53,11 @@ __attribute__((unused)) static size_t chunk_reads(const struct prices *p)
     return done;
 }
 
-__attribute__((unused)) static size_t chunk_writes(const struct prices *p)
+__attribute__((unused)) static size_t chunk_writes(const struct prices *p, int file)
 {
     size_t done = 0;
     for (size_t i = 0; i < p->bytes; i += p->chunk)
-        done += pwrite(p->file, p->buffer, p->chunk, (off_t)i) == (ssize_t)p->chunk;
+        done += pwrite(file, p->buffer, p->chunk, (off_t)i) == (ssize_t)p->chunk;
     return done;
 }
 #endif

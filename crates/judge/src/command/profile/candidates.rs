@@ -8,7 +8,7 @@ const WORTH: f64 = 0.003;
 /// Share of the predicted saving by which nine tenths of the measured ones were off (docs/validity.md).
 const KEEP_ERROR: f64 = 0.85;
 /// The same of settings for huge pages, whose price scatters from process to process.
-const HUGE_ERROR: f64 = 1.4;
+const HUGE_ERROR: f64 = 13.0;
 
 /// Faults that a change would take away, and huge pages that would come instead.
 struct Change {
@@ -23,15 +23,13 @@ pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Pr
         return Vec::new();
     }
     let Some(pages) = &plan.pages else { return Vec::new() };
-    // Only a page that came again at its old address was surely given back: memory that the peak does not explain may have been
-    // moved by mremap(2) or belong to a pool that malloc does not know of.
-    let again = counted.mean(|f| f.again_malloc);
+    let again = counted.foreseen(|f| f.again_malloc);
     let mut changes = vec![Change { setting: "keep", faults: again, huge_pages: 0.0 }];
     // Where every mapping gets huge pages already, asking for them changes nothing.
     if pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20 {
         let mut change = |setting, faults, huge_pages| changes.push(Change { setting, faults, huge_pages });
-        let (faults, blocks) = (counted.mean(|f| f.other_faults), counted.mean(|f| f.other_blocks));
-        change("thp", counted.mean(|f| f.malloc_faults) + faults, counted.mean(|f| f.malloc_blocks) + blocks);
+        let (faults, blocks) = (counted.foreseen(|f| f.other_faults), counted.foreseen(|f| f.other_blocks));
+        change("thp", counted.foreseen(|f| f.malloc_faults) + faults, counted.foreseen(|f| f.malloc_blocks) + blocks);
         if counted.followed.iter().any(|(_, faults)| faults.java) {
             change("java-thp", faults, blocks);
         }

@@ -15,6 +15,8 @@ pub(super) struct Counted<'a> {
     pub shown: EventCounts,
     /// Launches whose faults were followed; none if kinds are not known.
     pub followed: Vec<(&'a CommandCost, &'a Faults)>,
+    /// The traced launch, where calls that change mappings were seen beside its faults.
+    pub traced: Option<&'a Faults>,
     /// The reason why it cannot be believed.
     pub doubt: Option<String>,
 }
@@ -27,6 +29,11 @@ impl Counted<'_> {
     /// Mean of a followed count.
     pub fn mean(&self, count: fn(&Faults) -> u64) -> f64 {
         mean(self.followed.iter().map(|(_, faults)| count(faults) as f64))
+    }
+
+    /// Faults that a changed setting would move, by the traced launch, which knows the end of each mapping.
+    pub fn foreseen(&self, count: fn(&Faults) -> u64) -> f64 {
+        self.traced.map_or_else(|| self.mean(count), |faults| count(faults) as f64)
     }
 
     /// Minor faults of a followed launch.
@@ -90,7 +97,10 @@ pub(super) fn counted<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> 
     }
     let of_plain = |count: fn(&CommandCost) -> u64| mean(plain.iter().map(|cost| count(cost) as f64));
     let followed = costs(LaunchMode::Followed).filter_map(|cost| Some((cost, cost.faults.as_ref()?))).collect();
-    let mut counted = Counted { shown: EventCounts::default(), followed, doubt: None };
+    let traced =
+        costs_in(launches, LaunchMode::Traced).filter(|cost| cost.end == CommandEnd::Exit && cost.code == plain[0].code);
+    let traced = traced.filter_map(|cost| cost.faults.as_ref()).find(|faults| !faults.calls.is_empty() && faults.lost == 0);
+    let mut counted = Counted { shown: EventCounts::default(), followed, traced, doubt: None };
     let minor_faults = of_plain(|cost| cost.minor_faults);
     counted.shown = EventCounts {
         events: if counted.followed.is_empty() {
@@ -103,7 +113,6 @@ pub(super) fn counted<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> 
         switches: of_plain(|cost| cost.voluntary_switches.saturating_add(cost.involuntary_switches)),
         processes: counted.mean(|faults| faults.processes),
         max_rss_bytes: of_plain(|cost| cost.max_rss_kib) * 1024.0,
-        ..EventCounts::default()
     };
     let shown = &mut counted.shown;
     shown.events.extend([
@@ -111,13 +120,8 @@ pub(super) fn counted<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> 
         (MemoryEvent::ReadBytes, of_plain(|cost| cost.read_bytes)),
         (MemoryEvent::WriteCalls, of_plain(|cost| cost.write_calls)),
         (MemoryEvent::WriteBytes, of_plain(|cost| cost.write_bytes)),
+        (MemoryEvent::WriteNew, of_plain(|cost| cost.dirtied_pages)),
     ]);
-    let traced = costs_in(launches, LaunchMode::Traced).find(|cost| cost.end == CommandEnd::Exit);
-    if let Some(seen) = traced.and_then(|cost| cost.proof.as_ref()) {
-        shown.end_rss_bytes = seen.end_rss_bytes as f64;
-        shown.end_huge_bytes = seen.end_huge_bytes as f64;
-        shown.end_base_bytes = seen.end_anonymous_bytes.saturating_sub(seen.end_huge_bytes) as f64;
-    }
     let unnamed = plan.pages.as_ref().is_none_or(|pages| pages.page_bytes == 0);
     counted.doubt = counted.doubt().or_else(|| unnamed.then(|| "the size of a page is not known".to_owned()));
     Some(counted)

@@ -11,7 +11,7 @@ use super::{Times, costs_in, failure, note};
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 use record::command::{
-    Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, LaunchMode, MemoryEvent,
+    Agreement, Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, LaunchMode, MemoryEvent,
     ProfileSummary, schema_of,
 };
 use record::{outcome::Status, summary::Note};
@@ -25,6 +25,8 @@ pub use prices::{MIB, footprint_bytes};
 const MUCH_BYTES: u64 = 1 << 30;
 /// Largest excess of explained over measured kernel time: the split of CPU time is sampled.
 const SURPLUS: f64 = 1.05;
+/// Share of the measured kernel time within which the whole interval of the explained part is consistent with it.
+const CONSISTENT: (f64, f64) = (0.7, 1.2);
 /// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
 const TICK_S: f64 = 0.004;
 
@@ -87,9 +89,23 @@ fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<Consistency
     if system_s <= 0.0 {
         return None;
     }
-    let explained = amount(blocks.iter().map(|block| block.cost_s(counted, |_| true) / system_s))?;
-    let unseen_s = TICK_S / (blocks.len() as f64).sqrt();
-    Some(Consistency { explained, holds: explained.low * system_s <= SURPLUS * system_s + unseen_s })
+    let cost = amount(blocks.iter().map(|block| block.cost_s(counted, |_| true)))?;
+    let kernel = amount(blocks.iter().map(|block| block.plain.kernel_s()))?;
+    // Both sides scatter: prices from block to block, the command's own time from run to run.
+    let half = |a: Amount| (a.high - a.low) / 2.0 / a.value.max(1e-9);
+    let (value, spread) = (cost.value / system_s, half(cost).hypot(half(kernel)));
+    let explained = Amount { value, low: value * (1.0 - spread).max(0.0), high: value * (1.0 + spread) };
+    let unseen = TICK_S / (blocks.len() as f64).sqrt() / system_s;
+    let agreement = if explained.low > SURPLUS + unseen {
+        Agreement::Exceeds
+    } else if explained.high + unseen < CONSISTENT.0 {
+        Agreement::FallsShort
+    } else if explained.low >= CONSISTENT.0 && explained.high <= CONSISTENT.1 && unseen <= 1.0 - CONSISTENT.0 {
+        Agreement::Consistent
+    } else {
+        Agreement::NotSettled
+    };
+    Some(Consistency { explained, agreement })
 }
 
 /// CPU time of the followed launch relative to the plain one of the same block.
@@ -123,7 +139,8 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
 
 /// Predicted kernel time of each setting: the change in seconds, negative where it saves.
 pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Amount> {
-    summary.candidates.iter().map(|c| (c.setting.clone(), c.kernel_s.negated())).collect()
+    let settled = summary.candidates.iter().filter(|c| c.kernel_s.low > 0.0 || c.kernel_s.high < 0.0);
+    settled.map(|c| (c.setting.clone(), c.kernel_s.negated())).collect()
 }
 
 /// Judges a profile from its plan and launches alone.
@@ -142,7 +159,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let stacks =
         faults.zip(believed).and_then(|(faults, counted)| places::stacks(launches, &all, counted, faults.seconds.value));
     let consistency = believed.and_then(|counted| consistency(&all, counted));
-    let holds = consistency.is_none_or(|c| c.holds);
+    let holds = consistency.is_none_or(|c| c.agreement != Agreement::Exceeds);
     let candidates = believed.filter(|_| holds).map(|counted| candidates::candidates(plan, counted, &all));
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| all.len())));
@@ -156,6 +173,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         cpu_s: amount(all.iter().map(|block| block.plain.cpu_s())),
         kernel_s: amount(all.iter().map(|block| block.plain.kernel_s())),
         overhead: if plan.attached.is_none() { overhead(launches) } else { None },
+        mappings: counted.as_ref().and_then(|c| c.traced).map(|faults| faults.calls.clone()).unwrap_or_default(),
         prices: counted.as_ref().map(|c| shown(&all, c)).unwrap_or_default(),
         faults,
         stacks,

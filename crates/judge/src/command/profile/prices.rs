@@ -33,7 +33,8 @@ impl BlockPrices {
         let phase = |what: LaunchMode, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
         let mut prices = base(&phase)?;
         huge(plan, &phase, &mut prices);
-        events(&phase, &mut prices);
+        let page_bytes = plan.pages.as_ref().map_or(4096, |pages| pages.page_bytes.max(1));
+        events(page_bytes, &phase, &mut prices);
         let copied = phase(LaunchMode::PriceCow, "write").map(|p| per_fault(p, 0));
         prices.extend(copied.map(|price| (MemoryEvent::Cow, price)));
         Some(BlockPrices { each: prices })
@@ -75,7 +76,7 @@ fn huge(plan: &CommandPlan, phase: &impl Fn(LaunchMode, &str) -> Option<PricePha
     }
 }
 
-fn events(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
+fn events(page_bytes: u64, phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
     let measured = |name| phase(LaunchMode::PriceEvents, name);
     let faults = [
         (MemoryEvent::ZeroRead, "zero-read"),
@@ -93,6 +94,11 @@ fn events(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut 
         let copy = (bytes.cpu_ns as f64 * 1e-9 - call_s * bytes.ops as f64).max(0.0);
         prices.insert(call, call_s);
         prices.insert(byte, copy / bytes.bytes.max(1) as f64);
+    }
+    // The cost of a new page beyond that of overwriting one that is there.
+    if let (Some(new), Some(over)) = (measured("write-new"), measured("write-bytes")) {
+        let beyond_s = new.cpu_ns.saturating_sub(over.cpu_ns) as f64 * 1e-9;
+        prices.insert(MemoryEvent::WriteNew, beyond_s / (new.bytes / page_bytes).max(1) as f64);
     }
 }
 

@@ -83,6 +83,7 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> CommandLaunch {
         write_bytes: 0,
         read_calls: 0,
         write_calls: 0,
+        dirtied_pages: 0,
         faults: None,
         faults_unseen: None,
         stacks_unseen: None,

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Predictions of `profile` compared with what `try` measures on real programs: the figures of docs/validity.md.
+
+    validity/study.py PAGEWISE FOLDER [NAME …]     measures validity/programs.tsv; what FOLDER/results.jsonl has is not measured again
+    validity/study.py --table FOLDER               prints tables and verdict of what was measured
+
+The model's error is learnt on the first half by split conformal prediction: the share of the prediction by which the measured change of CPU
+time was off, at the rank that covers nine tenths. The second half tests it. PAIRS=30 takes 30 pairs for each try instead of 10.
+"""
+import json, math, os, random, shutil, subprocess, sys, time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PAIRS = os.environ.get("PAIRS", "10")
+COVERED = 0.9       # share of measured changes that an interval is to hold
+LARGE = 0.05        # effects from this share of CPU time on are to be foretold or called worth a try
+COSTS = 0.01        # a proposed setting that costs more than this is a miss
+
+SOURCES = {
+    "arrays.py": "import numpy as n\nfor i in range(8):\n    a = n.ones(3_000_000)\n    b = a * 2 + i\n    c = b.sum()\nprint(c)\n",
+    "frame.py": "import numpy as n, pandas as p\nf = p.DataFrame({'k': n.arange(600_000) % 1000, 'v': n.arange(600_000.0)})\n"
+                "for i in range(4):\n    f = f.sort_values('v', ascending=i % 2 == 0)\nprint(f.groupby('k').v.mean().sum())\n",
+    "lists.py": "print(sum(len(x) for x in [[i, i + 1] for i in range(500_000)]))\n",
+    "table.py": "import json\nt = None\nfor i in range(3):\n    t = json.load(open('table.json'))\nprint(len(t))\n",
+    "lists.js": "let all = []; for (let i = 0; i < 600000; i++) all.push({n: i, s: 'x' + i}); console.log(all.length)\n",
+    "Lists.java": "import java.util.*;\npublic class Lists { public static void main(String[] a) { long n = 0; for (int k = 0; k < 6; k++) {\n"
+                  "List<long[]> l = new ArrayList<>(); for (int i = 0; i < 150; i++) l.add(new long[100_000]); n += l.size(); }\n"
+                  "System.out.println(n); } }\n",
+    "hash.pl": "my %h; while (<>) { chomp; $h{$_} = $.; } print scalar(keys %h), \"\\n\";\n",
+    "hash.rb": "h = {}\n400_000.times { |i| h[\"key #{i}\"] = [i, i + 1] }\nputs h.size\n",
+    "hash.tcl": "for {set i 0} {$i < 250000} {incr i} { set a(key$i) [list $i x$i] }\nputs [array size a]\n",
+    "tables.lua": "local t = {}\nfor i = 1, 700000 do t[i] = {i, 'x' .. i} end\nprint(#t)\n",
+    "arrays.php": "<?php $a = []; for ($i = 0; $i < 900000; $i++) $a[] = [$i, \"x$i\"]; echo count($a), \"\\n\";\n",
+    "vectors.R": "s <- 0\nfor (i in 1:12) { x <- runif(2e6); s <- s + sum(sort(x)[1:10]) }\ncat(s > 0, '\\n')\n",
+    "matrix.m": "s = 0; for i = 1:12, a = ones(1200) * i; b = a + a'; s = s + sum(b(:)); end, disp(s)\n",
+    "vec.rs": "fn main() { let mut n = 0; for _ in 0..4 { let mut v = Vec::new(); for i in 0..8_000_000u64 { v.push(i); }\n"
+              "n += v.len(); } println!(\"{n}\"); }\n",
+    "hash.rs": "use std::collections::HashMap;\nfn main() { let mut h = HashMap::new(); for i in 0..1_500_000u64 { h.insert(i, [i; 3]); }\n"
+               "println!(\"{}\", h.len()); }\n",
+    "blocks.c": "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void) { long n = 0; for (int i = 0; i < 60; i++) {\n"
+                "char *p = malloc(40 << 20); memset(p, i, 8 << 20); n += p[i]; free(p); } printf(\"%ld\\n\", n); }\n",
+    "unordered.cpp": "#include <cstdio>\n#include <string>\n#include <unordered_map>\nint main() { std::unordered_map<long, std::string> m;\n"
+                     "for (long i = 0; i < 700000; i++) m[i * 7919] = \"a value of some length \" + std::to_string(i); printf(\"%zu\\n\", m.size()); }\n",
+    "vector.cpp": "#include <cstdio>\n#include <vector>\nint main() { size_t n = 0; for (int k = 0; k < 6; k++) { std::vector<double> v;\n"
+                  "for (int i = 0; i < 6000000; i++) v.push_back(i); n += v.size(); } printf(\"%zu\\n\", n); }\n",
+    "templates.cpp": "#include <algorithm>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <regex>\n#include <string>\n#include <vector>\n"
+                     "int f(const std::string &s) { return std::regex_match(s, std::regex(\"a+b\")); }\n",
+    "maps.go": "package main\n\nimport \"fmt\"\n\nfunc main() {\n\tm := map[int][]int{}\n\tfor i := 0; i < 900000; i++ {\n\t\tm[i] = []int{i, i + 1}\n\t}\n"
+               "\tfmt.Println(len(m))\n}\n",
+}
+BUILT = [
+    ["rustc", "-O", "-o", "vec", "vec.rs"], ["rustc", "-O", "-o", "hash", "hash.rs"], ["gcc", "-O2", "-o", "blocks", "blocks.c"],
+    ["g++", "-O2", "-o", "unordered", "unordered.cpp"], ["g++", "-O2", "-o", "vector", "vector.cpp"], ["go", "build", "-o", "maps", "maps.go"],
+    ["javac", "Lists.java"], ["gcc", "-c", "many.c"], ["g++", "-c", "unordered.cpp"],
+]
+
+
+def inputs(work):
+    """Fills a folder with what the programs read, the same each time, and builds what is to be built."""
+    work.mkdir(parents=True, exist_ok=True)
+    if (work / "done").exists():
+        return
+    numbers = list(range(1, 400_001))
+    random.Random(1).shuffle(numbers)
+    for name, text in SOURCES.items():
+        (work / name).write_text(text)
+    (work / "numbers.txt").write_text("".join(f"{n}\n" for n in numbers))
+    (work / "large.bin").write_bytes(random.Random(2).randbytes(60_000_000))
+    (work / "table.json").write_text(json.dumps([{"n": n, "text": f"row {n}"} for n in numbers[:150_000]]))
+    rows = "".join(f"insert into t values({n}, 'row number {n}');\n" for n in numbers[:100_000])
+    (work / "rows.sql").write_text("create table t(n, text);\nbegin;\n" + rows + "commit;\ncreate index i on t(text);\nselect count(*) from t;\n")
+    (work / "many.c").write_text("".join(f"int f{i}(int a, int b) {{ return (a + {i}) * b ^ (a >> 3) % (b | 1); }}\n" for i in range(600)))
+    for command in BUILT:
+        if shutil.which(command[0]):
+            subprocess.run(command, cwd=work, check=True, env={**os.environ, "GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
+    repository = work / "repository"
+    repository.mkdir()
+    git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(git + ["init", "-q"], check=True)
+    for i in range(40):
+        (repository / "file").write_text("".join(f"{n}\n" for n in numbers[i * 100:i * 100 + 20_000]))
+        subprocess.run(git + ["add", "file"], check=True)
+        subprocess.run(git + ["commit", "-qm", f"change {i}"], check=True)
+    (work / "done").write_text("")
+
+
+def programs():
+    for line in (HERE / "programs.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            yield line.split("\t")
+
+
+def is_here(needs):
+    if needs in ("numpy", "pandas"):
+        return subprocess.run(["/usr/bin/python3", "-c", f"import {needs}"], capture_output=True).returncode == 0
+    return shutil.which(needs) is not None
+
+
+def asked(pagewise, words, work):
+    """The summary that a verb prints, and the seconds that it took."""
+    begun = time.time()
+    said = subprocess.run([pagewise, *words], cwd=work, capture_output=True, text=True)
+    try:
+        return json.loads(said.stdout), time.time() - begun
+    except json.JSONDecodeError:
+        return {"error": (said.stdout + said.stderr).strip()[-300:]}, time.time() - begun
+
+
+def measure(pagewise, folder, wanted):
+    work, results = folder / "work", folder / "results.jsonl"
+    inputs(work)
+    os.environ["XDG_DATA_HOME"] = str(folder / "kept")
+    done = {json.loads(line)["name"] for line in results.read_text().splitlines()} if results.exists() else set()
+    for half, name, settings, needs, command in programs():
+        if name in done or (wanted and name not in wanted):
+            continue
+        if not is_here(needs):
+            print(f"{name}: not here", flush=True)
+            continue
+        profile, took_s = asked(pagewise, ["profile", "--blocks", "6", "--json", "--discard-output", "--", command], work)
+        words = ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", settings, "--", command]
+        trial, tried_s = asked(pagewise, words, work)
+        kept = {key: profile.get(key) for key in ("outcome", "reason", "error", "cpu_s", "kernel_s", "faults", "consistency", "overhead",
+                                                  "mappings", "candidates", "notes")}
+        arms = {arm["name"]: {"status": arm["status"], "reason": arm["reason"], **{m: arm["against"].get(m) for m in ("cpu", "kernel", "faults")}}
+                for arm in trial.get("arms", []) if arm["role"] == "setting"}
+        with open(results, "a") as file:
+            file.write(json.dumps({"half": half, "name": name, "took_s": took_s, "tried_s": tried_s, "load": os.getloadavg()[0],
+                                   "profile": kept, "arms": arms, "trusted": trial.get("trusted"), "error": trial.get("error")}) + "\n")
+        print(f"{name}: {took_s:.0f} s + {tried_s:.0f} s", flush=True)
+
+
+def rows(folder):
+    """A row a program and setting: predicted and measured saving of CPU time, in seconds."""
+    for line in (folder / "results.jsonl").read_text().splitlines():
+        r = json.loads(line)
+        profile = r["profile"]
+        found = {c["setting"]: c for c in profile["candidates"] or []}
+        for setting, arm in r["arms"].items():
+            change = (arm["cpu"] or {}).get("change")
+            c = found.get(setting)
+            fallback = setting == "thp" and profile["faults"] and profile["faults"]["share"]["low"] >= LARGE
+            yield {
+                "half": r["half"], "name": r["name"], "setting": setting, "status": arm["status"], "cpu": profile["cpu_s"] and profile["cpu_s"]["value"],
+                "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),
+                "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > 0) or bool(fallback),
+                "saved": -change["value"] if change and arm["status"] == "ok" else 0.0 if arm["status"] == "no-effect" else None,
+                "bounds": (-change["high"], -change["low"]) if change and arm["status"] == "ok" else (0.0, 0.0),
+                "outcome": profile["outcome"], "trusted": r["trusted"],
+            }
+
+
+def is_usable(row):
+    return row["outcome"] == "ok" and row["saved"] is not None and row["cpu"] and row["trusted"]
+
+
+def learnt(all_rows, settings):
+    """The error that covers nine tenths of the first half, as a share of the prediction."""
+    scores = sorted(abs(r["saved"] - r["predicted"]) / r["predicted"] for r in all_rows
+                    if r["half"] == "1" and is_usable(r) and r["setting"] in settings and (r["predicted"] or 0) > 0)
+    rank = math.ceil((len(scores) + 1) * COVERED)
+    return scores[min(rank, len(scores)) - 1] if scores else math.inf, len(scores), rank <= len(scores)
+
+
+def table(folder):
+    every = list(rows(folder))
+    ms = lambda s: "–" if s is None else f"{1e3 * s:.0f}".replace("-", "−")
+    print("| half | program | setting | CPU, ms | faults, % | kernel time explained | predicted, ms | measured, ms (95 %) | proposed |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for r in every:
+        measured = f"{ms(r['saved'])} ({ms(r['bounds'][0])} to {ms(r['bounds'][1])})" if r["saved"] is not None else r["status"]
+        measured = "no effect" if r["status"] == "no-effect" else measured
+        share = "–" if r["share"] is None else f"{100 * r['share']:.0f}"
+        print(f"| {r['half']} | {r['name']} | {r['setting']} | {ms(r['cpu'])} | {share} | {r['agreement'] or r['outcome']} | {ms(r['predicted'])} | "
+              f"{measured} | {'yes' if r['proposed'] else 'no'} |")
+    for settings in (("thp", "java-thp"), ("keep",)):
+        error, count, enough = learnt(every, settings)
+        tested = [r for r in every if r["half"] == "2" and is_usable(r) and r["setting"] in settings and (r["predicted"] or 0) > 0]
+        held = [r for r in tested if abs(r["saved"] - r["predicted"]) <= error * r["predicted"]]
+        print(f"\n{'/'.join(settings)}: error {error:.2f} of the prediction, learnt on {count}{'' if enough else ' (the largest: too few for the rank)'}; "
+              f"holds {len(held)} of {len(tested)} held out")
+        for r in tested:
+            if r not in held:
+                print(f"  outside: {r['name']}: predicted {ms(r['predicted'])}, measured {ms(r['saved'])}")
+    for half in "12":
+        usable = [r for r in every if r["half"] == half and is_usable(r)]
+        large = [r for r in usable if r["bounds"][0] > 0 and r["saved"] >= LARGE * r["cpu"]]
+        missed = [f"{r['name']} {r['setting']}" for r in large if not r["proposed"]]
+        costly = [f"{r['name']} {r['setting']}" for r in usable if r["proposed"] and r["bounds"][1] < -COSTS * r["cpu"]]
+        print(f"\nhalf {half}: {len(usable)} usable rows; of {len(large)} effects from {100 * LARGE:.0f} % of CPU on {len(large) - len(missed)} proposed"
+              f" (not: {', '.join(missed) or 'none'}); proposed and costly: {', '.join(costly) or 'none'}")
+    results = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    overheads = sorted(r["profile"]["overhead"]["value"] - 1 for r in results if r["profile"].get("overhead"))
+    if overheads:
+        print(f"\nprograms {len(results)}; overhead of following faults with stacks: median {100 * overheads[len(overheads) // 2]:.1f} %; "
+              f"profiles took {min(r['took_s'] for r in results):.0f} to {max(r['took_s'] for r in results):.0f} s; load "
+              f"{min(r['load'] for r in results):.1f} to {max(r['load'] for r in results):.1f}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--table":
+        table(Path(sys.argv[2]))
+    else:
+        measure(str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve(), sys.argv[3:])
