@@ -104,6 +104,10 @@ def times(pagewise, count, states):
               f"{count}, huge free blocks {statistics.median(shares):+.2f} {reason}", flush=True)
 
 
+def leftovers(place):
+    return glob.glob(f"{place}/run/scratch-*") + glob.glob(f"{place}/[!r]*")
+
+
 def children(pid):
     return [int(child) for child in text(f"/proc/{pid}/task/{pid}/children").split()]
 
@@ -135,8 +139,11 @@ def kills(pagewise, count, seed):
             time.sleep(0.3)
             subprocess.run([pagewise, "list"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         undone = until_as(before)
-        # A killed run keeps its folder; nothing else may be there.
-        left = glob.glob(f"{place}/run/scratch-*") + glob.glob(f"{place}/[!r]*")
+        # A killed run keeps its folder; nothing else may be there. The guard removes the state's own folder last.
+        left = leftovers(place)
+        for _ in range(100):
+            time.sleep(0.05 if left else 0)
+            left = leftovers(place)
         if not undone or left:
             print(f"{number}: {state}, {victim} killed ({was}): left {left}, machine differs: "
                   f"{[(a, b) for a, b in zip(before, machine()) if a != b]}", flush=True)

@@ -154,8 +154,13 @@ static void restore(char **field)
     if (!listed && !(controls && strcmp(field[1], "-memory") == 0))
         return;
     int fd = open(field[0], O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0 && is_kernels(fd, controls) && write(fd, field[1], strlen(field[1])) < 0)
-        errno = 0; /* Nobody is left to be told. */
+    bool ours = fd >= 0 && is_kernels(fd, controls);
+    /* A killed holder may take a moment to close its device, which until then takes no reset. */
+    struct timespec pause = {0, 100000000};
+    int tries = fnmatch("/sys/block/*/reset", field[0], FNM_PATHNAME) == 0 && nanosleep(&pause, NULL) == 0 ? 20 : 1;
+    while (ours && write(fd, field[1], strlen(field[1])) < 0 && errno == EBUSY && --tries > 0)
+        nanosleep(&pause, NULL);
+    errno = 0; /* Nobody is left to be told. */
     if (fd >= 0)
         close(fd);
 }
