@@ -30,6 +30,7 @@ static const char *const settings[] = {
     "/sys/module/zswap/parameters/enabled",
     "/sys/module/zswap/parameters/compressor",
     "/sys/block/zram[0-9]*/reset",
+    "/sys/class/bdi/[0-9]*/read_ahead_kb",
     "/proc/sys/vm/compact_memory",
     "/proc/sys/vm/drop_caches",
     "/proc/sys/vm/compact_unevictable_allowed",
