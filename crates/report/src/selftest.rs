@@ -5,8 +5,11 @@ use judge::selftest::real::Real;
 use judge::selftest::{KnownEffect, SURE, SelfTest};
 use record::sizes::{format_ns, three_digits};
 
-/// A table of figures: each column has its heading and the figure of a row.
-fn table<T>(rows: &[T], columns: &[(&str, fn(&T) -> String)]) -> Block {
+/// A column: its heading, and the text of its figure in a row.
+type Figure<'a, T> = (&'a str, fn(&T) -> String);
+
+/// A table of figures: one row for each of `rows`.
+fn table<T>(rows: &[T], columns: &[Figure<T>]) -> Block {
     let heads = columns.iter().enumerate();
     let heads = heads.map(|(at, (title, _))| if at == 0 { Column::text(*title) } else { Column::number(*title) });
     let entry = |row: &T| Entry::new(columns[0].1(row), columns[1..].iter().map(|(_, f)| TableCell::text(f(row))).collect());
