@@ -4,7 +4,7 @@
 #   package  packs every package of the workspace, and builds each from what was packed and nothing else
 #   install  `cargo install`, and an overview by what was installed, with the sources out of sight
 #   oldest   the oldest Rust that Cargo.toml names builds everything: programs, tests, benches
-#   deny     cargo-deny: licenses, sources and duplicates of dependencies; known vulnerabilities where their database is in reach
+#   deny     cargo-deny: licenses, sources and duplicates of dependencies; known vulnerabilities if their database is in reach
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- package install oldest deny

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A wheel of another kind of machine, run by qemu-user: its version, and whether methods of its workers conform.
-# packaging/emulated.sh WHEEL [METHOD]…, with qemu-user-static. Methods that count faults or ask for huge pages are rejected there,
-# and rightly: qemu has faults of its own, and keeps madvise from the kernel. Its times say nothing.
+# packaging/emulated.sh WHEEL [METHOD]…, with qemu-user-static. Methods that count faults or ask for huge pages are rejected
+# there, and rightly: qemu has faults of its own, and keeps madvise from the kernel. Its times say nothing.
 # The kernel starts programs of the other kind by binfmt_misc, registered in a user namespace only: this machine stays as it is,
 # and no root is needed. Linux has that from 6.7 on.
 set -eu

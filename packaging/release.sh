@@ -30,7 +30,7 @@ done
 cp packaging/nix/flake.nix "$out/"
 (cd "$out" && sha256sum -- * > SHA256SUMS && cat SHA256SUMS)
 alone=consumers/pagewise-bench/Cargo.toml # a package of its own
-# cargo keeps what it unpacked and built for one target folder, also when the sources have changed since: a new folder each time.
+# cargo keeps what it unpacked and built for one target folder, also when sources have changed since: a new folder each time.
 CARGO_TARGET_DIR=$(mktemp -d /var/tmp/pagewise-publish.XXXXXX)
 export CARGO_TARGET_DIR
 trap 'rm -rf "$CARGO_TARGET_DIR"' EXIT

@@ -207,7 +207,7 @@ pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     Ok(workers)
 }
 
-/// Installations of one language by their versions: those that were named by an option, and the usual ones with another version.
+/// Installations of one language by their versions: those that an option names, and the usual ones with another version.
 /// `about` tells a version, its text and its place.
 fn installations<T, V: Ord>(
     (option, named): (&str, &[PathBuf]),

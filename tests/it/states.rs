@@ -88,6 +88,8 @@ fn states_are_reached_proved_and_undone() {
                 assert!(mine.len() >= 2, "{name}: {states:#?}");
                 assert!(mine.iter().all(|state| state.get("lost").is_none()), "{name}: {mine:#?}");
             }
+            // Other tests run beside it and take its processor.
+            "untrusted" if cells[0]["cause"]["word"] == "switched-out" => assert!(!mine.is_empty(), "{name}: {states:#?}"),
             other => panic!("{name} is {other}: {:#}", cells[0]),
         }
     }

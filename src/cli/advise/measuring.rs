@@ -13,6 +13,8 @@ use std::time::Instant;
 
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
+/// Seconds that the question as it was put gets before sizes and other cases get any: workers start, and each method has a launch.
+const POINT_S: f64 = 3.0;
 
 /// Use of the time of one question, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,9 @@ impl Spending {
     pub fn new(request: &AdviceRequest, budget_s: f64) -> Spending {
         let cases = if advice::cases(request).is_empty() { 0.0 } else { 0.15 };
         let axis = if request.topic.by_size { 0.6 } else { 0.0 };
-        Spending { point_s: budget_s * (1.0 - cases - axis), axis_s: budget_s * axis, cases_s: budget_s * cases }
+        let point_s = (budget_s * (1.0 - cases - axis)).max(POINT_S.min(budget_s));
+        let beyond_s = if cases + axis > 0.0 { (budget_s - point_s) / (cases + axis) } else { 0.0 };
+        Spending { point_s, axis_s: beyond_s * axis, cases_s: beyond_s * cases }
     }
 }
 

@@ -233,7 +233,7 @@ static void take(const struct perf_event_header *header)
         r.address = word[3];
         r.bytes = word[4];
         r.flag = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-        r.direction = (uint8_t)(r.flag ? DIRECTION_WRITE : touched_direction(r.pid, word[0]));
+        r.direction = (uint8_t)(r.flag ? DIRECTION_WRITE : direction_at(r.pid, word[0]));
         faults.samples++;
         break;
     case PERF_RECORD_LOST:

@@ -4,9 +4,8 @@
 #include "core.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
-enum { FREED = 64, BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, CODE = 16, BUCKETS = 1024, DIRECTIONS = 1 << 14 };
+enum { FREED = 64, BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, BUCKETS = 1024 };
 
 enum kind { NOTHING, ANONYMOUS, MALLOC, HEAP, STACK, SHARED, FILE_BACKED };
 /* Added to a state: BEFORE where the page was touched in an earlier life, HUGE where a huge page would have moved with it,
@@ -44,11 +43,6 @@ struct process {
 
 struct touched touched;
 static struct process *processes[BUCKETS];
-static struct {
-    uint64_t ip;
-    pid_t pid;
-    uint8_t direction;
-} directions[DIRECTIONS];
 
 static struct process **entry_of(pid_t pid)
 {
@@ -390,30 +384,6 @@ void touched_call(pid_t pid, const struct mapping_call *c)
     case CALL_ADVISE: advise(p, c); break;
     default: move_end(p, c->start);
     }
-}
-
-/* The code of one place is read once for each process; where the process has gone, another's at the same place is taken. */
-enum direction touched_direction(pid_t pid, uint64_t ip)
-{
-    unsigned at = (unsigned)((ip * 0x9E3779B97F4A7C15u) >> 50);
-    if (directions[at].ip == ip && directions[at].pid == pid)
-        return directions[at].direction;
-    unsigned char code[CODE];
-    struct iovec here = {code, CODE}, there = {(void *)ip, CODE};
-    ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
-    if (got < CODE) {
-        there.iov_len = PAGE - ip % PAGE; /* up to the end of its page */
-        got = there.iov_len < CODE ? process_vm_readv(pid, &here, 1, &there, 1, 0) : got;
-    }
-    if (got <= 0 && directions[at].ip == ip)
-        return directions[at].direction;
-    enum direction found = got > 0 ? direction_of(code, (size_t)got) : DIRECTION_UNKNOWN;
-    if (found == DIRECTION_UNKNOWN)
-        return found;
-    directions[at].ip = ip;
-    directions[at].pid = pid;
-    directions[at].direction = (uint8_t)found;
-    return found;
 }
 
 /* Whether the block's first touch would have given a huge page, had its mapping been advised: it, or its neighbours with it,

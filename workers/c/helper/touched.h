@@ -42,8 +42,6 @@ void touched_exec(pid_t pid);
 void touched_exit(pid_t pid);
 void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
 void touched_call(pid_t pid, const struct mapping_call *call);
-/* Whether the code at `ip` writes; asked soon after the fault, while the process is there. */
-enum direction touched_direction(pid_t pid, uint64_t ip);
 /* The fault's counter, as an index into `struct touched`; -1 where memory has run out. */
 int touched_fault(pid_t pid, uint64_t address, enum direction direction, uint64_t page_bytes, bool in_kernel);
 #endif

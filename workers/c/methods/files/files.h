@@ -28,7 +28,7 @@ struct files {
     struct io_counts before;
 };
 
-/* Before the clock: makes the files once, puts their cached pages into the cell's state, and gets a buffer for `turns` files. */
+/* Before the clock: makes the files once, puts their cached pages into the cell's state, gets a buffer for `turns` files. */
 void files_begin(struct slot *s, struct files *f, bool packed, size_t turns);
 /* After the pass and before anything else. */
 void files_proofs(struct slot *s, struct files *f, const char *calls);

@@ -3,8 +3,8 @@
 #define PAGEWISE_RESTORE_PAGED_H
 #include "restore.h"
 
-/* All phases, from map to end, with a mapping of the snapshot to copy from. `flags` are mmap's beside MAP_PRIVATE and MAP_ANONYMOUS; `rest` is the phase's work by several
- * threads, NULL for the guest's own. */
+/* All phases, from map to end, with a mapping of the snapshot to copy from. `flags` are mmap's beside MAP_PRIVATE and
+ * MAP_ANONYMOUS; `rest` is the phase's work by several threads, NULL for the guest's own. */
 static inline void guest_paged(struct slot *s, struct guest *g, struct pager *pager, int flags,
                                void (*rest)(const struct part *))
 {

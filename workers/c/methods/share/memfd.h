@@ -1,5 +1,5 @@
-/* A memory file without a name, of `memfd` in C and in Rust and of `memfd-huge`: side a makes, uses and ends it, side b attaches
- * it. */
+/* A memory file without a name, of `memfd` in C and in Rust and of `memfd-huge`: side a makes, uses and ends it, side b
+ * attaches it. */
 #ifndef PAGEWISE_SHARE_MEMFD_H
 #define PAGEWISE_SHARE_MEMFD_H
 #include "methods/share/share.h"
