@@ -317,21 +317,12 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
         evict: common.evict.iter().map(|path| user_file(path, "--evict")).collect::<Result<_>>()?,
         input: named.map(|path| user_file(path, "--input")).transpose()?,
         precision: NARROW,
-        margin: 0.0,
-        budget_s: None,
-        pairs: None,
         warmups: 1,
         time_limit_s: common.time_limit,
         ignore_failure: common.ignore_failure,
         discard_output: common.discard_output,
-        sample_kernel: false,
-        totals_only: false,
-        stacks: false,
-        attached: None,
-        pages: None,
         environment: machine::capture(Path::new("/")).headline(),
-        profile: None,
-        predicted: BTreeMap::new(),
+        ..CommandPlan::default()
     })
 }
 

@@ -48,7 +48,7 @@ fn profiled(place: &Place, options: &[&str], command: &[&str]) -> Said {
     place.run(&[&["profile"], options, &["--"], command].concat())
 }
 
-fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
+pub fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
     let said = profiled(place, &[options, &["--json"]].concat(), command);
     let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/profile.schema.json");
@@ -59,7 +59,7 @@ fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
     value
 }
 
-fn built(place: &Place, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+pub fn built(place: &Place, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let (file, program) = (place.file(&format!("{name}.c")), place.file(name));
     std::fs::write(&file, source).unwrap();
     let done = Command::new("gcc").args(["-O1", "-o"]).args([&program, &file]).args(flags).output();
@@ -186,92 +186,14 @@ fn moved_and_trimmed_mappings_are_seen() {
     assert!(screen.contains("Mappings: ") && screen.contains(" 1 mremap") && screen.contains("4.0 MiB moved"), "{screen}");
 }
 
-/// Three functions whose faults are as 5 : 3 : 2, without frame pointers: one touches by itself, one by another function, one
-/// by the library's memset.
-const PLANTED: &str = r#"
-#include <string.h>
-#include <sys/mman.h>
-#define APART __attribute__((noinline, noclone))
-enum { PAGE = 4096 };
-static char *fresh(size_t pages) {
-    char *p = mmap(0, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    madvise(p, pages * PAGE, MADV_NOHUGEPAGE);
-    return p;
-}
-APART static void touch(volatile char *p, size_t pages) { for (size_t i = 0; i < pages; i++) p[i * PAGE] = 1; }
-APART static int planted_half(void) {
-    volatile char *p = fresh(10000);
-    for (size_t i = 0; i < 10000; i++) p[i * PAGE] = 1;
-    return p[5];
-}
-APART static int planted_third(void) { char *p = fresh(6000); touch(p, 6000); return p[6]; }
-APART static int planted_fifth(void) { char *p = fresh(4000); memset(p, 1, 4000ul * PAGE); return p[7]; }
-int main(void) { return planted_half() + planted_third() + planted_fifth() - 1; }
-"#;
-
 /// Cost of all stacks with this function.
-fn with_function(of: &Value, name: &str) -> f64 {
+pub fn with_function(of: &Value, name: &str) -> f64 {
     let stacks = &of["stacks"];
     let has = |stack: &&Value| {
         let mut frames = stack["frames"].as_array().unwrap().iter();
         frames.any(|at| stacks["frames"][at.as_u64().unwrap() as usize]["function"] == name)
     };
     stacks["stacks"].as_array().unwrap().iter().filter(has).map(|stack| stack["weight"].as_f64().unwrap()).sum()
-}
-
-#[test]
-fn page_faults_are_blamed_on_the_functions_that_cause_them() {
-    let place = Place::new();
-    let flags = ["-g", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"];
-    let program = built(&place, "planted", PLANTED, &flags).expect("gcc builds");
-    let program = program.to_str().unwrap();
-    if !may_follow() {
-        return skip("perf's software events may not be had");
-    }
-    let of = summary(&place, &["--blocks", "6", "--ignore-failure"], &[program]);
-    let total = of["faults"]["seconds"]["value"].as_f64().unwrap();
-    let sum: f64 = of["stacks"]["stacks"].as_array().unwrap().iter().map(|s| s["weight"].as_f64().unwrap()).sum();
-    assert!((sum / total - 1.0).abs() < 1e-6, "{sum} {total}");
-    let costs = ["planted_half", "planted_third", "planted_fifth"].map(|name| with_function(&of, name));
-    let planted: f64 = costs.iter().sum();
-    for (cost, share) in costs.iter().zip([0.5, 0.3, 0.2]) {
-        assert!((cost / planted / share - 1.0).abs() < 0.1, "{costs:?}");
-    }
-    assert!(planted > 0.9 * total, "{planted} of {total}");
-    let of_memset = with_function(&of, "main") / planted;
-    assert!(of_memset > 0.99, "memset's callers are known: {of_memset}");
-    let run = of["plan"]["run"].as_str().unwrap();
-    let screen = place.run(&["report", run]).out;
-    let first = screen.split("\nAnswers\n").nth(1).and_then(|answers| answers.lines().next()).unwrap();
-    assert!(first.contains("first-touch page faults in planted_half: worth acting"), "{screen}");
-    assert!(screen.contains("planted.c:"), "{screen}");
-    let folded = place.run(&["export", run, "--format", "folded"]).out;
-    assert!(folded.contains("main;planted_third;touch "), "{folded}");
-    let file = place.file("pprof");
-    let said = place.run(&["export", run, "--format", "pprof", "--out", file.to_str().unwrap()]);
-    assert_eq!(said.code, 0, "{}", said.err);
-    is_pprof(&file);
-    let page = place.file("page.html");
-    assert_eq!(place.run(&["report", run, "--html", page.to_str().unwrap()]).code, 0);
-    let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("plot flame") && page.contains("planted_fifth"));
-    let without = summary(&place, &["--blocks", "6", "--ignore-failure", "--stacks=off"], &[program]);
-    assert!(without.get("stacks").is_none() && without["faults"]["seconds"]["value"].as_f64().unwrap() > 0.0);
-}
-
-/// Go's own reader finds the planted functions with their shares.
-fn is_pprof(file: &Path) {
-    let Ok(read) = Command::new("go").args(["tool", "pprof", "-top", "-cum", "-nodecount=60"]).arg(file).output() else {
-        return skip("go is not installed");
-    };
-    let text = String::from_utf8_lossy(&read.stdout).into_owned();
-    assert!(read.status.success(), "{text} {}", String::from_utf8_lossy(&read.stderr));
-    let cumulative = |name: &str| -> f64 {
-        let line = text.lines().find(|line| line.ends_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
-        line.split_whitespace().nth(4).and_then(|share| share.trim_end_matches('%').parse().ok()).unwrap()
-    };
-    assert!(text.contains("Type: cpu") && cumulative(" main") > 90.0, "{text}");
-    assert!((cumulative(" planted_half") / cumulative(" planted_third") / (5.0 / 3.0) - 1.0).abs() < 0.1, "{text}");
 }
 
 /// A service that touches fresh memory again and again.
@@ -311,7 +233,7 @@ fn a_process_that_runs_already_is_profiled_and_goes_on() {
 #[test]
 fn a_profile_goes_on_to_try_what_is_promising() {
     let place = Place::new();
-    let program = built(&place, "planted", PLANTED, &["-g"]).expect("gcc builds");
+    let program = built(&place, "planted", crate::callers::PLANTED, &["-g"]).expect("gcc builds");
     let words = ["profile", "--then-try", "--blocks", "6", "--ignore-failure", "--", program.to_str().unwrap()];
     let said = place.run(&words);
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);

@@ -123,6 +123,10 @@ fn what_won_is_deployed_by_the_lines_that_are_written() {
     let recipe = std::fs::read_to_string(folder.join("Dockerfile")).unwrap();
     assert!(recipe.contains("COPY ") && recipe.contains("ENV LD_PRELOAD=\"/usr/local/lib/"), "{recipe}");
     assert!(recipe.contains("# Side effect: none."), "{recipe}");
+    assert!(unit.contains("\n[Service]\nEnvironment="), "{unit}");
+    let files: Vec<_> =
+        crate::support::place::entries(&folder).iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+    assert!(files.len() == 5 && !files.contains(&"no-thp.c".into()), "{files:?}");
     let again = tried(&place, &options, &[program.to_str().unwrap()]);
     assert!(again.code == 1 && again.err.contains("policy"), "{}", again.err);
 }

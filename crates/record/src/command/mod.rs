@@ -26,7 +26,7 @@ pub fn schema_of(kind: Kind) -> u32 {
 }
 
 /// Plan of a study. Written once, before the first launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandPlan {
     /// [`schema_of`] its kind.
     pub schema: u32,

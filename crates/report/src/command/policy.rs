@@ -1,15 +1,19 @@
-//! Lines that deploy what a try has shown to cost less.
+//! Files that deploy what a try has shown to cost less. Their texts are templates in `policy.toml`.
 
 use super::quoted;
 use super::trial::{exports, finding};
-use record::command::{Arm, TrialSummary};
+use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
+use record::command::TrialSummary;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+const FILES: &str = include_str!("policy.toml");
 
 /// Files that deploy a setting.
 pub struct Deployment {
     pub setting: String,
-    /// Name and content; programs end in `.sh`.
-    pub files: Vec<(&'static str, String)>,
+    /// Content by name; programs end in `.sh`.
+    pub files: BTreeMap<String, String>,
     /// The library of Pagewise's that goes with them, by its path and its name in their folder.
     pub library: Option<(String, String)>,
 }
@@ -30,68 +34,29 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
     let mut about = vec![format!("{}: {}", setting.name, setting.title), finding(&summary.arms[best])];
     about.extend((!setting.side_effects.is_empty()).then(|| format!("Side effect: {}.", setting.side_effects)));
     about.push(format!("pagewise report {}", summary.plan.run));
-    let mut files = vec![
-        ("environment.sh", commented(&about, &exports(&arm))),
-        ("run.sh", runner(&arm, &about)),
-        ("systemd.conf", commented(&about, &drop_in(&arm))),
-        ("Dockerfile", commented(&about, &container(&arm, library.as_ref().map(|(_, name)| name.as_str()), folder))),
-    ];
-    if !setting.java_options.is_empty() {
-        files.push(("jvm.options", commented(&about, std::slice::from_ref(&setting.java_options))));
-    }
-    if setting.no_thp {
-        files.push(("no-thp.c", NO_THP.to_owned()));
-    }
+    let about: Vec<String> = about.iter().map(|line| format!("# {}", line.replace('\n', " "))).collect();
+    let values = context! {
+        about => about.join("\n"),
+        exports => exports(&arm).into_iter().map(|line| line + "\n").collect::<String>(),
+        copied => library.as_ref().map(|(_, name)| name),
+        ..Value::from(Serde(&arm))
+    };
+    let mut files: BTreeMap<String, String> = toml::from_str(FILES).expect("the file is well formed");
+    let templates = templates(folder);
+    files.values_mut().for_each(|text| *text = templates.render_str(text, &values).expect("a template fits every arm"));
+    files.retain(|_, text| !text.is_empty());
     Some(Deployment { setting: setting.name, files, library })
 }
 
-/// Runs a program without huge pages.
-const NO_THP: &str = include_str!("no-thp.c");
-
-fn commented(about: &[String], lines: &[String]) -> String {
-    let about = about.iter().map(|line| format!("# {}", line.replace('\n', " ")));
-    about.chain(lines.iter().cloned()).map(|line| line + "\n").collect()
-}
-
-/// A script that runs any program as the setting does.
-fn runner(arm: &Arm, about: &[String]) -> String {
-    let setting = arm.setting.clone().unwrap_or_default();
-    let mut lines = exports(arm);
-    let mut parts = vec!["exec".to_owned()];
-    parts.extend(setting.no_thp.then(|| "\"$(dirname \"$0\")/no-thp\"".to_owned()));
-    parts.extend(arm.cpus.iter().map(|cpus| format!("taskset -c {}", quoted(cpus))));
-    if !setting.arguments.is_empty() {
-        lines.push("program=$1; shift".to_owned());
-        parts.push("\"$program\"".to_owned());
-        parts.extend(setting.arguments.iter().map(|word| quoted(word)));
-    }
-    parts.push("\"$@\"".to_owned());
-    lines.push(parts.join(" "));
-    format!("#!/bin/sh\n# run.sh PROGRAM ARGUMENTS\n{}", commented(about, &lines))
-}
-
-/// A drop-in for a unit: /etc/systemd/system/NAME.service.d/pagewise.conf.
-fn drop_in(arm: &Arm) -> Vec<String> {
-    let setting = arm.setting.clone().unwrap_or_default();
-    let mut lines = vec!["[Service]".to_owned()];
-    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
-    lines.extend(arm.variables.iter().map(|(name, value)| format!("Environment=\"{name}={}\"", quoted(value))));
-    lines.extend(arm.cpus.iter().map(|cpus| format!("CPUAffinity={cpus}")));
-    if setting.no_thp {
-        lines.push("# Since systemd 260; before, put no-thp before the program in ExecStart=.".to_owned());
-        lines.push("MemoryTHP=disable".to_owned());
-    }
-    if !setting.arguments.is_empty() {
-        lines.push(format!("# Put behind the program in ExecStart=: {}", setting.arguments.join(" ")));
-    }
-    lines
-}
-
-fn container(arm: &Arm, library: Option<&str>, folder: &Path) -> Vec<String> {
-    let inside = |value: &str| folder.to_str().map_or(value.to_owned(), |at| value.replace(at, "/usr/local/lib"));
-    let mut lines: Vec<String> = library.iter().map(|name| format!("COPY {name} /usr/local/lib/{name}")).collect();
-    let value = |value: &str| inside(value).replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$");
-    lines.extend(arm.variables.iter().map(|(name, text)| format!("ENV {name}=\"{}\"", value(text))));
-    lines.extend(arm.cpus.iter().map(|cpus| format!("# docker run --cpuset-cpus {cpus}")));
-    lines
+/// Templates with the ways to quote a text.
+fn templates(folder: &Path) -> Environment<'static> {
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let folder = folder.to_string_lossy().into_owned();
+    let mut templates = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
+    templates.set_syntax(syntax.expect("the usual marks"));
+    templates.add_filter("shell", |text: String| quoted(&text));
+    templates.add_filter("systemd", move |text: String| escaped(&text).replace('%', "%%"));
+    templates.add_filter("docker", move |text: String| escaped(&text.replace(&folder, "/usr/local/lib")).replace('$', "\\$"));
+    templates
 }

@@ -5,7 +5,10 @@ use super::{bounds, count, digits, machine, notes, places, quoted, seconds, sign
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use record::command::{Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
 use record::{outcome::Status, sizes::about_size};
+use std::collections::BTreeMap;
 
+/// Names of memory events.
+const EVENTS: &str = include_str!("events.toml");
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
 /// A share of CPU time from which on it is worth acting.
@@ -104,32 +107,6 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
     vec![format!("A {unit}, by {} blocks: {}.", summary.blocks, parts.join(", "))]
 }
 
-fn kind_words(kind: MemoryEvent) -> &'static str {
-    match kind {
-        MemoryEvent::Heap => "first writes, heap",
-        MemoryEvent::Anonymous => "first writes, mappings",
-        MemoryEvent::Stack => "first writes, stack",
-        MemoryEvent::Shared => "first writes, shared",
-        MemoryEvent::Again => "given back, touched again",
-        MemoryEvent::Elsewhere => "first writes, moved memory",
-        MemoryEvent::ZeroRead => "reads of fresh memory",
-        MemoryEvent::ZeroWrite => "writes after such reads",
-        MemoryEvent::Cow => "copies after fork",
-        MemoryEvent::File => "file pages mapped",
-        MemoryEvent::FileWrite => "file pages copied",
-        MemoryEvent::Huge => "huge pages",
-        MemoryEvent::InCalls => "inside system calls",
-        MemoryEvent::Unknown => "page faults of any kind",
-        MemoryEvent::FreeBase => "base pages given back",
-        MemoryEvent::FreeHuge => "huge pages given back",
-        MemoryEvent::ReadCalls => "read calls",
-        MemoryEvent::ReadBytes => "bytes read",
-        MemoryEvent::WriteCalls => "write calls",
-        MemoryEvent::WriteBytes => "bytes written",
-        MemoryEvent::WriteNew => "new pages of files",
-    }
-}
-
 /// A price of less than a nanosecond is told for a KiB.
 fn each(price: &Price) -> String {
     let is_bytes = matches!(price.kind, MemoryEvent::ReadBytes | MemoryEvent::WriteBytes);
@@ -146,13 +123,14 @@ fn together(price: &Price) -> String {
 }
 
 fn table(prices: &[Price]) -> Option<Block> {
+    let names: BTreeMap<MemoryEvent, String> = toml::from_str(EVENTS).expect("the file is well formed");
     let row = |price: &Price| {
         let cells = vec![
             TableCell::number(count(price.count), Some(price.count)),
             TableCell::number(each(price), Some(price.each_s.value)),
             TableCell::number(together(price), Some(price.together_s.value)),
         ];
-        Entry::new(kind_words(price.kind), cells)
+        Entry::new(&names[&price.kind], cells)
     };
     let mut columns = vec![Column::text("event")];
     columns.extend(["count", "each", "together"].map(Column::number));

@@ -1,17 +1,23 @@
-//! Call stacks of a profile in the formats of other programs: folded lines and pprof's protocol buffer.
+//! Call stacks of a profile in the formats of other programs: folded lines, pprof's protocol buffer, Firefox Profiler's JSON.
 
 use super::places::label;
 use anyhow::Result;
+use indexmap::IndexSet;
+use minijinja::{Environment, value::Serde};
 use record::command::{CallFrame, CallStack, CallStacks};
+use serde_json::json;
 use std::io::Write;
 
 type WriteStacks = fn(&CallStacks, &mut dyn Write) -> Result<()>;
 
 /// Formats by name, with what they hold.
-pub const STACK_FORMATS: [(&str, &str, WriteStacks); 2] = [
+pub const STACK_FORMATS: [(&str, &str, WriteStacks); 3] = [
     ("folded", "a profile's call stacks with their cost in nanoseconds, for flame graphs", folded),
     ("pprof", "the same as pprof's protocol buffer, for go tool pprof and speedscope", pprof),
+    ("firefox", "the same as JSON for profiler.firefox.com", firefox),
 ];
+/// Firefox Profiler's file around the tables of stacks.
+const FIREFOX: &str = include_str!("firefox.jinja");
 
 fn frames<'a>(stacks: &'a CallStacks, stack: &'a CallStack) -> impl DoubleEndedIterator<Item = (usize, &'a CallFrame)> {
     stack.frames.iter().filter_map(|&at| Some((at, stacks.frames.get(at)?)))
@@ -52,13 +58,8 @@ fn put(message: &mut Vec<u8>, field: usize, bytes: &[u8]) {
 
 /// `Profile` of github.com/google/pprof/proto/profile.proto: a location and a function a frame, numbered from 1.
 fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
-    let mut texts: Vec<String> = ["", "cpu", "nanoseconds"].map(str::to_owned).into();
-    let mut index = |text: String| {
-        texts.iter().position(|known| *known == text).unwrap_or_else(|| {
-            texts.push(text);
-            texts.len() - 1
-        })
-    };
+    let mut texts = IndexSet::from(["", "cpu", "nanoseconds"].map(str::to_owned));
+    let mut index = |text: String| texts.insert_full(text).0;
     let mut profile = Vec::new();
     put(&mut profile, 1, &numbers([(1, 1), (2, 2)]));
     for stack in &stacks.stacks {
@@ -74,4 +75,28 @@ fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     }
     texts.iter().for_each(|text| put(&mut profile, 6, text.as_bytes()));
     Ok(out.write_all(&profile)?)
+}
+
+/// A function is a name in a file, a node a frame below the node of its callers.
+fn firefox(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
+    let (mut texts, mut files) = (IndexSet::new(), IndexSet::new());
+    let (mut functions, mut nodes) = (IndexSet::new(), IndexSet::new());
+    let call = |frame: &CallFrame| {
+        let name = texts.insert_full(label(&frame.function, &frame.module)).0;
+        let file = (!frame.file.is_empty()).then(|| files.insert_full(texts.insert_full(frame.file.clone()).0).0);
+        (functions.insert_full((name, file)).0, (frame.line > 0).then_some(frame.line))
+    };
+    let calls: Vec<_> = stacks.frames.iter().map(call).collect();
+    let sample = |stack: &CallStack| {
+        let innermost = frames(stacks, stack).fold(None, |callers, (at, _)| Some(nodes.insert_full((callers, at)).0));
+        (innermost, 1e3 * stack.weight)
+    };
+    let samples: Vec<_> = stacks.stacks.iter().map(sample).collect();
+    let mut templates = Environment::new();
+    templates.set_formatter(|out, _, value| Ok(out.write_str(&json!(value).to_string())?));
+    let tables = json!({
+        "texts": Vec::from_iter(texts), "files": Vec::from_iter(files), "functions": Vec::from_iter(functions),
+        "frames": calls, "nodes": Vec::from_iter(nodes), "samples": samples,
+    });
+    Ok(out.write_all(templates.render_str(FIREFOX, Serde(tables))?.as_bytes())?)
 }

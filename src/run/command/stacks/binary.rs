@@ -1,5 +1,6 @@
 //! A program or library of the user's: how its frames are unwound, and the functions and lines of its code.
 
+use files::{Access, Folder, Ownership};
 use framehop::{ExplicitModuleSectionInfo, Module};
 use gimli::{EndianArcSlice, NativeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
@@ -12,12 +13,15 @@ use std::sync::Arc;
 
 /// Larger files are not opened.
 const MOST_BYTES: u64 = 2 << 30;
+/// Limit of a list of generated code, in bytes.
+const MOST_MAP_BYTES: u64 = 256 << 20;
 /// PF_X of elf(5).
 const EXECUTABLE: u32 = 1;
 
 type Reader = EndianArcSlice<NativeEndian>;
 type Section = Option<(Range<u64>, Arc<[u8]>)>;
 
+#[derive(Default)]
 pub(super) struct Binary {
     name: String,
     /// Offset in the file, bytes and address of what is mapped executable.
@@ -54,7 +58,8 @@ impl Binary {
             let all = elf.dynamic_symbols().chain(elf.symbols());
             for symbol in all.filter(|s| s.kind() == SymbolKind::Text && s.address() != 0) {
                 let end = symbol.address() + symbol.size().max(1);
-                symbols.insert(symbol.address(), (end, symbol.name().unwrap_or_default().to_owned()));
+                let name = symbol.name().unwrap_or_default().split('@').next().unwrap_or_default();
+                symbols.insert(symbol.address(), (end, name.to_owned()));
             }
         }
         Some(Binary {
@@ -65,6 +70,26 @@ impl Binary {
             lines: lines(debug.as_ref().unwrap_or(&elf)),
             symbols,
         })
+    }
+
+    /// Code that a runtime has made, by the lines of this user's /tmp/perf-PID.map: start, size and name.
+    pub fn generated(pid: i32) -> Binary {
+        let opened = Folder::open(Path::new("/tmp")).and_then(|tmp| tmp.read_open(format!("perf-{pid}.map"), MOST_MAP_BYTES));
+        let trusted =
+            opened.ok().filter(|(file, _)| Access::of_descriptor(file).is_ok_and(|a| a.ownership() == Ownership::Own));
+        let text = trusted.map_or_else(String::new, |(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+        let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+        let function = |line: &str| {
+            let (start, rest) = line.split_once(' ')?;
+            let (bytes, name) = rest.split_once(' ')?;
+            Some((hex(start)?, (hex(start)?.checked_add(hex(bytes)?)?, name.to_owned())))
+        };
+        Binary { symbols: text.lines().filter_map(function).collect(), ..Binary::default() }
+    }
+
+    /// True for CPython's trampolines, which have no rule of unwinding.
+    pub fn is_trampoline(&self, address: u64) -> bool {
+        self.symbol(address).starts_with("py::")
     }
 
     /// The address in the file of what is mapped from an offset on.
@@ -109,7 +134,7 @@ impl Binary {
 
     fn symbol(&self, address: u64) -> String {
         let at = self.symbols.range(..=address).next_back().filter(|(_, (end, _))| address < *end);
-        let name = at.map_or("", |(_, (_, name))| name.split('@').next().unwrap_or_default());
+        let name = at.map_or("", |(_, (_, name))| name.as_str());
         addr2line::demangle_auto(Cow::from(name), None).into_owned()
     }
 }

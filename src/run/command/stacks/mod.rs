@@ -6,7 +6,8 @@ mod binary;
 use anyhow::{Context, Result};
 use binary::Binary;
 use files::Folder;
-use framehop::{CacheNative, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
+use framehop::{CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
+use indexmap::IndexSet;
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,8 @@ fn period(launches: &[CommandLaunch], block: i64) -> u64 {
 #[derive(Clone, Default)]
 struct ProcessCode {
     mappings: Vec<Mapping>,
+    /// Code that the process has made itself, read when some is met.
+    generated: Option<Rc<Binary>>,
     unwinder: Option<Rc<UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>>>,
 }
 
@@ -73,7 +76,7 @@ pub(super) struct Callers {
 
 #[derive(Default)]
 struct StackTable {
-    frames: HashMap<CallFrame, usize>,
+    frames: IndexSet<CallFrame>,
     known: HashMap<(*const Binary, u64), Vec<usize>>,
     weights: HashMap<(Vec<usize>, u32), f64>,
 }
@@ -88,6 +91,8 @@ impl Callers {
         let bytes = folder.read(FILE, MOST_BYTES).context("the stacks of page faults")?;
         folder.remove(FILE)?;
         let (mut processes, mut table): (HashMap<i32, ProcessCode>, StackTable) = Default::default();
+        // Names are known by the addresses of code, which is not freed before the end.
+        let mut ended = Vec::new();
         for line in lines(&bytes) {
             match line.tag {
                 b'M' => self.map(processes.entry(line.pid).or_default(), &line),
@@ -95,7 +100,7 @@ impl Callers {
                     let parent = processes.get(&(line.numbers[0] as i32)).cloned();
                     processes.insert(line.pid, parent.unwrap_or_default());
                 }
-                b'X' => drop(processes.remove(&line.pid)),
+                b'X' => ended.extend(processes.remove(&line.pid)),
                 _ => {
                     let frames = self.frames(processes.entry(line.pid).or_default(), &line, &mut table);
                     *table.weights.entry((frames, line.kind)).or_default() += f64::from(line.weight);
@@ -126,12 +131,20 @@ impl Callers {
             let word = line.more.get(at..).and_then(|rest| rest.first_chunk()).ok_or(())?;
             Ok(u64::from_ne_bytes(*word))
         };
-        let mut frames = Vec::new();
-        let mut addresses = unwinder.iter_frames(pc, registers(pc, sp, fp, lr), &mut self.cache, &mut read);
-        while frames.len() < MOST_FRAMES
-            && let Ok(Some(address)) = addresses.next()
-        {
-            frames.extend(table.names(process, address.address_for_lookup()));
+        let (mut frames, mut registers) = (Vec::new(), registers(pc, sp, fp, lr));
+        let mut next = Some(FrameAddress::from_instruction_pointer(pc));
+        while let Some(address) = next.filter(|_| frames.len() < MOST_FRAMES) {
+            let at = address.address_for_lookup();
+            frames.extend(table.names(process, line.pid, at));
+            let is_trampoline = process.generated.as_ref().is_some_and(|code| code.is_trampoline(at));
+            let caller = if is_trampoline && has_no_frame(&registers) {
+                let (sp, word) = (registers.sp(), size_of::<u64>() as u64);
+                registers.set_sp(sp + 2 * word);
+                read(sp + word).ok()
+            } else {
+                unwinder.unwind_frame(address, &mut registers, &mut self.cache, &mut read).ok().flatten()
+            };
+            next = caller.and_then(FrameAddress::from_return_address);
         }
         frames.reverse();
         frames
@@ -140,30 +153,24 @@ impl Callers {
 
 impl StackTable {
     /// The functions at an address, the innermost first: several where calls were inlined.
-    fn names(&mut self, process: &ProcessCode, address: u64) -> Vec<usize> {
+    fn names(&mut self, process: &mut ProcessCode, pid: i32, address: u64) -> Vec<usize> {
         let mapping = process.mappings.iter().find(|m| (m.start..m.end).contains(&address));
-        let binary = mapping.and_then(|m| Some((m.binary.as_deref()?, address.wrapping_sub(m.bias))));
-        let Some((binary, address)) = binary else { return vec![intern(&mut self.frames, CallFrame::default())] };
-        let known = self.known.entry((std::ptr::from_ref(binary), address));
+        let binary = mapping.and_then(|m| Some((m.binary.clone()?, address.wrapping_sub(m.bias))));
+        let generated = || (process.generated.get_or_insert_with(|| Rc::new(Binary::generated(pid))).clone(), address);
+        let (binary, address) = binary.unwrap_or_else(generated);
+        let known = self.known.entry((Rc::as_ptr(&binary), address));
         let frames = &mut self.frames;
-        known.or_insert_with(|| binary.names(address).into_iter().map(|frame| intern(frames, frame)).collect()).clone()
+        known.or_insert_with(|| binary.names(address).into_iter().map(|frame| frames.insert_full(frame).0).collect()).clone()
     }
 
     fn stacks(self) -> CallStacks {
-        let mut frames = vec![CallFrame::default(); self.frames.len()];
-        self.frames.into_iter().for_each(|(frame, at)| frames[at] = frame);
         let stack = |((frames, kind), weight): ((Vec<usize>, u32), f64)| {
             Some(CallStack { frames, event: *KINDS.get(kind as usize)?, weight })
         };
         let mut stacks: Vec<CallStack> = self.weights.into_iter().filter_map(stack).collect();
         stacks.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.frames.cmp(&b.frames)));
-        CallStacks { frames, stacks }
+        CallStacks { frames: self.frames.into_iter().collect(), stacks }
     }
-}
-
-fn intern(frames: &mut HashMap<CallFrame, usize>, frame: CallFrame) -> usize {
-    let next = frames.len();
-    *frames.entry(frame).or_insert(next)
 }
 
 fn unwinder(mappings: &[Mapping]) -> UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind> {
@@ -179,6 +186,17 @@ fn unwinder(mappings: &[Mapping]) -> UnwinderNative<Arc<[u8]>, MayAllocateDuring
 #[cfg(target_arch = "x86_64")]
 fn registers(pc: u64, sp: u64, fp: u64, _: u64) -> UnwindRegsNative {
     UnwindRegsNative::new(pc, sp, fp)
+}
+
+/// True in a trampoline that leaves the frame pointer alone: one word is below its return address.
+#[cfg(target_arch = "x86_64")]
+fn has_no_frame(registers: &UnwindRegsNative) -> bool {
+    registers.bp() != registers.sp()
+}
+
+#[cfg(target_arch = "aarch64")]
+fn has_no_frame(_: &UnwindRegsNative) -> bool {
+    false
 }
 
 #[cfg(target_arch = "aarch64")]

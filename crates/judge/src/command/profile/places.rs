@@ -1,6 +1,7 @@
 //! The cost of page faults by their callers.
 
 use super::{ProfileBlock, counts::Counted};
+use indexmap::IndexSet;
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, EventFamily, MemoryEvent};
 use std::collections::BTreeMap;
 
@@ -42,17 +43,11 @@ pub(super) fn stacks(
 }
 
 fn table(costs: &[((Vec<&CallFrame>, MemoryEvent), f64)]) -> CallStacks {
-    let mut indices: BTreeMap<&CallFrame, usize> = BTreeMap::new();
-    let mut all = CallStacks::default();
-    for ((frames, event), weight) in costs {
-        let frames = frames.iter().map(|&frame| {
-            *indices.entry(frame).or_insert_with(|| {
-                all.frames.push(frame.clone());
-                all.frames.len() - 1
-            })
-        });
-        let frames = frames.collect();
-        all.stacks.push(CallStack { frames, event: *event, weight: *weight });
-    }
-    all
+    let mut all: IndexSet<&CallFrame> = IndexSet::new();
+    let stacks = costs.iter().map(|((frames, event), weight)| {
+        let frames = frames.iter().map(|&frame| all.insert_full(frame).0).collect();
+        CallStack { frames, event: *event, weight: *weight }
+    });
+    let stacks = stacks.collect();
+    CallStacks { frames: all.into_iter().cloned().collect(), stacks }
 }
