@@ -304,9 +304,11 @@ impl LieTest {
             let mut changed = recorded.clone();
             let facts = changed.iter_mut().flatten().flat_map(|t| t.facts.values_mut().flatten());
             facts.filter(|(name, _)| name == "digest").take(1).for_each(|(_, d)| *d = wrong_digest(d));
-            self.ask(record, &changed);
-            let checks = self.evidence.cells.get(&cell).map(|c| &c.checks);
-            checks.and_then(|c| c.outcome()).is_some_and(|o| o.reason.contains("digest"))
+            let mut outcome = |recorded: &Transcripts| {
+                self.ask(record, recorded);
+                self.evidence.cells.get(&cell).and_then(|c| c.checks.outcome())
+            };
+            outcome(&changed) != outcome(recorded)
         };
         if !noticed {
             let parameters = parameter_words(&self.state.cells[cell].cell.parameters, None);

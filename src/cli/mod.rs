@@ -204,6 +204,7 @@ struct Laboratory {
 
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
+        worker::sweep();
         Ok(Laboratory { experiments: catalog::experiments(cli.experiments.as_deref())?, workers: workers(cli)? })
     }
 

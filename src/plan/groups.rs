@@ -4,7 +4,7 @@ use super::wish::Wish;
 use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use record::method::{Isolation, Role};
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
 use record::{experiment::Experiment, sizes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,14 +117,18 @@ pub(super) fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Resul
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
                 }
-                Err(reason) => planned.outcome = Some(Outcome::new(Status::Skipped, reason)),
+                Err(reason) => {
+                    let cause = worker.package().map(|package| Cause::NotInstalled { package: package.to_owned() });
+                    planned.outcome = Some(Outcome { cause, ..Outcome::new(Status::Skipped, reason) });
+                }
             }
         }
         if let Some((library, package)) = &method.preload
             && worker::find_library(library)?.is_none()
         {
             let reason = format!("{library} is not installed; the package {package} has it");
-            planned.outcome = Some(Outcome::new(Status::Skipped, reason));
+            let cause = Cause::NotInstalled { package: package.clone() };
+            planned.outcome = Some(Outcome::new(Status::Skipped, reason).with(cause));
         }
     }
     Ok(hashes)

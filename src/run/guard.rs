@@ -153,7 +153,6 @@ fn unique() -> String {
 
 /// Undoes what laboratories of this user left that were killed together with their guards.
 pub fn put_back() {
-    worker::sweep();
     for folder in folders() {
         if !kernel::names(&folder).is_empty()
             && let Ok(mut helper) = worker::helper_command()

@@ -166,6 +166,15 @@ impl Worker {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
+    /// The Debian package with its language, where that is missing.
+    pub fn package(&self) -> Option<&'static str> {
+        match &self.maker {
+            Maker::Java(None) => Some("default-jdk"),
+            Maker::Python(None) => Some("python3"),
+            _ => None,
+        }
+    }
+
     pub fn compiles(&self) -> bool {
         matches!(self.maker, Maker::Java(_))
     }

@@ -35,12 +35,16 @@ impl Status {
 }
 
 /// The cause of an outcome, with its figures: programs decide by it, never by the reason's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Cause {
     /// The time budget ended before the cell was measured.
     Budget,
+    /// A library or a language is missing; this package of Debian has it.
+    NotInstalled { package: String },
+    /// A setting of the kernel is below the least value that the worker needs.
+    Setting { name: String, least: u64 },
     /// Other processes took the CPU in most rounds.
     SwitchedOut { percent: u32 },
     /// Most launches were disturbed, mainly by other users of the disk.

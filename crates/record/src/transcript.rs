@@ -1,6 +1,6 @@
 //! The words between laboratory and worker: the text of a request, and the lines of a transcript. See `workers/PROTOCOL.md`.
 
-use crate::{cell::Cell, machine_state::STATE};
+use crate::{cell::Cell, machine_state::STATE, outcome::Cause};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -99,6 +99,13 @@ impl SideEnding {
             SideEnding::Skip { cell, .. } | SideEnding::Fail { cell, .. } => Some(*cell),
             SideEnding::Crash { cell, .. } => *cell,
         }
+    }
+
+    /// The setting of the kernel that would provide what is missing: a reason ends in `: sudo sysctl NAME=NUMBER` then.
+    pub fn cause(&self) -> Option<Cause> {
+        let SideEnding::Skip { reason, .. } = self else { return None };
+        let (name, least) = reason.rsplit_once(": sudo sysctl ")?.1.split_once('=')?;
+        Some(Cause::Setting { name: name.to_owned(), least: least.parse().ok()? })
     }
 }
 

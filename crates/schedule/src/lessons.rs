@@ -113,7 +113,7 @@ fn how(side: &SideRecord, record: &LaunchRecord) -> String {
 /// The outcome of a cell by its worker's own account.
 fn outcome(ending: &SideEnding, side: &SideRecord, oom_killed: bool) -> Outcome {
     match ending {
-        SideEnding::Skip { reason, .. } => Outcome::new(Status::Skipped, reason),
+        SideEnding::Skip { reason, .. } => Outcome { cause: ending.cause(), ..Outcome::new(Status::Skipped, reason) },
         SideEnding::Fail { reason, .. } => Outcome::new(Status::Failed, reason),
         SideEnding::Crash { phase, signal, .. } => {
             let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };

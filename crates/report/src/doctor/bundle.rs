@@ -91,9 +91,11 @@ fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
     };
     let parameters = cell.parameters.iter().filter(|(key, value)| is_declared(key, value));
     let parameters: Vec<String> = parameters.map(|(key, value)| format!("{key}={value}")).collect();
-    let cause = match cell.cause {
+    let cause = match &cell.cause {
         None => String::new(),
         Some(Cause::Budget) => "budget".to_owned(),
+        Some(Cause::NotInstalled { package }) => format!("no {package}"),
+        Some(Cause::Setting { name, least }) => format!("{name} below {least}"),
         Some(Cause::SwitchedOut { percent }) => format!("switched out in {percent} % of rounds"),
         Some(Cause::OthersOnDisk { launches }) => format!("others on the disk in {launches} launches"),
         Some(Cause::Disturbed { launches }) => format!("{launches} launches disturbed"),

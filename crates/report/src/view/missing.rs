@@ -1,38 +1,31 @@
 //! Cells without figures, and figures that are not to be believed: by outcome and reason.
 
 use super::labels::Labels;
-use record::{outcome::Status, summary::Summary};
-use std::collections::BTreeMap;
+use record::outcome::{Cause, Status};
+use record::summary::{CellSummary, Summary};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Cells of one outcome and reason.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Absent {
-    pub status: Status,
-    pub reason: String,
+pub(super) struct Absent<'a> {
+    /// The first of them.
+    pub cell: &'a CellSummary,
     /// Their names within the experiment, each once.
     pub names: Vec<String>,
-    pub methods: Vec<String>,
-    pub cells: usize,
+    methods: BTreeSet<&'a str>,
+    cells: usize,
 }
 
 /// Those of one experiment.
-pub(super) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Absent> {
+pub(super) fn absent<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> Vec<Absent<'a>> {
     let definition = summary.experiment(experiment);
     let mut by_reason: BTreeMap<(Status, &str), Absent> = BTreeMap::new();
     let cells = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden && c.status != Status::Ok);
     for cell in cells {
         let name = definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
-        let absent = by_reason.entry((cell.status, &cell.reason)).or_insert_with(|| Absent {
-            status: cell.status,
-            reason: cell.reason.clone(),
-            names: Vec::new(),
-            methods: Vec::new(),
-            cells: 0,
-        });
+        let none = || Absent { cell, names: Vec::new(), methods: BTreeSet::new(), cells: 0 };
+        let absent = by_reason.entry((cell.status, &cell.reason)).or_insert_with(none);
         absent.cells += 1;
-        if !absent.methods.contains(&cell.method) {
-            absent.methods.push(cell.method.clone());
-        }
+        absent.methods.insert(&cell.method);
         if !absent.names.contains(&name) {
             absent.names.push(name);
         }
@@ -40,90 +33,99 @@ pub(super) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Ve
     by_reason.into_values().collect()
 }
 
-/// Remedy for a cell: the words behind the reason's last colon, where they are a command; else the reason.
-fn remedy(reason: &str) -> &str {
-    command(reason).unwrap_or(reason)
+/// Remedy for cells that are missing.
+#[derive(Debug, PartialEq)]
+enum Remedy<'a> {
+    Budget,
+    Install(Vec<&'a str>),
+    /// A setting of the kernel, and its least value.
+    Setting(&'a str, u64),
+    /// None that is known: the reason.
+    Unknown(&'a str),
 }
 
-fn command(reason: &str) -> Option<&str> {
-    const COMMANDS: [&str; 7] = ["sudo ", "apt", "sysctl", "install", "pagewise", "raise ", "mount"];
-    let tail = [": ", "; "].iter().filter_map(|mark| Some(reason.rsplit_once(mark)?.1)).min_by_key(|t| t.len());
-    let is_command = |tail: &&str| COMMANDS.iter().any(|c| tail.starts_with(c));
-    tail.filter(is_command).map(|tail| tail.strip_prefix("sudo ").unwrap_or(tail))
-}
+impl<'a> Remedy<'a> {
+    fn new(cell: &'a CellSummary) -> Remedy<'a> {
+        match &cell.cause {
+            Some(Cause::Budget) => Remedy::Budget,
+            Some(Cause::NotInstalled { package }) => Remedy::Install(vec![package]),
+            Some(Cause::Setting { name, least }) => Remedy::Setting(name, *least),
+            _ => Remedy::Unknown(&cell.reason),
+        }
+    }
 
-/// The package that a reason names: `the package libjemalloc2 has it`.
-fn package(reason: &str) -> Option<&str> {
-    reason.rsplit_once("the package ")?.1.strip_suffix(" has it")
+    /// Takes up a further remedy; false if the two are not one.
+    fn joins(&mut self, further: &Remedy<'a>) -> bool {
+        let without_numbers = |reason: &str| reason.replace(|c: char| c.is_ascii_digit(), "");
+        match (self, further) {
+            (Remedy::Budget, Remedy::Budget) => true,
+            (Remedy::Install(packages), Remedy::Install(more)) => {
+                packages.extend(more.iter().filter(|package| !packages.contains(package)).copied().collect::<Vec<_>>());
+                true
+            }
+            (Remedy::Setting(name, value), Remedy::Setting(same, least)) if name == same => {
+                *value = (*value).max(*least);
+                true
+            }
+            (Remedy::Unknown(reason), Remedy::Unknown(same)) if without_numbers(reason) == without_numbers(same) => {
+                *reason = same;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Remedy::Budget => "raise --budget".to_owned(),
+            Remedy::Install(packages) => format!("install {}", packages.join(" ")),
+            Remedy::Setting(name, value) => format!("sysctl {name}={value}"),
+            Remedy::Unknown(reason) => (*reason).to_owned(),
+        }
+    }
 }
 
 /// Cells that one remedy would bring.
-struct Remedy {
-    /// Equal for remedies that are one command.
-    kind: String,
-    advice: String,
-    names: Vec<String>,
+struct Missing<'a> {
+    remedy: Remedy<'a>,
+    names: BTreeSet<String>,
     cells: usize,
 }
 
 /// Tells whether cells of this outcome are missing. A way that has figures with other parameters is none that the
 /// machine lacks: it does not go with these, and nothing would bring it.
-fn is_missing(summary: &Summary, experiment: &str, absent: &Absent) -> bool {
+fn is_missing(summary: &Summary, absent: &Absent) -> bool {
     let has_figures = |method: &str| {
-        let mut all = summary.cells.iter().filter(|c| c.experiment == experiment && c.method == method);
+        let mut all = summary.cells.iter().filter(|c| c.experiment == absent.cell.experiment && c.method == method);
         all.any(|c| c.status == Status::Ok)
     };
-    match absent.status {
+    match absent.cell.status {
         Status::Ok | Status::Untrusted | Status::Damaged => false,
         Status::Refused | Status::Failed => true,
-        Status::Skipped => {
-            let helped = command(&absent.reason).is_some() || package(&absent.reason).is_some();
-            helped || !absent.methods.iter().all(|method| has_figures(method))
-        }
+        Status::Skipped => absent.cell.cause.is_some() || !absent.methods.iter().all(|method| has_figures(method)),
     }
 }
 
 /// Missing cells on the first screen, by remedy, over all experiments.
 pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
-    let mut remedies: Vec<Remedy> = Vec::new();
+    let mut missing: Vec<Missing> = Vec::new();
     for name in summary.experiments.iter().map(|e| &e.definition.name) {
-        for absent in absent(summary, name, labels).into_iter().filter(|absent| is_missing(summary, name, absent)) {
-            let package = package(&absent.reason);
-            let kind = package.map_or_else(|| kind_of(remedy(&absent.reason)), |_| INSTALL.to_owned());
-            let known = remedies.iter().position(|r| r.kind == kind).unwrap_or(remedies.len());
-            if known == remedies.len() {
-                let advice = package.map_or("", |_| INSTALL).to_owned();
-                remedies.push(Remedy { kind, advice, names: Vec::new(), cells: 0 });
+        for absent in absent(summary, name, labels).into_iter().filter(|absent| is_missing(summary, absent)) {
+            let remedy = Remedy::new(absent.cell);
+            let known = missing.iter_mut().position(|known| known.remedy.joins(&remedy)).unwrap_or(missing.len());
+            if known == missing.len() {
+                missing.push(Missing { remedy, names: BTreeSet::new(), cells: 0 });
             }
-            let known = &mut remedies[known];
-            known.names.extend(absent.names.iter().map(|n| format!("{name}/{n}")));
-            known.cells += absent.cells;
-            match package {
-                Some(p) if known.advice.split(' ').any(|known| known == p) => {}
-                Some(p) => known.advice += &format!(" {p}"),
-                // Of the same command with other numbers the last one asks for most.
-                None => known.advice = remedy(&absent.reason).to_owned(),
-            }
+            missing[known].names.extend(absent.names.iter().map(|n| format!("{name}/{n}")));
+            missing[known].cells += absent.cells;
         }
     }
-    remedies.sort_by_key(|r| std::cmp::Reverse(r.cells));
-    remedies.into_iter().map(sentence).collect()
-}
-
-const INSTALL: &str = "install";
-
-fn sentence(mut remedy: Remedy) -> String {
-    remedy.names.sort();
-    remedy.names.dedup();
-    match remedy.names.as_slice() {
-        [one] => format!("{one}: {}", remedy.advice),
-        [one, other] => format!("{one}, {other}: {}", remedy.advice),
-        _ => format!("{} cells: {}", remedy.cells, remedy.advice),
-    }
-}
-
-fn kind_of(remedy: &str) -> String {
-    remedy.chars().filter(|c| !c.is_ascii_digit()).collect()
+    missing.sort_by_key(|missing| std::cmp::Reverse(missing.cells));
+    let sentence = |Missing { remedy, names, cells }: Missing| match names.len() {
+        1 | 2 => format!("{}: {}", names.into_iter().collect::<Vec<_>>().join(", "), remedy.text()),
+        _ => format!("{cells} cells: {}", remedy.text()),
+    };
+    missing.into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ fn why_unanswered(summary: &Summary, experiment: &str) -> Option<String> {
     let why = if cells.is_empty() {
         return None;
     } else if untrusted > 0 {
-        let causes = cells.iter().filter(|c| c.status == Status::Untrusted).filter_map(|c| c.cause);
+        let causes = cells.iter().filter(|c| c.status == Status::Untrusted).filter_map(|c| c.cause.as_ref());
         format!("{untrusted} of {} cells untrusted{}", cells.len(), disturbed_by(causes, untrusted))
     } else if methods.len() == 1 {
         "only one way was measured".to_owned()
@@ -227,7 +227,7 @@ fn why_unanswered(summary: &Summary, experiment: &str) -> Option<String> {
 }
 
 /// The disturbance of most untrusted cells; nothing where a law broke, which has its own words.
-fn disturbed_by(causes: impl Iterator<Item = Cause>, untrusted: usize) -> &'static str {
+fn disturbed_by<'a>(causes: impl Iterator<Item = &'a Cause>, untrusted: usize) -> &'static str {
     let (mut disk, mut processors) = (0, 0);
     for cause in causes {
         match cause {

@@ -21,7 +21,7 @@ void userfault_open(struct slot *s, struct userfault *u, uint64_t features, cons
     if (u->descriptor < 0 && errno == ENOSYS)
         skip(s, "this kernel has no userfaultfd (CONFIG_USERFAULTFD)");
     if (u->descriptor < 0 && errno == EPERM)
-        skip(s, "userfaultfd is not permitted: sysctl vm.unprivileged_userfaultfd=1, or a container's seccomp filter forbids it");
+        skip(s, "userfaultfd is not permitted (in a container by its seccomp filter): sudo sysctl vm.unprivileged_userfaultfd=1");
     if (u->descriptor < 0)
         fail(s, "userfaultfd");
     struct uffdio_api api = {.api = UFFD_API, .features = features};

@@ -49,8 +49,9 @@ static void need_mappings(struct slot *s, const struct region *r)
         limit = 65530;
     if (file)
         fclose(file);
-    if (key_is(s, "scatter", "spread") && 2 * r->dirty_pages + 1000 > limit)
-        skip(s, "more dirty pages than mappings are allowed: sysctl vm.max_map_count");
+    unsigned long mappings = 2 * r->dirty_pages + 1000;
+    if (key_is(s, "scatter", "spread") && mappings > limit)
+        skip(s, arena_text("more dirty pages than mappings are allowed: sudo sysctl vm.max_map_count=%lu", mappings));
 }
 
 static void run(struct slot *s)

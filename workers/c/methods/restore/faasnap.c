@@ -30,8 +30,9 @@ static void map_set(struct guest *g)
 static void run(struct slot *s)
 {
     struct guest g = guest_begin(s, SNAPSHOT_AND_SET);
-    if (2 * g.count / key_size(s, "run") + 1000 > number_in("/proc/sys/vm/max_map_count", 65530))
-        skip(s, "the set has more runs than mappings are allowed: sysctl vm.max_map_count");
+    unsigned long long mappings = 2 * g.count / key_size(s, "run") + 1000;
+    if (mappings > number_in("/proc/sys/vm/max_map_count", 65530))
+        skip(s, arena_text("the set has more runs than mappings are allowed: sudo sysctl vm.max_map_count=%llu", mappings));
     error = 0;
     PHASE(s, "map") {
         guest_map(&g, MAP_PRIVATE, g.snapshot);

@@ -1,28 +1,46 @@
 use super::*;
 
+fn cell(summary: &Summary, status: Status, cause: Option<Cause>, reason: &str) -> CellSummary {
+    let pipe = summary.cells.iter().find(|c| c.method == "pipe" && !c.hidden).expect("the fixture measures pipes");
+    CellSummary { status, cause, reason: reason.to_owned(), ..pipe.clone() }
+}
+
+fn look() -> Summary {
+    serde_json::from_str(include_str!("../../fixtures/look.json")).unwrap()
+}
+
 #[test]
-fn a_remedy_is_the_command_behind_the_reason() {
-    let pool = "the huge page pool holds fewer than 32 free pages: sudo sysctl vm.nr_hugepages=32";
-    assert_eq!(remedy(pool), "sysctl vm.nr_hugepages=32");
-    assert_eq!(remedy("the time budget ended before it was measured; raise --budget"), "raise --budget");
-    assert_eq!(remedy("mmap: Cannot allocate memory"), "mmap: Cannot allocate memory");
+fn remedies_of_one_kind_are_one() {
+    let summary = look();
+    let of = |cause: Cause| cell(&summary, Status::Skipped, Some(cause), "it is not there");
+    let pool = |least| of(Cause::Setting { name: "vm.nr_hugepages".to_owned(), least });
+    let (few, many, more) = (pool(2), pool(32), pool(4));
+    let mut remedy = Remedy::new(&few);
+    assert!(remedy.joins(&Remedy::new(&many)) && remedy.joins(&Remedy::new(&more)));
+    assert_eq!(remedy.text(), "sysctl vm.nr_hugepages=32");
+    let package = |name: &str| of(Cause::NotInstalled { package: name.to_owned() });
+    let packages = ["b", "a", "b"].map(package);
+    let mut install = Remedy::new(&packages[0]);
+    assert!(packages[1..].iter().all(|other| install.joins(&Remedy::new(other))));
+    assert_eq!(install.text(), "install b a");
+    assert!(!install.joins(&remedy));
+    let reasons = ["mmap: 3 of 4", "mmap: 12 of 40", "munmap: 3 of 4"].map(|r| cell(&summary, Status::Failed, None, r));
+    let mut unknown = Remedy::new(&reasons[0]);
+    assert!(unknown.joins(&Remedy::new(&reasons[1])) && !unknown.joins(&Remedy::new(&reasons[2])));
+    assert_eq!(unknown.text(), "mmap: 12 of 40");
 }
 
 #[test]
 fn a_way_that_has_figures_with_other_parameters_is_not_missing() {
-    let mut summary: Summary = serde_json::from_str(include_str!("../../fixtures/look.json")).unwrap();
-    let of = |status, reason: &str, method: &str| Absent {
-        status,
-        reason: reason.to_owned(),
-        names: vec![method.to_owned()],
-        methods: vec![method.to_owned()],
-        cells: 1,
-    };
-    let other = "a futex is there to sleep";
-    assert!(!is_missing(&summary, "message", &of(Status::Skipped, other, "pipe")));
-    assert!(is_missing(&summary, "message", &of(Status::Refused, other, "pipe")));
-    let helped = "the pool is empty: sudo sysctl vm.nr_hugepages=32";
-    assert!(is_missing(&summary, "message", &of(Status::Skipped, helped, "pipe")));
+    let mut summary = look();
+    let of = |cell| Absent { cell, names: Vec::new(), methods: BTreeSet::from(["pipe"]), cells: 1 };
+    let skipped = cell(&summary, Status::Skipped, None, "a futex is there to sleep");
+    let refused = cell(&summary, Status::Refused, None, "a futex is there to sleep");
+    let pool = Cause::Setting { name: "vm.nr_hugepages".to_owned(), least: 32 };
+    let helped = cell(&summary, Status::Skipped, Some(pool), "the pool is empty");
+    assert!(!is_missing(&summary, &of(&skipped)));
+    assert!(is_missing(&summary, &of(&refused)));
+    assert!(is_missing(&summary, &of(&helped)));
     summary.cells.retain(|c| c.method != "pipe");
-    assert!(is_missing(&summary, "message", &of(Status::Skipped, other, "pipe")));
+    assert!(is_missing(&summary, &of(&skipped)));
 }
