@@ -1,11 +1,12 @@
 //! The facts of this machine, its free memory, and its other work: read from its files.
 
 use crate::worker;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use record::machine::cpu::{Cache, Cpu, Ladder};
 use record::machine::environment::{Environment, Identity};
 use record::{advice::Fingerprint, machine::files::Files, sizes::Here};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
+use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,17 +45,16 @@ pub fn identity(root: &Path) -> Identity {
 
 /// System calls that this process is refused, among those that filters often refuse.
 pub fn refused_calls() -> Result<Vec<String>> {
-    let text = helped(preflight::allowed_cpus()[0], &["refused-calls"])?;
-    ensure!(text.ends_with("\ndone\n"), "the helper ended early");
-    Ok(text.lines().filter_map(|line| line.strip_prefix("refused\t")).map(str::to_owned).collect())
+    helped(preflight::allowed_cpus()[0], &["refused-calls"])
 }
 
-fn helped(cpu: usize, request: &[&str]) -> Result<String> {
+/// Answer of the helper on a CPU.
+fn helped<T: DeserializeOwned>(cpu: usize, request: &[&str]) -> Result<T> {
     let mut command = worker::helper_command()?;
     command.args(["exec", "--parent"]).arg(std::process::id().to_string()).arg("--cpus").arg(cpu.to_string());
     let output = command.arg("--").arg(worker::helper()?).args(request).stdin(Stdio::null()).output()?;
     ensure!(output.status.success(), "{}: {}", request[0], String::from_utf8_lossy(&output.stderr).trim());
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    serde_json::from_slice(&output.stdout).with_context(|| format!("the answer to {}", request[0]))
 }
 
 /// The files below a folder. Each is read once: some, as /proc/cpuinfo, are slow to compose.
@@ -135,7 +135,7 @@ fn top(reported: Option<u64>, available: u64) -> u64 {
 fn measure(reported: Option<u64>) -> Result<Ladder> {
     let bytes = top(reported, memory::available_bytes(Path::new("/")).bytes);
     let cpu = preflight::allowed_cpus().last().copied().unwrap_or(0);
-    Ladder::parse(&helped(cpu, &["cache-ladder", &bytes.to_string()])?)
+    helped(cpu, &["cache-ladder", &bytes.to_string()])
 }
 
 /// File of this boot's latency sweep in the cache; none on a machine that cannot be told from others.

@@ -80,7 +80,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 /// Probes these CPUs, all at the same time.
 pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
     let request = ["probe-gaps", &milliseconds.to_string()];
-    let probe = |cpu: &usize| Gaps::parse(&helped(*cpu, &request)?);
+    let probe = |cpu: &usize| helped(*cpu, &request);
     std::thread::scope(|scope| {
         let probes: Vec<_> = cpus.iter().map(|cpu| scope.spawn(move || probe(cpu))).collect();
         probes.into_iter().map(|probe| probe.join().expect("a thread that waits for the helper")).collect()

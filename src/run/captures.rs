@@ -130,10 +130,7 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
                 let helper = worker::helper()?.canonicalize().unwrap_or_else(|_| "pagewise-helper".into());
                 let path = path.display();
                 let command = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
-                missing.insert(format!(
-                    "# first: {command}
-"
-                ));
+                missing.insert(format!("# first: {command}\n"));
             }
             with_file = with_path(Some(experiment), cell, &path);
         }

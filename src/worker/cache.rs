@@ -1,9 +1,9 @@
 //! The folders from which programs are executed. Nobody but this user and root can change them, and the digest of every
 //! file in them is checked before one is executed.
 
-use super::native::hash;
 use anyhow::{Context, Result, ensure};
 use files::{EntryKind, File, Folder, Temporary};
+use record::folder::sha256_hex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Build {
     pub fn program(&self, name: &str) -> Result<File> {
         let (file, bytes) = Folder::open(&self.path)?.read_open(name, MOST_BYTES)?;
         let list = digest_line(&bytes, name);
-        ensure!(self.hash == hash(&[list.as_bytes()]), "{} was changed just now", self.path.join(name).display());
+        ensure!(self.hash == sha256_hex(&[list.as_bytes()]), "{} was changed just now", self.path.join(name).display());
         Ok(file)
     }
 }
@@ -112,7 +112,7 @@ pub(super) fn put(folder: &Folder, path: &str, bytes: &[u8]) -> Result<()> {
 /// Digest of a build whose files are as they were written.
 fn verified(folder: &Folder) -> Option<String> {
     let list = folder.read(DIGESTS, MOST_BYTES).ok()?;
-    (digests(folder, "").ok()?.as_bytes() == list).then(|| hash(&[&list]))
+    (digests(folder, "").ok()?.as_bytes() == list).then(|| sha256_hex(&[&list]))
 }
 
 /// A line `DIGEST  PATH` for every file, as sha256sum(1) prints it.
@@ -132,7 +132,7 @@ fn digests(folder: &Folder, above: &str) -> Result<String> {
 }
 
 fn digest_line(bytes: &[u8], path: &str) -> String {
-    format!("{}  {path}\n", hash(&[bytes]))
+    format!("{}  {path}\n", sha256_hex(&[bytes]))
 }
 
 #[cfg(test)]

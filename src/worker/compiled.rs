@@ -2,10 +2,11 @@
 //! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
 use super::cache::{built, is_built, put};
-use super::native::{hash, path_of};
+use super::native::path_of;
 use super::{Maker, Started, Worker, carried};
 use anyhow::{Context, Result, ensure};
 use files::Folder;
+use record::folder::sha256_hex;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -87,14 +88,14 @@ impl Toolchain {
     fn key(&self) -> Result<(String, Origin)> {
         let [compiler, version] = self.version;
         let Some(version) = Command::new(compiler).arg(version).output().ok().filter(|o| o.status.success()) else {
-            let carried = carried::prebuilt(self.name).next().map(|(_, bytes)| (hash(&[bytes]), Origin::Carried(bytes)));
+            let carried = carried::prebuilt(self.name).next().map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
             return carried.with_context(|| format!("no {} toolchain in PATH ({})", self.language, self.source));
         };
         let text: Vec<u8> = self.sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
         let line = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().to_owned();
         let linked = self.linked.iter().map(|(_, bytes)| *bytes);
         let parts: Vec<&[u8]> = [&*text, &version.stdout].into_iter().chain(linked).collect();
-        Ok((hash(&parts), Origin::Installed(line)))
+        Ok((sha256_hex(&parts), Origin::Installed(line)))
     }
 
     /// Sentence on its state: carried, built, not built, or the reason it cannot be.

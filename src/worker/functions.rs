@@ -1,11 +1,11 @@
 //! A worker made of the user's own C file or shared library, compiled with the user's compiler and linked with the carried
 //! harness.
 
-use super::{Maker, MethodList, Started, Worker, carried, native::hash};
+use super::{Maker, MethodList, Started, Worker, carried};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::Folder;
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
-use record::{experiment::Experiment, method::Method, sizes};
+use record::{experiment::Experiment, folder::sha256_hex, method::Method, sizes};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -179,7 +179,7 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
         started = python.context("there is no Python")?.map_err(|reason| anyhow!("{reason}"))?.clone();
     }
     started.command.push(program.into());
-    started.hash = hash(&[started.hash.as_bytes(), &files::read_input(program, MOST_BYTES)?]);
+    started.hash = sha256_hex(&[started.hash.as_bytes(), &files::read_input(program, MOST_BYTES)?]);
     let list = listed(&started.command)?;
     let worker = Worker::with(name, MethodList::parse(name, list.clone())?, Maker::External(program.to_owned()));
     let _ = worker.ready.set(Ok(started));

@@ -3,9 +3,10 @@
 //! newer. A Java without a compiler runs the classes that packaging carried.
 
 use super::cache::{built, is_built, put};
-use super::{Maker, Started, Worker, carried, native::hash};
+use super::{Maker, Started, Worker, carried};
 use anyhow::{Context, Result, bail};
 use files::Folder;
+use record::folder::sha256_hex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -114,7 +115,7 @@ fn key(jdk: &Jdk, list: &str) -> String {
         sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect()
     };
     let home = jdk.home.to_string_lossy();
-    hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()])
+    sha256_hex(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()])
 }
 
 /// Sentence on its state: carried, built, not built, or that there is no Java.
@@ -156,7 +157,7 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     }
     command.extend(["-cp".into(), build.path.clone().into(), "pagewise.Worker".into()]);
     // The same classes in another virtual machine are another worker.
-    let hash = hash(&[build.hash.as_bytes(), jdk.version.as_bytes(), jdk.home.to_string_lossy().as_bytes()]);
+    let hash = sha256_hex(&[build.hash.as_bytes(), jdk.version.as_bytes(), jdk.home.to_string_lossy().as_bytes()]);
     Ok(Started { hash, heap_options: true, ..Started::built(command, build) })
 }
 

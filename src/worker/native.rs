@@ -3,7 +3,7 @@
 use super::{Maker, MethodList, Started, Worker, carried, private_cache};
 use anyhow::{Context, Result};
 use files::File;
-use sha2::{Digest, Sha256};
+use record::folder::sha256_hex;
 use std::collections::BTreeMap;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -16,13 +16,6 @@ const HELPER: &str = "pagewise-helper";
 const ADVISING: &str = "pagewise-advise.so";
 /// The library that counts the allocations of a worker.
 const COUNTING: &str = "pagewise-count.so";
-
-/// Hexadecimal SHA-256.
-pub(super) fn hash(parts: &[&[u8]]) -> String {
-    let mut hasher = Sha256::new();
-    parts.iter().for_each(|part| hasher.update(part));
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// The workers as they describe themselves; nothing is unpacked yet.
 pub(super) fn workers() -> Result<Vec<Worker>> {
@@ -61,7 +54,7 @@ fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
 }
 
 fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
-    let hash = hash(&all.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+    let hash = sha256_hex(&all.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
     let folder = private_cache(&format!("workers/{}", &hash[..16]))?;
     let kept = |name: &str, bytes: &[u8]| {
         let (file, found) = folder.read_open(name, bytes.len() as u64).ok()?;
@@ -100,7 +93,7 @@ fn program(name: &str) -> Result<PathBuf> {
 
 pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
     // The executed file holds these bytes.
-    Ok(Started::new(vec![program(&file_name(name))?.into()], hash(&[bytes])))
+    Ok(Started::new(vec![program(&file_name(name))?.into()], sha256_hex(&[bytes])))
 }
 
 /// The helper program, unpacked: it starts every process, and does what workers in other languages cannot.

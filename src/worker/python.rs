@@ -2,8 +2,9 @@
 //! are part of what is measured. Its sources are carried and unpacked at first use; no package is needed.
 
 use super::cache::{built, put};
-use super::{Maker, Started, Worker, carried, native::hash};
+use super::{Maker, Started, Worker, carried};
 use anyhow::{Context, Result, bail};
+use record::folder::sha256_hex;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -112,11 +113,11 @@ pub(super) fn start(python: Option<&Python>) -> Result<Started> {
     }
     let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
     let (version, program) = (python.version_text(), python.program.to_string_lossy());
-    let key = hash(&[&text, version.as_bytes(), program.as_bytes()]);
+    let key = sha256_hex(&[&text, version.as_bytes(), program.as_bytes()]);
     let build = built(&key, |folder| sources().try_for_each(|(path, text)| put(folder, path, text.as_bytes())))?;
     let command = vec![python.program.clone().into(), build.path.join("worker.py").into()];
     // The same sources in another interpreter are another worker.
-    let hash = hash(&[build.hash.as_bytes(), version.as_bytes(), program.as_bytes()]);
+    let hash = sha256_hex(&[build.hash.as_bytes(), version.as_bytes(), program.as_bytes()]);
     Ok(Started { hash, ..Started::built(command, build) })
 }
 

@@ -216,22 +216,10 @@ pub(crate) fn shares(
                     && summary.cells.contains(&cell)
                     && let Some(phase) = cells[cell].phases.get_mut(name)
                 {
-                    let share = turned(ratio.widened(widened));
-                    phase.of_best_possible = Some(shown(&share)).filter(|e| e.ratio.is_finite());
+                    let share = unmoved(&ratio.widened(widened).inverse());
+                    phase.of_best_possible = Some(share).filter(|e| e.ratio.is_finite());
                 }
             }
         }
-    }
-}
-
-/// The ratio the other way round; whether it moved is told of the comparison with the baseline only.
-fn turned(estimate: RatioEstimate) -> RatioEstimate {
-    RatioEstimate {
-        ratio: 1.0 / estimate.ratio,
-        low: 1.0 / estimate.high,
-        high: 1.0 / estimate.low,
-        log: -estimate.log,
-        moved: None,
-        ..estimate
     }
 }

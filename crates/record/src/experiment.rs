@@ -105,7 +105,7 @@ pub struct Parameter {
     pub option: bool,
     /// True if its values are conditions in which a program may be, rather than choices of its author. The first value of a
     /// list is the usual condition; an answer that another one contradicts depends on it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub condition: bool,
     /// Clause for each condition, as it follows "if": `read(2) cached the file`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -127,10 +127,6 @@ fn default_workers() -> Vec<String> {
 
 fn yes() -> bool {
     true
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 fn usual_warmup() -> u32 {

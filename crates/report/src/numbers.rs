@@ -121,6 +121,12 @@ pub(crate) fn digits(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.01 { format!("{value:.1e}") } else { three_digits(value) }
 }
 
+/// Three digits without zeros at the end.
+pub(crate) fn short(value: f64) -> String {
+    let text = three_digits(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// A share in percent with its interval: `63 % (58–71)`.
 pub(crate) fn share(share: &Estimate) -> String {
     let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);

@@ -10,7 +10,7 @@ use super::{quantile::median, t::two_sided_p};
 /// The fewest values of which one can be told apart.
 pub const LEAST: usize = 5;
 /// The quartiles' distance in standard deviations of a normal distribution.
-const QUARTILES: f64 = 1.349;
+pub const QUARTILES: f64 = 1.349;
 /// The distance of the tenth and ninetieth percentiles, likewise; looked at from [`WITH_TAILS`] values on.
 const DECILES: f64 = 2.563;
 /// From so many others the deciles say whether tails are heavier than the quartiles let expect.

@@ -128,6 +128,13 @@ impl RatioEstimate {
         t_tail((edge.ln() - self.log) / self.error, self.freedom)
     }
 
+    /// The ratio the other way round.
+    pub fn inverse(&self) -> RatioEstimate {
+        let (ratio, low, high, log) = (1.0 / self.ratio, 1.0 / self.high, 1.0 / self.low, -self.log);
+        let moved = self.moved.map(|moved| Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
+        RatioEstimate { ratio, low, high, log, moved, ..*self }
+    }
+
     /// The same with a standard error `factor` times as large, at least itself.
     pub fn widened(&self, factor: f64) -> RatioEstimate {
         let factor = factor.max(1.0);

@@ -63,7 +63,7 @@ pub fn rank_contrasts(
     let verdicts = verdicts(&compared.iter().map(|estimate| (*estimate, margin)).collect::<Vec<_>>(), confidence);
     let to = |method: usize, other: usize| {
         let pair = pairs.iter().position(|&pair| pair == (method.min(other), method.max(other)))?;
-        Some(if method > other { compared[pair] } else { turned(compared[pair]) })
+        Some(if method > other { compared[pair] } else { compared[pair].inverse() })
     };
     let leader = leader(methods, baseline, &pairs, &verdicts, to);
     let claim = baseline.filter(|&base| base != leader && base < methods).and_then(|base| to(leader, base));
@@ -114,19 +114,6 @@ fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[
         _ if costs_more(method, pairs, verdicts) => Standing::Beaten,
         Some((_, word)) if word.verdict == Region::Equivalent => Standing::Within,
         _ => Standing::NotSettled,
-    }
-}
-
-/// The ratio the other way round.
-fn turned(estimate: RatioEstimate) -> RatioEstimate {
-    let moved = estimate.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
-    RatioEstimate {
-        ratio: 1.0 / estimate.ratio,
-        low: 1.0 / estimate.high,
-        high: 1.0 / estimate.low,
-        log: -estimate.log,
-        moved,
-        ..estimate
     }
 }
 

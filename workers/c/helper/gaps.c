@@ -51,16 +51,14 @@ static int probe_gaps_main(int argc, char **argv)
     int cpu = sched_getcpu();
     struct gaps gaps = spin(duration * 1000000);
     uint64_t busy_ns = gaps.elapsed_ns - gaps.lost_ns;
-    out("probe-gaps\t1\tpagewise-helper\n");
-    out("cpu\t%d\n", cpu);
-    out("elapsed_ns\t%llu\n", (unsigned long long)gaps.elapsed_ns);
-    out("reads\t%llu\n", (unsigned long long)gaps.reads);
-    out("clock_read_ps\t%llu\n", (unsigned long long)(busy_ns * 1000 / gaps.reads));
-    out("lost_ns\t%llu\n", (unsigned long long)gaps.lost_ns);
-    out("largest_gap_ns\t%llu\n", (unsigned long long)gaps.largest_ns);
+    out("{\"cpu\": %d, \"elapsed_ns\": %llu, ", cpu, (unsigned long long)gaps.elapsed_ns);
+    out("\"reads\": %llu, ", (unsigned long long)gaps.reads);
+    out("\"clock_read_ps\": %llu, ", (unsigned long long)(busy_ns * 1000 / gaps.reads));
+    out("\"lost_ns\": %llu, ", (unsigned long long)gaps.lost_ns);
+    out("\"largest_gap_ns\": %llu, \"over\": [", (unsigned long long)gaps.largest_ns);
     for (int i = 0; i < THRESHOLDS; i++)
-        out("gaps_over\t%llu\t%llu\n", (unsigned long long)thresholds_ns[i], (unsigned long long)gaps.counts[i]);
-    out("done\n");
+        out("%s[%llu, %llu]", i ? ", " : "", (unsigned long long)thresholds_ns[i], (unsigned long long)gaps.counts[i]);
+    out("]}\n");
     out_flush();
     return 0;
 }

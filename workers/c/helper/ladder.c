@@ -89,7 +89,7 @@ static int cache_ladder_main(int argc, char **argv)
     }
     /* Without huge pages the walks of page tables grow with the set, too. */
     madvise(places, most, MADV_HUGEPAGE);
-    out("cache-ladder\t1\tpagewise-helper\n");
+    out("{\"steps\": [");
     size_t joined = 0;
     for (unsigned long long step = FIRST_BYTES; step <= most; step *= 2)
         for (int half = 0; half < 2; half++) {
@@ -98,10 +98,11 @@ static int cache_ladder_main(int argc, char **argv)
             if (bytes > most)
                 break;
             join(places, joined, count);
+            const char *between = joined ? ", " : "";
             joined = count;
-            out("step\t%llu\t%llu\n", bytes, (unsigned long long)read_ps(places, count));
+            out("%s{\"bytes\": %llu, \"read_ps\": %llu}", between, bytes, (unsigned long long)read_ps(places, count));
         }
-    out("done\n");
+    out("]}\n");
     out_flush();
     return 0;
 }

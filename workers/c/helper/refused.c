@@ -57,12 +57,13 @@ static int refused_calls_main(int argc, char **argv)
     int major = 0, minor = 0;
     if (uname(&system) != 0 || sscanf(system.release, "%d.%d", &major, &minor) != 2)
         return 3;
-    out("refused-calls\t1\tpagewise-helper\n");
-    out_flush();
+    const char *between = "[";
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if ((major > calls[i].major || (major == calls[i].major && minor >= calls[i].minor)) && is_refused(i))
-            out("refused\t%s\n", calls[i].name);
-    out("done\n");
+        if ((major > calls[i].major || (major == calls[i].major && minor >= calls[i].minor)) && is_refused(i)) {
+            out("%s\"%s\"", between, calls[i].name);
+            between = ", ";
+        }
+    out("%s]\n", *between == '[' ? between : "");
     out_flush();
     return 0;
 }

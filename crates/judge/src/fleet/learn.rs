@@ -7,13 +7,12 @@ use crate::sets::SetQuestion;
 use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed};
 use record::{cell::parameter_words, outcome::Status};
 use stats::quantile::{median, quantile};
-use stats::{apart::LEAST, t::t_quantile};
+use stats::apart::{LEAST, QUARTILES};
+use stats::t::t_quantile;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Probability that an ordinary node fails a check.
 const FALSE_ALARM: f64 = 0.001;
-/// The quartiles' distance in standard deviations of a normal distribution.
-const QUARTILES: f64 = 1.349;
 /// A check is shorter than the runs that were learnt from: its figures scatter this many times as much about the node's own.
 const SHORTER: f64 = 2.0;
 /// Degrees of freedom: nodes have heavier tails than the normal distribution, and few nodes say little of the spread.

@@ -7,11 +7,10 @@ use crate::{estimate::shown, machines::unlike};
 use record::fleet::{KindCell, KindMethod, KindsCompared};
 use record::{across::ComparedCell, summary::Verdict};
 use stats::quantile::{median, quantile};
-use stats::{across::LEAST_RUNS, apart::LEAST, interval::CONFIDENCE, t::mean_and_deviation};
+use stats::apart::{LEAST, QUARTILES};
+use stats::{across::LEAST_RUNS, interval::CONFIDENCE, t::mean_and_deviation};
 use std::collections::BTreeMap;
 
-/// The quartiles' distance in standard deviations of a normal distribution.
-const QUARTILES: f64 = 1.349;
 
 /// A kind with its figures; nodes that are not usual have no say in advice.
 pub(super) fn kind(

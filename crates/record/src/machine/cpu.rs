@@ -1,7 +1,6 @@
 //! The processor: name, caches and how far they reach, instructions for copying, and frequency.
 
 use super::files::{Files, facts, list_length};
-use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,7 +112,7 @@ pub struct Step {
     pub read_ps: u64,
 }
 
-/// All steps, the smallest first.
+/// All steps, the smallest first, as the helper's `cache-ladder` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ladder {
     pub steps: Vec<Step>,
@@ -123,29 +122,6 @@ pub struct Ladder {
 const IN_MEMORY: usize = 3;
 
 impl Ladder {
-    /// Reads what the helper's `cache-ladder` prints.
-    pub fn parse(text: &str) -> Result<Ladder> {
-        let mut ladder = Ladder::default();
-        let mut done = false;
-        for line in text.lines() {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let number = |i: usize| -> Result<u64> {
-                let text = fields.get(i).with_context(|| format!("{line:?} is cut short"))?;
-                text.parse().with_context(|| format!("{line:?} is not a line of the ladder"))
-            };
-            match fields[0] {
-                "cache-ladder" if fields.get(1) == Some(&"1") => {}
-                "step" => ladder.steps.push(Step { bytes: number(1)?, read_ps: number(2)? }),
-                "done" => done = true,
-                _ => bail!("{line:?} is not a line of the ladder"),
-            }
-        }
-        if !done || !ladder.steps.is_sorted_by(|a, b| a.bytes < b.bytes) {
-            bail!("the ladder of caches ended early");
-        }
-        Ok(ladder)
-    }
-
     /// Cost of a read from memory, in picoseconds: the median of the largest steps, where they are about alike.
     pub fn memory_ps(&self) -> Option<u64> {
         let mut last: Vec<u64> = self.steps.iter().rev().take(IN_MEMORY).map(|s| s.read_ps).collect();

@@ -93,11 +93,6 @@ pub fn unknown(fact: Option<String>) -> String {
     fact.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// A number with its noun, in the plural where it is not one.
-pub fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 const DIGITS: usize = 16;
 
 facts! { m:

@@ -3,7 +3,7 @@
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::escape;
 use minijinja::{Environment as Templates, UndefinedBehavior, Value, context, value::Serde};
-use record::machine::environment::{Environment, count, size};
+use record::machine::environment::{Environment, size};
 use record::machine::preflight::{Busy, Preflight};
 use record::sizes::{about_size, format_ns};
 use record::{machine::cpu::Step, machine::tools::SEGMENTS_SINCE_JAVA};
@@ -212,7 +212,7 @@ pub fn document(environment: &Environment, obstacles: &[Obstacle], workers: &[(S
     }
     let title = match obstacles.len() {
         0 => "What cannot be measured here".to_owned(),
-        things => format!("What cannot be measured here, or not well: {}", count(things as u64, "thing")),
+        things => format!("What cannot be measured here, or not well: {}", crate::wording::count(things, "thing")),
     };
     let workers: Vec<_> = workers.iter().map(|(name, state)| (name.as_str(), state.clone())).collect();
     Document::new("", [])

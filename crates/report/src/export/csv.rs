@@ -1,15 +1,16 @@
 //! Comma-separated values as in RFC 4180, with a line of names.
 
-use super::flat::{self, Field};
+use super::flat;
 use crate::{escape, view::ExportedCells};
 use anyhow::Result;
+use serde_json::Value;
 use std::io::Write;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
 }
 
-pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Field>>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Value>>, out: &mut dyn Write) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|name| escape::csv(name)).collect();
     write!(out, "{}\r\n", names.join(","))?;
     for row in rows {
@@ -18,13 +19,13 @@ pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Field>
     Ok(())
 }
 
-fn field(field: &Field) -> String {
+fn field(field: &Value) -> String {
     match field {
-        Field::None => String::new(),
-        Field::Text(text) => escape::csv(text),
-        Field::Whole(value) => value.to_string(),
-        Field::Number(value) => value.to_string(),
-        Field::Flag(value) => value.to_string(),
+        Value::Null => String::new(),
+        Value::String(text) => escape::csv(text),
+        // Without an exponent, as spreadsheets take it.
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        other => other.to_string(),
     }
 }
 

@@ -1,16 +1,7 @@
 //! The rows of csv and ndjson: one for each cell, phase and launch; one for each cell without figures, with its reason.
 
 use crate::view::{CellView, ExportedCells, LaunchView, PhaseView};
-
-/// One field. `None` where there is nothing to say: a cell without figures has no launches.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Field {
-    None,
-    Text(String),
-    Whole(i64),
-    Number(f64),
-    Flag(bool),
-}
+use serde_json::Value;
 
 pub(super) struct FlatRow<'a> {
     taken: &'a ExportedCells<'a>,
@@ -19,56 +10,41 @@ pub(super) struct FlatRow<'a> {
     launch: Option<&'a LaunchView>,
 }
 
-type Column = (&'static str, fn(&FlatRow<'_>) -> Field);
+type Column = (&'static str, fn(&FlatRow<'_>) -> Value);
 
-/// Every column with its name, in which the unit comes last. After these follows one for each parameter.
+/// Every column with its name, in which the unit comes last. After these follows one for each parameter. A field is null where
+/// there is nothing to say: a cell without figures has no launches.
 const COLUMNS: [Column; 20] = [
-    ("run", |r| text(&r.taken.run)),
-    ("created", |r| text(&r.taken.created)),
-    ("machine", |r| known(r.taken.host.get("machine"))),
-    ("kernel", |r| known(r.taken.environment.get("kernel"))),
-    ("cpu", |r| known(r.taken.environment.get("cpu"))),
-    ("cell", |r| text(&r.cell.name)),
-    ("experiment", |r| text(&r.cell.experiment)),
-    ("method", |r| text(&r.cell.method)),
-    ("worker", |r| text(&r.cell.worker)),
-    ("status", |r| text(r.cell.status.word())),
-    ("reason", |r| known(Some(&r.cell.reason).filter(|reason| !reason.is_empty()))),
-    ("phase", |r| known(r.phase.map(|p| &p.name))),
-    ("headline", |r| r.phase.map_or(Field::None, |p| Field::Flag(p.headline))),
-    ("launch", |r| whole(r.launch.map(|l| l.launch as i64))),
-    ("block", |r| whole(r.launch.map(|l| i64::from(l.block)))),
-    ("rounds", |r| whole(r.launch.map(|l| l.rounds as i64))),
-    ("unit", |r| known(r.phase.map(|p| &p.unit))),
-    ("units_per_sample", |r| number(r.phase.map(|p| p.units))),
-    ("wall_ns_per_unit", |r| number(r.launch.zip(r.phase).and_then(|(l, p)| Some(l.wall_ns? / p.units)))),
-    ("cpu_ns_per_unit", |r| number(r.launch.zip(r.phase).and_then(|(l, p)| Some(l.cpu_ns? / p.units)))),
+    ("run", |r| r.taken.run.as_str().into()),
+    ("created", |r| r.taken.created.as_str().into()),
+    ("machine", |r| r.taken.host.get("machine").cloned().into()),
+    ("kernel", |r| r.taken.environment.get("kernel").cloned().into()),
+    ("cpu", |r| r.taken.environment.get("cpu").cloned().into()),
+    ("cell", |r| r.cell.name.as_str().into()),
+    ("experiment", |r| r.cell.experiment.as_str().into()),
+    ("method", |r| r.cell.method.as_str().into()),
+    ("worker", |r| r.cell.worker.as_str().into()),
+    ("status", |r| r.cell.status.word().into()),
+    ("reason", |r| Some(r.cell.reason.as_str()).filter(|reason| !reason.is_empty()).into()),
+    ("phase", |r| r.phase.map(|p| p.name.as_str()).into()),
+    ("headline", |r| r.phase.map(|p| p.headline).into()),
+    ("launch", |r| r.launch.map(|l| l.launch).into()),
+    ("block", |r| r.launch.map(|l| l.block).into()),
+    ("rounds", |r| r.launch.map(|l| l.rounds).into()),
+    ("unit", |r| r.phase.map(|p| p.unit.as_str()).into()),
+    ("units_per_sample", |r| r.phase.map(|p| p.units).into()),
+    ("wall_ns_per_unit", |r| r.launch.zip(r.phase).and_then(|(l, p)| Some(l.wall_ns? / p.units)).into()),
+    ("cpu_ns_per_unit", |r| r.launch.zip(r.phase).and_then(|(l, p)| Some(l.cpu_ns? / p.units)).into()),
 ];
-
-fn text(value: &str) -> Field {
-    Field::Text(value.to_owned())
-}
-
-fn known(value: Option<&String>) -> Field {
-    value.map_or(Field::None, |v| text(v))
-}
-
-fn whole(value: Option<i64>) -> Field {
-    value.map_or(Field::None, Field::Whole)
-}
-
-fn number(value: Option<f64>) -> Field {
-    value.map_or(Field::None, Field::Number)
-}
 
 pub(super) fn columns(taken: &ExportedCells<'_>) -> Vec<String> {
     let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     names.chain(taken.parameters.iter().map(|name| format!("parameter_{name}"))).collect()
 }
 
-pub(super) fn fields(row: &FlatRow<'_>) -> Vec<Field> {
+pub(super) fn fields(row: &FlatRow<'_>) -> Vec<Value> {
     let fields = COLUMNS.iter().map(|(_, field)| field(row));
-    fields.chain(row.taken.parameters.iter().map(|name| known(row.cell.parameters.get(name)))).collect()
+    fields.chain(row.taken.parameters.iter().map(|name| row.cell.parameters.get(name).cloned().into())).collect()
 }
 
 /// All rows, one at a time: a run may have very many.

@@ -1,8 +1,9 @@
 //! Tries and profiles of somebody's own programs, as rows: a row a run of a try, a row a kind of memory event of a profile.
 
-use super::{csv, flat::Field, ndjson};
+use super::{csv, ndjson};
 use anyhow::{Result, bail};
 use record::command::{Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary};
+use serde_json::Value;
 use std::io::Write;
 
 /// Formats that a try and a profile are written in.
@@ -11,7 +12,7 @@ const ROWS: &str = "csv and ndjson";
 /// Rows with their columns' names.
 pub struct Rows {
     columns: Vec<&'static str>,
-    rows: Vec<Vec<Field>>,
+    rows: Vec<Vec<Value>>,
 }
 
 impl Rows {
@@ -27,10 +28,10 @@ impl Rows {
         let columns = [["run", "arm", "role", "command", "block", "end"].as_slice(), &COST.map(|(name, _)| name)].concat();
         let row = |launch: &CommandLaunch| {
             let (arm, cost) = (kept.plan.arms.get(launch.arm)?, launch.cost.as_ref()?);
-            let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Field::Text(text.clone()));
+            let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Value::from(text.as_str()));
             let mut row = Vec::from(texts);
-            row.extend([Field::Number(launch.block as f64), Field::Text(word(&cost.end))]);
-            row.extend(COST.map(|(_, of)| Field::Number(of(cost))));
+            row.extend([(launch.block as f64).into(), word(&cost.end).into()]);
+            row.extend(COST.map(|(_, of)| Value::from(of(cost))));
             Some(row)
         };
         Rows { columns, rows: kept.launches.iter().filter_map(row).collect() }
@@ -41,16 +42,16 @@ impl Rows {
             "run", "command", "kind", "count", "each_s", "each_low_s", "each_high_s", "together_s", "together_low_s",
             "together_high_s", "spread", "unsteady",
         ];
-        let limits = |amount: &Amount| [amount.value, amount.low, amount.high].map(Field::Number);
+        let limits = |amount: &Amount| [amount.value, amount.low, amount.high].map(Value::from);
         let rows = summary.prices.iter().map(|price| {
             let mut row = vec![
-                Field::Text(summary.plan.run.clone()),
-                Field::Text(summary.plan.arms[0].shown.clone()),
-                Field::Text(word(&price.kind)),
-                Field::Number(price.count),
+                summary.plan.run.as_str().into(),
+                summary.plan.arms[0].shown.as_str().into(),
+                word(&price.kind).into(),
+                price.count.into(),
             ];
             row.extend(limits(&price.each_s).into_iter().chain(limits(&price.together_s)));
-            row.extend([Field::Number(price.spread), Field::Flag(price.unsteady)]);
+            row.extend([Value::from(price.spread), price.unsteady.into()]);
             row
         });
         Rows { columns: columns.to_vec(), rows: rows.collect() }

@@ -112,6 +112,13 @@ impl Axis {
         Some(Axis { low: step.powi(-below), high: step.powi(above), ticks })
     }
 
+    /// Its ticks in the order in which they get room: the baseline's own place, the ends, the others.
+    pub fn ranked_ticks(&self) -> Vec<f64> {
+        let mut ticks = self.ticks.clone();
+        ticks.sort_by_key(|&t| (t != 1.0, t != self.low && t != self.high));
+        ticks
+    }
+
     /// Factors from one upwards, by doublings: the axis of the first screen.
     pub fn factors(largest: f64) -> Axis {
         let doublings = (largest.clamp(2.0, 256.0).log2() - 1e-9).ceil() as i32;

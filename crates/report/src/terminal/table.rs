@@ -2,9 +2,9 @@
 
 use super::screen::{GAP, Screen, broken, cut, pad, width, wrap};
 use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone};
-use crate::escape::Style;
 use crate::plot::{Axis, Plot};
-use record::{sizes::three_digits, summary::Estimate};
+use crate::{escape::Style, numbers};
+use record::summary::Estimate;
 
 /// Widths of a drawing: as wide as there is room for between these.
 const PLOT: (usize, usize) = (13, 25);
@@ -235,12 +235,8 @@ fn bar((low, high): (f64, f64), axis: &Axis, columns: usize, screen: &Screen) ->
 /// The marks of an axis: each tick's number at its place, where it does not touch the one before it.
 fn marks(axis: &Axis, columns: usize) -> String {
     let mut line: Vec<char> = vec![' '; columns];
-    let mut ticks: Vec<(f64, String)> = axis.ticks.iter().map(|&t| (t, tick(t))).collect();
-    // The baseline's own mark and the ends come first; others where there is room.
-    let rank = |t: f64| (t != 1.0, t != axis.low && t != axis.high);
-    ticks.sort_by_key(|(t, _)| rank(*t));
-    for (ratio, word) in ticks {
-        let at = column(axis, ratio, columns);
+    for ratio in axis.ranked_ticks() {
+        let (at, word) = (column(axis, ratio, columns), numbers::short(ratio));
         let length = word.chars().count();
         let from = at.saturating_sub(length / 2).min(columns.saturating_sub(length));
         let around = from.saturating_sub(1)..(from + length + 1).min(columns);
@@ -249,11 +245,6 @@ fn marks(axis: &Axis, columns: usize) -> String {
         }
     }
     line.into_iter().collect::<String>().trim_end().to_owned()
-}
-
-fn tick(ratio: f64) -> String {
-    let text = three_digits(ratio);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// An interval with its estimate: `├──●─┤`; an end beyond the axis is an arrow. The baseline's place is a line.

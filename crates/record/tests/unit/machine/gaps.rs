@@ -1,18 +1,11 @@
 use super::*;
 
-const TEXT: &str = "probe-gaps\t1\tpagewise-helper\ncpu\t1\nelapsed_ns\t1000000\nreads\t40000\nclock_read_ps\t24000\nlost_ns\t40000\n\
-    largest_gap_ns\t30000\ngaps_over\t5000\t2\ngaps_over\t20000\t1\ndone\n";
-
 #[test]
 fn a_probe_is_read() {
-    let gaps = Gaps::parse(TEXT).unwrap();
+    let text = r#"{"cpu": 1, "elapsed_ns": 1000000, "reads": 40000, "clock_read_ps": 24000, "lost_ns": 40000,
+        "largest_gap_ns": 30000, "over": [[5000, 2], [20000, 1]]}"#;
+    let gaps: Gaps = serde_json::from_str(text).unwrap();
     assert_eq!((gaps.cpu, gaps.over.as_slice()), (1, &[(5000, 2), (20_000, 1)][..]));
     assert!((gaps.lost_share() - 0.04).abs() < 1e-12 && (gaps.clock_read_ns() - 24.0).abs() < 1e-12);
-}
-
-#[test]
-fn a_probe_that_ended_early_is_none() {
-    assert!(Gaps::parse(TEXT.trim_end_matches("done\n")).is_err());
-    assert!(Gaps::parse("hello\n").is_err());
-    assert!(Gaps::parse("cpu\n").is_err());
+    assert!(serde_json::from_str::<Gaps>(text.trim_end_matches("]}")).is_err(), "it ended early");
 }

@@ -6,16 +6,6 @@ fn ladder(costs: &[u64]) -> Ladder {
 }
 
 #[test]
-fn a_ladder_is_read_and_one_that_ended_early_is_none() {
-    let text = "cache-ladder\t1\tpagewise-helper\nstep\t16384\t1200\nstep\t24576\t1300\ndone\n";
-    let read = Ladder::parse(text).unwrap();
-    assert_eq!(read.steps[1], Step { bytes: 24_576, read_ps: 1300 });
-    for wrong in [text.trim_end_matches("done\n"), "hello\n", "step\t1\n", "step\t2\t1\nstep\t1\t1\ndone\n"] {
-        assert!(Ladder::parse(wrong).is_err(), "{wrong:?}");
-    }
-}
-
-#[test]
 fn the_caches_reach_to_the_last_step_before_memory() {
     // One slow step in between, as where something else ran, changes nothing.
     let told = ladder(&[1200, 1300, 4000, 90_000, 4800, 12_000, 15_000, 145_000, 165_000, 170_000, 175_000]);

@@ -2,8 +2,8 @@
 
 use super::Drawing;
 use super::svg::{self, Svg};
-use crate::plot::Axis;
-use record::{sizes::three_digits, summary::Estimate};
+use crate::{numbers, plot::Axis};
+use record::summary::Estimate;
 
 /// Height of a row's drawing, in pixels.
 const HEIGHT: u32 = 26;
@@ -20,16 +20,12 @@ fn number(ratio: f64) -> String {
     if parts >= 8.0 && (parts * ratio - 1.0).abs() < 1e-6 {
         return format!("1/{parts:.0}");
     }
-    let text = three_digits(ratio);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    numbers::short(ratio)
 }
 
 /// The words of an axis of ratios.
 pub(super) fn head(axis: &Axis) -> Drawing {
-    // The baseline's own place comes first, then the ends, then what there is room for.
-    let mut ticks = axis.ticks.clone();
-    ticks.sort_by_key(|&t| (t != 1.0, t != axis.low && t != axis.high));
-    let ticks: Vec<(f64, String)> = ticks.iter().map(|&t| (axis.place(t), number(t))).collect();
+    let ticks: Vec<(f64, String)> = axis.ranked_ticks().into_iter().map(|t| (axis.place(t), number(t))).collect();
     let mut svg = Svg::new("axis", 16, "");
     svg::ticks(&mut svg, ticks.iter().map(|(place, ticks)| (*place, ticks.as_str())), 12.0, 0.15);
     svg.done()
