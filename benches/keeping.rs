@@ -88,7 +88,7 @@ fn multiplied(from: &RunFolder, to: &RunFolder, most: (usize, usize)) -> (usize,
     }
     let launches = from.launches().expect("as they were written").records;
     let judged: Vec<_> = launches.into_iter().filter(|l| l.block >= 0).collect();
-    let parts: Vec<_> = judged.iter().map(|l| from.parts(l).expect("as it was written")).collect();
+    let parts: Vec<_> = judged.iter().map(|l| from.reader().parts(l).expect("as it was written")).collect();
     let (mut samples, mut launch) = (0, 0);
     while launch < most.0 && samples < most.1 {
         let (mut record, parts) = (judged[launch % judged.len()].clone(), &parts[launch % judged.len()]);
@@ -129,7 +129,7 @@ fn reading(place: &Path, run: &Path) -> bool {
     let start = Instant::now();
     to.state().expect("as it was written");
     let all = to.launches().expect("as they were written").records;
-    let parts: usize = all.iter().map(|launch| to.parts(launch).expect("as it was written").len()).sum();
+    let parts: usize = all.iter().map(|launch| to.reader().parts(launch).expect("as it was written").len()).sum();
     let took = start.elapsed();
     println!("reading {launches} launches ({parts} texts, {samples} samples): {:.2} s", took.as_secs_f64());
     all.len() == LAUNCHES && took < READ

@@ -48,7 +48,7 @@ fn claims(to: &Path) {
         folder.append_decision(&decision).unwrap();
     }
     for mut record in from.launches().unwrap().records {
-        let parts = from.parts(&record).unwrap();
+        let parts = from.reader().parts(&record).unwrap();
         folder.keep_launch(&mut record, &parts).unwrap();
     }
     let summary = judge::replay(&folder).unwrap().1;

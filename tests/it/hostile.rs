@@ -92,7 +92,7 @@ fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<
         folder.append_decision(&serde_json::from_value::<Decision>(value).ok()?).ok()?;
     }
     for record in from.launches().unwrap().records {
-        let mut parts: Vec<FramePart> = from.parts(&record).unwrap();
+        let mut parts: Vec<FramePart> = from.reader().parts(&record).unwrap();
         let mut value = serde_json::to_value(&record).unwrap();
         spoil(&mut value, rng, one_in * 4);
         let mut record: LaunchRecord = serde_json::from_value(value).ok()?;

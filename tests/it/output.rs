@@ -131,7 +131,7 @@ fn tampered(place: &Place, change: impl Fn(&str) -> Option<String>) -> Value {
     let (from, to) = (open(&run), open(&copy));
     let mut changed = false;
     for mut record in from.launches().unwrap().records {
-        let mut parts = from.parts(&record).unwrap();
+        let mut parts = from.reader().parts(&record).unwrap();
         if record.block == 0 && !changed {
             changed = true;
             let index = parts.iter().position(|p| p.name == record.sides[0].transcript).unwrap();
@@ -270,7 +270,7 @@ fn requests(run: &Path) -> Vec<(PathBuf, Vec<String>, Vec<String>)> {
     let folder = RunFolder::open(run.to_str().unwrap(), run).unwrap();
     let mut found = Vec::new();
     for record in folder.launches().unwrap().records {
-        for part in folder.parts(&record).unwrap().into_iter().filter(|p| p.name.starts_with("request")) {
+        for part in folder.reader().parts(&record).unwrap().into_iter().filter(|p| p.name.starts_with("request")) {
             let text = String::from_utf8(part.bytes).unwrap();
             let lines = text.lines().filter(|l| !of_run.iter().any(|start| l.starts_with(start))).map(str::to_owned);
             let (orders, rest): (Vec<_>, Vec<_>) = lines.partition(|l| l.starts_with("round=") || l.starts_with("warmup="));

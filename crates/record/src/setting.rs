@@ -1,6 +1,6 @@
 //! A setting that can be tried on somebody's program: how it is made, and how it is proved to have taken effect. One file each.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -136,26 +136,7 @@ impl Setting {
 
 /// Splits a line into words as a shell does, as far as quotes and backslashes go.
 pub fn split_words(text: &str) -> Result<Vec<String>> {
-    let (mut words, mut word) = (Vec::new(), None::<String>);
-    let mut quote = None;
-    let mut letters = text.chars();
-    while let Some(c) = letters.next() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (Some('"') | None, '\\') => word.get_or_insert_default().extend(letters.next()),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    if quote.is_some() {
-        bail!("{text:?} has a quote that is not closed");
-    }
-    words.extend(word);
-    Ok(words)
+    shlex::split(text).with_context(|| format!("{text:?} has a quote that is not closed"))
 }
 
 #[cfg(test)]

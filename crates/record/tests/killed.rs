@@ -119,13 +119,13 @@ fn a_kill_at_any_moment_costs_the_last_launch_at_most() {
 /// The next launch is kept as if nothing had happened.
 fn goes_on(source: &RunFolder, records: &[LaunchRecord], folder: &RunFolder, kept: usize, moment: usize) {
     let Some(next) = records.get(kept) else { return };
-    let parts = source.parts(next).unwrap();
+    let parts = source.reader().parts(next).unwrap();
     for decision in source.decisions().unwrap().iter().take(1) {
         folder.append_decision(decision).unwrap();
     }
     folder.keep_launch(&mut next.clone(), &parts).unwrap();
     let all = folder.launches().unwrap();
     assert_eq!((all.records.len(), all.damage.len()), (kept + 1, 0), "at byte {moment}");
-    assert_eq!(folder.parts(&all.records[kept]).unwrap(), parts, "at byte {moment}");
+    assert_eq!(folder.reader().parts(&all.records[kept]).unwrap(), parts, "at byte {moment}");
     assert!(folder.decisions().is_ok() && folder.unlisted(&all).is_empty(), "at byte {moment}");
 }

@@ -339,11 +339,6 @@ impl RunFolder {
         Ok(self.launches()?.records.iter().map(|r| r.launch + 1).max().unwrap_or(0))
     }
 
-    /// The texts of a launch, in the order in which they were kept.
-    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<FramePart>> {
-        self.reader().parts(record)
-    }
-
     /// The transcripts of a launch's sides; an error if its frame is damaged.
     pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
         self.reader().transcripts(record)
