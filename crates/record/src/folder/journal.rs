@@ -4,8 +4,7 @@ use super::seal::{line_seal, sealed_line, split_line};
 use anyhow::{Context, Result};
 use files::Folder;
 use serde::{Serialize, de::DeserializeOwned};
-use std::error::Error;
-use std::fmt;
+use std::error::Error as _;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -74,19 +73,12 @@ pub(super) fn read<T: DeserializeOwned>(folder: &Folder, name: &str, start: &str
 const LARGEST: u64 = 96 << 20;
 
 /// Error of a kept folder in which something is not as it was written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{} is damaged: {seen}", path.display())]
 pub struct Damaged {
     pub path: PathBuf,
     pub seen: String,
 }
-
-impl fmt::Display for Damaged {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{} is damaged: {}", self.path.display(), self.seen)
-    }
-}
-
-impl Error for Damaged {}
 
 impl Damaged {
     pub(super) fn altered(path: PathBuf) -> Damaged {
