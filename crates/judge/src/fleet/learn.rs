@@ -6,8 +6,8 @@ use super::{judge, odd::commonest};
 use crate::sets::SetQuestion;
 use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed};
 use record::{cell::parameter_words, outcome::Status};
-use stats::quantile::{median, quantile};
 use stats::apart::{LEAST, QUARTILES};
+use stats::quantile::{median, quantile};
 use stats::t::t_quantile;
 use std::collections::{BTreeMap, BTreeSet};
 

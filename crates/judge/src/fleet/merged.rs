@@ -6,11 +6,10 @@ use crate::sets::{Costs, SetQuestion, hold_among_all, pairs};
 use crate::{estimate::shown, machines::unlike};
 use record::fleet::{KindCell, KindMethod, KindsCompared};
 use record::{across::ComparedCell, summary::Verdict};
-use stats::quantile::{median, quantile};
 use stats::apart::{LEAST, QUARTILES};
+use stats::quantile::{median, quantile};
 use stats::{across::LEAST_RUNS, interval::CONFIDENCE, t::mean_and_deviation};
 use std::collections::BTreeMap;
-
 
 /// A kind with its figures; nodes that are not usual have no say in advice.
 pub(super) fn kind(

@@ -26,7 +26,7 @@ fn each_has_its_standing() {
 #[test]
 fn a_claim_of_a_chosen_one_is_wider_than_its_interval() {
     let ranking = rank(&rows(8, &[0.10, 0.0, 0.001, 0.002]), 0.02, 0.95);
-    let (claim, plain) = (ranking.claim.expect("a claim"), turned(ranking.to_leader[0].expect("a pair")));
+    let (claim, plain) = (ranking.claim.expect("a claim"), ranking.to_leader[0].expect("a pair").inverse());
     assert!(claim.high > plain.high && claim.low < plain.low && (claim.log - plain.log).abs() < 1e-12);
 }
 
