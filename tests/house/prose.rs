@@ -4,7 +4,8 @@ use crate::language::laboratory;
 use crate::source::{Source, none};
 
 /// Files that read texts of others or formats, each with those.
-const ALLOWED: [(&str, &str); 10] = [
+const ALLOWED: [(&str, &str); 11] = [
+    ("crates/record/src/experiment.rs", "files of experiments"),
     ("crates/record/src/folder/frames.rs", "first lines of frames and parts"),
     ("crates/record/src/machine/system.rs", "limits of a process as the kernel writes them"),
     ("crates/record/src/transcript.rs", "lines of workers (workers/PROTOCOL.md)"),

@@ -86,7 +86,7 @@ impl<'a> Remedy<'a> {
 }
 
 /// Cells that one remedy would bring.
-struct Missing<'a> {
+struct MissingCells<'a> {
     remedy: Remedy<'a>,
     names: BTreeSet<String>,
     cells: usize,
@@ -106,22 +106,22 @@ fn is_missing(summary: &Summary, absent: &Absent) -> bool {
     }
 }
 
-/// Missing cells on the first screen, by remedy, over all experiments.
+/// MissingCells cells on the first screen, by remedy, over all experiments.
 pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
-    let mut missing: Vec<Missing> = Vec::new();
+    let mut missing: Vec<MissingCells> = Vec::new();
     for name in summary.experiments.iter().map(|e| &e.definition.name) {
         for absent in absent(summary, name, labels).into_iter().filter(|absent| is_missing(summary, absent)) {
             let remedy = Remedy::new(absent.cell);
             let known = missing.iter_mut().position(|known| known.remedy.joins(&remedy)).unwrap_or(missing.len());
             if known == missing.len() {
-                missing.push(Missing { remedy, names: BTreeSet::new(), cells: 0 });
+                missing.push(MissingCells { remedy, names: BTreeSet::new(), cells: 0 });
             }
             missing[known].names.extend(absent.names.iter().map(|n| format!("{name}/{n}")));
             missing[known].cells += absent.cells;
         }
     }
     missing.sort_by_key(|missing| std::cmp::Reverse(missing.cells));
-    let sentence = |Missing { remedy, names, cells }: Missing| match names.len() {
+    let sentence = |MissingCells { remedy, names, cells }: MissingCells| match names.len() {
         1 | 2 => format!("{}: {}", names.into_iter().collect::<Vec<_>>().join(", "), remedy.text()),
         _ => format!("{cells} cells: {}", remedy.text()),
     };
