@@ -1,5 +1,5 @@
-//! Does the overview flip? Several overviews of one machine, each with orders of its own: how often each recommendation
-//! changes, whether a later interval contradicts an earlier sentence, and how many intervals of two overviews overlap.
+//! Does the overview flip? Several overviews of one machine, each with orders of its own: which answers name another method,
+//! which are settled in some only, whether a later interval contradicts an earlier sentence, and how many intervals overlap.
 //!
 //! `cargo bench --bench flips -- [LOOKS] [SECONDS]` takes eight overviews of 150 s where nothing else is said.
 
@@ -16,6 +16,8 @@ type Method = (String, String);
 /// The answer to one question, and the verdicts that were said.
 struct Answer {
     recommendation: String,
+    /// The method that is named, if one is.
+    named: Option<String>,
     said: BTreeMap<Method, (Estimate, Verdict)>,
 }
 
@@ -43,13 +45,14 @@ fn overview(seed: u64, seconds: u64) -> Result<Summary> {
 fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
     let answer = |group: &GroupSummary| {
         let name = |cell: usize| summary.cells[cell].method.as_str();
-        let recommendation = match group.recommendation {
-            Recommendation::Use { cell, .. } => format!("use {}", name(cell)),
-            Recommendation::Keep { .. } => "keep".to_owned(),
-            Recommendation::Depends { cell, .. } => format!("{} depends", name(cell)),
-            Recommendation::Inconclusive { .. } => "inconclusive".to_owned(),
-            Recommendation::Nothing => "nothing".to_owned(),
+        let (named, word) = match group.recommendation {
+            Recommendation::Use { cell, .. } => (Some(name(cell)), "use"),
+            Recommendation::Keep { cell } => (Some(name(cell)), "keep"),
+            Recommendation::Depends { cell, .. } => (Some(name(cell)), "depends"),
+            Recommendation::Inconclusive { .. } => (None, "inconclusive"),
+            Recommendation::Nothing => (None, "nothing"),
         };
+        let recommendation = named.map_or(word.to_owned(), |named| format!("{word} {named}"));
         let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
         let ranked = group.comparisons.iter().filter(|c| c.phase == headline && summary.cells[c.cell].is_ranked());
         let said = ranked.filter_map(|c| {
@@ -57,7 +60,7 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
             Some(((cell.cell.clone(), parameter_words(&cell.parameters, None)), (c.ratio?, c.overall())))
         });
         let question = format!("{} {}", group.experiment, parameter_words(&group.parameters, None));
-        (question, Answer { recommendation, said: said.collect() })
+        (question, Answer { recommendation, named: named.map(str::to_owned), said: said.collect() })
     };
     summary.groups.iter().map(answer).collect()
 }
@@ -76,10 +79,14 @@ fn report(all: &[BTreeMap<String, Answer>]) {
     let mut questions: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     questions.sort();
     questions.dedup();
-    let (mut flips, mut wrong, mut overlapping, mut pairs) = (0, 0, 0, 0);
+    let (mut flips, mut open, mut wrong, mut overlapping, mut pairs) = (0, 0, 0, 0, 0);
     for question in questions {
         let mine: Vec<&Answer> = all.iter().filter_map(|answers| answers.get(question)).collect();
-        let changes = mine.windows(2).filter(|two| two[0].recommendation != two[1].recommendation).count();
+        let mut named: Vec<&str> = mine.iter().filter_map(|answer| answer.named.as_deref()).collect();
+        let settled = named.len();
+        named.sort_unstable();
+        named.dedup();
+        let (flipped, half_open) = (named.len() > 1, settled > 0 && settled < mine.len());
         let mut contradicted: Vec<&str> = Vec::new();
         for (at, earlier) in mine.iter().enumerate() {
             for (method, said) in &earlier.said {
@@ -92,13 +99,16 @@ fn report(all: &[BTreeMap<String, Answer>]) {
                 }
             }
         }
-        (flips, wrong) = (flips + usize::from(changes > 0), wrong + usize::from(!contradicted.is_empty()));
+        (flips, open) = (flips + usize::from(flipped), open + usize::from(half_open));
+        wrong += usize::from(!contradicted.is_empty());
         contradicted.dedup();
         let mut words: Vec<&str> = mine.iter().map(|answer| answer.recommendation.as_str()).collect();
         words.dedup();
         let note = if contradicted.is_empty() { String::new() } else { format!("; contradicted: {}", contradicted.join(", ")) };
-        println!("{question}: {changes} changes ({}){note}", words.join(" → "));
+        let change = if flipped { "FLIPS" } else { "holds" };
+        println!("{question}: {change}, settled in {settled} of {} ({}){note}", mine.len(), words.join(" → "));
     }
     let share = 100.0 * overlapping as f64 / f64::from(pairs.max(1));
-    println!("{flips} answers changed, {wrong} were contradicted; {share:.1} % of {pairs} pairs of intervals overlap");
+    println!("{flips} answers named another method, {open} were settled in some overviews only, {wrong} were contradicted");
+    println!("{share:.1} % of {pairs} pairs of intervals overlap");
 }

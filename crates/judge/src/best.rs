@@ -89,6 +89,16 @@ fn unmoved(estimate: &RatioEstimate) -> record::summary::Estimate {
     shown(&RatioEstimate { moved: None, ..*estimate })
 }
 
+/// Ratio to the fastest up to which a method is as good unless it is shown to be slower: which of two so near is the faster
+/// would change from run to run, and the word with it (docs/evidence/flips.md).
+const NEAR: f64 = 1.1;
+
+/// Tells whether a cell is the leader, within the margin of it, or near it and not shown to be slower.
+fn as_good(claim: &BestClaim, cell: usize) -> bool {
+    let near = |open: &Unsettled| open.cell == cell && open.ratio.is_some_and(|e| e.low < 1.0 && e.ratio < NEAR);
+    cell == claim.leader || claim.within.contains(&cell) || claim.unsettled.iter().any(near)
+}
+
 /// Recommendation: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one
 /// that asks for the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but
 /// another is, the fastest of the others. Nothing is recommended that is not shown to help.
@@ -105,13 +115,12 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
     // A word that holds among all methods holds for whichever is chosen, so that none of these can be luck alone.
     let ordinary = |cell: &usize| state.cells[*cell].method.role == Role::Method && state.cells[*cell].method.group.is_empty();
     let shown: Vec<usize> = group.cells.iter().copied().filter(ordinary).filter(|&c| faster(c).is_some()).collect();
-    let as_good = |cell: &usize| *cell == claim.leader || claim.within.contains(cell);
     let cost = |cell: usize| {
         let calls: usize = state.cells[cell].method.calls.values().map(Vec::len).sum();
         (calls, memory_bytes(&state.cells[cell]))
     };
-    let chosen = if shown.iter().any(&as_good) {
-        shown.iter().copied().filter(as_good).min_by_key(|&c| (cost(c), c != claim.leader))
+    let chosen = if shown.iter().any(|cell| as_good(claim, *cell)) {
+        shown.iter().copied().filter(|cell| as_good(claim, *cell)).min_by_key(|&c| cost(c))
     } else {
         shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))
     };
@@ -223,3 +232,7 @@ pub(crate) fn shares(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/best.rs"]
+mod tests;
