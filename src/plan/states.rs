@@ -73,7 +73,7 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
         let state = planned.cell.parameters.get(STATE).map(|name| find(name)).transpose()?.flatten();
         let Some(state) = state else { continue };
-        let is_other = !state.only.is_empty() && !state.only.contains(&planned.cell.experiment);
+        let is_other = !state.bound.is_empty() && !state.bound.contains_key(&planned.cell.experiment);
         let other = if is_other { Some(&state.only_reason) } else { None };
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
         let foreign = foreign.then(|| format!("state={} is made within the native worker only", state.name));

@@ -316,8 +316,9 @@ impl<'a> Runner<'a> {
         let rounds = launch.rounds + launch.warmup_rounds;
         let planned = cells.iter().map(|&cell| &self.state.cells[cell]);
         let needs = planned.map(|planned| memory_needed(planned, rounds)).collect::<Result<Vec<u64>>>()?;
-        let name = cells.first().and_then(|&cell| self.state.cells[cell].cell.parameters.get(STATE)).cloned();
-        match self.site.states.enter(name.as_deref(), needs.into_iter().max().unwrap_or(0))? {
+        let Some(first) = cells.first().map(|&cell| &self.state.cells[cell].cell) else { return Ok(Some(None)) };
+        let (name, needed) = (first.parameters.get(STATE).cloned(), needs.into_iter().max().unwrap_or(0));
+        match self.site.states.enter(name.as_deref(), &first.experiment, needed)? {
             Ok(seen) => Ok(Some(seen)),
             Err(reason) => {
                 let mine = |cell: &usize| self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref();

@@ -33,7 +33,7 @@ pub(super) struct States {
 /// A state that is held. The guard is dropped last: it undoes what the helper did.
 struct Held {
     state: &'static MachineState,
-    needed_bytes: u64,
+    bound_bytes: Option<u64>,
     place: PathBuf,
     cgroup: Option<PathBuf>,
     helper: Helper,
@@ -94,17 +94,23 @@ impl States {
         States { folder: folder.to_owned(), run: run.to_owned(), held: None }
     }
 
-    /// Has the machine in a state, or plain; the reason where this machine cannot be. `needed_bytes` is the worker's need.
-    pub fn enter(&mut self, name: Option<&str>, needed_bytes: u64) -> Result<std::result::Result<Option<StateSeen>, String>> {
+    /// Has the machine in a state, or plain; the reason where this machine cannot be. `needed_bytes` is what a worker of the
+    /// experiment needs.
+    pub fn enter(
+        &mut self,
+        name: Option<&str>,
+        experiment: &str,
+        needed_bytes: u64,
+    ) -> Result<std::result::Result<Option<StateSeen>, String>> {
         let wanted = name.map(states::find).transpose()?.flatten();
         let begun = Instant::now();
-        let fits = |held: &Held| {
-            let same_bound = held.state.bound.is_none() || held.needed_bytes == needed_bytes;
-            wanted.is_some_and(|wanted| wanted.name == held.state.name) && same_bound
-        };
+        let share = wanted.and_then(|wanted| wanted.bound.get(experiment));
+        let bound_bytes = share.map(|share| (needed_bytes as f64 * share) as u64 + WORKER_BYTES);
+        let fits =
+            |held: &Held| wanted.is_some_and(|wanted| wanted.name == held.state.name) && held.bound_bytes == bound_bytes;
         self.held = self.held.take().filter(fits);
         let Some(state) = wanted else { return Ok(Ok(None)) };
-        let before = match self.counters(state, needed_bytes) {
+        let before = match self.counters(state, bound_bytes) {
             Err(error) => match error.downcast_ref::<io::Error>() {
                 Some(reason) if reason.kind() == io::ErrorKind::Unsupported => return Ok(Err(reason.to_string())),
                 _ => return Err(error),
@@ -116,13 +122,13 @@ impl States {
         Ok(Ok(Some(StateSeen { name, made_s, before, relieves, ..StateSeen::default() })))
     }
 
-    fn counters(&mut self, state: &'static MachineState, needed_bytes: u64) -> Result<Counters> {
+    fn counters(&mut self, state: &'static MachineState, bound_bytes: Option<u64>) -> Result<Counters> {
         let held = match &mut self.held {
             Some(held) => {
                 held.helper.ask("renew")?;
                 held
             }
-            nothing => nothing.insert(Held::make(state, needed_bytes, &self.folder, &self.run)?),
+            nothing => nothing.insert(Held::make(state, bound_bytes, &self.folder, &self.run)?),
         };
         let facts = held.helper.facts()?;
         Ok(held.counters(facts))
@@ -149,13 +155,14 @@ impl States {
         let inside = held.state.inside.iter().flat_map(|request| variable("INSIDE", &request.into()));
         let place = held.place.clone().into_os_string();
         let slots = held.state.renewed_by_slot.then(|| variable("SLOTS", &place)).into_iter().flatten();
+        let bound = held.cgroup.iter().flat_map(|_| variable("BOUND", &"yes".into()));
         let cgroup = held.cgroup.iter().flat_map(|path| [OsString::from("--cgroup"), path.into()]);
-        inside.chain(slots).chain(cgroup).collect()
+        inside.chain(slots).chain(bound).chain(cgroup).collect()
     }
 }
 
 impl Held {
-    fn make(state: &'static MachineState, needed_bytes: u64, folder: &Path, run: &str) -> Result<Held> {
+    fn make(state: &'static MachineState, bound_bytes: Option<u64>, folder: &Path, run: &str) -> Result<Held> {
         // Before a guard is told of what somebody else has begun to use.
         if let Some(reason) = states::lacking(state) {
             bail!(lacks(reason));
@@ -184,14 +191,13 @@ impl Held {
             set(Path::new(&here(setting)), text, &mut guard)?;
         }
         let mut cgroup = None;
-        if let Some(share) = state.bound {
-            let bytes = (needed_bytes as f64 * share) as u64 + WORKER_BYTES;
+        if let Some(bytes) = bound_bytes {
             let name = format!("pagewise-{run}-memory");
             cgroup = Some(bound::make_cgroup(&name, bytes, &mut guard)?.map_err(lacks)?);
         }
         let arguments: Vec<String> = state.make.iter().map(|word| here(word)).collect();
         let helper = Helper::start(&place, &arguments)?;
-        Ok(Held { state, needed_bytes, place, cgroup, helper, _guard: guard })
+        Ok(Held { state, bound_bytes, place, cgroup, helper, _guard: guard })
     }
 
     fn counters(&self, facts: Counters) -> Counters {

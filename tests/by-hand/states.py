@@ -2,7 +2,8 @@
 """States of the machine, many times: how often each is reached and undone, and what is left after kill -9.
 
     tests/by-hand/states.py times PAGEWISE 20 STATE...     each state so many times
-    tests/by-hand/states.py kills PAGEWISE 100 [SEED]      so many kills at random moments of making, holding and undoing
+    tests/by-hand/states.py kills PAGEWISE 100 [SEED [STATE...]]
+                                                           so many kills at random moments of making, holding and undoing
 
 Root only. Figures of one machine are in docs/evidence/states.md.
 """
@@ -15,15 +16,17 @@ SETTINGS = [
     "/sys/kernel/mm/transparent_hugepage/defrag", "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
     "/sys/module/zswap/parameters/enabled", "/sys/block/zram0/disksize",
     "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "/sys/kernel/mm/damon/admin/kdamonds/0/state",
+    "/proc/sys/vm/nr_hugepages", *sorted(glob.glob("/sys/class/bdi/*/read_ahead_kb")),
 ]
 # A method for each state in which it shows, and its parameters.
 WORK = {
     "output": ["output/write@c-O3", "--set", "bytes=16MiB"],
-    "load": ["load/mmap-lazy@c-O3", "--set", "bytes=16MiB"],
+    "load": ["load/mmap-lazy@c-O3", "--set", "bytes=16MiB", "--set", "cache=cold"],
+    "thp": ["fault/touch@c-O3", "fault/thp@c-O3", "--set", "bytes=64MiB"],
     "copy": ["copy/memcpy@c-O3", "--set", "bytes=4MiB"],
     "fault": ["fault/touch@c-O3", "--set", "bytes=2MiB"],
 }
-OF_STATE = {"bound": "load", "writeback": "output", "cold": "copy"}
+OF_STATE = {"read-ahead-128": "load", "bound": "load", "writeback": "output", "cold": "copy", "fragmented-pinned": "thp"}
 
 
 def text(path):
@@ -61,7 +64,7 @@ def text_bytes(path):
 
 def command(pagewise, state, out):
     work = WORK[OF_STATE.get(state, "fault")]
-    return [pagewise, "run", *work, "--state", state, "--launches", "2", "--budget", "60s", "--allow-system-changes",
+    return [pagewise, "run", *work, "--state", state, "--launches", "2", "--budget", "90s", "--allow-system-changes",
             "--json", "--out", out]
 
 
@@ -112,10 +115,12 @@ def children(pid):
     return [int(child) for child in text(f"/proc/{pid}/task/{pid}/children").split()]
 
 
-def kills(pagewise, count, seed):
+ALL = ["fragmented-movable", "fragmented-pinned", "swap-zram", "swap-zram-lzo", "swap-zswap", "swap-file", "writeback",
+       "neighbour", "bound", "many-vmas", "page-tables", "fresh", "cold", "read-ahead-128", "cache-full"]
+
+
+def kills(pagewise, count, seed, states):
     rng = random.Random(seed)
-    states = ["fragmented-movable", "fragmented-pinned", "swap-zram", "swap-zswap", "swap-file", "writeback", "neighbour",
-              "bound", "many-vmas", "page-tables", "fresh", "cold"]
     tally = {}
     for number in range(count):
         state, victim = rng.choice(states), rng.choice(["laboratory", "holder", "laboratory and guard"])
@@ -160,4 +165,4 @@ if __name__ == "__main__":
     if what == "times":
         times(pagewise, count, sys.argv[4:])
     else:
-        kills(pagewise, count, int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+        kills(pagewise, count, int(sys.argv[4]) if len(sys.argv) > 4 else 1, sys.argv[5:] or ALL)

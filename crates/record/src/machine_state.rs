@@ -28,8 +28,9 @@ pub struct MachineState {
     pub renewed_by_slot: bool,
     /// Request to the native worker, in whose process the state is: `maps:60000`.
     pub inside: Option<String>,
-    /// Share of the worker's need that its memory cgroup holds.
-    pub bound: Option<f64>,
+    /// Share of the worker's need that its memory cgroup holds, by experiment: only these can be measured in it.
+    pub bound: BTreeMap<String, f64>,
+    pub only_reason: String,
     /// Swap area that the maker uses: `/dev/{zram}` or `{folder}/swap`.
     pub swap: Option<String>,
     /// Files of the kernel and the texts written there; an empty text is written by the maker. All are put back.
@@ -40,9 +41,6 @@ pub struct MachineState {
     pub needs: Vec<(String, String)>,
     /// Experiments to which the state matters: those of `run --states`.
     pub experiments: Vec<String>,
-    /// The only experiments that can be measured in it; all where empty.
-    pub only: Vec<String>,
-    pub only_reason: String,
     /// Facts that the state takes from methods: laws that name one are not asked. Counters that it moves itself: they disturb
     /// no launch.
     pub relieves: Vec<String>,

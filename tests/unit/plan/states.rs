@@ -7,11 +7,11 @@ use crate::plan::catalog;
 fn every_carried_state_is_sound() {
     let experiments = catalog::experiments(None).expect("experiments");
     for state in STATES.iter() {
-        for name in state.experiments.iter().chain(&state.only) {
+        for name in state.experiments.iter().chain(state.bound.keys()) {
             assert!(experiments.iter().any(|e| e.name == *name), "{}: {name} is no experiment", state.name);
         }
         assert!(!state.when.ends_with('.') && !state.title.ends_with('.'), "{}", state.name);
-        assert_eq!(state.only.is_empty(), state.only_reason.is_empty(), "{}", state.name);
+        assert_eq!(state.bound.is_empty(), state.only_reason.is_empty(), "{}", state.name);
     }
     let names: Vec<&str> = STATES.iter().map(|state| state.name.as_str()).collect();
     let mut unique = names.clone();

@@ -1,7 +1,7 @@
 /* `guard` and `put-back`: undo what a run made or changed outside its folder, however the laboratory ended. What is to be
  * undone is in a journal (workers/PROTOCOL.md). A journal is data: an action that is not in the table below, a path that
  * the table does not allow and an entry that another user owns are passed over. */
-#include "core.h"
+#include "state.h"
 #include "verb.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -156,6 +156,8 @@ static void restore(char **field)
         return;
     int fd = open(field[0], O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool ours = fd >= 0 && is_kernels(fd, controls);
+    if (ours && strcmp(field[0], "/proc/sys/vm/compact_memory") == 0)
+        drain_page_lists();
     /* A killed holder may take a moment to close its device, which until then takes no reset. */
     struct timespec pause = {0, 100000000};
     int tries = fnmatch("/sys/block/*/reset", field[0], FNM_PATHNAME) == 0 && nanosleep(&pause, NULL) == 0 ? 20 : 1;

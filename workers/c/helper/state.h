@@ -27,5 +27,6 @@ uint64_t kernel_field(const char *path, const char *name);    /* the number behi
 bool kernel_write(const char *path, const char *text);
 size_t huge_block_bytes(void);
 uint64_t free_permille_in_huge_blocks(void);                  /* of the free memory in the buddy allocator */
+void drain_page_lists(void);                                  /* state_memory.c: the CPUs' lists of free pages */
 pid_t state_child(void);                                      /* fork(2); the child dies with the holder */
 #endif

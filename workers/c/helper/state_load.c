@@ -89,10 +89,39 @@ static void write_over(int fd)
         }
 }
 
+static const uint64_t BUSY_BYTES = 32 << 20, FULL_BYTES = 64 << 20;
+
 static uint64_t unwritten_bytes(void)
 {
     uint64_t pages = kernel_field("/proc/vmstat", "nr_dirty") + kernel_field("/proc/vmstat", "nr_writeback");
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A sync(2) of the measured program leaves nothing unwritten for a moment, so no single moment proves the state. */
+static void watch(void)
+{
+    struct timespec pause = {0, 5000000};
+    for (;; nanosleep(&pause, NULL)) {
+        moved[1]++;
+        moved[2] += unwritten_bytes() >= BUSY_BYTES;
+    }
+}
+
+/* Of the moments since these facts were told last, the share in which so much was unwritten. */
+static uint64_t busy_permille(void)
+{
+    static uint64_t seen_before, busy_before;
+    uint64_t seen = moved[1] - seen_before, busy = moved[2] - busy_before;
+    seen_before += seen;
+    busy_before += busy;
+    return seen ? busy * 1000 / seen : unwritten_bytes() >= BUSY_BYTES ? 1000 : 0;
+}
+
+static void await_full(void)
+{
+    struct timespec pause = {0, 10000000};
+    for (int i = 0; i < 800 && unwritten_bytes() < FULL_BYTES; i++)
+        nanosleep(&pause, NULL);
 }
 
 static void make_writer(int argc, char **argv)
@@ -108,16 +137,17 @@ static void make_writer(int argc, char **argv)
     if ((other = state_child()) == 0)
         write_over(fd);
     close(fd);
+    if (state_child() == 0)
+        watch();
     await_first();
-    struct timespec pause = {0, 10000000};
-    for (int i = 0; i < 1000 && unwritten_bytes() < 64 << 20; i++)
-        nanosleep(&pause, NULL);
+    await_full();
 }
 
 static void facts_of_writer(void)
 {
     facts_of_other();
     state_fact("unwritten_bytes", unwritten_bytes());
+    state_fact("busy_permille", busy_permille());
 }
 
-MAKER(writer, .make = make_writer, .facts = facts_of_writer, .end = end_other);
+MAKER(writer, .make = make_writer, .prepare = await_full, .facts = facts_of_writer, .end = end_other);

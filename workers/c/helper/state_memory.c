@@ -38,29 +38,39 @@ static void facts_of_number(void)
 }
 MAKER(number, .make = make_number, .facts = facts_of_number);
 
-/* ---- as after a start ---- */
+/* ---- lists of free pages ---- */
 
-/* One pass of compaction ends early where it meets a large folio for which no piece is left, and the next goes on behind it. */
-static const uint64_t LONGEST_FRESH_NS = 5000000000;
-
-static void make_whole(void)
+/* The sum of a number that each zone, or each CPU of a zone, has in /proc/zoneinfo. */
+static uint64_t of_zones(const char *format)
 {
-    uint64_t until_ns = now_ns() + LONGEST_FRESH_NS;
-    sync();
-    do {
-        if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
-            state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
-    } while (free_permille_in_huge_blocks() < 950 && now_ns() < until_ns);
+    uint64_t sum = 0;
+    FILE *zones = fopen("/proc/zoneinfo", "re");
+    char line[256];
+    unsigned long long number;
+    while (zones && fgets(line, sizeof line, zones))
+        sum += sscanf(line, format, &number) == 1 ? number : 0;
+    if (zones)
+        fclose(zones);
+    return sum;
 }
 
-static void make_fresh(int argc, char **argv)
+/* Pages that were freed wait in lists of their CPU, 60,000 of a zone and more, until that zone is used again, and each keeps
+ * its block broken. Where the lists are to be short, each refresh of the counters gives some 2,000 of each back, until four
+ * batches are left (decay_pcp_high() in mm/page_alloc.c). */
+void drain_page_lists(void)
 {
-    (void)argc;
-    (void)argv;
-    make_whole();
+    static const char lists[] = "/proc/sys/vm/percpu_pagelist_high_fraction";
+    enum { SHORT = 100000000, LEFT = 512 };
+    char old[32], shortest[32];
+    uint64_t set = kernel_number(lists), left = LEFT * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    /* Another state that is just being undone had it set so, and puts 0 back, the kernel's own. */
+    snprintf(old, sizeof old, "%llu", set == SHORT ? 0ull : (unsigned long long)set);
+    snprintf(shortest, sizeof shortest, "%d", SHORT);
+    kernel_write(lists, shortest);
+    for (int i = 0; i < 100 && of_zones(" count: %llu") > left; i++)
+        kernel_number("/proc/sys/vm/stat_refresh");
+    kernel_write(lists, old);
 }
-
-MAKER(fresh, .make = make_fresh, .prepare = make_whole);
 
 /* ---- in pieces: a page of every free block of a huge page stays in use ---- */
 
@@ -157,20 +167,23 @@ static void renew_pieces(void)
 
 /* Blocks that the kernel makes for a program that asks for huge pages: by moving what is not ours, and by taking cached files
  * back. They are asked for in the same way until there are none, and a locked page of each is kept. Each may take 10 ms, so a
- * machine on which much else runs is left as it is after three seconds; then the proof says whether that was enough. */
-static const uint64_t LONGEST_NS = 3000000000;
+ * machine on which much else runs is left as it is after three seconds, and seven at first; then the proof says whether that
+ * was enough. A kernel that found nothing looks again only after it was asked up to 64 times (COMPACT_MAX_DEFER_SHIFT). */
+static const uint64_t LONGEST_NS = 3000000000, LONGEST_FIRST_NS = 7000000000;
+enum { MISSES = 66 };
 
 static struct {
     char **pages;
     size_t count;
 } asked;
 
-static bool take_asked(size_t page)
+/* A huge page of this process, which the kernel makes where there is none; NULL if it does not. */
+static char *asked_block(void)
 {
-    size_t block = pieces.block;
+    size_t block = huge_block_bytes();
     char *at = mmap(NULL, 2 * block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
-        return false;
+        return NULL;
     char *start = at + (block - (uintptr_t)at % block) % block, *end = at + 2 * block;
     if (start > at)
         munmap(at, (size_t)(start - at));
@@ -178,23 +191,39 @@ static bool take_asked(size_t page)
     madvise(start, block, MADV_HUGEPAGE);
     *(volatile char *)start = 1;
     bool is_huge = kernel_field("/proc/vmstat", "thp_fault_alloc") > before;
+    char *rest = start + (is_huge ? block : 0);
+    if (end > rest)
+        munmap(rest, (size_t)(end - rest));
+    return is_huge ? start : NULL;
+}
+
+static bool take_asked(size_t page)
+{
+    char *start = asked_block();
+    if (!start)
+        return false;
     /* Advice for a part of a huge page splits it. */
-    is_huge = is_huge && madvise(start, block, MADV_NOHUGEPAGE) == 0 && madvise(start, page, MADV_COLD) == 0;
-    is_huge = is_huge && mlock(start, page) == 0;
-    char *rest = start + (is_huge ? page : 0);
-    munmap(rest, (size_t)(end - rest));
-    if (is_huge)
+    bool kept = madvise(start, pieces.block, MADV_NOHUGEPAGE) == 0 && madvise(start, page, MADV_COLD) == 0;
+    kept = kept && mlock(start, page) == 0;
+    munmap(start + (kept ? page : 0), pieces.block - (kept ? page : 0));
+    if (kept)
         asked.pages[asked.count++] = start;
-    return is_huge;
+    return kept;
+}
+
+static void break_for(uint64_t longest_ns)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t until_ns = now_ns() + longest_ns;
+    drain_page_lists();
+    renew_pieces();
+    for (int missed = 0; pieces.pinned && missed < MISSES && asked.count < pieces.most && now_ns() < until_ns;)
+        missed = take_asked(page) ? 0 : missed + 1;
 }
 
 static void break_more(void)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t until_ns = now_ns() + LONGEST_NS;
-    renew_pieces();
-    for (int missed = 0; pieces.pinned && missed < 4 && asked.count < pieces.most && now_ns() < until_ns;)
-        missed = take_asked(page) ? 0 : missed + 1;
+    break_for(LONGEST_NS);
 }
 
 static void make_fragment(int argc, char **argv)
@@ -202,26 +231,22 @@ static void make_fragment(int argc, char **argv)
     uint64_t all = kernel_field("/proc/meminfo", "MemTotal") * 1024;
     /* Blocks full of cached files would be whole again when the kernel takes the files back. */
     kernel_write("/proc/sys/vm/drop_caches", "3");
-    kernel_write("/proc/sys/vm/compact_memory", "1");
     pieces.block = huge_block_bytes();
     pieces.pinned = argc > 0 && strcmp(argv[0], "pinned") == 0;
+    if (pieces.pinned)
+        kernel_write("/proc/sys/vm/compact_memory", "1");
+    drain_page_lists();
     pieces.most = 4 * all / pieces.block;
     asked.pages = mmap(NULL, pieces.most * sizeof *asked.pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (asked.pages == MAP_FAILED)
         state_lacks("no memory for a list: %s", strerror(errno));
     pieces.folder = small_tmpfs(pieces.most * (size_t)sysconf(_SC_PAGESIZE) / 4 + ROOM_BLOCKS * pieces.block);
     break_blocks(64);
-    break_more();
+    break_for(LONGEST_FIRST_NS);
 }
 
-/* Pages that are freed go to lists of the CPU, where they would keep their blocks broken: up to some 1,500 of each zone and CPU
- * stay there until that zone is used again. So the lists are kept short meanwhile. */
 static void end_pieces(void)
 {
-    static const char lists[] = "/proc/sys/vm/percpu_pagelist_high_fraction";
-    char old[32];
-    snprintf(old, sizeof old, "%llu", (unsigned long long)kernel_number(lists));
-    kernel_write(lists, "100000000");
     for (size_t number = 0; number < pieces.files; number++) {
         int file = piece(number, O_RDWR);
         if (ftruncate(file, 0) != 0)
@@ -231,7 +256,7 @@ static void end_pieces(void)
     close(pieces.folder);
     for (size_t i = 0; i < asked.count; i++)
         munmap(asked.pages[i], (size_t)sysconf(_SC_PAGESIZE));
-    kernel_write(lists, old);
+    drain_page_lists();
 }
 
 /* Of the huge pages that faults asked for since these facts were told last, the share that was had. */
@@ -256,35 +281,92 @@ static void facts_of_pieces(void)
 MAKER(fragment, .make = make_fragment, .prepare = break_more, .renew = renew_pieces,
       .facts = facts_of_pieces, .end = end_pieces);
 
+/* ---- as after a start ---- */
+
+/* A file in memory that is mounted nowhere and ends when it is closed; fallocate(2) takes its pages untouched. */
+static int held_untouched(uint64_t bytes)
+{
+    int folder = small_tmpfs(bytes + huge_block_bytes()), file = openat(folder, "held", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || fallocate(file, 0, 0, (off_t)bytes) != 0)
+        state_lacks("memory cannot be held: %s", strerror(errno));
+    close(folder);
+    return file;
+}
+
+/* One pass of compaction ends early where it meets a large folio for which no piece is left, and the next goes on behind it. */
+static const uint64_t LONGEST_FRESH_NS = 3000000000;
+
+/* Blocks that compaction leaves broken are asked for, as a program asks for huge pages, while all whole ones are held. Each one
+ * that is had empties the lists of the CPU on which it is asked for, too. */
+static void ask_for_rest(uint64_t until_ns)
+{
+    uint64_t whole = kernel_field("/proc/meminfo", "MemFree") * 1024 / 1000 * free_permille_in_huge_blocks();
+    int held = held_untouched(whole);
+    char *first = NULL, *block;
+    for (int missed = 0; missed < MISSES && now_ns() < until_ns; missed = block ? 0 : missed + 1)
+        if ((block = asked_block())) {
+            *(char **)block = first;
+            first = block;
+        }
+    while ((block = first)) {
+        first = *(char **)block;
+        munmap(block, huge_block_bytes());
+    }
+    close(held);
+}
+
+static void make_whole(void)
+{
+    uint64_t until_ns = now_ns() + LONGEST_FRESH_NS;
+    sync();
+    do {
+        drain_page_lists();
+        if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
+            state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
+    } while (free_permille_in_huge_blocks() < 950 && now_ns() < until_ns);
+    if (free_permille_in_huge_blocks() < 950)
+        ask_for_rest(now_ns() + LONGEST_NS);
+    drain_page_lists();
+}
+
+static void make_fresh(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    make_whole();
+}
+
+MAKER(fresh, .make = make_fresh, .prepare = make_whole);
+
 /* ---- full of cached files: the holes of a sparse file fill the cache with clean pages, without a device ---- */
 
+enum { PIECE = 2 << 20, PIECES = 8 };
+/* On a virtual machine whose host takes free memory back, each page that is touched first costs some microseconds: 20 GiB of
+ * cache took two minutes. What is more than this is held untouched. */
+static const uint64_t CACHED_BYTES = (uint64_t)4 << 30;
 static int sparse = -1;
 static off_t sparse_end;
 static _Atomic off_t *sparse_at; /* shared by the processes that read ahead */
 
 static uint64_t high_watermark_bytes(void)
 {
-    uint64_t pages = 0;
-    FILE *zones = fopen("/proc/zoneinfo", "re");
-    char line[256];
-    while (zones && fgets(line, sizeof line, zones)) {
-        unsigned long long high;
-        if (sscanf(line, " high %llu", &high) == 1)
-            pages += high;
-    }
-    if (zones)
-        fclose(zones);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return of_zones(" high %llu") * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Reading ahead fills pages of holes without copying them to anybody. */
+static uint64_t free_bytes(void)
+{
+    return kernel_field("/proc/meminfo", "MemFree") * 1024;
+}
+
+/* Reading ahead fills pages of holes without copying them to anybody. The file is larger than memory, so what comes round again
+ * was taken back. */
 static void read_ahead(uint64_t least_free)
 {
-    enum { PIECE = 2 << 20, PIECES = 8 };
-    while (kernel_field("/proc/meminfo", "MemFree") * 1024 > least_free) {
+    off_t until = *sparse_at + sparse_end;
+    while (free_bytes() > least_free) {
         off_t at = atomic_fetch_add(sparse_at, (off_t)PIECE * PIECES);
         for (int i = 0; i < PIECES; i++, at += PIECE)
-            if (at >= sparse_end || posix_fadvise(sparse, at, PIECE, POSIX_FADV_WILLNEED) != 0)
+            if (at >= until || posix_fadvise(sparse, at % sparse_end, PIECE, POSIX_FADV_WILLNEED) != 0)
                 return;
     }
 }
@@ -293,7 +375,7 @@ static void read_ahead(uint64_t least_free)
 static void fill_cache(void)
 {
     uint64_t least_free = 2 * high_watermark_bytes();
-    if (kernel_field("/proc/meminfo", "MemFree") * 1024 <= least_free)
+    if (free_bytes() <= least_free)
         return;
     for (long cpu = sysconf(_SC_NPROCESSORS_ONLN); cpu > 0; cpu--)
         if (state_child() == 0) {
@@ -307,23 +389,26 @@ static void fill_cache(void)
 static void make_cache(int argc, char **argv)
 {
     char path[4096];
+    uint64_t least_free = 2 * high_watermark_bytes() + CACHED_BYTES, all = kernel_field("/proc/meminfo", "MemTotal") * 1024;
     if (argc < 1)
         state_lacks("no folder for a file");
     snprintf(path, sizeof path, "%s/cache", argv[0]);
     sparse = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    sparse_end = (off_t)(kernel_field("/proc/meminfo", "MemTotal") * 1024 * 2);
+    sparse_end = (off_t)(2 * all / PIECE / PIECES * PIECE * PIECES);
     sparse_at = mmap(NULL, sizeof *sparse_at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (sparse_at == MAP_FAILED)
         state_lacks("no shared page: %s", strerror(errno));
     if (sparse < 0 || unlink(path) != 0 || ftruncate(sparse, sparse_end) != 0)
         state_lacks("%s: %s", path, strerror(errno));
+    if (free_bytes() > least_free)
+        held_untouched(free_bytes() - least_free);
     fill_cache();
 }
 
 static void facts_of_cache(void)
 {
     uint64_t high = high_watermark_bytes();
-    state_fact("free_permille_of_high_watermark", high ? kernel_field("/proc/meminfo", "MemFree") * 1024 * 1000 / high : 0);
+    state_fact("free_permille_of_high_watermark", high ? free_bytes() * 1000 / high : 0);
 }
 
 MAKER(cache, .make = make_cache, .renew = fill_cache, .facts = facts_of_cache);

@@ -5,6 +5,7 @@
 #include "methods/output/output.h"
 #include "methods/read/read.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { CACHES_BYTES = 64 << 20 }; /* more than the caches of most CPUs hold */
@@ -109,9 +110,14 @@ static uint64_t own_device_bytes(void)
     return bytes;
 }
 
+static bool is_bounded(const struct slot *s)
+{
+    return !key_is(s, "memory", "unbounded") || getenv("PAGEWISE_STATE_BOUND");
+}
+
 void need_memory(struct slot *s)
 {
-    if (!key_is(s, "memory", "unbounded"))
+    if (is_bounded(s))
         skip(s, "a copy of the file is memory that cannot be taken back: only what keeps none can be bounded");
 }
 
@@ -126,7 +132,7 @@ static void read_end_of(struct slot *s, const struct load *l)
 
 struct load load_begin(struct slot *s)
 {
-    bool bounded = !key_is(s, "memory", "unbounded");
+    bool bounded = is_bounded(s);
     if (bounded && (!key_is(s, "cache", "cold") || key_is(s, "place", "tmpfs-huge")))
         skip(s, "under a memory bound the file's pages come and go: cache=cold, on a file system that is not in memory");
     if (key_is(s, "place", "tmpfs-huge") && (key_is(s, "cache", "written") || key_is(s, "cache", "mapped")))
