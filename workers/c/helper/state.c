@@ -113,8 +113,6 @@ pid_t state_child(void)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != holder)
             _exit(0);
-        /* On a busy machine it would not run during a short launch. */
-        setpriority(PRIO_PROCESS, 0, -15);
         for (int fd = 0; nowhere >= 0 && fd < 2; fd++)
             dup2(nowhere, fd);
     }
@@ -189,6 +187,8 @@ static int state_main(int argc, char **argv)
         return 1;
     /* Not the laboratory but this process is to go when memory runs out. */
     kernel_write("/proc/self/oom_score_adj", "900");
+    /* On a busy machine it would take many times as long to make the state, and a child would not run during a short launch. */
+    setpriority(PRIO_PROCESS, 0, -15);
     for (const struct maker *const *m = __start_pagewise_makers; m < __stop_pagewise_makers; m++) {
         if (strcmp((*m)->name, argv[2]) != 0)
             continue;

@@ -72,21 +72,10 @@ void drain_page_lists(void)
     kernel_write(lists, old);
 }
 
-/* ---- in pieces: a page of every free block of a huge page stays in use ---- */
-
-/* A block is the huge page of a file of 4 KiB in a tmpfs that is mounted nowhere. fallocate(2) takes it untouched: on a
- * virtual machine whose host takes free memory back, touching all memory would take a minute. The file system is small. When it
- * is full the kernel splits the huge pages that reach beyond the end of their file, and frees all but the first page. So memory
- * in use grows by a page a block, and the machine never runs short. */
-static struct {
-    int folder;
-    size_t block, files, most;
-    bool pinned;
-    uint64_t whole;
-} pieces;
+/* ---- as after a start ---- */
 
 /* Numbers of Linux 5.2 that older headers lack, the same on every architecture. */
-enum { FSOPEN = 430, FSCONFIG = 431, FSMOUNT = 432, SET_STRING = 1, CREATE = 6, ROOM_BLOCKS = 32 };
+enum { FSOPEN = 430, FSCONFIG = 431, FSMOUNT = 432, SET_STRING = 1, CREATE = 6 };
 
 static int small_tmpfs(size_t bytes)
 {
@@ -103,6 +92,103 @@ static int small_tmpfs(size_t bytes)
     close(context);
     return mount;
 }
+
+/* A file in memory that is mounted nowhere and ends when it is closed; fallocate(2) takes its pages untouched. */
+static int held_untouched(uint64_t bytes)
+{
+    int folder = small_tmpfs(bytes + huge_block_bytes()), file = openat(folder, "held", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || fallocate(file, 0, 0, (off_t)bytes) != 0)
+        state_lacks("memory cannot be held: %s", strerror(errno));
+    close(folder);
+    return file;
+}
+
+/* A huge page of this process, which the kernel makes where there is none; NULL if it does not. */
+static char *asked_block(void)
+{
+    size_t block = huge_block_bytes();
+    char *at = mmap(NULL, 2 * block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    char *start = at + (block - (uintptr_t)at % block) % block, *end = at + 2 * block;
+    if (start > at)
+        munmap(at, (size_t)(start - at));
+    uint64_t before = kernel_field("/proc/vmstat", "thp_fault_alloc");
+    madvise(start, block, MADV_HUGEPAGE);
+    *(volatile char *)start = 1;
+    bool is_huge = kernel_field("/proc/vmstat", "thp_fault_alloc") > before;
+    char *rest = start + (is_huge ? block : 0);
+    if (end > rest)
+        munmap(rest, (size_t)(end - rest));
+    return is_huge ? start : NULL;
+}
+
+/* Compaction of all memory ends where it meets a large folio for which no piece is left, and begins at the same place again. So
+ * blocks that it leaves broken are asked for, as a program asks for huge pages, while all whole ones are held. Each one that is
+ * had empties the lists of the CPU on which it is asked for, too. A kernel that found nothing looks again only after it was asked
+ * up to 64 times (COMPACT_MAX_DEFER_SHIFT). */
+enum { MISSES = 66, WHOLE_PERMILLE = 960 };
+static const uint64_t LONGEST_FRESH_NS = 8000000000, LONGEST_HEAL_NS = 4000000000;
+
+static void ask_for(uint64_t count, uint64_t until_ns)
+{
+    char *first = NULL, *block;
+    for (int missed = 0; count > 0 && missed < MISSES && now_ns() < until_ns; missed = block ? 0 : missed + 1)
+        if ((block = asked_block())) {
+            *(char **)block = first;
+            first = block;
+            count--;
+        }
+    while ((block = first)) {
+        first = *(char **)block;
+        munmap(block, huge_block_bytes());
+    }
+}
+
+static void make_whole(uint64_t permille, uint64_t longest_ns)
+{
+    uint64_t until_ns = now_ns() + longest_ns;
+    if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
+        state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
+    drain_page_lists();
+    uint64_t whole = free_permille_in_huge_blocks(), free = kernel_field("/proc/meminfo", "MemFree") * 1024 / 1000;
+    if (whole >= permille)
+        return;
+    int held = held_untouched(whole * free);
+    ask_for((permille - whole) * free / huge_block_bytes() + 1, until_ns);
+    close(held);
+    drain_page_lists();
+}
+
+static void renew_fresh(void)
+{
+    sync();
+    make_whole(WHOLE_PERMILLE, LONGEST_FRESH_NS);
+}
+
+static void make_fresh(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    renew_fresh();
+}
+
+MAKER(fresh, .make = make_fresh, .prepare = renew_fresh);
+
+/* ---- in pieces: a page of every free block of a huge page stays in use ---- */
+
+/* A block is the huge page of a file of 4 KiB in a tmpfs that is mounted nowhere. fallocate(2) takes it untouched: on a
+ * virtual machine whose host takes free memory back, touching all memory would take a minute. The file system is small. When it
+ * is full the kernel splits the huge pages that reach beyond the end of their file, and frees all but the first page. So memory
+ * in use grows by a page a block, and the machine never runs short. */
+static struct {
+    int folder;
+    size_t block, files, most;
+    bool pinned;
+    uint64_t whole, permille_before;
+} pieces;
+
+enum { ROOM_BLOCKS = 32 };
 
 static int piece(size_t number, int flags)
 {
@@ -168,34 +254,13 @@ static void renew_pieces(void)
 /* Blocks that the kernel makes for a program that asks for huge pages: by moving what is not ours, and by taking cached files
  * back. They are asked for in the same way until there are none, and a locked page of each is kept. Each may take 10 ms, so a
  * machine on which much else runs is left as it is after three seconds, and seven at first; then the proof says whether that
- * was enough. A kernel that found nothing looks again only after it was asked up to 64 times (COMPACT_MAX_DEFER_SHIFT). */
+ * was enough. */
 static const uint64_t LONGEST_NS = 3000000000, LONGEST_FIRST_NS = 7000000000;
-enum { MISSES = 66 };
 
 static struct {
     char **pages;
     size_t count;
 } asked;
-
-/* A huge page of this process, which the kernel makes where there is none; NULL if it does not. */
-static char *asked_block(void)
-{
-    size_t block = huge_block_bytes();
-    char *at = mmap(NULL, 2 * block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
-    char *start = at + (block - (uintptr_t)at % block) % block, *end = at + 2 * block;
-    if (start > at)
-        munmap(at, (size_t)(start - at));
-    uint64_t before = kernel_field("/proc/vmstat", "thp_fault_alloc");
-    madvise(start, block, MADV_HUGEPAGE);
-    *(volatile char *)start = 1;
-    bool is_huge = kernel_field("/proc/vmstat", "thp_fault_alloc") > before;
-    char *rest = start + (is_huge ? block : 0);
-    if (end > rest)
-        munmap(rest, (size_t)(end - rest));
-    return is_huge ? start : NULL;
-}
 
 static bool take_asked(size_t page)
 {
@@ -231,6 +296,8 @@ static void make_fragment(int argc, char **argv)
     uint64_t all = kernel_field("/proc/meminfo", "MemTotal") * 1024;
     /* Blocks full of cached files would be whole again when the kernel takes the files back. */
     kernel_write("/proc/sys/vm/drop_caches", "3");
+    drain_page_lists();
+    pieces.permille_before = free_permille_in_huge_blocks();
     pieces.block = huge_block_bytes();
     pieces.pinned = argc > 0 && strcmp(argv[0], "pinned") == 0;
     if (pieces.pinned)
@@ -256,7 +323,8 @@ static void end_pieces(void)
     close(pieces.folder);
     for (size_t i = 0; i < asked.count; i++)
         munmap(asked.pages[i], (size_t)sysconf(_SC_PAGESIZE));
-    drain_page_lists();
+    /* What others have allocated meanwhile lies in the pieces. */
+    make_whole(pieces.permille_before - pieces.permille_before / 20, LONGEST_HEAL_NS);
 }
 
 /* Of the huge pages that faults asked for since these facts were told last, the share that was had. */
@@ -280,63 +348,6 @@ static void facts_of_pieces(void)
 
 MAKER(fragment, .make = make_fragment, .prepare = break_more, .renew = renew_pieces,
       .facts = facts_of_pieces, .end = end_pieces);
-
-/* ---- as after a start ---- */
-
-/* A file in memory that is mounted nowhere and ends when it is closed; fallocate(2) takes its pages untouched. */
-static int held_untouched(uint64_t bytes)
-{
-    int folder = small_tmpfs(bytes + huge_block_bytes()), file = openat(folder, "held", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0 || fallocate(file, 0, 0, (off_t)bytes) != 0)
-        state_lacks("memory cannot be held: %s", strerror(errno));
-    close(folder);
-    return file;
-}
-
-/* One pass of compaction ends early where it meets a large folio for which no piece is left, and the next goes on behind it. */
-static const uint64_t LONGEST_FRESH_NS = 3000000000;
-
-/* Blocks that compaction leaves broken are asked for, as a program asks for huge pages, while all whole ones are held. Each one
- * that is had empties the lists of the CPU on which it is asked for, too. */
-static void ask_for_rest(uint64_t until_ns)
-{
-    uint64_t whole = kernel_field("/proc/meminfo", "MemFree") * 1024 / 1000 * free_permille_in_huge_blocks();
-    int held = held_untouched(whole);
-    char *first = NULL, *block;
-    for (int missed = 0; missed < MISSES && now_ns() < until_ns; missed = block ? 0 : missed + 1)
-        if ((block = asked_block())) {
-            *(char **)block = first;
-            first = block;
-        }
-    while ((block = first)) {
-        first = *(char **)block;
-        munmap(block, huge_block_bytes());
-    }
-    close(held);
-}
-
-static void make_whole(void)
-{
-    uint64_t until_ns = now_ns() + LONGEST_FRESH_NS;
-    sync();
-    do {
-        drain_page_lists();
-        if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
-            state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
-    } while (free_permille_in_huge_blocks() < 950 && now_ns() < until_ns);
-    if (free_permille_in_huge_blocks() < 950)
-        ask_for_rest(now_ns() + LONGEST_NS);
-    drain_page_lists();
-}
-
-static void make_fresh(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    make_whole();
-}
-
-MAKER(fresh, .make = make_fresh, .prepare = make_whole);
 
 /* ---- full of cached files: the holes of a sparse file fill the cache with clean pages, without a device ---- */
 
