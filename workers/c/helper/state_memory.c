@@ -125,8 +125,8 @@ static char *asked_block(void)
 
 /* Compaction of all memory ends where it meets a large folio for which no piece is left, and begins at the same place again. So
  * blocks that it leaves broken are asked for, as a program asks for huge pages, while all whole ones are held. Each one that is
- * had empties the lists of the CPU on which it is asked for, too. A kernel that found nothing looks again only after it was asked
- * up to 64 times (COMPACT_MAX_DEFER_SHIFT). */
+ * had empties the lists of the CPU on which it is asked for, too. A kernel that found nothing looks again only after it was
+ * asked up to 64 times (COMPACT_MAX_DEFER_SHIFT). */
 enum { MISSES = 66, WHOLE_PERMILLE = 960 };
 static const uint64_t LONGEST_FRESH_NS = 8000000000, LONGEST_HEAL_NS = 4000000000;
 
