@@ -106,8 +106,7 @@ impl States {
         let begun = Instant::now();
         let share = wanted.and_then(|wanted| wanted.bound.get(experiment));
         let bound_bytes = share.map(|share| (needed_bytes as f64 * share) as u64 + WORKER_BYTES);
-        let fits =
-            |held: &Held| wanted.is_some_and(|wanted| wanted.name == held.state.name) && held.bound_bytes == bound_bytes;
+        let fits = |held: &Held| wanted.is_some_and(|wanted| wanted.name == held.state.name) && held.bound_bytes == bound_bytes;
         self.held = self.held.take().filter(fits);
         let Some(state) = wanted else { return Ok(Ok(None)) };
         let before = match self.counters(state, bound_bytes) {
