@@ -38,13 +38,14 @@ fn ten_questions_of_a_newcomer_are_answered_within_three_commands_each() {
     std::os::unix::fs::symlink(root.join("snippets"), place.file("snippets")).unwrap();
     let lines = (0..40_000).map(|n| format!("2026-11-21T{n:09} GET /index.html 200 1234\n"));
     std::fs::write(place.file("access.log"), lines.collect::<String>()).unwrap();
-    for name in ["before", "after"] {
-        let folder = place.file("data/pagewise/runs").join(name);
+    // A verdict needs three runs a side.
+    for (tag, run) in ["before", "after"].iter().flat_map(|tag| (1..=3).map(move |run| (tag, format!("{tag}-{run}")))) {
+        let folder = place.file("data/pagewise/runs").join(&run);
         std::fs::create_dir_all(&folder).unwrap();
         for file in crate::support::place::entries(&root.join("tests/fixtures/runs/ordinary")) {
             std::fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
         }
-        assert_eq!(place.run(&["runs", "tag", name, name]).code, 0);
+        assert_eq!(place.run(&["runs", "tag", &run, tag]).code, 0);
     }
     let questions = questions();
     assert_eq!(questions.len(), 10);

@@ -70,7 +70,9 @@ const MOST_RUNS: usize = 100;
 /// The least number of runs a side whose interval would leave an edge of the margin behind, if the sides lie and scatter as
 /// they do now. `None` with one run a side, and where more than a hundred would be needed.
 pub fn runs_to_decide(a: &MeasuredSide, b: &MeasuredSide, margin: f64, confidence: f64) -> Option<usize> {
-    let scatter = (a.between?.powi(2) + b.between?.powi(2)).sqrt();
+    // Each further run adds launches too, so that both kinds of scatter shrink with the number of runs.
+    let variance = |side: &MeasuredSide| Some(side.error_squared()? * side.runs as f64);
+    let scatter = (variance(a)? + variance(b)?).sqrt();
     let log = (b.log - a.log).abs();
     let distance = (log - margin.ln_1p()).abs();
     let decides = |runs: &usize| {

@@ -1,7 +1,7 @@
 //! The ratio between two sets of runs: against SciPy (`fixtures/stats/make_across.py`), and on simulated machines
 //! whose truth is known.
 
-use pagewise_stats::across::{ratio, side};
+use pagewise_stats::across::{ratio, runs_to_decide, side};
 use pagewise_stats::estimate::RatioEstimate;
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::t::{two_sided_p, welch};
@@ -107,4 +107,14 @@ fn launches_taken_for_runs_would_be_wrong_most_of_the_time() {
     let flat = |runs: &[Vec<f64>]| runs.iter().flatten().copied().collect::<Vec<f64>>();
     let alarms = share(USUAL, USUAL, 0.0, 1000, |a, b| welch(&flat(a), &flat(b)).unwrap().p() < 0.05);
     assert!(alarms > 0.3, "{alarms}: this test would not catch that levels are ignored");
+}
+
+#[test]
+fn a_forecast_of_runs_never_names_as_many_as_have_not_decided() {
+    // Copies of one run agree to the last digit; only their launches scatter.
+    let scattered = |shift: f64| side(&vec![vec![-0.2 + shift, 0.1 + shift, 0.0 + shift, 0.15 + shift]; 3]).unwrap();
+    let (a, b) = (scattered(0.0), scattered(0.1));
+    let now = ratio(&a, &b, 0.95).unwrap();
+    assert!(now.low < 1.0 && now.high > 1.0, "{now:?}");
+    assert!(runs_to_decide(&a, &b, 0.02, 0.95).is_some_and(|runs| runs > 3));
 }
