@@ -74,7 +74,7 @@ uint64_t fastest_pass(struct slot *s, struct load *l, const uint32_t *ascending,
     if (steps.failed)
         load_lost(l, steps.failed);
     load_check(s, l);
-    steps_ring_close(&ring);
+    steps_ring_close(&steps, &ring);
     munmap(job.places, job.places_bytes);
     return spent;
 }

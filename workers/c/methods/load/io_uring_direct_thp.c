@@ -45,7 +45,10 @@ static void run(struct slot *s)
     load_check(s, &l);
     load_uses(s, &l);
     PHASE(s, "drop") {
-        steps_ring_close(&ring);
+        steps_ring_close(&steps, &ring);
+        errno = steps.error;
+        if (steps.failed)
+            load_lost(&l, steps.failed);
         load_drop(&l);
     }
     load_end(s, &l);

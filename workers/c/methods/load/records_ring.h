@@ -52,7 +52,10 @@ static inline void records_by_ring(struct slot *s, int flags)
     load_check(s, &l);
     load_uses_by(s, &l, use_ring);
     PHASE(s, "drop") {
-        steps_ring_close(&ring);
+        steps_ring_close(&steps, &ring);
+        errno = steps.error;
+        if (steps.failed)
+            load_lost(&l, steps.failed);
         if (close(l.file) != 0)
             load_lost(&l, "close");
     }

@@ -26,7 +26,10 @@ static void run(struct slot *s)
         output_lost(&o, steps.failed);
     output_check(s, &o);
     PHASE(s, "finish") {
-        steps_ring_close(&ring);
+        steps_ring_close(&steps, &ring);
+        errno = steps.error;
+        if (steps.failed)
+            output_lost(&o, steps.failed);
         output_close(&o);
     }
     output_end(s, &o);

@@ -142,9 +142,10 @@ void steps_ring_pass(struct steps *steps, struct steps_ring *ring, size_t from, 
     }
 }
 
-void steps_ring_close(struct steps_ring *ring)
+void steps_ring_close(struct steps *steps, struct steps_ring *ring)
 {
-    munmap(ring->rings, ring->rings_bytes);
-    munmap(ring->sqes, ring->sqes_bytes);
-    close(ring->descriptor);
+    if (munmap(ring->rings, ring->rings_bytes) != 0 || munmap(ring->sqes, ring->sqes_bytes) != 0)
+        lost(steps, "munmap");
+    if (close(ring->descriptor) != 0)
+        lost(steps, "close");
 }

@@ -33,5 +33,5 @@ void file_on_device(struct slot *s, int file); /* skips where the file lies in m
 void steps_ring_open(struct steps *steps, struct steps_ring *ring);
 void steps_ring_register(struct steps *steps, struct steps_ring *ring, size_t memory_bytes);
 void steps_ring_pass(struct steps *steps, struct steps_ring *ring, size_t from, size_t to);
-void steps_ring_close(struct steps_ring *ring);
+void steps_ring_close(struct steps *steps, struct steps_ring *ring);
 #endif
