@@ -41,8 +41,10 @@ static void run(struct slot *s)
     guest_rest(s, &g);
     pager_check(s, pager);
     PHASE(s, "end") {
-        sigaction(SIGBUS, &before, NULL);
-        close(pager->u.descriptor);
+        if (sigaction(SIGBUS, &before, NULL) != 0)
+            guest_lost(&g, "sigaction");
+        if (close(pager->u.descriptor) != 0)
+            guest_lost(&g, "close");
         guest_unmap(&g);
         if (munmap((void *)pager->source, g.bytes) != 0)
             guest_lost(&g, "munmap");
