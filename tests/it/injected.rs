@@ -156,6 +156,13 @@ impl Subject<'_> {
         self.method.calls.get(phase).is_some_and(|calls| calls.iter().any(|c| c.trim_end_matches('+') == call))
     }
 
+    /// The published programs check no call, and the crash line names the phase. The C library aborts where the stack of a thread
+    /// that has ended cannot be given back.
+    fn may_crash(&self, case: &Case) -> bool {
+        let has_threads = |phase: &String| self.declares(phase, "clone3?");
+        self.method.role == Role::Published || case.call == "munmap" && case.phase.as_ref().is_some_and(has_threads)
+    }
+
     /// What became of a disturbed launch; an error is a finding.
     fn judge(&self, case: &Case, watched: &Watched) -> Result<Outcome, String> {
         let side = &watched.sides[if case.side == 'b' { 1 } else { 0 }];
@@ -184,13 +191,7 @@ impl Subject<'_> {
             return Ok(Outcome::NotReached);
         };
         let crashed = endings(side).iter().any(|e| matches!(e, SideEnding::Crash { .. }));
-        if crashed && self.method.role == Role::Published {
-            // The published programs check no call, and these repeat them: the crash line names the phase.
-            return Ok(Outcome::Named);
-        }
-        let phase = case.phase.as_deref().unwrap_or_default();
-        if crashed && case.call == "munmap" && self.declares(phase, "clone3?") {
-            // The C library's own: it aborts where the stack of a thread that has ended cannot be given back.
+        if crashed && self.may_crash(case) {
             return Ok(Outcome::Named);
         }
         if crashed || side.signal().is_some() {
