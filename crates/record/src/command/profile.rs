@@ -137,6 +137,13 @@ pub struct Candidate {
     pub kernel_s: Amount,
 }
 
+impl Candidate {
+    /// True if the interval is narrower than the effect. Otherwise the saving is no figure.
+    pub fn is_settled(&self) -> bool {
+        self.kernel_s.high - self.kernel_s.low < self.kernel_s.value.abs()
+    }
+}
+
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {

@@ -201,7 +201,7 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
 }
 
 /// Settings that are worth a try. A figure is given only where the interval, which has the model's error (docs/validity.md),
-/// leaves a saving.
+/// is narrower than the saving.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
     for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {
@@ -210,7 +210,7 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
             _ => String::new(),
         };
         let (faults, saved) = (count(candidate.faults_saved), candidate.kernel_s);
-        let figure = if saved.low > 0.0 { format!(", {} of CPU saved", bounds(&saved)) } else { String::new() };
+        let figure = if candidate.is_settled() { format!(", {} of CPU saved", bounds(&saved)) } else { String::new() };
         sentences.push(format!("{} is worth a try: {faults} page faults fewer{pages}{figure}.", candidate.setting));
     }
     let has_thp = summary.candidates.iter().any(|c| c.setting == "thp" && c.kernel_s.value > 0.0);

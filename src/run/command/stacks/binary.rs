@@ -53,13 +53,18 @@ impl Binary {
             let (offset, bytes) = segment.file_range();
             (offset, bytes, segment.address())
         };
+        // Of the names of one address the one that perf takes: few underscores before it, then the longest.
+        let rank = |name: &str| (name.is_empty(), name.len() - name.trim_start_matches('_').len(), usize::MAX - name.len());
         let mut symbols = BTreeMap::new();
         for elf in [Some(&elf), debug.as_ref()].into_iter().flatten() {
             let all = elf.dynamic_symbols().chain(elf.symbols());
             for symbol in all.filter(|s| s.kind() == SymbolKind::Text && s.address() != 0) {
                 let end = symbol.address() + symbol.size().max(1);
                 let name = symbol.name().unwrap_or_default().split('@').next().unwrap_or_default();
-                symbols.insert(symbol.address(), (end, name.to_owned()));
+                let known: &mut (u64, String) = symbols.entry(symbol.address()).or_default();
+                if rank(name) < rank(&known.1) {
+                    *known = (end, name.to_owned());
+                }
             }
         }
         Some(Binary {

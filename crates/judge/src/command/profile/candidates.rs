@@ -5,10 +5,10 @@ use record::command::{Amount, Candidate, CommandPlan, MemoryEvent};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
-/// Share of the predicted saving by which nine tenths of the measured ones were off (docs/validity.md).
-const KEEP_ERROR: f64 = 0.85;
+/// Error that covers nine tenths of the measured savings, as a share of what the removed faults cost (docs/validity.md).
+const KEEP_ERROR: f64 = 62.2;
 /// The same of settings for huge pages, whose price scatters from process to process.
-const HUGE_ERROR: f64 = 13.0;
+const HUGE_ERROR: f64 = 25.9;
 
 /// Faults that a change would take away, and huge pages that would come instead.
 struct Change {
@@ -39,11 +39,9 @@ pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Pr
     candidates
 }
 
-fn saved_s(change: &Change, block: &ProfileBlock) -> f64 {
-    let price = |kind| block.prices.of_kind_or_zero(kind);
-    let base = change.faults * (price(MemoryEvent::Heap) + price(MemoryEvent::FreeBase));
-    let huge = change.huge_pages * (price(MemoryEvent::Huge) + price(MemoryEvent::FreeHuge));
-    (base - huge) * block.scale
+/// Cost of so many pages: their faults, and giving them back.
+fn pages_s(pages: f64, fault: MemoryEvent, free: MemoryEvent, block: &ProfileBlock) -> f64 {
+    pages * (block.prices.of_kind_or_zero(fault) + block.prices.of_kind_or_zero(free)) * block.scale
 }
 
 fn candidate(change: &Change, blocks: &[ProfileBlock]) -> Option<Candidate> {
@@ -51,10 +49,11 @@ fn candidate(change: &Change, blocks: &[ProfileBlock]) -> Option<Candidate> {
     if change.faults < 1.0 || blocks.iter().any(unpriced) {
         return None;
     }
-    let saved = |b: &ProfileBlock| saved_s(change, b);
+    let removed = |b: &ProfileBlock| pages_s(change.faults, MemoryEvent::Heap, MemoryEvent::FreeBase, b);
+    let saved = |b: &ProfileBlock| removed(b) - pages_s(change.huge_pages, MemoryEvent::Huge, MemoryEvent::FreeHuge, b);
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
-    let error = if change.huge_pages > 0.0 { HUGE_ERROR } else { KEEP_ERROR } * kernel_s.value.abs();
+    let error = if change.huge_pages > 0.0 { HUGE_ERROR } else { KEEP_ERROR } * amount(blocks.iter().map(removed))?.value;
     let (low, high) = (kernel_s.low.min(kernel_s.value - error), kernel_s.high.max(kernel_s.value + error));
     (share.value.abs() >= WORTH).then_some(Candidate {
         setting: change.setting.to_owned(),

@@ -139,7 +139,7 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
 
 /// Predicted kernel time of each setting: the change in seconds, negative where it saves.
 pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Amount> {
-    let settled = summary.candidates.iter().filter(|c| c.kernel_s.low > 0.0 || c.kernel_s.high < 0.0);
+    let settled = summary.candidates.iter().filter(|candidate| candidate.is_settled());
     settled.map(|c| (c.setting.clone(), c.kernel_s.negated())).collect()
 }
 

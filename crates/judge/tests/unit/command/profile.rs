@@ -229,8 +229,8 @@ fn only_what_came_again_would_be_kept() {
     let keep = of.candidates.iter().find(|c| c.setting == "keep").unwrap();
     near(keep.faults_saved, 5_000.0);
     // The model's own error is part of the interval.
-    near(keep.kernel_s.high / keep.kernel_s.value, 1.85);
-    assert!((predictions(&of)["keep"].value + keep.kernel_s.value).abs() < 1e-12 && keep.kernel_s.low > 0.0);
+    near(keep.kernel_s.high / keep.kernel_s.value, 63.2);
+    assert!(!keep.is_settled() && predictions(&of).is_empty(), "it is wider than the effect");
 }
 
 #[test]
