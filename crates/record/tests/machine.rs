@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pagewise_record::machine::environment::{count, size};
+use pagewise_record::machine::environment::size;
 use pagewise_record::machine::paging::{Kdamond, Reclaim};
 use pagewise_record::machine::system::{Hypervisor, Rights};
 use pagewise_record::machine::tools::Java;
@@ -67,10 +67,4 @@ fn sizes_are_short() {
     assert_eq!(size(100), "100 B");
     assert_eq!(size(24_684_084 * 1024), "23.5 GiB");
     assert_eq!(size((1 << 30) - 1), "1 GiB");
-}
-
-#[test]
-fn one_is_singular() {
-    assert_eq!(count(1, "CPU"), "1 CPU");
-    assert_eq!(count(0, "CPU"), "0 CPUs");
 }

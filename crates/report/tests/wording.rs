@@ -138,3 +138,9 @@ fn times_are_said_in_two_units_at_most() {
     let said = [0.4, 40.0, 162.0, 120.0, 3900.0, 7200.0].map(duration);
     assert_eq!(said, ["0 s", "40 s", "2 min 42 s", "2 min", "1 h 5 min", "2 h"]);
 }
+
+#[test]
+fn one_is_singular() {
+    assert_eq!(pagewise_report::wording::count(1, "CPU"), "1 CPU");
+    assert_eq!(pagewise_report::wording::count(0, "CPU"), "0 CPUs");
+}
