@@ -14,7 +14,7 @@ type Column = (&'static str, fn(&FlatRow<'_>) -> Value);
 
 /// Every column with its name, in which the unit comes last. After these follows one for each parameter. A field is null where
 /// there is nothing to say: a cell without figures has no launches.
-const COLUMNS: [Column; 20] = [
+const COLUMNS: &[Column] = &[
     ("run", |r| r.taken.run.as_str().into()),
     ("created", |r| r.taken.created.as_str().into()),
     ("machine", |r| r.taken.host.get("machine").cloned().into()),

@@ -32,7 +32,7 @@ const fn format(name: &'static str, about: &'static str, says_outcomes: bool, wr
     ExportFormat { name, about, says_outcomes, write }
 }
 
-pub const FORMATS: [ExportFormat; 10] = [
+pub const FORMATS: &[ExportFormat] = &[
     format("benchfmt", "Go's benchmark format, a line a launch, for benchstat", false, benchfmt::write),
     format("hyperfine", "hyperfine's JSON, a time a launch, in seconds, for its plot scripts", false, hyperfine::write),
     format("bmf", "Bencher Metric Format, medians with 95 % limits, in nanoseconds", false, bmf::write),

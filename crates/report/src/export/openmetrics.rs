@@ -9,7 +9,7 @@ type Of = fn(&CellView<'_>, &PhaseView<'_>) -> Option<f64>;
 
 const S_PER_NS: f64 = 1e-9;
 /// Metrics of each phase of each cell that may be believed: name, unit, what it is.
-const METRICS: [(&str, &str, &str, Of); 9] = [
+const METRICS: &[(&str, &str, &str, Of)] = &[
     ("wall", "seconds", "Wall time of one operation: median launch.", |_, p| Some(p.figures.per_unit_ns.median * S_PER_NS)),
     ("wall_low", "seconds", "Its lower limit at 95 %.", |_, p| Some(p.figures.per_unit_ns.low? * S_PER_NS)),
     ("wall_high", "seconds", "Its upper limit at 95 %.", |_, p| Some(p.figures.per_unit_ns.high? * S_PER_NS)),
@@ -34,7 +34,7 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
         labels.push(("status".to_owned(), cell.status.word()));
         sample(out, "pagewise_cell_status", &labels, 1.0)?;
     }
-    for (name, unit, help, value) in METRICS {
+    for &(name, unit, help, value) in METRICS {
         let name = if unit.is_empty() { format!("pagewise_{name}") } else { format!("pagewise_{name}_{unit}") };
         head(out, &name, unit, help)?;
         for cell in taken.believed() {
