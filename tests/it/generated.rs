@@ -144,7 +144,7 @@ fn every_exporter_stays_whole_with_generated_text() {
     let rows = csv(&written("csv", &plain)).len();
     for seed in 0..texts() * 3 {
         let summary = summary(seed);
-        for format in &FORMATS {
+        for format in FORMATS {
             let text = written(format.name, &summary);
             let steering = text.replace("\r\n", "\n").chars().find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
             assert_eq!(steering, None, "seed {seed}, {}", format.name);

@@ -117,7 +117,7 @@ fn is_inert(summary: &Summary) {
         assert!(text.lines().all(|l| l.chars().count() <= 80));
     }
     let taken = ExportedCells::new(summary, &[]);
-    for format in &FORMATS {
+    for format in FORMATS {
         let mut bytes = Vec::new();
         (format.write)(&taken, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
