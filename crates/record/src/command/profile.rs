@@ -138,9 +138,9 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// True if the interval is narrower than the effect. Otherwise the saving is no figure.
+    /// True if the interval excludes no saving. Otherwise the saving is no figure.
     pub fn is_settled(&self) -> bool {
-        self.kernel_s.high - self.kernel_s.low < self.kernel_s.value.abs()
+        self.kernel_s.low > 0.0
     }
 }
 

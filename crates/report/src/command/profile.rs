@@ -200,8 +200,8 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Mappings: {}.", parts.join(", ")))
 }
 
-/// Settings that are worth a try. A figure is given only where the interval, which has the model's error (docs/validity.md),
-/// is narrower than the saving.
+/// Settings that are worth a try, with the least saving where the interval, which has the model's error (docs/validity.md),
+/// excludes none.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
     for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {
@@ -209,9 +209,13 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
             pages if pages >= 1.0 => format!(", {} huge pages instead", count(pages)),
             _ => String::new(),
         };
-        let (faults, saved) = (count(candidate.faults_saved), candidate.kernel_s);
-        let figure = if candidate.is_settled() { format!(", {} of CPU saved", bounds(&saved)) } else { String::new() };
-        sentences.push(format!("{} is worth a try: {faults} page faults fewer{pages}{figure}.", candidate.setting));
+        let faults = count(candidate.faults_saved);
+        let least = candidate.is_settled().then(|| format!(", at least {} of CPU saved", seconds(candidate.kernel_s.low)));
+        sentences.push(format!(
+            "{} is worth a try: {faults} page faults fewer{pages}{}.",
+            candidate.setting,
+            least.unwrap_or_default()
+        ));
     }
     let has_thp = summary.candidates.iter().any(|c| c.setting == "thp" && c.kernel_s.value > 0.0);
     if summary.by_kind && !has_thp && summary.faults.is_some_and(|faults| faults.share.low >= WORTH) {

@@ -204,8 +204,9 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
 }
 
 fn prediction(change: &Amount) -> String {
-    let [at, low, high] = [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
-    format!("the profile had predicted {at} of kernel ({low} to {high})")
+    // The least saving is the nearest to none: changes are negative where they save.
+    let [at, least] = [change.value, change.high].map(|x| signed_quantity(Measure::Cpu, x));
+    format!("the profile had predicted {at}, and {least} at least")
 }
 
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {

@@ -5,9 +5,11 @@ use record::command::{Amount, Candidate, CommandPlan, MemoryEvent};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
-/// Error that covers nine tenths of the measured savings, as a share of what the removed faults cost (docs/validity.md).
+/// Share of the predicted saving of `keep` that nine tenths of the measured ones reached (docs/validity.md).
+const KEEP_LEAST: f64 = 0.86;
+/// Error that covers nine tenths of the measured savings, as a share of what the removed faults cost: above, of `keep`, which
+/// misses faults that it takes away, and on both sides of settings for huge pages, whose price scatters.
 const KEEP_ERROR: f64 = 62.2;
-/// The same of settings for huge pages, whose price scatters from process to process.
 const HUGE_ERROR: f64 = 25.9;
 
 /// Faults that a change would take away, and huge pages that would come instead.
@@ -53,8 +55,12 @@ fn candidate(change: &Change, blocks: &[ProfileBlock]) -> Option<Candidate> {
     let saved = |b: &ProfileBlock| removed(b) - pages_s(change.huge_pages, MemoryEvent::Huge, MemoryEvent::FreeHuge, b);
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
-    let error = if change.huge_pages > 0.0 { HUGE_ERROR } else { KEEP_ERROR } * amount(blocks.iter().map(removed))?.value;
-    let (low, high) = (kernel_s.low.min(kernel_s.value - error), kernel_s.high.max(kernel_s.value + error));
+    let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
+    let (least, most) = match change.huge_pages {
+        pages if pages > 0.0 => (value - HUGE_ERROR * cost_s, value + HUGE_ERROR * cost_s),
+        _ => (KEEP_LEAST * value, value + KEEP_ERROR * cost_s),
+    };
+    let (low, high) = (kernel_s.low.min(least), kernel_s.high.max(most));
     (share.value.abs() >= WORTH).then_some(Candidate {
         setting: change.setting.to_owned(),
         faults_saved: change.faults,
