@@ -156,8 +156,8 @@ impl Subject<'_> {
         self.method.calls.get(phase).is_some_and(|calls| calls.iter().any(|c| c.trim_end_matches('+') == call))
     }
 
-    /// The published programs check no call, and the crash line names the phase. The C library aborts where the stack of a thread
-    /// that has ended cannot be given back.
+    /// The published programs check no call, and the crash line names the phase. The C library aborts where the stack of a
+    /// thread that has ended cannot be given back.
     fn may_crash(&self, case: &Case) -> bool {
         let has_threads = |phase: &String| self.declares(phase, "clone3?");
         self.method.role == Role::Published || case.call == "munmap" && case.phase.as_ref().is_some_and(has_threads)

@@ -1,4 +1,4 @@
-//! Ten questions of a newcomer (docs/evidence/newcomer.md): each is answered within three commands that README or `--help` name.
+//! Ten questions of a newcomer (docs/evidence/newcomer.md): each is answered within three commands that README or help name.
 
 use std::path::Path;
 use std::process::Command;

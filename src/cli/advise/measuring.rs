@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
-/// Seconds that the question as it was put gets before sizes and other cases get any: workers start, and each method has a launch.
+/// Seconds that the question itself gets before sizes and other cases get any: workers start, and each method has a launch.
 const POINT_S: f64 = 3.0;
 
 /// Use of the time of one question, in seconds.
