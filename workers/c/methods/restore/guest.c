@@ -137,11 +137,14 @@ static void set_cache(struct slot *s, struct guest *g)
 {
     bool cold = key_is(s, "cache", "cold");
     struct stat compact;
+    while (flock(g->snapshot, LOCK_EX) != 0 && errno == EINTR) /* clones share it: one would evict what another has just loaded */
+        ;
     if (g->compact >= 0 && fstat(g->compact, &compact) == 0)
         (cold ? make_cold : make_hot)(s, g->compact, (size_t)compact.st_size);
     size_t cached = (cold ? make_cold : make_hot)(s, g->snapshot, g->bytes);
     if (cold && cached == g->bytes)
         skip(s, "the snapshot lies in memory and cannot be cold: the temporary folder must be on a disk (TMPDIR)");
+    (void)flock(g->snapshot, LOCK_UN);
     fact(s, "cached_before_bytes", cached);
     fact(s, "read_ahead_kib", read_ahead_kib(g->snapshot));
     device_before = own_device_bytes();
