@@ -137,7 +137,8 @@ static void set_cache(struct slot *s, struct guest *g)
 {
     bool cold = key_is(s, "cache", "cold");
     struct stat compact;
-    while (flock(g->snapshot, LOCK_EX) != 0 && errno == EINTR) /* clones share it: one would evict what another has just loaded */
+    /* Clones share it: one would evict what another has just loaded. */
+    while (flock(g->snapshot, LOCK_EX) != 0 && errno == EINTR)
         ;
     if (g->compact >= 0 && fstat(g->compact, &compact) == 0)
         (cold ? make_cold : make_hot)(s, g->compact, (size_t)compact.st_size);
