@@ -181,7 +181,7 @@ fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
         let is_program = name.ends_with(".sh");
         if is_program { folder.write_program(name, text.as_bytes())? } else { folder.write(name, text.as_bytes())? }
     }
-    if let Some((library, name)) = &policy.library {
+    if let Some((library, name)) = &policy.preload {
         folder.write(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
     }
     remark!("What deploys {} is in {}", policy.setting, path.display());

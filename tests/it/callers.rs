@@ -140,7 +140,8 @@ print(planted_in_python())
 
 /// A Python here that writes a perf map, by its own path: a shim's page faults would be the shell's.
 fn python_with_maps() -> Option<String> {
-    let about = "import sys; sys.activate_stack_trampoline('perf'); sys.deactivate_stack_trampoline(); print(sys.executable)";
+    let about = "import os, sys; sys.activate_stack_trampoline('perf'); sys.deactivate_stack_trampoline()\n\
+                 os.path.exists(m := f'/tmp/perf-{os.getpid()}.map') and os.remove(m); print(sys.executable)";
     let path = |python: PathBuf| {
         let said = Command::new(python).args(["-c", about]).output().ok().filter(|said| said.status.success())?;
         Some(String::from_utf8(said.stdout).unwrap().trim().to_owned())

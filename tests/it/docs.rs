@@ -14,8 +14,6 @@ use crate::support::pages::{self, calls, commands, loose, mentions};
 use crate::support::place::{Place, entries, said};
 use crate::support::skips::skip;
 
-/// What stands in for the file, the run and the values that a page leaves to its reader.
-const LOG: &str = "access.log";
 /// Verbs that measure, as long as their budget says.
 const MEASURING: [&str; 6] = ["run", "advise", "claims", "try", "profile", "fleet check"];
 /// What a short budget may end with: nothing settled, or nothing measured.
@@ -119,17 +117,12 @@ fn commands_are_made_short() {
     assert_eq!(shortened("pagewise runs"), "pagewise runs");
 }
 
-/// A place as the pages suppose it: `pagewise` can be called, this repository's snippets lie beside, there is a log
-/// to read, a kept
-/// run named RUN, and two more with tags: one of their own, and main.
+/// A place as the pages suppose it: `pagewise` can be called, this repository's snippets lie beside, there is a log to read, a
+/// kept run named RUN, and two more with tags: one of their own, and main.
 fn settled() -> Place {
     let place = Place::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    std::fs::create_dir(place.file("bin")).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_pagewise"), place.file("bin/pagewise")).unwrap();
-    std::os::unix::fs::symlink(root.join("snippets"), place.file("snippets")).unwrap();
-    let lines = (0..4000).map(|n| format!("2026-11-21T{n:09} GET /index.html 200 1234\n"));
-    std::fs::write(place.file(LOG), lines.collect::<String>()).unwrap();
+    place.furnish(4000);
     let recorded = root.join("tests/fixtures/runs/ordinary");
     for name in ["RUN", "data/pagewise/runs/before", "data/pagewise/runs/after", "data/pagewise/runs/old"] {
         let folder = place.file(name);

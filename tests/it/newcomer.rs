@@ -33,11 +33,7 @@ fn questions() -> Vec<Question<'static>> {
 fn ten_questions_of_a_newcomer_are_answered_within_three_commands_each() {
     let place = Place::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    std::fs::create_dir(place.file("bin")).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_pagewise"), place.file("bin/pagewise")).unwrap();
-    std::os::unix::fs::symlink(root.join("snippets"), place.file("snippets")).unwrap();
-    let lines = (0..40_000).map(|n| format!("2026-11-21T{n:09} GET /index.html 200 1234\n"));
-    std::fs::write(place.file("access.log"), lines.collect::<String>()).unwrap();
+    place.furnish(40_000);
     // A verdict needs three runs a side.
     for (tag, run) in ["before", "after"].iter().flat_map(|tag| (1..=3).map(move |run| (tag, format!("{tag}-{run}")))) {
         let folder = place.file("data/pagewise/runs").join(&run);

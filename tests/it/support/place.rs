@@ -38,6 +38,16 @@ impl Place {
         self.folder.path()
     }
 
+    /// What a reader of the pages has: `pagewise` in `bin`, this repository's snippets, and a log of so many lines.
+    pub fn furnish(&self, lines: usize) {
+        let snippets = Path::new(env!("CARGO_MANIFEST_DIR")).join("snippets");
+        std::fs::create_dir(self.file("bin")).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_pagewise"), self.file("bin/pagewise")).unwrap();
+        std::os::unix::fs::symlink(snippets, self.file("snippets")).unwrap();
+        let lines = (0..lines).map(|n| format!("2026-11-21T{n:09} GET /index.html 200 1234\n"));
+        std::fs::write(self.file("access.log"), lines.collect::<String>()).unwrap();
+    }
+
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }

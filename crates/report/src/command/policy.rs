@@ -15,7 +15,7 @@ pub struct Deployment {
     /// Content by name; programs end in `.sh`.
     pub files: BTreeMap<String, String>,
     /// The library of Pagewise's that goes with them, by its path and its name in their folder.
-    pub library: Option<(String, String)>,
+    pub preload: Option<(String, String)>,
 }
 
 /// The policy of the setting that won, for a folder; nothing where none is shown to cost less.
@@ -24,8 +24,8 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
     let mut arm = summary.plan.arms[best].clone();
     let setting = arm.setting.clone()?;
     // A library of Pagewise's lies in its cache, which is no place to deploy from.
-    let library = arm.preloaded.clone().filter(|_| setting.advise_mappings);
-    let library = library.and_then(|path| {
+    let preload = arm.preloaded.clone().filter(|_| setting.advise_mappings);
+    let preload = preload.and_then(|path| {
         let name = Path::new(&path).file_name()?.to_str()?.to_owned();
         let deployed = folder.join(&name).to_str()?.to_owned();
         arm.variables.values_mut().for_each(|value| *value = value.replace(&path, &deployed));
@@ -38,14 +38,14 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
     let values = context! {
         about => about.join("\n"),
         exports => exports(&arm).into_iter().map(|line| line + "\n").collect::<String>(),
-        copied => library.as_ref().map(|(_, name)| name),
+        copied => preload.as_ref().map(|(_, name)| name),
         ..Value::from(Serde(&arm))
     };
     let mut files: BTreeMap<String, String> = toml::from_str(FILES).expect("the file is well formed");
     let templates = templates(folder);
     files.values_mut().for_each(|text| *text = templates.render_str(text, &values).expect("a template fits every arm"));
     files.retain(|_, text| !text.is_empty());
-    Some(Deployment { setting: setting.name, files, library })
+    Some(Deployment { setting: setting.name, files, preload })
 }
 
 /// Templates with the ways to quote a text.

@@ -206,7 +206,7 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
 fn prediction(change: &Amount) -> String {
     // The least saving is the nearest to none: changes are negative where they save.
     let [at, least] = [change.value, change.high].map(|x| signed_quantity(Measure::Cpu, x));
-    format!("the profile had predicted {at}, and {least} at least")
+    format!("the profile had predicted {at} of CPU time, and {least} at least")
 }
 
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {

@@ -106,7 +106,7 @@ fn is_missing(summary: &Summary, absent: &Absent) -> bool {
     }
 }
 
-/// MissingCells cells on the first screen, by remedy, over all experiments.
+/// Missing cells on the first screen, by remedy, over all experiments.
 pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     let mut missing: Vec<MissingCells> = Vec::new();
     for name in summary.experiments.iter().map(|e| &e.definition.name) {
