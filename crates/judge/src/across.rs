@@ -1,19 +1,21 @@
 //! Two sets of runs compared: unpaired, with the run as the unit of inference. A try or profile of a user's program is a
 //! run whose cells are its arms.
 
+use crate::claims;
 use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
-use crate::{claims, warnings::THROTTLED};
 use anyhow::Result;
 use record::across::{COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::{
-    claim::Answers, command::KeptCommand, kind::Kind, machine::environment::Environment, outcome::Status, summary::Summary,
+    claim::Answers,
+    command::KeptCommand,
+    kind::Kind,
+    machine::environment::Environment,
+    outcome::Status,
+    summary::{Summary, WarningKind},
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Codes of warnings about what disturbed a run, not about the machine as it is.
-const DISTURBING: [&str; 6] = ["another-run", "busy-processes", "cpu-taken", "interrupted", "memory-pressure", THROTTLED];
 
 /// Prefix of the field of a worker's SHA-256.
 const WORKER: &str = "worker.";
@@ -98,12 +100,19 @@ pub(crate) fn compared_run(summary: &Summary) -> ComparedRun {
     }
 }
 
+fn disturbs(kind: &WarningKind) -> bool {
+    use WarningKind::{AnotherRun, BusyProcesses, CpuTaken, Interrupted, MemoryPressure, Throttled};
+    matches!(
+        kind,
+        AnotherRun | BusyProcesses { .. } | CpuTaken { .. } | Interrupted { .. } | MemoryPressure(_) | Throttled { .. }
+    )
+}
+
 /// Warnings of a run that may disturb a figure, with the cells that each is about; none of them says so of a machine as it is.
 fn disturbed(summary: &Summary) -> BTreeMap<String, usize> {
-    let disturbs = |code: &str| DISTURBING.contains(&code);
-    let warnings = summary.warnings.iter().filter(|warning| disturbs(&warning.code));
+    let warnings = summary.warnings.iter().filter(|warning| disturbs(&warning.kind));
     let mut cells: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-    warnings.for_each(|w| cells.entry(w.code.clone()).or_default().extend(&w.cells));
+    warnings.for_each(|w| cells.entry(w.kind.code()).or_default().extend(&w.cells));
     cells.into_iter().map(|(code, cells)| (code, cells.len())).collect()
 }
 
@@ -121,8 +130,7 @@ fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
             baseline: None,
         });
         let logs = times.seconds.iter().map(|seconds| (1e9 * seconds).ln()).collect();
-        let (reason, throttled) = (String::new(), String::new());
-        measured.cells.push(RunCell { question, status: Status::Ok, reason, logs, throttled });
+        measured.cells.push(RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: None });
     }
     measured
 }

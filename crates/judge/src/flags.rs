@@ -4,6 +4,7 @@
 use crate::checks::FactSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Figures};
 use record::outcome::{Cause, Outcome, Status};
+use record::summary::{LaunchCount, WarningKind};
 use stats::quantile::median;
 
 /// Steal above this share of all CPU time disturbs a launch.
@@ -46,23 +47,13 @@ impl Flag {
         }
     }
 
-    pub fn seen(self) -> &'static str {
+    /// The warning on so many launches. Steal is judged over a cell as a whole.
+    pub(crate) fn warning(self, count: LaunchCount) -> Option<WarningKind> {
         match self {
-            Flag::Steal => "the hypervisor gave more than 5 % of the CPU time to others",
-            Flag::Reclaim => "the kernel had to reclaim memory for whoever allocated",
-            Flag::ForeignIo => {
-                "others moved more than 10 MiB/s to or from block devices while this cell used one: throughput was shared"
-            }
-            Flag::ThpFallback => "huge pages were not to be had for somebody (thp_fault_fallback): memory is fragmented",
-        }
-    }
-
-    pub fn hint(self) -> &'static str {
-        match self {
-            Flag::Steal => "measure when the host is quieter",
-            Flag::Reclaim => "free memory, or take smaller sizes, so that no fault waits for it",
-            Flag::ForeignIo => "stop them",
-            Flag::ThpFallback => "compact it: echo 1 > /proc/sys/vm/compact_memory",
+            Flag::Steal => None,
+            Flag::Reclaim => Some(WarningKind::Reclaim(count)),
+            Flag::ForeignIo => Some(WarningKind::ForeignIo(count)),
+            Flag::ThpFallback => Some(WarningKind::ThpFallback(count)),
         }
     }
 

@@ -1,10 +1,10 @@
 //! Sets of runs: the cells that runs measured, and the cost of a cell on one side against that on another. Unpaired, with
 //! a run (or a node with all its runs) as the unit of inference.
 
-use crate::{estimate::shown, tails::P999, warnings::THROTTLED};
+use crate::{estimate::shown, tails::P999};
 use anyhow::{Context, Result};
 use record::across::{ComparedCell, GateWord, SideCost};
-use record::summary::{CellSummary, Role, Summary, Verdict};
+use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
 use record::{outcome::Status, plan::BATCH};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
 use stats::{estimate::RatioEstimate, interval::CONFIDENCE, quantile::midmean};
@@ -44,8 +44,8 @@ pub struct RunCell {
     pub reason: String,
     /// Logarithms of the cost of a unit in each launch, in nanoseconds; none unless the status is ok.
     pub logs: Vec<f64>,
-    /// Evidence of a CPU quota that kept it waiting; empty without.
-    pub throttled: String,
+    /// Share of the time of its launches in which a CPU quota kept it waiting, if one did.
+    pub throttled: Option<f64>,
 }
 
 /// Cells of one run with its own questions.
@@ -66,7 +66,10 @@ impl MeasuredCells {
             let experiment = summary.experiment(&cell.experiment);
             let experiment = experiment.with_context(|| format!("its summary lacks experiment {}", cell.experiment))?;
             let baselines = summary.groups.iter().filter(|group| group.cells.contains(&at)).map(|g| g.baseline);
-            let mut throttled = summary.warnings.iter().filter(|w| w.code == THROTTLED && w.cells.contains(&at));
+            let throttled = summary.warnings.iter().filter(|w| w.cells.contains(&at)).find_map(|warning| match warning.kind {
+                WarningKind::Throttled { share } => Some(share),
+                _ => None,
+            });
             let (name, parameters) = key(cell);
             measured.questions.push(SetQuestion {
                 cell: name,
@@ -82,7 +85,7 @@ impl MeasuredCells {
                 status: cell.status,
                 reason: cell.reason.clone(),
                 logs: unit_logs(cell, &experiment.headline),
-                throttled: throttled.next().map_or_else(String::new, |warning| warning.seen.clone()),
+                throttled,
             });
         }
         Ok(measured)

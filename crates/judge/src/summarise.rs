@@ -146,10 +146,8 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         notes: notes(state),
     };
     summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
-    // Warnings tell figures in words: those that the summary shows.
-    summary = rounded(summary);
     summary.warnings = warnings::all(state, evidence, &summary);
-    Ok(summary)
+    Ok(rounded(summary))
 }
 
 /// A group's cells, fastest first by the headline; lower bounds and floors last.

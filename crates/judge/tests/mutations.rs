@@ -9,7 +9,7 @@ use std::path::Path;
 
 use pagewise_judge as judge;
 use record::folder::RunFolder;
-use record::summary::{CellSummary, Summary};
+use record::summary::{CellSummary, Summary, WarningKind};
 use recorded::{open, path};
 use stats::rng::Seeded;
 
@@ -138,11 +138,14 @@ fn launches(cell: &CellSummary) -> Vec<(usize, String)> {
 
 /// What is told must be what was told before, but for what is named; an empty answer is right.
 fn wrong(before: &Summary, after: &Summary, name: &str) -> Option<String> {
-    let words: Vec<&str> = after
+    let words: Vec<String> = after
         .warnings
         .iter()
-        .filter(|w| ["damaged", "last-launch-lost"].contains(&w.code.as_str()))
-        .map(|w| w.seen.as_str())
+        .filter_map(|warning| match &warning.kind {
+            WarningKind::Damaged { seen } => Some(seen.clone()),
+            WarningKind::LastLaunchLost { launch } => Some(format!("launch {launch}")),
+            _ => None,
+        })
         .collect();
     if words.is_empty() {
         // Without its last decisions a run looks as if it had been killed, and says so. No figure is another.

@@ -28,3 +28,9 @@ pub mod state;
 pub mod summary;
 pub mod table;
 pub mod transcript;
+
+/// The name of an enum's variant, as JSON has it in this field.
+pub fn tag(variant: &impl serde::Serialize, field: &str) -> String {
+    let json = serde_json::to_value(variant).ok();
+    json.and_then(|json| json.get(field)?.as_str().map(str::to_owned)).unwrap_or_default()
+}

@@ -50,6 +50,7 @@ pub struct MachineState {
 
 /// Condition on one counter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StateProof {
     /// A fact of the helper, a line of `/proc/vmstat`, or `bound_hits`: failures to charge the cgroup.
@@ -63,6 +64,7 @@ pub struct StateProof {
 
 /// Moment at which a counter is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofMoment {
     Before,
@@ -74,6 +76,7 @@ pub enum ProofMoment {
 
 /// A broken proof of one launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LostProof {
     #[serde(flatten)]
     pub proof: StateProof,

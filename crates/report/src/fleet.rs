@@ -3,9 +3,9 @@
 use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
 use crate::wording::{self, count};
-use crate::{escape, view};
+use crate::{escape, phrases, view};
 use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread};
-use record::summary::Verdict;
+use record::summary::{Verdict, WarningKind};
 use record::{across::FactDifference, cell::parameter_words};
 use stats::apart::LEAST;
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ pub fn checked(node: &str, checked: &Checked) -> String {
         Missed::Outcome { cell, status, reason } => {
             format!("{cell} is {} ({reason})", status.map_or("missing", |s| s.word()))
         }
-        Missed::Throttled { cell, seen } => format!("{cell}: {seen}"),
+        Missed::Throttled { cell, share } => format!("{cell}: {}", throttled(*share)),
     });
     let cells = count(checked.cells, "cell");
     line(match checked.nodes {
@@ -190,7 +190,7 @@ fn finding(finding: &Finding) -> String {
         Finding::Outcome { status, reason, others, nodes, .. } => {
             format!("{} here ({reason}), {} on {nodes} others", status.word(), others.word())
         }
-        Finding::Throttled { seen, nodes, .. } => format!("{seen}; none did on {nodes} others"),
+        Finding::Throttled { share, nodes, .. } => format!("{}; none did on {nodes} others", throttled(*share)),
     }
 }
 
@@ -250,4 +250,8 @@ fn method(method: &KindMethod, fleet: &Fleet) -> String {
 
 fn unread(folder: &Unread) -> String {
     format!("{}: {}: {}", folder.folder, folder.what.word(), folder.reason)
+}
+
+fn throttled(share: f64) -> String {
+    phrases::sentence("fact", &WarningKind::Throttled { share })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pagewise_report::html;
 use pagewise_report::view;
-use record::summary::Summary;
+use record::summary::{Summary, WarningKind};
 
 fn fixture(name: &str) -> Summary {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.json"));
@@ -131,7 +131,9 @@ fn a_hostile_summary_is_inert() {
             experiment.definition.unit += EVIL;
         }
         summary.notes.iter_mut().for_each(|n| n.text += EVIL);
-        summary.warnings.iter_mut().for_each(|w| w.seen += EVIL);
+        for warning in &mut summary.warnings {
+            warning.kind = WarningKind::Damaged { seen: EVIL.to_owned() };
+        }
         summary.environment = summary.environment.iter().map(|(k, v)| (format!("{k}{EVIL}"), format!("{v}{EVIL}"))).collect();
         summary.run += EVIL;
         let page = page(&summary);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pagewise_report::document::Block;
 use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
-use record::summary::Summary;
+use record::summary::{Summary, WarningKind};
 
 fn fixtures() -> Vec<(String, Summary)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -111,7 +111,9 @@ fn a_hostile_summary_does_not_steer_the_terminal() {
             }
         }
         summary.notes.iter_mut().for_each(|n| n.text += evil);
-        summary.warnings.iter_mut().for_each(|w| w.seen += evil);
+        for warning in &mut summary.warnings {
+            warning.kind = WarningKind::Damaged { seen: evil.to_owned() };
+        }
         summary.environment.values_mut().for_each(|v| *v += evil);
         summary.run += evil;
         for wanted in [Wanted::default(), full(), listed()] {

@@ -122,7 +122,7 @@ impl<'a> TestBench<'a> {
             cells: state.cells.len() - 1,
             seconds,
             warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
-                *counts.entry(w.code.clone()).or_insert(0) += 1;
+                *counts.entry(w.kind.code()).or_insert(0) += 1;
                 counts
             }),
         })

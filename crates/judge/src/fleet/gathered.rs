@@ -84,7 +84,7 @@ pub(super) struct NodePlace<'a> {
 impl NodePlace<'_> {
     /// True if a CPU quota kept it waiting.
     pub fn is_throttled(&self) -> bool {
-        self.cells.iter().any(|cell| !cell.throttled.is_empty())
+        self.cells.iter().any(|cell| cell.throttled.is_some())
     }
 }
 

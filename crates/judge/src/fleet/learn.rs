@@ -94,8 +94,8 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
             missed.push(Missed::Outcome { cell: named(), status: cell.map(|c| c.status), reason });
             continue;
         };
-        if !criterion.throttled && !cell.throttled.is_empty() {
-            missed.push(Missed::Throttled { cell: named(), seen: cell.throttled.clone() });
+        if let Some(share) = cell.throttled.filter(|_| !criterion.throttled) {
+            missed.push(Missed::Throttled { cell: named(), share });
             continue;
         }
         let limits = criterion.per_unit_ns.zip(criterion.low_ns.zip(criterion.high_ns));

@@ -130,14 +130,13 @@ fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
         return Vec::new();
     }
     let outcome = |place: &NodePlace| {
-        let seen = place.cells.iter().rfind(|cell| !cell.throttled.is_empty());
         let finding = Finding::Throttled {
             cell: question.cell.clone(),
             parameters: question.parameters.clone(),
-            seen: seen.map_or_else(String::new, |cell| cell.throttled.clone()),
+            share: place.cells.iter().rev().find_map(|cell| cell.throttled).unwrap_or_default(),
             nodes: free.len(),
         };
-        (place.node, finding, place.cells.iter().all(|cell| !cell.throttled.is_empty()))
+        (place.node, finding, place.cells.iter().all(|cell| cell.throttled.is_some()))
     };
     held.into_iter().map(outcome).collect()
 }

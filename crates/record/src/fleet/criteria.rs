@@ -111,5 +111,5 @@ pub enum Missed {
         reason: String,
     },
     /// A CPU quota kept it waiting, which none did on most nodes.
-    Throttled { cell: String, seen: String },
+    Throttled { cell: String, share: f64 },
 }

@@ -13,7 +13,7 @@ mod criteria;
 
 pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
 
-pub const FLEET_SCHEMA: u32 = 1;
+pub const FLEET_SCHEMA: u32 = 2;
 
 /// A fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,7 +135,8 @@ pub enum Finding {
     Throttled {
         cell: String,
         parameters: BTreeMap<String, String>,
-        seen: String,
+        /// Share of the time of its launches in which it waited.
+        share: f64,
         /// Other nodes of its kind on which none did.
         nodes: usize,
     },

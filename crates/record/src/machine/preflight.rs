@@ -56,6 +56,7 @@ impl Preflight {
 
 /// One process that was busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Busy {
     pub name: String,
     pub pid: u32,

@@ -6,6 +6,7 @@ mod group;
 #[cfg(test)]
 #[path = "../../tests/unit/summary/schema.rs"]
 pub(crate) mod schema;
+mod warning;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,12 +19,13 @@ pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, StateAnswer,
     StateEffect, StateRatio, Unsettled, Verdict,
 };
+pub use warning::{LaunchCount, Warning, WarningKind};
 
 use crate::experiment::Experiment;
 pub use crate::method::Role;
 
-/// Version of this shape. Summaries of version 2, without causes of outcomes, and 3, without conditions, are read too.
-pub const SUMMARY_SCHEMA: u32 = 4;
+/// Version of this shape. Older ones are read too: 2 has no causes of outcomes, 3 no conditions, 4 warnings as sentences.
+pub const SUMMARY_SCHEMA: u32 = 5;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +59,10 @@ pub struct Summary {
 impl Summary {
     /// A sentence for each part of the record that is not as it was written.
     pub fn damage(&self) -> impl Iterator<Item = &str> {
-        self.warnings.iter().filter(|warning| warning.code == "damaged").map(|warning| warning.seen.as_str())
+        self.warnings.iter().filter_map(|warning| match &warning.kind {
+            WarningKind::Damaged { seen } => Some(seen.as_str()),
+            _ => None,
+        })
     }
 
     /// True if a signal or a kill ended the run.
@@ -106,22 +111,6 @@ pub struct Calibration {
     pub p: Option<f64>,
     /// The factor by which all intervals of the run were widened; 1 where they were left as they are.
     pub widened: f64,
-}
-
-/// Something that was seen and may disturb. It flags; it never corrects a figure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Warning {
-    pub code: String,
-    /// Place: a cell's name, or the machine's part.
-    pub at: String,
-    /// The cells it concerns, as indices into the summary's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cells: Vec<usize>,
-    pub seen: String,
-    /// Remedy; empty where nothing can be done.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub hint: String,
 }
 
 /// Note on a run.

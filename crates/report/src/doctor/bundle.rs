@@ -68,10 +68,10 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         ("overview", settings.first_look.to_string()),
         ("seed", settings.seed.to_string()),
         ("trusted", summary.trusted.to_string()),
-        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.status.word()))),
+        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.status.word().to_owned()))),
         ("cells of the user's own, left out", own.len().to_string()),
-        ("notes", counted(summary.notes.iter().map(|note| note.code.as_str()))),
-        ("warnings", counted(summary.warnings.iter().map(|warning| warning.code.as_str()))),
+        ("notes", counted(summary.notes.iter().map(|note| note.code.clone()))),
+        ("warnings", counted(summary.warnings.iter().map(|warning| warning.kind.code()))),
     ];
     let rows = facts.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let amiss = shown.iter().filter(|cell| cell.status != Status::Ok).map(|cell| outcome(summary, cell));
@@ -105,8 +105,8 @@ fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
 }
 
 /// Names with their numbers of occurrences.
-fn counted<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+fn counted(names: impl Iterator<Item = String>) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
     let counts: Vec<String> = counts.into_iter().map(|(name, count)| format!("{count} {name}")).collect();
     if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }

@@ -14,6 +14,7 @@ mod states;
 mod tables;
 mod trend;
 
+use indexmap::{IndexMap, IndexSet};
 use record::outcome::Status;
 use record::summary::{AaCheck, CellSummary, ExperimentSummary, Note, Summary, Warning};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,7 @@ pub use overview::briefly;
 pub use trend::trend;
 
 use crate::document::{Block, Document, List, Place, Section};
-use crate::wording;
+use crate::{phrases, wording};
 use labels::Labels;
 
 /// The part of a run that a terminal shows.
@@ -171,7 +172,7 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
 /// The end of a screen: how sure the run is, its warnings counted, how it went.
 fn closing(summary: &Summary, labels: &Labels, run: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Block> {
     let mut items = sure(summary, labels);
-    let codes: BTreeSet<&str> = worth_telling(summary).map(|w| w.code.as_str()).collect();
+    let codes: BTreeSet<String> = worth_telling(summary).map(|w| w.kind.code()).collect();
     if !codes.is_empty() {
         let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
         let cells = match warned(summary) {
@@ -225,7 +226,7 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
 
 /// Warnings that are worth a reader's time: a machine without hardware counters is not.
 fn worth_telling(summary: &Summary) -> impl Iterator<Item = &Warning> {
-    summary.warnings.iter().filter(|w| w.code != "counter-absent")
+    summary.warnings.iter().filter(|w| w.kind.code() != "counter-absent")
 }
 
 fn warned(summary: &Summary) -> usize {
@@ -234,24 +235,13 @@ fn warned(summary: &Summary) -> usize {
 
 /// All warnings by kind; cells of which the same is true are named together.
 fn warnings(summary: &Summary) -> Vec<Block> {
-    type Places<'a> = Vec<(String, Vec<&'a str>)>;
-    let mut kinds: Vec<(&str, Places<'_>)> = Vec::new();
+    let mut kinds: IndexMap<String, IndexMap<String, IndexSet<&str>>> = IndexMap::new();
     for warning in worth_telling(summary) {
-        let hint = if warning.hint.is_empty() { String::new() } else { format!("; {}", warning.hint) };
-        let seen = format!("{}{hint}", warning.seen);
-        let known = kinds.iter().position(|(code, _)| *code == warning.code).unwrap_or_else(|| {
-            kinds.push((&warning.code, Vec::new()));
-            kinds.len() - 1
-        });
-        let kind = &mut kinds[known].1;
-        match kind.iter_mut().find(|(known, _)| *known == seen) {
-            Some((_, places)) if places.contains(&warning.at.as_str()) => {}
-            Some((_, places)) => places.push(&warning.at),
-            None => kind.push((seen, vec![&warning.at])),
-        }
+        let sentence = phrases::warning(&warning.kind);
+        kinds.entry(warning.kind.code()).or_default().entry(sentence).or_default().insert(&warning.at);
     }
-    let list = |(code, seen): (&str, Vec<(String, Vec<&str>)>)| {
-        Block::list(code, seen.into_iter().map(|(seen, places)| format!("{seen}: {}", places.join(", "))))
+    let item = |(sentence, places): (String, IndexSet<&str>)| {
+        format!("{sentence}: {}", places.into_iter().collect::<Vec<_>>().join(", "))
     };
-    kinds.into_iter().filter_map(list).collect()
+    kinds.into_iter().filter_map(|(code, sentences)| Block::list(&code, sentences.into_iter().map(item))).collect()
 }

@@ -6,6 +6,7 @@ use record::method::Role;
 use record::outcome::Status;
 use record::plan::Plan;
 use record::state::State;
+use record::summary::WarningKind;
 
 use crate::machine::{Machine, Manner, UntilLaunched, add_condition, add_experiment, add_method, add_slow, plan};
 
@@ -90,7 +91,10 @@ fn with_lower_bounds(manners: &[(&str, Manner)]) -> (String, Vec<String>, f64) {
     let done = Machine::new(manners).run(bounded);
     let summary = judge::summarise(&done.state, &done.evidence, judge::Circumstances::default()).unwrap();
     let best = summary.groups.iter().find_map(|group| group.best_possible).unwrap();
-    let beaten = summary.warnings.iter().filter(|w| w.code == "best-possible-beaten").map(|w| w.seen.clone());
+    let beaten = summary.warnings.iter().filter_map(|warning| match &warning.kind {
+        WarningKind::BestPossibleBeaten { by } => Some(by.clone()),
+        _ => None,
+    });
     let headline = &summary.experiments[0].headline;
     let shares = summary.cells.iter().filter_map(|cell| cell.phases.get(headline)?.of_best_possible);
     (summary.cells[best].method.clone(), beaten.collect(), shares.map(|share| share.ratio).fold(0.0, f64::max))

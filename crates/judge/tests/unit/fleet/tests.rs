@@ -48,7 +48,7 @@ fn run(rng: &mut Seeded, name: &str, id: usize, kernel: &str, factor: impl Fn(us
     let cell = |(question, cost): (usize, &f64)| {
         let own = cost.ln() + level + factor(question).ln() + SCATTER[0] * normal(rng) + SCATTER[1] * normal(rng);
         let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-        RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: String::new() }
+        RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: None }
     };
     let cells = COSTS.iter().enumerate().map(cell).collect();
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
@@ -169,7 +169,7 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
     gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
     let last = gathered.runs.last_mut().unwrap();
     let (status, reason) = (Status::Untrusted, "no huge page".to_owned());
-    last.cells[1] = RunCell { question: 1, status, reason, logs: vec![], throttled: String::new() };
+    last.cells[1] = RunCell { question: 1, status, reason, logs: vec![], throttled: None };
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a8", "a9"]);
     assert!(matches!(&judged.odd[0].findings[0], Finding::Outcome { status: Status::Untrusted, nodes: 9, .. }));
@@ -181,22 +181,22 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
 fn a_quota_that_the_kernel_saw_at_work_is_odd_whatever_it_cost_and_not_where_all_have_one() {
     let mut rng = Seeded::new(13);
     let mut gathered = two_kinds(&mut rng);
-    let held = "a CPU quota kept it waiting for 70 % of its launches";
-    gathered.runs[3].cells[2].throttled = held.to_owned();
+    let held = 0.7;
+    gathered.runs[3].cells[2].throttled = Some(held);
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a3"]);
-    assert!(matches!(&judged.odd[0].findings[..], [Finding::Throttled { nodes: 7, seen, .. }] if seen == held));
+    assert!(matches!(&judged.odd[0].findings[..], [Finding::Throttled { nodes: 7, share, .. }] if *share == held));
     assert_eq!((judged.odd[0].confirmed, judged.rerun), (None, vec!["a3".to_owned()]));
     // A second run without a quota does not confirm it; one with it does.
     let second = NodeRun { run: "second".to_owned(), folder: "/second".to_owned(), ..gathered.runs[3].clone() };
     let mut free = second.clone();
-    free.cells[2].throttled.clear();
+    free.cells[2].throttled = None;
     for (run, confirmed) in [(second, true), (free, false)] {
         let mut gathered = gathered.clone();
         gathered.add(run);
         assert_eq!(judge(&gathered, &by(), 0.05).odd[0].confirmed, Some(confirmed));
     }
-    gathered.runs.iter_mut().for_each(|run| run.cells[2].throttled = held.to_owned());
+    gathered.runs.iter_mut().for_each(|run| run.cells[2].throttled = Some(held));
     assert_eq!(judge(&gathered, &by(), 0.05).odd, []);
 }
 
@@ -231,7 +231,7 @@ fn a_node_is_checked_by_what_the_others_showed() {
     let slow = check(&criteria, &gathered, &run(&mut rng, "new", 0, "6.1", |cell| if cell == 2 { 2.5 } else { 1.0 }));
     assert!(matches!(&slow.missed[..], [Missed::Cost { cell, .. }] if cell.contains("m2")), "{slow:?}");
     let mut held = run(&mut rng, "new", 0, "6.1", |_| 1.0);
-    held.cells[3].throttled = "a CPU quota kept it waiting".to_owned();
+    held.cells[3].throttled = Some(0.4);
     assert!(matches!(&check(&criteria, &gathered, &held).missed[..], [Missed::Throttled { .. }]));
     let unknown = check(&criteria, &gathered, &run(&mut rng, "new", 0, "7.0", |_| 1.0));
     assert_eq!(unknown.nodes, None);

@@ -41,14 +41,32 @@ pub(crate) fn tighten(value: &mut Value) {
     }
 }
 
+/// Definitions with the variants of an enum beside their own properties: they are closed as a whole.
+const FLATTENED: [&str; 1] = ["Warning"];
+/// Definitions that such variants take their properties from.
+const PARTS: [&str; 1] = ["LaunchCount"];
+
+/// Takes the closing of an object and of its variants away.
+fn open(value: &mut Value) {
+    if let Value::Object(object) = value {
+        object.remove("additionalProperties");
+        let variants = object.get_mut("anyOf").and_then(Value::as_array_mut);
+        variants.into_iter().flatten().for_each(open);
+    }
+}
+
 fn made() -> Value {
     let mut schema = serde_json::to_value(schemars::schema_for!(Summary)).unwrap();
     tighten(&mut schema);
+    FLATTENED.iter().chain(&PARTS).for_each(|name| open(&mut schema["$defs"][*name]));
+    for name in FLATTENED {
+        schema["$defs"][name]["unevaluatedProperties"] = json!(false);
+    }
     let about =
         "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
     schema["title"] = json!("Pagewise summary");
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, 3, SUMMARY_SCHEMA] });
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, 3, 4, SUMMARY_SCHEMA] });
     let mut ordered = Map::new();
     ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:summary:{SUMMARY_SCHEMA}")));

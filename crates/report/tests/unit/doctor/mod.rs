@@ -54,7 +54,7 @@ fn a_machine_of_which_nothing_is_known_has_a_document() {
 fn a_bundle_holds_outcomes_and_nothing_private() {
     use record::machine::cgroup::MemoryGroup;
     use record::machine::tools::Java;
-    use record::summary::Summary;
+    use record::summary::{Summary, WarningKind};
     let secret = || "SECRET".to_owned();
     let mut machine = Environment::default();
     let identity = &mut machine.identity;
@@ -73,7 +73,7 @@ fn a_bundle_holds_outcomes_and_nothing_private() {
     summary.cells.iter_mut().for_each(|cell| cell.reason = secret());
     summary.notes.iter_mut().for_each(|note| note.text = secret());
     for warning in &mut summary.warnings {
-        (warning.at, warning.seen, warning.hint) = (secret(), secret(), secret());
+        (warning.at, warning.kind) = (secret(), WarningKind::Damaged { seen: secret() });
     }
     let own = summary.cells.iter_mut().find(|cell| cell.status.word() == "refused").expect("a refused cell");
     (own.cell, own.method) = (secret(), secret());

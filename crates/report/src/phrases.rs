@@ -1,0 +1,48 @@
+//! Sentences of facts: templates of `phrases.toml`, filled with the figures of an enum's variant.
+
+use crate::wording::count;
+use minijinja::{Environment, UndefinedBehavior, Value, value::Serde};
+use record::sizes::format_ns;
+use record::summary::WarningKind;
+use serde::Serialize;
+use std::{collections::BTreeMap, sync::LazyLock};
+
+static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let parts: BTreeMap<String, BTreeMap<String, String>> =
+        toml::from_str(include_str!("phrases.toml")).expect("the file is well formed");
+    let mut phrases = Environment::new();
+    phrases.set_undefined_behavior(UndefinedBehavior::Strict);
+    phrases.add_filter("fixed", |value: f64, decimals: usize| format!("{value:.decimals$}"));
+    phrases.add_filter("percent", |share: f64, decimals: Option<usize>| {
+        format!("{:.*} %", decimals.unwrap_or_default(), 100.0 * share)
+    });
+    phrases.add_filter("ns", format_ns);
+    phrases.add_filter("count", |number: usize, noun: String| count(number, &noun));
+    for (part, sentences) in parts {
+        for (name, text) in sentences {
+            phrases.add_template_owned(format!("{part}/{name}"), text).expect("a template is well formed");
+        }
+    }
+    phrases
+});
+
+/// The sentence of a part of the file for a variant with this tag.
+pub(crate) fn sentence(part: &str, variant: &(impl Serialize + ?Sized)) -> String {
+    let figures = Value::from(Serde(variant));
+    let tag = ["code", "word"].iter().find_map(|field| figures.get_attr(field).ok().filter(|tag| !tag.is_undefined()));
+    let name = format!("{part}/{}", tag.unwrap_or_default());
+    PHRASES.get_template(&name).and_then(|phrase| phrase.render(figures)).expect("a phrase fits its variant")
+}
+
+/// A warning with its remedy.
+pub(crate) fn warning(kind: &WarningKind) -> String {
+    let (seen, hint) = match kind {
+        WarningKind::Written { seen, hint, .. } => (seen.clone(), hint.clone()),
+        kind => (sentence("fact", kind), sentence("remedy", kind)),
+    };
+    if hint.is_empty() { seen } else { format!("{seen}; {hint}") }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/phrases.rs"]
+mod tests;
