@@ -180,7 +180,7 @@ impl<'a> Runner<'a> {
         self.progress.finish();
         let stopped_by = self.signals.arrived();
         let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
-        let notes = report::ending::notes(&self.state, &endings, &self.site.cleared);
+        let notes = judge::ending_notes(&self.state, &endings, &self.site.cleared);
         self.decide(why, DecisionKind::Ended { stopped_by, launches: self.clock.next_launch, notes })?;
         Ok((self.state, self.observed.evidence))
     }

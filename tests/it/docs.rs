@@ -206,6 +206,8 @@ fn the_page_on_compatibility_has_the_versions_of_this_program() {
         ("run folder", plan::SCHEMA),
         ("try folder", command::schema_of(Kind::Try)),
         ("profile folder", command::schema_of(Kind::Profile)),
+        ("`try --json`", command::summary_schema_of(Kind::Try)),
+        ("`profile --json`", command::summary_schema_of(Kind::Profile)),
         ("`summary.json`", summary::SUMMARY_SCHEMA),
         ("`compare --json`", across::COMPARED_SCHEMA),
         ("`claims --json`", claim::ANSWERS_SCHEMA),

@@ -123,7 +123,7 @@ impl Run {
 }
 
 fn is_interrupted(summary: &Value) {
-    assert!(summary["notes"].to_string().contains("interrupted; pagewise run --resume"), "{}", summary["notes"]);
+    assert!(summary["notes"].to_string().contains("\"code\":\"interrupted\""), "{}", summary["notes"]);
     assert!(CELLS.iter().any(|name| cell(summary, name, &[])["launches"].as_u64() > Some(0)), "{summary:#}");
 }
 

@@ -16,7 +16,7 @@ const PRECISE: &str = "precision-reached";
 /// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
 pub(crate) fn level(state: &State, experiment: &str) -> f64 {
     let by_precision = |notes: &[record::summary::Note]| {
-        notes.iter().any(|note| note.code == PRECISE && (note.experiment.is_empty() || note.experiment == experiment))
+        notes.iter().any(|note| note.kind.code() == PRECISE && (note.experiment.is_empty() || note.experiment == experiment))
     };
     confidence(state.ended.as_ref().map_or(state.plan.precision > 0.0, |ended| by_precision(&ended.notes)))
 }

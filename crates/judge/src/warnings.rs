@@ -4,9 +4,12 @@ use crate::checks::LawSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::concern::{COLD, Concern, DROPPED};
+use record::decision::{Ending, Reason, Width};
 use record::machine_state::{LostProof, ProofMoment};
-use record::summary::{AaCheck, CellSummary, LaunchCount, Note, Role, Summary, Warning, WarningKind};
-use record::{command::KeptCommand, experiment::Experiment, outcome::Status, state::State};
+use record::summary::{
+    AaCheck, CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role, Summary, Warning, WarningKind,
+};
+use record::{command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State};
 use stats::steady::Label;
 use std::collections::BTreeMap;
 
@@ -245,35 +248,47 @@ fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> 
     absent.map(|(column, reason)| at(column, WarningKind::CounterAbsent { reason: reason.clone() })).collect()
 }
 
-const INTERRUPTED: &str = "interrupted";
-
 /// The notes of a run.
 pub fn notes(state: &State) -> Vec<Note> {
     let mut notes = state.ended.as_ref().map_or_else(Vec::new, |ended| ended.notes.clone());
     if state.ended.as_ref().is_none_or(|ended| ended.stopped_by.is_some()) {
-        let text = format!("this run was interrupted; pagewise run --resume {} completes it", state.plan.run);
-        notes.push(Note { code: INTERRUPTED.to_owned(), experiment: String::new(), text });
+        notes.push(NoteKind::Interrupted { kind: Kind::Run, run: state.plan.run.clone() }.into());
     }
     notes.extend(short(state));
     notes
 }
 
+/// The notes of a run that ends, with the variables that its workers did not have.
+pub fn ending_notes(state: &State, endings: &[Ending], cleared: &[String]) -> Vec<Note> {
+    let method = |cell: usize| state.cells[cell].cell.method.clone();
+    let target = state.plan.precision;
+    let width = |w: &Width| LeastPrecise { method: method(w.cell), base: method(w.base), half_width: w.half_width, target };
+    let ended = |ending: &Ending| match ending {
+        Ending::Experiment { experiment, reason, launches, widest } => {
+            let kind = match reason {
+                Reason::Precise => NoteKind::PrecisionReached,
+                Reason::BudgetSpent => NoteKind::BudgetEnded,
+                Reason::NothingOpen => NoteKind::LaunchesEnded,
+            };
+            let kind = kind(EndedExperiment { launches: *launches, widest: widest.as_ref().map(width) });
+            Note { kind, experiment: experiment.clone() }
+        }
+        &Ending::Claims { likely, near_edge, launches } => NoteKind::QuestionsEnded { likely, near_edge, launches }.into(),
+    };
+    let environment = (!cleared.is_empty()).then(|| NoteKind::EnvironmentCleared { names: cleared.to_vec() }.into());
+    environment.into_iter().chain(endings.iter().map(ended)).collect()
+}
+
 /// Notes on each damage of a kept study of a command, and on its early end.
 pub(crate) fn of_command(kept: &KeptCommand) -> impl Iterator<Item = Note> {
-    let note = |code: &str, text| Note { code: code.to_owned(), experiment: String::new(), text };
-    let damaged = kept.damage.iter().map(move |seen| note("damaged", format!("the record is damaged: {seen}")));
-    let (kind, name) = (kept.plan.kind.word(), kept.path.file_name().unwrap_or_default().display());
-    let text = format!("this {kind} was interrupted; pagewise {kind} --resume {name} with its command completes it");
-    damaged.chain(kept.interrupted.then(|| note(INTERRUPTED, text)))
+    let damaged = kept.damage.iter().map(|seen| NoteKind::Damaged { seen: seen.clone() }.into());
+    let run = kept.path.file_name().unwrap_or_default().display().to_string();
+    damaged.chain(kept.interrupted.then(|| NoteKind::Interrupted { kind: kept.plan.kind, run }.into()))
 }
 
 /// Experiments with less time than their default values need.
 fn short(state: &State) -> impl Iterator<Item = Note> {
     let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
     let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
-    short.map(move |e| {
-        let text =
-            format!("full grid: --budget {needed_s:.0}s; without it, and without --set, the overview's values are taken");
-        Note { code: "short-budget".to_owned(), experiment: e.name.clone(), text }
-    })
+    short.map(move |e| Note { kind: NoteKind::ShortBudget { needed_s }, experiment: e.name.clone() })
 }

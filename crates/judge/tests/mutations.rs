@@ -151,7 +151,7 @@ fn wrong(before: &Summary, after: &Summary, name: &str) -> Option<String> {
         // Without its last decisions a run looks as if it had been killed, and says so. No figure is another.
         let mut told = after.clone();
         told.notes.clone_from(&before.notes);
-        let interrupted = after.notes.iter().any(|n| n.code == "interrupted");
+        let interrupted = after.notes.iter().any(|n| n.kind.code() == "interrupted");
         let cut = name == "decisions.jsonl" && interrupted;
         let same = *before == *after || cut && *before == told;
         return (!same).then(|| "something is told otherwise without a word".to_owned());

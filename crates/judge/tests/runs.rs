@@ -63,7 +63,7 @@ fn a_damaged_launch_is_named_and_the_others_are_as_they_were() {
 fn a_killed_run_is_judged_as_far_as_it_came() {
     let (state, summary) = judged("interrupted");
     assert!(state.ended.is_none());
-    assert!(summary.notes.iter().any(|n| n.code == "interrupted"), "{:?}", summary.notes);
+    assert!(summary.notes.iter().any(|n| n.kind.code() == "interrupted"), "{:?}", summary.notes);
     let touch = summary.cells.iter().find(|c| c.method == "touch" && !c.hidden).unwrap();
     assert!(touch.status == Status::Ok && touch.launches >= 3, "{touch:?}");
 }

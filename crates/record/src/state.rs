@@ -94,7 +94,7 @@ pub struct GroupState {
 }
 
 /// End of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     pub stopped_by: Option<i32>,
     pub launches: usize,

@@ -3,8 +3,9 @@
 use crate::wording::count;
 use minijinja::{Environment, UndefinedBehavior, Value, value::Serde};
 use record::sizes::format_ns;
-use record::summary::WarningKind;
+use record::summary::{NoteKind, WarningKind};
 use serde::Serialize;
+use stats::estimate::LEAST_POINTS;
 use std::{collections::BTreeMap, sync::LazyLock};
 
 static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -16,8 +17,11 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     phrases.add_filter("percent", |share: f64, decimals: Option<usize>| {
         format!("{:.*} %", decimals.unwrap_or_default(), 100.0 * share)
     });
+    phrases.add_filter("change", |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−"));
+    phrases.add_filter("plain", |number: f64| number.to_string());
     phrases.add_filter("ns", format_ns);
     phrases.add_filter("count", |number: usize, noun: String| count(number, &noun));
+    phrases.add_global("least_points", LEAST_POINTS);
     for (part, sentences) in parts {
         for (name, text) in sentences {
             phrases.add_template_owned(format!("{part}/{name}"), text).expect("a template is well formed");
@@ -29,9 +33,16 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
 /// The sentence of a part of the file for a variant with this tag.
 pub(crate) fn sentence(part: &str, variant: &(impl Serialize + ?Sized)) -> String {
     let figures = Value::from(Serde(variant));
-    let tag = ["code", "word"].iter().find_map(|field| figures.get_attr(field).ok().filter(|tag| !tag.is_undefined()));
+    let tag = ["word", "code"].iter().find_map(|field| figures.get_attr(field).ok().filter(|tag| !tag.is_undefined()));
     let name = format!("{part}/{}", tag.unwrap_or_default());
     PHRASES.get_template(&name).and_then(|phrase| phrase.render(figures)).expect("a phrase fits its variant")
+}
+
+pub(crate) fn note(kind: &NoteKind) -> String {
+    match kind {
+        NoteKind::Written { text, .. } => text.clone(),
+        kind => sentence("note", kind),
+    }
 }
 
 /// A warning with its remedy.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pagewise_report::html;
 use pagewise_report::view;
-use record::summary::{Summary, WarningKind};
+use record::summary::{NoteKind, Summary, WarningKind};
 
 fn fixture(name: &str) -> Summary {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.json"));
@@ -130,7 +130,9 @@ fn a_hostile_summary_is_inert() {
             experiment.definition.question += EVIL;
             experiment.definition.unit += EVIL;
         }
-        summary.notes.iter_mut().for_each(|n| n.text += EVIL);
+        for note in &mut summary.notes {
+            note.kind = NoteKind::Damaged { seen: EVIL.to_owned() };
+        }
         for warning in &mut summary.warnings {
             warning.kind = WarningKind::Damaged { seen: EVIL.to_owned() };
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pagewise_report::document::Block;
 use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
-use record::summary::{Summary, WarningKind};
+use record::summary::{NoteKind, Summary, WarningKind};
 
 fn fixtures() -> Vec<(String, Summary)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -110,7 +110,9 @@ fn a_hostile_summary_does_not_steer_the_terminal() {
                 *value += evil;
             }
         }
-        summary.notes.iter_mut().for_each(|n| n.text += evil);
+        for note in &mut summary.notes {
+            note.kind = NoteKind::Damaged { seen: evil.to_owned() };
+        }
         for warning in &mut summary.warnings {
             warning.kind = WarningKind::Damaged { seen: evil.to_owned() };
         }

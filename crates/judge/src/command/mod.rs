@@ -7,7 +7,7 @@ mod proof;
 pub mod trial;
 
 use record::command::{CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode};
-use record::{kind::Kind, summary::Note};
+use record::{kind::Kind, summary::NoteKind};
 use stats::interval::LEAST_LAUNCHES;
 
 pub use failure::given_up;
@@ -57,21 +57,10 @@ fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item 
     launches.iter().filter(move |launch| launch.mode == mode).filter_map(|launch| launch.cost.as_ref())
 }
 
-fn note(code: &str, text: String) -> Note {
-    Note { code: code.to_owned(), experiment: String::new(), text }
-}
-
 /// Remarks that any study may have, with its number of blocks if it was measured.
-fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> Vec<Note> {
-    let mut notes = Vec::new();
+fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> impl Iterator<Item = NoteKind> {
     let processes = launches.iter().filter(|l| l.arm == 0).find_map(|l| Some(l.cost.as_ref()?.proof.as_ref()?.processes));
-    if let Some(count) = processes.filter(|count| *count > MANY) {
-        let text = format!("the command starts {count} processes; what they cost to start is part of every figure");
-        notes.push(note("many-processes", text));
-    }
-    if blocks.is_some_and(|blocks| blocks < LEAST_LAUNCHES) {
-        let text = format!("no interval below {LEAST_LAUNCHES} blocks; give it more time with --budget");
-        notes.push(note("too-few", text));
-    }
-    notes
+    let many = processes.filter(|count| *count > MANY).map(|processes| NoteKind::ManyProcesses { processes });
+    let few = blocks.filter(|blocks| *blocks < LEAST_LAUNCHES).map(|_| NoteKind::TooFew { least: LEAST_LAUNCHES });
+    many.into_iter().chain(few)
 }

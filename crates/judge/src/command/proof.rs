@@ -1,6 +1,6 @@
 //! True if a setting was seen to take effect. Where it was not, its figures would say nothing of it.
 
-use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary};
+use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary, SettingEffect};
 use record::setting::Proof;
 use stats::estimate::RatioEstimate;
 
@@ -28,13 +28,13 @@ pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faul
         let (mapped, all) = (own.mapped.first().copied().unwrap_or(0), own.processes);
         // What Pagewise preloads itself is one way of several to huge pages; a library that was asked for must be there.
         effect &= mapped > 0 || setting.advise_mappings;
-        seen.push(format!("{} mapped in {mapped} of {all} processes", short(library)));
+        seen.push(SettingEffect::Preloaded { library: short(library).to_owned(), mapped, all });
     }
     let mut any = setting.proof.is_empty();
     for proof in &setting.proof {
-        let (holds, said) = prove(*proof, subject, own, usual_huge, faults);
+        let (holds, effect) = prove(*proof, subject, own, usual_huge, faults);
         any |= holds;
-        seen.push(said);
+        seen.push(effect);
     }
     let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some();
     ProofSummary { took_effect: is_proven.then_some(effect && any), seen }
@@ -48,39 +48,34 @@ fn prove(
     proof: Proof,
     arm: &Arm,
     observed: &ObservedEffects,
-    usual_huge: u64,
+    usual_bytes: u64,
     faults: Option<&RatioEstimate>,
-) -> (bool, String) {
+) -> (bool, SettingEffect) {
+    let all = observed.processes;
     match proof {
         Proof::Huge => {
-            let mib = |bytes: u64| bytes >> 20;
-            let text = format!("{} MiB in huge pages ({} without)", mib(observed.huge_bytes), mib(usual_huge));
-            (observed.huge_bytes >= usual_huge + HUGE, text)
+            let bytes = observed.huge_bytes;
+            (bytes >= usual_bytes + HUGE, SettingEffect::Huge { bytes, usual_bytes })
         }
         Proof::Faults | Proof::FewerFaults => match faults {
             Some(f) => {
                 let moved = f.high < 1.0 - MOVED || (proof == Proof::Faults && f.low > 1.0 + MOVED);
-                let [at, low, high] = [f.ratio, f.low, f.high].map(|r| format!("{:+.1}", percent(r)).replace('-', "−"));
-                (moved, format!("page faults {at} % ({low} to {high} %)"))
+                (moved, SettingEffect::Faults { ratio: f.ratio, low: f.low, high: f.high })
             }
-            None => (false, "too few runs to see whether page faults moved".to_owned()),
+            None => (false, SettingEffect::TooFewRuns),
         },
         Proof::ThpDisabled => {
-            let text = format!("huge pages off in {} of {} processes", observed.thp_disabled, observed.processes);
-            (observed.thp_disabled > 0 && observed.thp_disabled == observed.processes, text)
+            let processes = observed.thp_disabled;
+            (processes > 0 && processes == all, SettingEffect::ThpDisabled { processes, all })
         }
         Proof::Cpus => {
-            let wanted = arm.cpus.as_deref().unwrap_or_default();
-            (observed.cpus == wanted, format!("processors {}, {wanted} were asked for", observed.cpus))
+            let (seen, wanted) = (observed.cpus.clone(), arm.cpus.clone().unwrap_or_default());
+            (seen == wanted, SettingEffect::Cpus { seen, wanted })
         }
         Proof::Environment => {
             let everywhere = !observed.expected.is_empty() && observed.expected.iter().all(|n| *n > 0);
-            let most = observed.expected.iter().min().copied().unwrap_or(0);
-            (everywhere, format!("in the environment of {most} of {} processes", observed.processes))
+            let processes = observed.expected.iter().min().copied().unwrap_or(0);
+            (everywhere, SettingEffect::Environment { processes, all })
         }
     }
-}
-
-fn percent(ratio: f64) -> f64 {
-    100.0 * (ratio - 1.0)
 }

@@ -5,9 +5,9 @@ use super::{Times, failure, proof};
 use crate::estimate::{LEVEL, of_series, shown};
 use record::command::{
     Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandLaunch, CommandPlan, Measure, Measured,
-    TrialSummary, schema_of,
+    TrialSummary, summary_schema_of,
 };
-use record::summary::Verdict;
+use record::summary::{Note, Verdict};
 use stats::estimate::{RatioEstimate, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::t::{mean_and_deviation, t_interval};
@@ -124,13 +124,13 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> TrialSummary {
     let mut notes = failure::notes(plan, launches);
     notes.extend(super::notes(launches, (arms[0].status == ArmStatus::Ok).then_some(whole)));
     TrialSummary {
-        schema: schema_of(plan.kind),
+        schema: summary_schema_of(plan.kind),
         plan: plan.clone(),
         blocks: whole,
         trusted: again.is_none_or(|check| !check.differs),
         arms,
         again,
-        notes,
+        notes: notes.into_iter().map(Note::from).collect(),
     }
 }
 
@@ -138,11 +138,12 @@ fn arm_summary(plan: &CommandPlan, launches: &[CommandLaunch], blocks: &Blocks, 
     let arm = &plan.arms[index];
     let faults = blocks.ratio_at(index, Measure::Faults, PROOF_LEVEL);
     let proof = proof::proof(plan, launches, index, faults.as_ref());
-    let (status, reason) = match (&arm.skipped, failure::failure(plan, launches, index)) {
-        (Some(reason), _) => (ArmStatus::Skipped, reason.clone()),
-        (None, Some(reason)) => (ArmStatus::Failed, reason),
-        (None, None) if proof.took_effect == Some(false) => (ArmStatus::NoEffect, proof.seen.join("; ")),
-        (None, None) => (ArmStatus::Ok, String::new()),
+    let failure = failure::given_up(plan, launches, index);
+    let status = match &failure {
+        Some(_) if arm.skipped.is_some() => ArmStatus::Skipped,
+        Some(_) => ArmStatus::Failed,
+        None if proof.took_effect == Some(false) => ArmStatus::NoEffect,
+        None => ArmStatus::Ok,
     };
     let compared = index > 0 && status == ArmStatus::Ok;
     let against = |measure| {
@@ -161,7 +162,7 @@ fn arm_summary(plan: &CommandPlan, launches: &[CommandLaunch], blocks: &Blocks, 
         name: arm.name.clone(),
         role: arm.role,
         status,
-        reason,
+        failure,
         runs: major.len(),
         measured: Measure::ALL.into_iter().filter_map(|m| Some((m, measured(&blocks.series(index, m))?))).collect(),
         against: if compared { Measure::ALL.into_iter().map(against).collect() } else { BTreeMap::new() },

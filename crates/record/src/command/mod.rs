@@ -15,14 +15,21 @@ use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-pub use trial::{Again, Against, ArmStatus, ArmSummary, Measure, Measured, ProofSummary, TrialSummary};
+pub use trial::{
+    Again, Against, ArmStatus, ArmSummary, Failure, FailureKind, Measure, Measured, ProofSummary, SettingEffect, TrialSummary,
+};
 
 /// A kept study.
 pub type KeptCommand = Kept<CommandPlan, CommandLaunch>;
 
-/// Version of the plan, launches and summary of a study of this kind.
+/// Version of the plan and launches of a study of this kind.
 pub fn schema_of(kind: Kind) -> u32 {
     if kind == Kind::Profile { 3 } else { 2 }
+}
+
+/// Version of its summary.
+pub fn summary_schema_of(kind: Kind) -> u32 {
+    schema_of(kind) + 1
 }
 
 /// Plan of a study. Written once, before the first launch.

@@ -1,6 +1,6 @@
 //! Result of a profile: the shape of its `summary.json` and of `profile --json`.
 
-use super::{Amount, CallStacks, CommandPlan};
+use super::{Amount, CallStacks, CommandPlan, Failure};
 use crate::{outcome::Status, summary::Note};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -152,8 +152,9 @@ pub struct ProfileSummary {
     pub plan: CommandPlan,
     /// `failed` if the command did not run as it must, `untrusted` if its counts cannot be believed.
     pub outcome: Status,
-    /// Why, in words; empty where it is `ok`.
-    pub reason: String,
+    /// The reason where it is not `ok`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     pub blocks: usize,
     /// True if each fault was followed; otherwise only their number is known.
     pub by_kind: bool,

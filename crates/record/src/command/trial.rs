@@ -65,8 +65,9 @@ pub struct ArmSummary {
     /// Its part in the study.
     pub role: ArmRole,
     pub status: ArmStatus,
-    /// Why, in words; empty where it is `ok`.
-    pub reason: String,
+    /// The reason why it is `failed` or `skipped`; [`ProofSummary`] has that of `no-effect`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     pub runs: usize,
     pub measured: BTreeMap<Measure, Measured>,
     /// The same relative to the baseline; empty for the baseline, and where the status is not `ok`.
@@ -112,7 +113,102 @@ pub struct Against {
 pub struct ProofSummary {
     /// True if it took effect; absent where nothing had to be proved.
     pub took_effect: Option<bool>,
-    pub seen: Vec<String>,
+    pub seen: Vec<SettingEffect>,
+}
+
+/// Evidence of a setting's effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum SettingEffect {
+    /// Processes of all that mapped the preloaded library.
+    Preloaded {
+        library: String,
+        mapped: u64,
+        all: u64,
+    },
+    /// Bytes in huge pages, with the setting and without.
+    Huge {
+        bytes: u64,
+        usual_bytes: u64,
+    },
+    /// Page faults relative to the baseline's.
+    Faults {
+        ratio: f64,
+        low: f64,
+        high: f64,
+    },
+    TooFewRuns,
+    ThpDisabled {
+        processes: u64,
+        all: u64,
+    },
+    Cpus {
+        seen: String,
+        wanted: String,
+    },
+    Environment {
+        processes: u64,
+        all: u64,
+    },
+}
+
+/// The reason why a study gives no figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    #[serde(flatten)]
+    pub kind: FailureKind,
+    /// The last line that the command wrote to standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Kind of a failure, with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum FailureKind {
+    /// The machine lacks what the arm needs.
+    Skipped {
+        reason: String,
+    },
+    NoProgram {
+        program: String,
+    },
+    NotStarted {
+        reason: String,
+    },
+    Signal {
+        number: i32,
+        signal: Option<String>,
+    },
+    TimeLimit {
+        limit_s: f64,
+    },
+    /// Processes that ran when the command had ended.
+    LeftRunning {
+        processes: u64,
+    },
+    /// An exit code and the signal that a shell means by it; `usual` is that of the baseline's first launch.
+    Exit {
+        code: i32,
+        signal: Option<String>,
+        may_ignore: bool,
+        usual: Option<i32>,
+        followed: bool,
+    },
+    OutputChanged {
+        bytes: u64,
+        before: u64,
+    },
+    /// Lost records of page faults.
+    RecordsLost {
+        records: u64,
+    },
+    /// Page faults of a launch whose faults were followed, and of others.
+    NotTheSame {
+        followed: f64,
+        plain: f64,
+    },
+    NoPageSize,
 }
 
 /// The baseline against itself.

@@ -3,6 +3,7 @@
 
 pub mod cell;
 mod group;
+mod note;
 #[cfg(test)]
 #[path = "../../tests/unit/summary/schema.rs"]
 pub(crate) mod schema;
@@ -19,12 +20,14 @@ pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, StateAnswer,
     StateEffect, StateRatio, Unsettled, Verdict,
 };
+pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
 pub use warning::{LaunchCount, Warning, WarningKind};
 
 use crate::experiment::Experiment;
 pub use crate::method::Role;
 
-/// Version of this shape. Older ones are read too: 2 has no causes of outcomes, 3 no conditions, 4 warnings as sentences.
+/// Version of this shape. Older ones are read too: 2 has no causes of outcomes, 3 no conditions, 4 warnings and notes as
+/// sentences.
 pub const SUMMARY_SCHEMA: u32 = 5;
 
 /// A whole run, judged.
@@ -67,7 +70,7 @@ impl Summary {
 
     /// True if a signal or a kill ended the run.
     pub fn is_interrupted(&self) -> bool {
-        self.notes.iter().any(|note| note.code == "interrupted")
+        self.notes.iter().any(|note| note.kind.code() == "interrupted")
     }
 }
 
@@ -111,18 +114,6 @@ pub struct Calibration {
     pub p: Option<f64>,
     /// The factor by which all intervals of the run were widened; 1 where they were left as they are.
     pub widened: f64,
-}
-
-/// Note on a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Note {
-    /// Its name, by which programs know it: `interrupted`, `budget-ended`, `precision-reached` …
-    pub code: String,
-    /// The experiment it concerns; empty for the run.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub experiment: String,
-    pub text: String,
 }
 
 impl Summary {

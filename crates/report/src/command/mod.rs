@@ -7,7 +7,8 @@ mod stack_formats;
 mod trial;
 
 use crate::document::{Block, Document};
-use record::command::{Amount, CommandPlan, CommandSummary};
+use crate::phrases;
+use record::command::{Amount, CommandPlan, CommandSummary, Failure};
 use record::{sizes::format_ns, summary::Note};
 
 pub use policy::{Deployment, policy};
@@ -31,11 +32,18 @@ pub fn line(summary: &CommandSummary) -> String {
 }
 
 fn notes(notes: &[Note]) -> Option<Block> {
-    Block::list("", notes.iter().map(|note| format!("note: {}", note.text)))
+    Block::list("", notes.iter().map(|note| format!("note: {}", phrases::note(&note.kind))))
 }
 
 fn machine(plan: &CommandPlan) -> Vec<Block> {
     Block::list("", plan.environment.iter().map(|(name, value)| format!("{name}: {value}"))).into_iter().collect()
+}
+
+/// The reason why there are no figures.
+fn reason(failure: Option<&Failure>) -> String {
+    let Some(Failure { kind, message }) = failure else { return String::new() };
+    let sentence = phrases::sentence("failure", kind);
+    message.as_ref().map_or_else(|| sentence.clone(), |line| format!("{sentence}: {line}"))
 }
 
 /// The sign of a change, also of none.

@@ -1,7 +1,7 @@
 //! A profile as a document: the counts, what they cost, whether that agrees with the command's own time, and what is worth a
 //! try. Nothing is promised of wall-clock time.
 
-use super::{bounds, count, digits, machine, notes, places, quoted, seconds, signed};
+use super::{bounds, count, digits, machine, notes, places, quoted, reason, seconds, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use record::command::{Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
 use record::{outcome::Status, sizes::about_size};
@@ -21,13 +21,13 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     let plan = &summary.plan;
     let mut blocks: Vec<Block> = Vec::new();
     if summary.outcome == Status::Failed {
-        blocks.push(Block::Answer(format!("It could not be profiled: {}.", summary.reason)));
+        blocks.push(Block::Answer(format!("It could not be profiled: {}.", reason(summary.failure.as_ref()))));
     } else {
         blocks.extend(verdict(summary).map(Block::Answer));
         blocks.extend(counted(summary).into_iter().chain(mappings(summary)).map(Block::Text));
     }
     if summary.outcome == Status::Untrusted {
-        blocks.push(Block::Answer(format!("Not to be trusted, so no costs: {}.", summary.reason)));
+        blocks.push(Block::Answer(format!("Not to be trusted, so no costs: {}.", reason(summary.failure.as_ref()))));
     }
     let mut repeat = vec![format!("pagewise report {}", plan.run)];
     if summary.outcome == Status::Ok {

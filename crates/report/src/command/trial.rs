@@ -1,10 +1,10 @@
 //! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
-use super::{count, digits, machine, notes, quoted, seconds, sign, signed};
+use super::{count, digits, machine, notes, quoted, reason, seconds, sign, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::export::hyperfine::{Hyperfine, Timed};
 use crate::plot::{Axis, Plot};
-use crate::wording;
+use crate::{phrases, wording};
 use record::command::{
     Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand, Measure, Measured, TrialSummary,
 };
@@ -20,7 +20,8 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
     let mut blocks: Vec<Block> = Vec::new();
     let mut changes = Vec::new();
     if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
-        blocks.push(Block::Answer(format!("The command as it is could not be measured: {}.", baseline.reason)));
+        blocks
+            .push(Block::Answer(format!("The command as it is could not be measured: {}.", reason(baseline.failure.as_ref()))));
     } else {
         blocks.extend(answer(summary).map(Block::Answer));
         blocks.push(Block::Table(table(summary)));
@@ -181,10 +182,10 @@ fn signed_quantity(measure: Measure, value: f64) -> String {
 
 fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
     let finding = match arm.status {
-        ArmStatus::Skipped => format!("skipped: {}", arm.reason),
-        ArmStatus::Failed => format!("failed: {}", arm.reason),
+        ArmStatus::Skipped => format!("skipped: {}", reason(arm.failure.as_ref())),
+        ArmStatus::Failed => format!("failed: {}", reason(arm.failure.as_ref())),
         ArmStatus::NoEffect => {
-            let mut parts = vec![format!("no effect seen, so no figures: {}", arm.reason)];
+            let mut parts = vec![format!("no effect seen, so no figures: {}", effects(arm).join("; "))];
             parts.extend(predicted.map(prediction));
             parts.join("; ")
         }
@@ -194,13 +195,15 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
             parts.extend(predicted.map(prediction));
             let others = [(Measure::Wall, "wall time"), (Measure::MaxRss, "resident memory")];
             parts.extend(others.iter().filter(|(m, _)| is_settled(arm, *m)).map(|(m, what)| verdict(arm, *m, what)));
-            if !arm.proof.seen.is_empty() {
-                parts.push(arm.proof.seen.join(", "));
-            }
+            parts.extend((!arm.proof.seen.is_empty()).then(|| effects(arm).join(", ")));
             parts.join("; ")
         }
     };
     format!("{}: {finding}.", arm.name)
+}
+
+fn effects(arm: &ArmSummary) -> Vec<String> {
+    arm.proof.seen.iter().map(|effect| phrases::sentence("effect", effect)).collect()
 }
 
 fn prediction(change: &Amount) -> String {

@@ -70,7 +70,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         ("trusted", summary.trusted.to_string()),
         ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.status.word().to_owned()))),
         ("cells of the user's own, left out", own.len().to_string()),
-        ("notes", counted(summary.notes.iter().map(|note| note.code.clone()))),
+        ("notes", counted(summary.notes.iter().map(|note| note.kind.code()))),
         ("warnings", counted(summary.warnings.iter().map(|warning| warning.kind.code()))),
     ];
     let rows = facts.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));

@@ -105,7 +105,7 @@ pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> D
 
 fn note(note: &Note) -> String {
     let experiment = if note.experiment.is_empty() { String::new() } else { format!("{}: ", note.experiment) };
-    format!("{experiment}{}", note.text)
+    format!("{experiment}{}", phrases::note(&note.kind))
 }
 
 /// The run and its machine in a few words: `overview`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
@@ -197,8 +197,8 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
     };
     let checks: Vec<_> = summary.groups.iter().filter_map(|g| g.aa).filter(has_duplicate).collect();
     let mut items = Vec::new();
-    for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
-        items.push(note.text.clone());
+    for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&&*n.kind.code())) {
+        items.push(phrases::note(&note.kind));
     }
     let duplicates = (0..summary.cells.len()).filter(|&c| summary.cells[c].hidden && !is_believed(&summary.cells[c]));
     let duplicates: Vec<String> = duplicates.map(|c| labels.with_experiment(summary, c)).collect();

@@ -1,7 +1,10 @@
 use super::*;
+use record::command::{FailureKind, SettingEffect};
+use record::kind::Kind;
 use record::machine::preflight::Busy;
 use record::machine_state::{LostProof, ProofMoment, StateProof};
-use record::summary::LaunchCount;
+use record::summary::{EndedExperiment, LaunchCount, LeastPrecise};
+use serde::Serialize;
 use stats::steady::Label;
 use std::collections::BTreeSet;
 
@@ -48,6 +51,93 @@ fn warnings() -> Vec<WarningKind> {
     ]
 }
 
+fn ended(launches: usize, width: Option<(f64, f64)>) -> EndedExperiment {
+    let widest = |(half_width, target)| LeastPrecise { method: "a".to_owned(), base: "b".to_owned(), half_width, target };
+    EndedExperiment { launches, widest: width.map(widest) }
+}
+
+fn notes() -> Vec<NoteKind> {
+    use NoteKind::*;
+    let text = || "text".to_owned();
+    let texts = || vec!["one".to_owned(), "two".to_owned()];
+    let questions = |likely, near_edge| QuestionsEnded { likely, near_edge, launches: 9 };
+    vec![
+        Interrupted { kind: Kind::Run, run: text() },
+        Interrupted { kind: Kind::Profile, run: text() },
+        ShortBudget { needed_s: 240.0 },
+        EnvironmentCleared { names: texts() },
+        PrecisionReached(ended(40, Some((0.0093, 0.01)))),
+        PrecisionReached(ended(0, None)),
+        BudgetEnded(ended(40, Some((0.043, 0.01)))),
+        BudgetEnded(ended(2, Some((0.043, 0.01)))),
+        LaunchesEnded(ended(12, None)),
+        questions(0, 0),
+        questions(1, 0),
+        questions(0, 2),
+        questions(3, 1),
+        Damaged { seen: text() },
+        OutputDiscarded,
+        OutputVaries,
+        OutputsDiffer { arms: texts() },
+        NotEvicted { bytes: 4096 },
+        ThpChanged { rules: texts() },
+        ManyProcesses { processes: 200 },
+        TooFew { least: 6 },
+        FaultsUnseen { reason: text() },
+        TotalsOnly,
+        NoStacks { reason: text() },
+        Setuid { processes: 1 },
+        NotWatched,
+        MajorFaults { faults: 12.4 },
+        MuchOutput { bytes: 1_610_612_736 },
+        NoPrice { reason: text() },
+    ]
+}
+
+fn failures() -> Vec<FailureKind> {
+    use FailureKind::*;
+    let text = || "text".to_owned();
+    let exit = |may_ignore, usual, followed| Exit { code: 3, signal: None, may_ignore, usual, followed };
+    vec![
+        Skipped { reason: text() },
+        NoProgram { program: text() },
+        NotStarted { reason: text() },
+        Signal { number: 11, signal: Some("SIGSEGV".to_owned()) },
+        TimeLimit { limit_s: 60.0 },
+        LeftRunning { processes: 1 },
+        LeftRunning { processes: 3 },
+        Exit { code: 139, signal: Some("SIGSEGV".to_owned()), may_ignore: false, usual: None, followed: false },
+        exit(true, None, false),
+        exit(false, Some(0), false),
+        exit(false, Some(0), true),
+        OutputChanged { bytes: 3, before: 3 },
+        OutputChanged { bytes: 3, before: 4 },
+        RecordsLost { records: 8 },
+        NotTheSame { followed: 2.0, plain: 3e4 },
+        NoPageSize,
+    ]
+}
+
+fn effects() -> Vec<SettingEffect> {
+    let text = || "text".to_owned();
+    vec![
+        SettingEffect::Preloaded { library: text(), mapped: 1, all: 2 },
+        SettingEffect::Huge { bytes: 64 << 20, usual_bytes: 0 },
+        SettingEffect::Faults { ratio: 0.5, low: 0.4, high: 1.02 },
+        SettingEffect::TooFewRuns,
+        SettingEffect::ThpDisabled { processes: 1, all: 1 },
+        SettingEffect::Cpus { seen: text(), wanted: text() },
+        SettingEffect::Environment { processes: 1, all: 2 },
+    ]
+}
+
+/// The sentences of a part of the file, which has no others.
+fn sentences(part: &str, field: &str, variants: &[impl Serialize]) -> String {
+    let tags: BTreeSet<String> = variants.iter().map(|variant| record::tag(variant, field)).collect();
+    assert_eq!(names(part), tags);
+    variants.iter().map(|variant| sentence(part, variant)).collect::<Vec<_>>().join("\n")
+}
+
 /// The names of a part of the file.
 fn names(part: &str) -> BTreeSet<String> {
     let templates = PHRASES.templates();
@@ -55,9 +145,21 @@ fn names(part: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_warning_has_a_sentence_and_every_sentence_a_warning() {
-    let codes: BTreeSet<String> = warnings().iter().map(WarningKind::code).collect();
-    assert_eq!((&names("fact"), &names("remedy")), (&codes, &codes));
-    let sentences: Vec<String> = warnings().iter().map(warning).collect();
-    insta::assert_snapshot!(sentences.join("\n"));
+fn every_fact_has_a_sentence_and_every_sentence_a_fact() {
+    let warnings = warnings();
+    insta::assert_snapshot!("warnings", sentences("fact", "code", &warnings));
+    insta::assert_snapshot!("remedies", sentences("remedy", "code", &warnings));
+    insta::assert_snapshot!("notes", sentences("note", "code", &notes()));
+    insta::assert_snapshot!("failures", sentences("failure", "word", &failures()));
+    insta::assert_snapshot!("effects", sentences("effect", "word", &effects()));
+}
+
+#[test]
+fn what_older_records_say_is_shown_as_it_is() {
+    let old = r#"{ "code": "interrupted", "seen": "5 % of its rounds", "hint": "stop them" }"#;
+    assert_eq!(warning(&serde_json::from_str(old).unwrap()), "5 % of its rounds; stop them");
+    assert_eq!(
+        note(&serde_json::from_str(r#"{ "code": "budget-ended", "text": "the budget ended" }"#).unwrap()),
+        "the budget ended"
+    );
 }

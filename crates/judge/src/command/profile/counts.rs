@@ -1,7 +1,9 @@
 //! Counts of a launch of the command: by kind if each fault was followed, in total otherwise.
 
 use crate::command::costs_in;
-use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, Faults, LaunchMode, MemoryEvent};
+use record::command::{
+    CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, FailureKind, Faults, LaunchMode, MemoryEvent,
+};
 use std::collections::BTreeMap;
 
 /// Share of followed faults that may differ from the command's own count before it is said.
@@ -18,7 +20,7 @@ pub(super) struct Counted<'a> {
     /// The traced launch, where calls that change mappings were seen beside its faults.
     pub traced: Option<&'a Faults>,
     /// The reason why it cannot be believed.
-    pub doubt: Option<String>,
+    pub doubt: Option<FailureKind>,
 }
 
 impl Counted<'_> {
@@ -67,17 +69,14 @@ impl Counted<'_> {
     }
 
     /// Records that were lost, or a command that had other faults while it was followed.
-    fn doubt(&self) -> Option<String> {
-        let lost: u64 = self.followed.iter().map(|(_, f)| f.lost.max(f.counted.saturating_sub(f.samples))).sum();
-        if lost > 0 {
-            return Some(format!(
-                "{lost} records of page faults were lost, because they came faster than they could be read; --totals goes without them"
-            ));
+    fn doubt(&self) -> Option<FailureKind> {
+        let records: u64 = self.followed.iter().map(|(_, f)| f.lost.max(f.counted.saturating_sub(f.samples))).sum();
+        if records > 0 {
+            return Some(FailureKind::RecordsLost { records });
         }
         let (followed, plain) = (self.followed_faults()?, self.shown.minor_faults);
-        ((followed - plain).abs() > UNLIKE * plain + HOLDING).then(|| {
-            format!("the command had {followed:.0} page faults while they were followed and {plain:.0} otherwise, so it was not the same")
-        })
+        let differs = (followed - plain).abs() > UNLIKE * plain + HOLDING;
+        differs.then_some(FailureKind::NotTheSame { followed, plain })
     }
 }
 
@@ -123,6 +122,6 @@ pub(super) fn counted<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> 
         (MemoryEvent::WriteNew, of_plain(|cost| cost.dirtied_pages)),
     ]);
     let unnamed = plan.pages.as_ref().is_none_or(|pages| pages.page_bytes == 0);
-    counted.doubt = counted.doubt().or_else(|| unnamed.then(|| "the size of a page is not known".to_owned()));
+    counted.doubt = counted.doubt().or_else(|| unnamed.then_some(FailureKind::NoPageSize));
     Some(counted)
 }

@@ -7,14 +7,15 @@ mod counts;
 mod places;
 mod prices;
 
-use super::{Times, costs_in, failure, note};
+use super::{Times, costs_in, failure};
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 use record::command::{
-    Agreement, Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, LaunchMode, MemoryEvent,
-    ProfileSummary, schema_of,
+    Agreement, Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, Failure, LaunchMode,
+    MemoryEvent, ProfileSummary, summary_schema_of,
 };
-use record::{outcome::Status, summary::Note};
+use record::outcome::Status;
+use record::summary::{Note, NoteKind};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
 use std::collections::BTreeMap;
@@ -148,11 +149,13 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let counted = counted(plan, launches);
     let all = counted.as_ref().map(|c| blocks(plan, launches, c)).unwrap_or_default();
     let doubt = counted.as_ref().and_then(|c| c.doubt.clone());
-    let (outcome, reason) = match (failure::given_up(plan, launches, 0), doubt) {
-        (Some(reason), _) => (Status::Failed, reason),
-        (None, Some(reason)) => (Status::Untrusted, reason),
-        (None, None) => (Status::Ok, String::new()),
+    let failed = failure::given_up(plan, launches, 0);
+    let outcome = match (&failed, &doubt) {
+        (Some(_), _) => Status::Failed,
+        (None, Some(_)) => Status::Untrusted,
+        (None, None) => Status::Ok,
     };
+    let failure = failed.or_else(|| doubt.map(|kind| Failure { kind, message: None }));
     let believed = counted.as_ref().filter(|_| outcome == Status::Ok);
     let cost_line = |family| believed.and_then(|counted| line(&all, counted, family));
     let faults = cost_line(EventFamily::Faults);
@@ -164,10 +167,10 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| all.len())));
     ProfileSummary {
-        schema: schema_of(plan.kind),
+        schema: summary_schema_of(plan.kind),
         plan: plan.clone(),
         outcome,
-        reason,
+        failure,
         blocks: all.len(),
         by_kind: counted.as_ref().is_some_and(|c| !c.followed.is_empty()),
         cpu_s: amount(all.iter().map(|block| block.plain.cpu_s())),
@@ -182,51 +185,32 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         consistency,
         candidates: candidates.unwrap_or_default(),
         counts: counted.map(|c| c.shown),
-        notes,
+        notes: notes.into_iter().map(Note::from).collect(),
     }
 }
 
-fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counted>) -> Vec<Note> {
+fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counted>) -> Vec<NoteKind> {
     let mut notes = Vec::new();
-    let mut remark = |code: &str, text: String| notes.push(note(code, text));
-    if let Some(reason) = costs_in(launches, LaunchMode::Followed).find_map(|cost| cost.faults_unseen.clone()) {
-        let text = format!(
-            "single page faults could not be followed ({reason}), so neither kinds nor functions are known; kernel.perf_event_paranoid of 2 or less permits it"
-        );
-        remark("totals-only", text);
-    } else if let Some(reason) = costs_in(launches, LaunchMode::Followed).find_map(|cost| cost.stacks_unseen.clone()) {
-        remark("no-stacks", format!("call stacks could not be had ({reason}), so no function is named"));
+    let followed = || costs_in(launches, LaunchMode::Followed);
+    if let Some(reason) = followed().find_map(|cost| cost.faults_unseen.clone()) {
+        notes.push(NoteKind::FaultsUnseen { reason });
+    } else if let Some(reason) = followed().find_map(|cost| cost.stacks_unseen.clone()) {
+        notes.push(NoteKind::NoStacks { reason });
     } else if plan.totals_only {
-        remark("totals-only", "kinds of page faults were not requested (--totals)".to_owned());
+        notes.push(NoteKind::TotalsOnly);
     }
     let plain = costs_in(launches, LaunchMode::Plain).next();
     if let Some(traced) = costs_in(launches, LaunchMode::Traced).next() {
-        let setuid = traced.proof.as_ref().map_or(0, |seen| seen.setuid);
-        if setuid > 0 {
-            remark(
-                "setuid",
-                format!(
-                    "{setuid} of its processes run with another user's rights (setuid); unless Pagewise runs as root their page faults cannot be followed"
-                ),
-            );
-        }
-        if plain.is_some_and(|plain| plain.code != traced.code) {
-            let text = "it ended in another way while it was watched by ptrace, so memory at its end is not known";
-            remark("not-watched", text.to_owned());
-        }
+        let processes = traced.proof.as_ref().map_or(0, |seen| seen.setuid);
+        notes.extend((processes > 0).then_some(NoteKind::Setuid { processes }));
+        notes.extend(plain.filter(|plain| plain.code != traced.code).map(|_| NoteKind::NotWatched));
     }
-    if let Some(major) = counted.map(|c| c.shown.major_faults).filter(|major| *major >= 1.0) {
-        let text = format!("{major:.0} major page faults a launch waited for a device; they are not priced");
-        remark("major-faults", text);
-    }
-    if let Some(plain) = plain.filter(|plain| plain.output_bytes >= MUCH_BYTES) {
-        let gib = plain.output_bytes as f64 / (1u64 << 30) as f64;
-        let text = format!("it wrote {gib:.1} GiB, which Pagewise read; --discard-output sends it to /dev/null");
-        remark("much-output", text);
-    }
-    if let Some(launch) = launches.iter().find(|launch| !launch.failed.is_empty()) {
-        remark("no-price", format!("there is no price: {}", launch.failed));
-    }
+    let major = counted.map(|c| c.shown.major_faults).filter(|major| *major >= 1.0);
+    notes.extend(major.map(|faults| NoteKind::MajorFaults { faults }));
+    let much = plain.map(|plain| plain.output_bytes).filter(|bytes| *bytes >= MUCH_BYTES);
+    notes.extend(much.map(|bytes| NoteKind::MuchOutput { bytes }));
+    let unpriced = launches.iter().find(|launch| !launch.failed.is_empty());
+    notes.extend(unpriced.map(|launch| NoteKind::NoPrice { reason: launch.failed.clone() }));
     notes
 }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use record::command::{
-    Agreement, Arm, ArmRole, CallFrame, CallStack, CallStacks, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults,
-    LaunchMode, MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileSummary,
+    Agreement, Arm, ArmRole, CallFrame, CallStack, CallStacks, CommandCost, CommandEnd, CommandLaunch, CommandPlan,
+    FailureKind, Faults, LaunchMode, MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileSummary,
 };
 
 use record::outcome::Status;
+use record::summary::NoteKind;
 
 use super::{footprint_bytes, judge, predictions};
 use crate::command::given_up;
@@ -310,12 +311,17 @@ fn lost_records_and_another_program_are_not_trusted() {
         judge(&plan(), &all)
     };
     let lost = with(|cost| cost.faults.as_mut().unwrap().lost = 1);
-    assert!(lost.outcome == Status::Untrusted && lost.reason.contains("8 records"), "{}", lost.reason);
+    assert!(
+        lost.outcome == Status::Untrusted
+            && matches!(lost.failure.as_ref().unwrap().kind, FailureKind::RecordsLost { records: 8 }),
+        "{:?}",
+        lost.failure
+    );
     assert!(lost.faults.is_none() && lost.candidates.is_empty());
     let fewer = with(|cost| cost.faults.as_mut().unwrap().counted += 1);
     assert_eq!(fewer.outcome, Status::Untrusted);
     let other = with(|cost| cost.minor_faults = 30_000);
-    assert!(other.reason.contains("not the same"), "{}", other.reason);
+    assert!(matches!(other.failure.unwrap().kind, FailureKind::NotTheSame { .. }));
 }
 
 #[test]
@@ -332,7 +338,7 @@ fn totals_alone_have_no_kinds_and_no_candidates() {
 fn few_blocks_have_no_interval() {
     let few: Vec<CommandLaunch> = runs(|_| 2_000).into_iter().filter(|r| r.block < 5).collect();
     let of = judge(&plan(), &few);
-    assert!(of.faults.is_none() && of.notes.iter().any(|n| n.code == "too-few"));
+    assert!(of.faults.is_none() && of.notes.iter().any(|n| matches!(n.kind, NoteKind::TooFew { .. })));
 }
 
 #[test]
@@ -340,17 +346,20 @@ fn a_command_that_does_not_run_as_it_must_ends_the_profile() {
     let why = |mode: LaunchMode, change: fn(&mut CommandCost)| {
         let mut all = vec![command(-1, LaunchMode::Plain), command(-1, LaunchMode::Traced), command(0, mode)];
         change(all[2].cost.as_mut().unwrap());
-        given_up(&plan(), &all, 0)
+        given_up(&plan(), &all, 0).map(|failure| failure.kind)
     };
     assert_eq!(why(LaunchMode::Plain, |_| {}), None);
-    assert!(why(LaunchMode::Plain, |c| c.left = 3).unwrap().contains("3 processes running"));
-    assert!(why(LaunchMode::Plain, |c| (c.end, c.code) = (CommandEnd::Signal, 11)).unwrap().contains("SIGSEGV"));
-    assert!(why(LaunchMode::Followed, |c| c.code = 3).unwrap().contains("while its faults were followed"));
+    assert!(why(LaunchMode::Plain, |c| c.left = 3) == Some(FailureKind::LeftRunning { processes: 3 }));
+    let signal = Some("SIGSEGV".to_owned());
+    let segv = why(LaunchMode::Plain, |c| (c.end, c.code) = (CommandEnd::Signal, 11));
+    assert_eq!(segv, Some(FailureKind::Signal { number: 11, signal }));
+    let followed = why(LaunchMode::Followed, |c| c.code = 3);
+    assert!(matches!(followed, Some(FailureKind::Exit { code: 3, followed: true, .. })), "{followed:?}");
     // What ptrace is refused says nothing of the command.
     assert_eq!(why(LaunchMode::Traced, |c| c.code = 1), None);
     let mut setuid = runs(|_| 2_000);
     setuid[1].cost.as_mut().unwrap().proof = Some(ObservedEffects { setuid: 1, ..ObservedEffects::default() });
-    assert!(judge(&plan(), &setuid).notes.iter().any(|n| n.code == "setuid"));
+    assert!(judge(&plan(), &setuid).notes.iter().any(|n| n.kind == NoteKind::Setuid { processes: 1 }));
 }
 
 #[test]

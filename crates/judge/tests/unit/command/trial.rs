@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use record::command::{Arm, CommandCost, CommandEnd, ObservedEffects};
+use record::command::{Arm, CommandCost, CommandEnd, FailureKind, ObservedEffects, SettingEffect};
 use record::setting::{Proof, Setting};
+use record::summary::NoteKind;
 use stats::rng::Seeded;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 
@@ -217,7 +218,10 @@ fn a_setting_that_was_not_seen_to_take_effect_has_no_figures() {
     }
     let summary = judge(&plan, &runs);
     assert_eq!(summary.arms[1].status, ArmStatus::NoEffect);
-    assert!(summary.arms[1].against.is_empty() && summary.arms[1].reason.contains("page faults"));
+    assert!(
+        summary.arms[1].against.is_empty()
+            && summary.arms[1].proof.seen.iter().any(|e| matches!(e, SettingEffect::Faults { .. }))
+    );
     // The other command has nothing to prove.
     assert_eq!((summary.arms[2].status, summary.arms[2].proof.took_effect), (ArmStatus::Ok, None));
 }
@@ -230,17 +234,20 @@ fn an_arm_that_does_something_else_is_failed() {
         let mut runs = sound();
         change(&mut runs[at]);
         let summary = judge(&plan, &runs);
-        (summary.arms.into_iter().map(|a| (a.status, a.reason)).collect::<Vec<_>>(), summary.notes)
+        (summary.arms.into_iter().map(|a| (a.status, a.failure.map(|failure| failure.kind))).collect::<Vec<_>>(), summary.notes)
     };
     let changed = of(&|r| r.cost.as_mut().unwrap().output_hash = "cd".to_owned(), 3).0;
-    assert!(changed[1].0 == ArmStatus::Failed && changed[1].1.contains("output changed"), "{changed:?}");
+    assert!(
+        changed[1].0 == ArmStatus::Failed && matches!(changed[1].1, Some(FailureKind::OutputChanged { .. })),
+        "{changed:?}"
+    );
     let code = of(&|r| r.cost.as_mut().unwrap().code = 2, 3).0;
-    assert!(code[1].1.contains("exit code 2"), "{code:?}");
+    assert!(matches!(code[1].1, Some(FailureKind::Exit { code: 2, usual: Some(0), .. })), "{code:?}");
     let left = of(&|r| r.cost.as_mut().unwrap().left = 2, 2).0;
-    assert!(left[1].1.contains("left 2 processes running"), "{left:?}");
+    assert_eq!(left[1].1, Some(FailureKind::LeftRunning { processes: 2 }));
     let slow = of(&|r| r.cost.as_mut().unwrap().end = CommandEnd::TimeLimit, 1).0;
-    assert!(slow[0].0 == ArmStatus::Failed && slow[0].1.contains("60 s"), "{slow:?}");
+    assert!(slow[0].0 == ArmStatus::Failed && slow[0].1 == Some(FailureKind::TimeLimit { limit_s: 60.0 }), "{slow:?}");
     // Where the command itself writes another thing each time, an output says nothing.
     let (arms, notes) = of(&|r| r.cost.as_mut().unwrap().output_hash = "cd".to_owned(), 7);
-    assert!(arms[3].0 == ArmStatus::Ok && notes.iter().any(|n| n.code == "output-varies"), "{arms:?}");
+    assert!(arms[3].0 == ArmStatus::Ok && notes.iter().any(|n| n.kind == NoteKind::OutputVaries), "{arms:?}");
 }

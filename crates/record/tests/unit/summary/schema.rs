@@ -42,9 +42,9 @@ pub(crate) fn tighten(value: &mut Value) {
 }
 
 /// Definitions with the variants of an enum beside their own properties: they are closed as a whole.
-const FLATTENED: [&str; 1] = ["Warning"];
+const FLATTENED: [&str; 2] = ["Warning", "Note"];
 /// Definitions that such variants take their properties from.
-const PARTS: [&str; 1] = ["LaunchCount"];
+const PARTS: [&str; 2] = ["LaunchCount", "EndedExperiment"];
 
 /// Takes the closing of an object and of its variants away.
 fn open(value: &mut Value) {

@@ -54,7 +54,7 @@ fn a_machine_of_which_nothing_is_known_has_a_document() {
 fn a_bundle_holds_outcomes_and_nothing_private() {
     use record::machine::cgroup::MemoryGroup;
     use record::machine::tools::Java;
-    use record::summary::{Summary, WarningKind};
+    use record::summary::{NoteKind, Summary, WarningKind};
     let secret = || "SECRET".to_owned();
     let mut machine = Environment::default();
     let identity = &mut machine.identity;
@@ -71,7 +71,7 @@ fn a_bundle_holds_outcomes_and_nothing_private() {
     let file = summary.cells.iter_mut().find(|cell| cell.status.word() == "untrusted" && cell.experiment == "read");
     file.expect("an untrusted cell of read").parameters.insert("file".to_owned(), secret());
     summary.cells.iter_mut().for_each(|cell| cell.reason = secret());
-    summary.notes.iter_mut().for_each(|note| note.text = secret());
+    summary.notes.iter_mut().for_each(|note| note.kind = NoteKind::Damaged { seen: secret() });
     for warning in &mut summary.warnings {
         (warning.at, warning.kind) = (secret(), WarningKind::Damaged { seen: secret() });
     }

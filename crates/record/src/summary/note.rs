@@ -1,0 +1,137 @@
+//! Notes on a run: kinds with their figures. `crates/report` makes the sentences.
+
+use crate::kind::Kind;
+use serde::{Deserialize, Serialize};
+
+/// Note on a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Note {
+    #[serde(flatten)]
+    pub kind: NoteKind,
+    /// The experiment it concerns; empty for the run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub experiment: String,
+}
+
+/// The end of an experiment's launches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EndedExperiment {
+    /// Launches of its least launched comparison set.
+    pub launches: usize,
+    /// Its least precise ranked ratio, if any could be measured.
+    pub widest: Option<LeastPrecise>,
+}
+
+/// A ratio of two methods.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeastPrecise {
+    pub method: String,
+    pub base: String,
+    /// Half of the interval's width, as a share.
+    pub half_width: f64,
+    /// The half-width requested.
+    pub target: f64,
+}
+
+/// Kind of a note, by which programs know it, with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "code")]
+pub enum NoteKind {
+    /// A signal or a kill ended it; `pagewise KIND --resume RUN` completes it.
+    Interrupted {
+        #[cfg_attr(test, schemars(with = "String"))]
+        kind: Kind,
+        run: String,
+    },
+    /// Its default values need so many seconds.
+    ShortBudget {
+        needed_s: f64,
+    },
+    /// Variables that the workers did not have.
+    EnvironmentCleared {
+        names: Vec<String>,
+    },
+    PrecisionReached(EndedExperiment),
+    BudgetEnded(EndedExperiment),
+    LaunchesEnded(EndedExperiment),
+    /// Claims ended: undecided comparisons that more launches should decide, and those near an edge.
+    QuestionsEnded {
+        likely: usize,
+        near_edge: usize,
+        launches: usize,
+    },
+    /// A part of the record is not as it was written.
+    Damaged {
+        seen: String,
+    },
+    /// The output of a command was not compared.
+    OutputDiscarded,
+    /// The unchanged command does not write the same each time.
+    OutputVaries,
+    /// These commands write something else than the first.
+    OutputsDiffer {
+        arms: Vec<String>,
+    },
+    /// Bytes that stayed in the page cache although they were to leave it.
+    NotEvicted {
+        bytes: u64,
+    },
+    /// The kernel's rules for transparent huge pages meanwhile.
+    ThpChanged {
+        rules: Vec<String>,
+    },
+    ManyProcesses {
+        processes: u64,
+    },
+    /// Fewer blocks than an interval needs.
+    TooFew {
+        least: usize,
+    },
+    /// Single page faults were not followed, for this reason.
+    FaultsUnseen {
+        reason: String,
+    },
+    /// Kinds of page faults were not requested.
+    TotalsOnly,
+    NoStacks {
+        reason: String,
+    },
+    /// Processes with another user's rights.
+    Setuid {
+        processes: u64,
+    },
+    /// It ended in another way under ptrace.
+    NotWatched,
+    /// Major page faults of a launch, which have no price.
+    MajorFaults {
+        faults: f64,
+    },
+    MuchOutput {
+        bytes: u64,
+    },
+    NoPrice {
+        reason: String,
+    },
+    /// A note of a record before summaries of version 5.
+    #[serde(untagged)]
+    Written {
+        code: String,
+        text: String,
+    },
+}
+
+impl NoteKind {
+    pub fn code(&self) -> String {
+        crate::tag(self, "code")
+    }
+}
+
+impl From<NoteKind> for Note {
+    fn from(kind: NoteKind) -> Note {
+        Note { kind, experiment: String::new() }
+    }
+}
