@@ -2,7 +2,7 @@
 
 use crate::checks::{Checks, DigestsSeen};
 use crate::laws::PlacedLaws;
-use crate::slots::{Slot, SlotValues, added, counts_of, overall, slots};
+use crate::slots::{Slot, added, counts_of, overall, slots};
 use record::experiment::{Content, Experiment, Total};
 use record::launches::{COUNTED, LaunchRecord};
 use record::method::{Method, Role};
@@ -167,7 +167,7 @@ impl Brought {
             let mut laws = PlacedLaws::placed(applying, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
-                laws.ask(&SlotValues { slot, parameters, about }, record.launch, proves);
+                laws.ask(slot, record.launch, proves);
                 checks.facts(slot.facts.iter().copied());
                 if let Some(digests) = digests.as_mut().filter(|_| proves) {
                     digests.take(slot.facts.iter().copied());

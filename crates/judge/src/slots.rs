@@ -1,6 +1,5 @@
 //! The slots of a launch: what each turn of a cell timed and told, those of both sides together.
 
-use record::expression::Values;
 use record::transcript::{Counts, Read};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -101,30 +100,4 @@ pub(crate) fn added(a: Counts, b: Counts) -> Counts {
         sum[i] = x[i].saturating_add(y[i]);
     }
     Counts::from_array(sum)
-}
-
-/// Source of a law's operands.
-pub(crate) struct SlotValues<'a> {
-    pub slot: &'a Slot<'a>,
-    pub parameters: &'a BTreeMap<String, String>,
-    pub about: Option<&'a BTreeMap<String, String>>,
-}
-
-impl Values for SlotValues<'_> {
-    fn number(&self, name: &str) -> Option<i128> {
-        if let Some((phase, column)) = name.rsplit_once('.')
-            && let Some(counts) = counts_of(&self.slot.phases, phase)
-            && let Some(value) = counts.column(column)
-        {
-            return Some(i128::from(value));
-        }
-        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value);
-        let text = fact.or_else(|| self.parameters.get(name)).or_else(|| self.about.and_then(|a| a.get(name)));
-        text.and_then(|t| t.parse().ok())
-    }
-
-    fn word(&self, name: &str) -> Option<&str> {
-        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
-        self.parameters.get(name).map(String::as_str).or(fact)
-    }
 }
