@@ -2,7 +2,7 @@
 //! a run itself wrote is sealed.
 
 use anyhow::{Result, bail};
-use record::folder::{RunFolder, peek};
+use record::folder::{RunFolder, one_a_line, peek};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub(super) fn change(folder: &RunFolder, tags: &[String], remove: bool) -> Resul
     if kept.len() > MOST.1 {
         bail!("a run has at most {} tags", MOST.1);
     }
-    folder.write_json(FILE, &Tags { tags: kept.clone() })?;
+    folder.write_text(FILE, &one_a_line(&Tags { tags: kept.clone() })?)?;
     Ok(kept)
 }
 

@@ -43,7 +43,10 @@ impl CrossoverSearch {
         if last_s.unwrap_or(SEARCH.least_s) > left_s {
             return Err(Reason::BudgetSpent);
         }
-        let coarse: Vec<u64> = self.coarse().into_iter().filter(|size| !is_known(answers, *size)).collect();
+        // A measured size stands for one nearby.
+        let is_near = |answer: &SizeAnswer, size: u64| (0.75..=1.34).contains(&(answer.size as f64 / size as f64));
+        let is_known = |size: u64| answers.iter().any(|answer| is_near(answer, size));
+        let coarse: Vec<u64> = self.coarse().into_iter().filter(|&size| !is_known(size)).collect();
         if let Some(&size) = coarse.first() {
             let budget_s = (left_s * SEARCH.coarse_share / coarse.len() as f64).max(SEARCH.least_s);
             return Ok(Measurement { size, budget_s, half_width: SEARCH.coarse_half_width, launches: None });
@@ -99,11 +102,6 @@ impl CrossoverSearch {
         let middle = self.round((low as f64 * high as f64).sqrt());
         (low < middle && middle < high).then_some(middle)
     }
-}
-
-/// Tells whether a measured size stands for this one of the coarse grid.
-fn is_known(answers: &[SizeAnswer], size: u64) -> bool {
-    answers.iter().any(|answer| (0.75..=1.34).contains(&(answer.size as f64 / size as f64)))
 }
 
 /// The least measured size without an answer between two answers.

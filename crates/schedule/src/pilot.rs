@@ -165,7 +165,9 @@ impl Pilots {
             Attempt::None if stage == Stage::Planned => self.attempt = Attempt::First(alive),
             // A skip ends the launch of a pair, which then tells nothing of the others.
             Attempt::First(before) if alive < before => self.attempt = Attempt::First(alive),
-            Attempt::First(_) if !counts && times_more(view, group) => {
+            // A second launch times it, but not where launches have one round, nor under neighboring conditions, which have few
+            // rounds however short these are.
+            Attempt::First(_) if !counts && !view.group(group).fresh && !view.is_neighbor(group) && is_short(view, group) => {
                 self.attempt = Attempt::Second;
                 return Some(Action::Pilot(Launch { rounds: TIMING_ROUNDS, ..launch }));
             }
@@ -196,12 +198,6 @@ impl Pilots {
 fn open(view: &View, groups: &[usize]) -> Vec<usize> {
     let is_open = |group: &usize| matches!(view.stage(*group), Stage::Planned | Stage::Piloted(_));
     groups.iter().copied().filter(is_open).collect()
-}
-
-/// Tells whether a group is timed by a second launch: not where launches have one round, nor under neighboring conditions,
-/// which have few rounds however short these are.
-fn times_more(view: &View, group: usize) -> bool {
-    !view.group(group).fresh && !view.is_neighbor(group) && is_short(view, group)
 }
 
 /// Tells whether a round is so short that a single one tells little. The first round proves, which may take longer than what is

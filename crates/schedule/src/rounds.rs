@@ -49,7 +49,8 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         (spare_s(PLANNED_LAUNCHES.max(f64::from(plan.min_launches))), spare_s(f64::from(plan.max_launches)));
     let rounds = |group: usize| {
         let (cost, warmup) = (view.cost(group), view.warmup_rounds(group));
-        if view.group(group).fresh || view.is_launched(group) {
+        let is_launched = view.alive(group).iter().all(|&cell| view.forecast.launches(cell) > 0);
+        if view.group(group).fresh || is_launched {
             1
         } else if begun || view.is_neighbor(group) {
             cheap(cost, warmup)

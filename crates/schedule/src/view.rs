@@ -113,11 +113,6 @@ impl View<'_> {
         }
     }
 
-    /// Tells whether each cell of a group has a judged launch.
-    pub fn is_launched(&self, launch_group: usize) -> bool {
-        self.alive(launch_group).iter().all(|&cell| self.forecast.launches(cell) > 0)
-    }
-
     /// Launch groups in sets whose first cells are compared with each other.
     pub fn compared(&self, experiment: &str, launch_groups: impl IntoIterator<Item = usize>) -> Vec<Vec<usize>> {
         let mut sets: Vec<(BTreeMap<String, String>, Vec<usize>)> = Vec::new();

@@ -57,15 +57,3 @@ pub struct Faults {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<String, u64>,
 }
-
-impl Faults {
-    /// Faults in user mode.
-    pub fn in_user(&self) -> u64 {
-        self.samples - self.in_calls.min(self.samples)
-    }
-
-    /// First writes of every sort, those after giving back included.
-    pub fn first_writes(&self) -> u64 {
-        self.heap + self.anonymous + self.stack + self.shared + self.again + self.elsewhere
-    }
-}

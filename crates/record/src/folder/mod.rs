@@ -180,11 +180,6 @@ impl RunFolder {
         Ok(self.folder.write(name, text.as_bytes())?)
     }
 
-    /// Writes JSON without a seal.
-    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::one_a_line(value)?)
-    }
-
     /// Writes JSON with a seal, so that a change of it shows.
     pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
         self.write_text(name, &seal::sealed_json("", &seal::one_a_line(value)?))

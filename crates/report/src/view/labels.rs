@@ -43,10 +43,6 @@ impl<'a> Labels<'a> {
         self.values.get(experiment).and_then(|v| v.get(key)).is_some_and(|values| values.len() > 1)
     }
 
-    fn several_workers(&self, experiment: &str) -> bool {
-        self.workers.get(experiment).is_some_and(|w| w.len() > 1)
-    }
-
     /// Constant parameters of an experiment: its worker where there is one only, and parameters.
     pub(crate) fn constant(&self, experiment: &Experiment) -> Vec<String> {
         let name = experiment.name.as_str();
@@ -65,7 +61,7 @@ impl<'a> Labels<'a> {
     /// A cell within its group: the method, its worker where several take part, and options that vary.
     pub(crate) fn cell(&self, experiment: &Experiment, cell: &CellSummary) -> String {
         let mut label = cell.method.clone();
-        if self.several_workers(&experiment.name) {
+        if self.workers.get(experiment.name.as_str()).is_some_and(|workers| workers.len() > 1) {
             label += &format!("@{}", worker(&cell.worker));
         }
         for (key, value) in &cell.parameters {

@@ -45,10 +45,13 @@ impl Counted<'_> {
 
     fn events(&self) -> BTreeMap<MemoryEvent, f64> {
         let followed = |count| self.mean(count);
-        let in_calls = |(cost, faults): &(&CommandCost, &Faults)| cost.minor_faults.saturating_sub(faults.in_user());
+        let in_calls = |(cost, faults): &(&CommandCost, &Faults)| {
+            cost.minor_faults.saturating_sub(faults.samples.saturating_sub(faults.in_calls))
+        };
         let in_calls = mean(self.followed.iter().map(|pair| in_calls(pair) as f64));
+        let first_writes = followed(|f| f.heap + f.anonymous + f.stack + f.shared + f.again + f.elsewhere);
         // Every page that was given to the program is taken from it once.
-        let given = followed(Faults::first_writes) + followed(|f| f.zero_write + f.cow + f.file_write) + in_calls;
+        let given = first_writes + followed(|f| f.zero_write + f.cow + f.file_write) + in_calls;
         BTreeMap::from([
             (MemoryEvent::Heap, followed(|f| f.heap)),
             (MemoryEvent::Anonymous, followed(|f| f.anonymous)),
