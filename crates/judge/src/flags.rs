@@ -38,15 +38,6 @@ pub enum Flag {
 }
 
 impl Flag {
-    pub fn word(self) -> &'static str {
-        match self {
-            Flag::Steal => "steal",
-            Flag::Reclaim => "reclaim",
-            Flag::ForeignIo => "foreign-io",
-            Flag::ThpFallback => "thp-fallback",
-        }
-    }
-
     /// The warning on so many launches. Steal is judged over a cell as a whole.
     pub(crate) fn warning(self, count: LaunchCount) -> Option<WarningKind> {
         match self {
@@ -130,13 +121,14 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
         let cause = Cause::SwitchedOut { percent: percent.round() as u32 };
         return Some(Outcome::new(Status::Untrusted, reason).with(cause));
     }
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     let (mut disturbed, mut on_disk) = (0, 0);
     for launch in &cell.launches {
         let flags: Vec<Flag> = of_launch(cell, launch, None).into_iter().filter(|f| f.counts()).collect();
         disturbed += usize::from(!flags.is_empty());
         on_disk += usize::from(flags.contains(&Flag::ForeignIo));
-        names.extend(flags.iter().map(|f| f.word()));
+        let kinds = flags.iter().filter_map(|flag| flag.warning(LaunchCount { launches: 1, all: 1 }));
+        names.extend(kinds.map(|kind| kind.code()));
     }
     names.sort_unstable();
     names.dedup();

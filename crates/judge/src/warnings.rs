@@ -39,9 +39,9 @@ const MOST_NAMED: usize = 3;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 17] = [
-    damaged, company, aa_differs, beaten, below_floor, interrupted, stolen, throttled, disturbed, laboratory, memory_pressure,
-    unsteady, lost_states, levels, first_pass, before_the_run, absent_counters,
+const TESTS: [Test; 14] = [
+    damaged, company, aa_differs, beaten, below_floor, disturbed, laboratory, memory_pressure, unsteady, lost_states, levels,
+    first_pass, before_the_run, absent_counters,
 ];
 
 /// Runs every test.
@@ -107,26 +107,16 @@ fn of_cells<D: IntoIterator<Item = WarningKind>>(
     doubts.map(|(index, kind)| of_cell(state, index, kind)).collect()
 }
 
-fn interrupted(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    of_cells(state, evidence, |_, cell| {
-        // A long round meets other processes on any machine; a short one only on a crowded one.
-        let share = interrupted_share(cell).filter(|share| *share > INTERRUPTED_SHARE);
-        share.map(|share| WarningKind::Interrupted { share })
-    })
-}
-
-/// Cells whose absolute times are others' too.
-fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    of_cells(state, evidence, |_, cell| flags::stolen(cell).map(|share| WarningKind::Steal { share }))
-}
-
-fn throttled(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    of_cells(state, evidence, |_, cell| flags::throttled(cell).map(|share| WarningKind::Throttled { share }))
-}
-
-/// Launches that a counter flags, by what it shows. Steal is told of a cell as a whole.
+/// Shares of a cell's time that others took, and launches that a counter flags. Steal is judged over a cell as a whole.
 fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |index, cell| {
+        // A long round meets other processes on any machine; a short one only on a crowded one.
+        let interrupted = interrupted_share(cell).filter(|share| *share > INTERRUPTED_SHARE);
+        let shares = [
+            interrupted.map(|share| WarningKind::Interrupted { share }),
+            flags::stolen(cell).map(|share| WarningKind::Steal { share }),
+            flags::throttled(cell).map(|share| WarningKind::Throttled { share }),
+        ];
         let experiment = state.plan.experiment(&state.cells[index].cell.experiment);
         let huge_pages = experiment.and_then(|e| e.huge_pages.as_deref());
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
@@ -134,7 +124,8 @@ fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let all = cell.launches.len();
         counts.retain(|_, count| *count as f64 > TOLD_SHARE * all as f64);
-        counts.into_iter().filter_map(move |(flag, launches)| flag.warning(LaunchCount { launches, all }))
+        let flagged = counts.into_iter().filter_map(move |(flag, launches)| flag.warning(LaunchCount { launches, all }));
+        shares.into_iter().flatten().chain(flagged)
     })
 }
 
@@ -254,7 +245,10 @@ pub fn notes(state: &State) -> Vec<Note> {
     if state.ended.as_ref().is_none_or(|ended| ended.stopped_by.is_some()) {
         notes.push(NoteKind::Interrupted { kind: Kind::Run, run: state.plan.run.clone() }.into());
     }
-    notes.extend(short(state));
+    // Experiments with less time than their default values need.
+    let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
+    let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
+    notes.extend(short.map(|e| Note { kind: NoteKind::ShortBudget { needed_s }, experiment: e.name.clone() }));
     notes
 }
 
@@ -284,11 +278,4 @@ pub(crate) fn of_command(kept: &KeptCommand) -> impl Iterator<Item = Note> {
     let damaged = kept.damage.iter().map(|seen| NoteKind::Damaged { seen: seen.clone() }.into());
     let run = kept.path.file_name().unwrap_or_default().display().to_string();
     damaged.chain(kept.interrupted.then(|| NoteKind::Interrupted { kind: kept.plan.kind, run }.into()))
-}
-
-/// Experiments with less time than their default values need.
-fn short(state: &State) -> impl Iterator<Item = Note> {
-    let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
-    let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
-    short.map(move |e| Note { kind: NoteKind::ShortBudget { needed_s }, experiment: e.name.clone() })
 }

@@ -4,8 +4,9 @@ use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, Table
 use crate::plot::{Axis, Plot};
 use crate::wording::{self, count};
 use crate::{escape, phrases, view};
-use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread};
-use record::summary::{Verdict, WarningKind};
+use minijinja::Value;
+use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread};
+use record::summary::Verdict;
 use record::{across::FactDifference, cell::parameter_words};
 use stats::apart::LEAST;
 use std::collections::BTreeMap;
@@ -127,15 +128,7 @@ pub fn disturbed(node: &str) -> String {
 
 /// The check of one node, in one line.
 pub fn checked(node: &str, checked: &Checked) -> String {
-    let missed = checked.missed.iter().map(|missed| match missed {
-        Missed::Cost { cell, ratio, limit } => {
-            format!("{cell} costs {ratio:.2} times what it costs on its kind (limit {limit:.2})")
-        }
-        Missed::Outcome { cell, status, reason } => {
-            format!("{cell} is {} ({reason})", status.map_or("missing", |s| s.word()))
-        }
-        Missed::Throttled { cell, share } => format!("{cell}: {}", throttled(*share)),
-    });
+    let missed = checked.missed.iter().map(|missed| phrases::sentence("missed", missed));
     let cells = count(checked.cells, "cell");
     line(match checked.nodes {
         None => format!("UNKNOWN: {node}: the criteria know no node of its kind"),
@@ -181,17 +174,7 @@ fn sure(node: &OddNode) -> &'static str {
 }
 
 fn finding(finding: &Finding) -> String {
-    match finding {
-        Finding::Cost { ratio, spread, p, .. } => format!(
-            "{ratio:.2} times the cost on its kind, whose nodes scatter by {} (p {})",
-            wording::percent(*spread),
-            probability(*p)
-        ),
-        Finding::Outcome { status, reason, others, nodes, .. } => {
-            format!("{} here ({reason}), {} on {nodes} others", status.word(), others.word())
-        }
-        Finding::Throttled { share, nodes, .. } => format!("{}; none did on {nodes} others", throttled(*share)),
-    }
+    phrases::sentence("finding", finding)
 }
 
 fn difference(fact: &FactDifference, where_a: &str) -> String {
@@ -204,10 +187,6 @@ fn why(node: &OddNode, most: usize) -> Option<String> {
     let more = node.facts.len().saturating_sub(most);
     facts.extend((more > 0).then(|| format!("{more} more")));
     (!facts.is_empty()).then(|| facts.join("; "))
-}
-
-fn probability(p: f64) -> String {
-    if p < 1e-4 { "below 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
@@ -249,9 +228,5 @@ fn method(method: &KindMethod, fleet: &Fleet) -> String {
 }
 
 fn unread(folder: &Unread) -> String {
-    format!("{}: {}: {}", folder.folder, folder.what.word(), folder.reason)
-}
-
-fn throttled(share: f64) -> String {
-    phrases::sentence("fact", &WarningKind::Throttled { share })
+    format!("{}: {}: {}", folder.folder, phrases::phrase("fault", &folder.what, Value::UNDEFINED), folder.reason)
 }

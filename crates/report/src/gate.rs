@@ -2,7 +2,8 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell, Tone};
 use crate::view::{by_experiment, side_by_side};
-use crate::{numbers::range, wording};
+use crate::{numbers::range, phrases, wording};
+use minijinja::context;
 use record::across::{Compared, ComparedCell, ComparedCount, GateWord, Gated};
 use record::summary::CountSummary;
 
@@ -22,13 +23,7 @@ fn answer(compared: &Compared) -> String {
     let worse = |count: &&ComparedCount| count.gate == GateWord::Regression;
     let mut names: Vec<String> = compared.cells.iter().filter(slower).map(|cell| format!("time of {}", cell.cell)).collect();
     names.extend(compared.counts.iter().filter(worse).map(|c| format!("{} of {} in {}", c.count, c.cell, c.phase)));
-    match compared.gated {
-        Some(Gated::Passes) | None => "Gate passed: nothing is worse.".to_owned(),
-        Some(Gated::Regression) => format!("Gate closed: worse: {}.", names.join(", ")),
-        Some(Gated::Undecided) => "Gate undecided: the intervals hold both answers; a larger --budget narrows them.".to_owned(),
-        Some(Gated::Damaged) => "Gate undecided: the run is damaged.".to_owned(),
-        Some(Gated::NotComparable) => "Gate closed: a function could not be measured.".to_owned(),
-    }
+    phrases::phrase("gate", &compared.gated.unwrap_or(Gated::Passes), context! { names => names.join(", ") })
 }
 
 fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {

@@ -1,6 +1,6 @@
 //! Sentences of facts: templates of `phrases.toml`, filled with the figures of an enum's variant.
 
-use crate::wording::count;
+use crate::wording::{count, percent};
 use minijinja::{Environment, UndefinedBehavior, Value, value::Serde};
 use record::sizes::format_ns;
 use record::summary::{NoteKind, WarningKind};
@@ -19,6 +19,7 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     });
     phrases.add_filter("change", |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−"));
     phrases.add_filter("plain", |number: f64| number.to_string());
+    phrases.add_filter("share", percent);
     phrases.add_filter("ns", format_ns);
     phrases.add_filter("count", |number: usize, noun: String| count(number, &noun));
     phrases.add_global("least_points", LEAST_POINTS);
@@ -30,12 +31,20 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     phrases
 });
 
+fn render(name: &str, figures: Value) -> String {
+    PHRASES.get_template(name).and_then(|phrase| phrase.render(figures)).expect("a phrase fits its variant")
+}
+
 /// The sentence of a part of the file for a variant with this tag.
-pub(crate) fn sentence(part: &str, variant: &(impl Serialize + ?Sized)) -> String {
+pub(crate) fn sentence(part: &str, variant: &impl Serialize) -> String {
     let figures = Value::from(Serde(variant));
     let tag = ["word", "code"].iter().find_map(|field| figures.get_attr(field).ok().filter(|tag| !tag.is_undefined()));
-    let name = format!("{part}/{}", tag.unwrap_or_default());
-    PHRASES.get_template(&name).and_then(|phrase| phrase.render(figures)).expect("a phrase fits its variant")
+    render(&format!("{part}/{}", tag.unwrap_or_default()), figures)
+}
+
+/// The sentence of a part of the file for a variant without figures of its own.
+pub(crate) fn phrase(part: &str, variant: &impl Serialize, figures: Value) -> String {
+    render(&format!("{part}/{}", Value::from(Serde(variant))), figures)
 }
 
 pub(crate) fn note(kind: &NoteKind) -> String {

@@ -93,7 +93,8 @@ pub struct Checked {
 }
 
 /// A cell that is not as on other nodes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Missed {
     /// It costs too much or too little.
     Cost {

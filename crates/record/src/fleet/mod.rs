@@ -184,17 +184,6 @@ pub enum Fault {
     Begun,
 }
 
-impl Fault {
-    pub fn word(self) -> &'static str {
-        match self {
-            Fault::Damaged => "damaged",
-            Fault::Foreign => "another version's",
-            Fault::Duplicate => "duplicate",
-            Fault::Begun => "only begun",
-        }
-    }
-}
-
 /// Run folders lie at most this deep below the folder that is named: site/rack/node/run.
 const DEPTH: usize = 4;
 /// Files by which a folder is known to be a run's, even where its plan is lost.

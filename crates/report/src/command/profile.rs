@@ -3,12 +3,11 @@
 
 use super::{bounds, count, digits, machine, notes, places, quoted, reason, seconds, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::phrases;
+use minijinja::{Value, context};
 use record::command::{Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
 use record::{outcome::Status, sizes::about_size};
-use std::collections::BTreeMap;
 
-/// Names of memory events.
-const EVENTS: &str = include_str!("events.toml");
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
 /// A share of CPU time from which on it is worth acting.
@@ -123,14 +122,13 @@ fn together(price: &Price) -> String {
 }
 
 fn table(prices: &[Price]) -> Option<Block> {
-    let names: BTreeMap<MemoryEvent, String> = toml::from_str(EVENTS).expect("the file is well formed");
     let row = |price: &Price| {
         let cells = vec![
             TableCell::number(count(price.count), Some(price.count)),
             TableCell::number(each(price), Some(price.each_s.value)),
             TableCell::number(together(price), Some(price.together_s.value)),
         ];
-        Entry::new(&names[&price.kind], cells)
+        Entry::new(phrases::phrase("event", &price.kind, Value::UNDEFINED), cells)
     };
     let mut columns = vec![Column::text("event")];
     columns.extend(["count", "each", "together"].map(Column::number));
@@ -178,16 +176,7 @@ fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
     let Amount { value, low, high } = consistency.explained;
     let kernel = summary.kernel_s.map_or_else(String::new, |k| format!(" of {}", seconds(k.value)));
     let limits = format!("{} %, {}–{}, of its own kernel time{kernel}", percent(value), percent(low), percent(high));
-    match consistency.agreement {
-        Agreement::Consistent => format!("Consistent: together they explain {limits}."),
-        Agreement::FallsShort => {
-            format!("Together they explain {limits}: most of the rest is other work of the kernel, which has no price here.")
-        }
-        Agreement::NotSettled => format!("Together they explain {limits}: too wide an interval to call it consistent."),
-        Agreement::Exceeds => format!(
-            "Not consistent: they would explain {limits}, so the prices are not this program's and nothing is predicted from them."
-        ),
-    }
+    phrases::phrase("agreement", &consistency.agreement, context! { limits })
 }
 
 /// Calls that change mappings, in one sentence.

@@ -5,6 +5,7 @@ use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::export::hyperfine::{Hyperfine, Timed};
 use crate::plot::{Axis, Plot};
 use crate::{phrases, wording};
+use minijinja::Value;
 use record::command::{
     Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand, Measure, Measured, TrialSummary,
 };
@@ -79,15 +80,8 @@ fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
     summary.arms.iter().filter(|a| matches!(a.role, ArmRole::Setting | ArmRole::Command))
 }
 
-fn name(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Cpu => "total CPU",
-        Measure::User => "user",
-        Measure::Kernel => "kernel",
-        Measure::Wall => "wall",
-        Measure::MaxRss => "max RSS",
-        Measure::Faults => "page faults",
-    }
+fn name(measure: Measure) -> String {
+    phrases::phrase("measure", &measure, Value::UNDEFINED)
 }
 
 /// The costs of the command as it is, and the change with each other arm.
@@ -103,7 +97,7 @@ fn table(summary: &TrialSummary) -> Table {
             (ArmStatus::Ok, _) => {
                 Measure::ALL.map(|m| TableCell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))).to_vec()
             }
-            (status, _) => vec![TableCell::text(status_word(status))],
+            (status, _) => vec![TableCell::text(phrases::phrase("status", &status, Value::UNDEFINED))],
         };
         Entry::new(&arm.name, cells)
     };
@@ -135,15 +129,6 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
     });
     let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));
     Some(Table::new(caption, columns, rows))
-}
-
-fn status_word(status: ArmStatus) -> &'static str {
-    match status {
-        ArmStatus::Ok => "",
-        ArmStatus::Skipped => "skipped",
-        ArmStatus::Failed => "failed",
-        ArmStatus::NoEffect => "no effect",
-    }
 }
 
 fn quantity(measure: Measure, value: f64) -> String {

@@ -2,10 +2,10 @@
 //! host, user, path, file name, command, variable or text of a run.
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
-use crate::wording;
+use crate::{phrases, wording};
 use record::kind::Kind;
 use record::machine::environment::{Environment, Identity};
-use record::outcome::{Cause, Status};
+use record::outcome::Status;
 use record::summary::{CellSummary, Summary};
 use std::collections::BTreeMap;
 
@@ -91,15 +91,7 @@ fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
     };
     let parameters = cell.parameters.iter().filter(|(key, value)| is_declared(key, value));
     let parameters: Vec<String> = parameters.map(|(key, value)| format!("{key}={value}")).collect();
-    let cause = match &cell.cause {
-        None => String::new(),
-        Some(Cause::Budget) => "budget".to_owned(),
-        Some(Cause::NotInstalled { package }) => format!("no {package}"),
-        Some(Cause::Setting { name, least }) => format!("{name} below {least}"),
-        Some(Cause::SwitchedOut { percent }) => format!("switched out in {percent} % of rounds"),
-        Some(Cause::OthersOnDisk { launches }) => format!("others on the disk in {launches} launches"),
-        Some(Cause::Disturbed { launches }) => format!("{launches} launches disturbed"),
-    };
+    let cause = cell.cause.as_ref().map_or_else(String::new, |cause| phrases::sentence("cause", cause));
     let cells = [cell.status.word().to_owned(), cause, parameters.join(" ")].map(TableCell::text);
     Entry::new(cell.cell.clone(), cells.to_vec())
 }

@@ -4,7 +4,8 @@
 use crate::document::{Block, Body, Column, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone};
 use crate::numbers::{self, Work};
 use crate::plot::{Axis, Plot};
-use crate::wording;
+use crate::{phrases, wording};
+use minijinja::context;
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::cell::parameter_words;
 use record::claim::{AnswerChange, Word};
@@ -25,9 +26,14 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
         Block::list(format!("The runs of {name}"), runs)
     });
     let repeat = std::iter::once(Block::Commands(vec![again.to_owned()])).chain(runs).collect();
-    document = document
-        .section("answers", "", Place::Screen, sides.into_iter().filter_map(|(name, side)| run_names(name, side)).collect())
-        .section("environment", "Environment", Place::Everywhere, environment(compared));
+    let names = |side: &ComparedSide| side.runs.iter().map(|run| run.run.as_str()).collect::<Vec<_>>().join(" ");
+    let run_names = |(name, side): (&str, &ComparedSide)| Block::list(name, [names(side)]);
+    document = document.section("answers", "", Place::Screen, sides.into_iter().filter_map(run_names).collect()).section(
+        "environment",
+        "Environment",
+        Place::Everywhere,
+        environment(compared),
+    );
     for (experiment, cells) in by_experiment(&compared.cells) {
         let title = format!("{experiment}: {}", measure(&cells));
         let (id, short) = (format!("experiment-{experiment}"), experiment.to_owned());
@@ -61,11 +67,6 @@ fn machine(side: &ComparedSide) -> String {
     let machine = [fact("cpu"), fact("kernel").map(|k| format!("Linux {k}"))];
     let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if machine.is_empty() { count } else { format!("{count} on {machine}") }
-}
-
-fn run_names(name: &str, side: &ComparedSide) -> Option<Block> {
-    let runs = side.runs.iter().map(|run| run.run.as_str()).collect::<Vec<_>>().join(" ");
-    Block::list(name, [runs])
 }
 
 fn environment(compared: &Compared) -> Vec<Block> {
@@ -309,14 +310,7 @@ fn needed(compared: &Compared) -> Option<String> {
 }
 
 fn gate_sentence(gated: Gated, gate: f64) -> String {
-    let result = match gated {
-        Gated::Passes => "passed: nothing is slower by that",
-        Gated::Regression => "closed: at least one cell is slower by more",
-        Gated::Undecided => "undecided: not everything is shown, more runs may",
-        Gated::Damaged => "undecided: a run is damaged, so nothing is shown",
-        Gated::NotComparable => "closed: the sides cannot be compared (--expect FIELD names what is meant to differ)",
-    };
-    format!("gate {}: {result}", wording::percent(gate))
+    phrases::phrase("compare", &gated, context! { gate => wording::percent(gate) })
 }
 
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.

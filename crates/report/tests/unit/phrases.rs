@@ -1,10 +1,10 @@
 use super::*;
+use minijinja::context;
 use record::command::{FailureKind, SettingEffect};
 use record::kind::Kind;
 use record::machine::preflight::Busy;
 use record::machine_state::{LostProof, ProofMoment, StateProof};
 use record::summary::{EndedExperiment, LaunchCount, LeastPrecise};
-use serde::Serialize;
 use stats::steady::Label;
 use std::collections::BTreeSet;
 
@@ -152,6 +152,50 @@ fn every_fact_has_a_sentence_and_every_sentence_a_fact() {
     insta::assert_snapshot!("notes", sentences("note", "code", &notes()));
     insta::assert_snapshot!("failures", sentences("failure", "word", &failures()));
     insta::assert_snapshot!("effects", sentences("effect", "word", &effects()));
+}
+
+/// The sentences of a part of the file for variants without figures of their own.
+fn phrases(part: &str, variants: &[impl Serialize]) -> String {
+    let figures = context! { names => "time of a", gate => "3 %", limits => "80 %" };
+    let tags = variants.iter().map(|variant| Value::from(Serde(variant)).to_string());
+    assert_eq!(names(part), tags.collect());
+    variants.iter().map(|variant| phrase(part, variant, figures.clone())).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn variants_without_figures_have_their_words() {
+    use record::across::Gated::*;
+    use record::command::{Agreement, ArmStatus, Measure};
+    let gated = [Passes, Regression, Undecided, Damaged, NotComparable];
+    insta::assert_snapshot!("gate", phrases("gate", &gated));
+    insta::assert_snapshot!("compare", phrases("compare", &gated));
+    let agreements = [Agreement::Consistent, Agreement::FallsShort, Agreement::NotSettled, Agreement::Exceeds];
+    insta::assert_snapshot!("agreement", phrases("agreement", &agreements));
+    assert_eq!(phrases("status", &[ArmStatus::Skipped, ArmStatus::Failed, ArmStatus::NoEffect]), "skipped\nfailed\nno effect");
+    assert!(phrases("measure", &Measure::ALL).starts_with("total CPU\nuser\n"));
+}
+
+#[test]
+fn what_nodes_and_cells_lack_is_said_with_its_figures() {
+    use record::fleet::Missed;
+    use record::outcome::{Cause, Status};
+    let text = || "text".to_owned();
+    let missed = [
+        Missed::Cost { cell: text(), ratio: 2.5, limit: 1.1 },
+        Missed::Outcome { cell: text(), status: None, reason: text() },
+        Missed::Outcome { cell: text(), status: Some(Status::Failed), reason: text() },
+        Missed::Throttled { cell: text(), share: 0.7 },
+    ];
+    insta::assert_snapshot!("missed", sentences("missed", "word", &missed));
+    let causes = [
+        Cause::Budget,
+        Cause::NotInstalled { package: text() },
+        Cause::Setting { name: text(), least: 5 },
+        Cause::SwitchedOut { percent: 60 },
+        Cause::OthersOnDisk { launches: 3 },
+        Cause::Disturbed { launches: 3 },
+    ];
+    insta::assert_snapshot!("cause", sentences("cause", "word", &causes));
 }
 
 #[test]
