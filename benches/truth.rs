@@ -132,7 +132,7 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
         bail!("{}: {}", row.name, String::from_utf8_lossy(&output.stderr));
     }
     let summary: Summary = serde_json::from_slice(&output.stdout).context("a run is a summary")?;
-    summary.notes.iter().filter(|_| output.status.code() == Some(4)).for_each(|note| println!("  {}", note.text));
+    summary.notes.iter().filter(|_| output.status.code() == Some(4)).for_each(|note| println!("  {}", note.kind.code()));
     let headline = summary.experiment(&row.experiment).context("the experiment was measured")?.headline.clone();
     let total = row.total.as_ref().unwrap_or(&headline);
     let cell = |method: &str| {
