@@ -2,7 +2,7 @@
 //! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
 use crate::action::{Action, Launch, PILOT, StepResult};
-use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
+use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PILOTS_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
 use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
@@ -29,10 +29,10 @@ impl Room {
         Room { until_s, held_s: if retry { f64::MIN_POSITIVE } else { 0.0 }, chooses, longest_s: None }
     }
 
-    /// The room of a run of claims, which chooses once all pilots are known.
+    /// The room of a run of claims, which chooses among what has a pilot.
     pub fn of_claims(view: &View) -> Room {
-        let until_s = view.state.budget_s;
-        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(until_s * PILOT_SHARE) }
+        let until_s = view.spent_s + view.left_s() * PILOTS_SHARE;
+        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * PILOT_SHARE) }
     }
 
     /// Tells whether something was admitted; the first comparison is measured however long it takes, so that a run has
