@@ -41,10 +41,9 @@ pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.
 pub(crate) const LEAST_PILOT_S: f64 = 5.0;
-/// Share of the budget that one pilot of a run of claims may take.
-pub(crate) const PILOT_SHARE: f64 = 0.02;
-/// Share of the time left that all pilots of one pass may take: what is known without a launch decides nothing.
-pub(crate) const PILOTS_SHARE: f64 = 0.5;
+/// Share of the budget that one pilot of a run of claims may take, and of the time left that all pilots of one pass may: a
+/// pilot decides nothing.
+pub(crate) const PILOT_SHARES: (f64, f64) = (0.02, 0.5);
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
 /// visit is the longest, so that a run that is ended early has intervals.
 pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (300.0, &[0.4, 0.6, 0.8, 1.0])];

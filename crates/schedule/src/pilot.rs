@@ -2,7 +2,7 @@
 //! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
 use crate::action::{Action, Launch, PILOT, StepResult};
-use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PILOTS_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
+use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARES, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
 use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
@@ -31,8 +31,8 @@ impl Room {
 
     /// The room of a run of claims, which chooses among what has a pilot.
     pub fn of_claims(view: &View) -> Room {
-        let until_s = view.spent_s + view.left_s() * PILOTS_SHARE;
-        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * PILOT_SHARE) }
+        let until_s = view.spent_s + view.left_s() * PILOT_SHARES.1;
+        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * PILOT_SHARES.0) }
     }
 
     /// Tells whether something was admitted; the first comparison is measured however long it takes, so that a run has
