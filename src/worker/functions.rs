@@ -309,7 +309,8 @@ fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], fol
     })?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
-        messages.lines().for_each(|line| remark!("{line}"));
+        // Below a line of source the compiler points at a column of it.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), report::escape::lines(&messages).as_bytes());
         bail!("{} does not compile with {} {}", inputs[0].display(), compiler.join(" "), flags.join(" "));
     }
     Ok(())

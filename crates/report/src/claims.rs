@@ -186,7 +186,7 @@ pub fn list(claims: &[&Claim]) -> Document {
         };
         Entry::new(&claim.id, vec![TableCell::text(kind), TableCell::text(&claim.statement)])
     };
-    let columns = vec![Column::text("claim"), Column::text("kind"), Column::text("statement")];
+    let columns = vec![Column::text("claim"), Column::text("kind"), Column::sentences("statement")];
     let crossovers = claims.iter().filter(|c| c.kind == ClaimKind::Crossover).count();
     let absent = claims.iter().filter(|c| c.missing.is_some()).count();
     let total =

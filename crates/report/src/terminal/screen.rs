@@ -100,6 +100,26 @@ pub(super) fn wrap(text: &str, indent: usize, screen: &Screen) -> Vec<String> {
         .collect()
 }
 
+/// Plain text whose lines are no wider than the screen; the parts of a line after its first are indented. A word that is wider
+/// than a line stays whole, so that a path can be copied.
+pub fn folded(text: &str, indent: usize, screen: &Screen) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut used = 0;
+        for word in line.split_inclusive(' ') {
+            let length = width(word.trim_end());
+            if used > indent && used + length > screen.width() {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded += &format!("\n{}", " ".repeat(indent));
+                used = indent;
+            }
+            folded += word;
+            used += width(word);
+        }
+    }
+    folded
+}
+
 fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in screen.text(text).split(' ').filter(|word| !word.is_empty()) {
