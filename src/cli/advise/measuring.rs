@@ -2,7 +2,7 @@
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
 use super::super::{Laboratory, run, runs_folder};
-use super::{super::runs::PART, super::start::Start, AdviseArgs};
+use super::{super::named::PART, super::start::Start, AdviseArgs};
 use crate::plan::{self, Choice, Terms, Wish, advice};
 use anyhow::Result;
 use judge::advise::{AdviceRequest, choices, has, points};
