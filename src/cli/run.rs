@@ -12,7 +12,8 @@ use record::machine_state::{PLAIN, STATE};
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::summary::{Summary, Verdict};
 use record::{
-    cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published, sizes,
+    cell::Cell, cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published,
+    sizes,
 };
 use report::ending::{planned, too_short};
 use report::view::Wanted;
@@ -297,8 +298,12 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
 
 /// A guess at the seconds in which a plan compares everything: pilots and the least launches, each of so many starts and bytes.
 fn least_s(plan: &Plan) -> f64 {
-    let bytes = |cell: usize| plan.cells[cell].cell.parameters.get("bytes")?.parse::<f64>().ok();
-    let launch_s = |group: &LaunchGroup| guess_s(START_S, group.cells.iter().filter_map(|&c| bytes(c)).sum());
+    let bytes = |cell: &Cell| cell.parameters.get("bytes")?.parse::<f64>().ok();
+    let turn_s = |cell: &Cell| plan.experiment(&cell.experiment)?.cell_s;
+    let launch_s = |group: &LaunchGroup| {
+        let cells = || group.cells.iter().map(|&cell| &plan.cells[cell].cell);
+        guess_s(START_S, cells().filter_map(bytes).sum()) + cells().filter_map(turn_s).sum::<f64>()
+    };
     plan.launch_groups.iter().map(launch_s).sum::<f64>() * (LEAST_POINTS + 1) as f64
 }
 
@@ -418,7 +423,7 @@ pub(super) fn print_run(
     document.sections.extend(report::published::sections(articles, summary));
     let mut text = super::output::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
-        text += &format!("The run is kept in {}\n", folder.path().display());
+        text += &output::kept_in("run", folder.path());
     }
     print(&text)
 }

@@ -168,6 +168,9 @@ pub struct Experiment {
     /// the overview's values are taken.
     #[serde(default)]
     pub budget_s: Option<f64>,
+    /// A guess at one cell's turn in a launch, in seconds, where its bytes do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_s: Option<f64>,
     /// Workers of the overview, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
