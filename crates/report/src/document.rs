@@ -15,6 +15,8 @@ pub struct Document {
     pub subject: String,
     /// Its circumstances, a few words each: machine, kernel, time.
     pub head: Vec<String>,
+    /// The question that it answers, at the top of the page; may be empty.
+    pub question: String,
     /// Its parts, in order; each is an entry of the page's contents.
     pub sections: Vec<Section>,
 }
@@ -189,7 +191,7 @@ pub struct TableCell {
 
 impl Document {
     pub fn new(subject: impl Into<String>, head: impl IntoIterator<Item = String>) -> Document {
-        Document { subject: subject.into(), head: head.into_iter().collect(), sections: Vec::new() }
+        Document { subject: subject.into(), head: head.into_iter().collect(), ..Document::default() }
     }
 
     /// Its first line; none where it has neither a subject nor circumstances.
