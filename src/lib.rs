@@ -4,12 +4,13 @@
 
 /// Prints a note on standard error.
 macro_rules! remark {
-    ($($text:tt)*) => { $crate::lines::remark(&format!($($text)*)) };
+    ($($text:tt)*) => {
+        $crate::run::lines::remark(&format!($($text)*))
+    };
 }
 
 pub mod check;
 pub mod cli;
-pub mod lines;
 pub mod machine;
 pub mod plan;
 pub mod run;

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 
 /// Prints an error.
 fn complain(text: &str) {
-    pagewise::lines::remark(&format!("pagewise: {text}"));
+    pagewise::run::lines::remark(&format!("pagewise: {text}"));
 }
 
 fn work() -> ExitCode {

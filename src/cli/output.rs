@@ -2,7 +2,7 @@
 //! terminal, so all text is escaped here.
 
 use super::runs_folder;
-use crate::lines::{FURTHER, folded, screen};
+use crate::run::lines::{FURTHER, folded, screen};
 use crate::run::signals::hung_up;
 use anyhow::{Context, Result};
 use clap::Args;

@@ -63,7 +63,7 @@ impl Progress {
     fn line(&self, what: &str, left_s: f64) -> String {
         let left = report::wording::duration(left_s.max(0.0));
         let mut line = format!("{left} left · {}{what}", self.number);
-        let columns = console::Term::stderr().size_checked().map_or(crate::lines::UNKNOWN, |(_, columns)| usize::from(columns));
+        let columns = console::Term::stderr().size_checked().map_or(super::lines::UNKNOWN, |(_, columns)| usize::from(columns));
         let room = columns.saturating_sub(1);
         // Whole parts only: a line that is cut says things by halves.
         let mut add = |part: String| {

@@ -37,5 +37,5 @@ pub fn remark(text: &str) {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/lines.rs"]
+#[path = "../../tests/unit/run/lines.rs"]
 mod tests;
