@@ -110,8 +110,7 @@ fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>
     both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()]))).collect()
 }
 
-/// The one cell that these words stand for: the first value where several are usual. `None` where its family of workers is
-/// not here.
+/// The first cell of these settings. `None` if its family of workers is not here.
 fn one_cell(
     name: &str,
     settings: Vec<(String, Vec<String>)>,

@@ -119,8 +119,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
     comparisons
 }
 
-/// The reason why a verdict is withheld: launches on two levels have no one ratio, and an effect within a weak A/A check may
-/// be a bias.
+/// The reason to withhold a verdict: two levels have no one ratio, and an effect within a weak A/A check may be a bias.
 fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
     if let Some(found) = two_levels(logs) {
         let (low, high) = (found.low.exp(), found.high.exp());

@@ -85,8 +85,7 @@ fn depends(
     Some((recommendation, conditions))
 }
 
-// The same methods on the plain machine and in a state of it: ratios of launches of the same block, and the effect on the
-// answer.
+// The same methods on the plain machine and in a state of it: ratios within a block, and the effect on the answer.
 
 /// Gives each group of a state its comparison with the group of the plain machine.
 pub(crate) fn compare_states(state: &State, evidence: &Evidence, groups: &mut [GroupSummary], widened: f64) {

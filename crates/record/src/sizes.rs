@@ -63,8 +63,7 @@ impl Default for Here {
     }
 }
 
-/// No size that follows from a cache is larger: machines of servers tell of caches whose fourfold would take minutes to go
-/// over.
+/// The largest size that follows from a cache: servers report caches whose fourfold would take minutes.
 const MOST_BY_CACHE: u64 = 1 << 30;
 
 /// A size of an experiment's list on this machine: the largest of what stands between bars, each a size or a number of huge

@@ -1,5 +1,4 @@
-//! Answers to claims as a document: a row a claim, grouped by verdict on a screen and by question on the page, and everything
-//! about a few.
+//! Answers to claims as a document: a row each, by verdict on a screen and by question on the page, and a full form.
 
 use crate::document::{Block, Body, Column, Document, Entry, Place, Section, Shown, Table, TableCell};
 use crate::plot::{Axis, Plot};

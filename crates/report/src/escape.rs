@@ -1,5 +1,4 @@
-//! Text from outside, made harmless for where it goes: one function a destination. A record, a file name or an argument may
-//! hold anything.
+//! Text from outside, made harmless for its destination, a function each. A record or a file name may hold anything.
 
 use serde::Serialize;
 use std::fmt::Write;

@@ -41,9 +41,8 @@ pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.
 pub(crate) const LEAST_PILOT_S: f64 = 5.0;
-/// Share of the budget that one pilot of a run of claims may take, and of the time left that all pilots of one pass may: a
-/// pilot decides nothing.
-pub(crate) const PILOT_SHARES: (f64, f64) = (0.02, 0.5);
+/// Pilots of a run of claims: the share of the budget that one may take, and of the time left that all of a pass may take.
+pub(crate) const CLAIM_PILOTS: (f64, f64) = (0.02, 0.5);
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
 /// visit is the longest, so that a run that is ended early has intervals.
 pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (300.0, &[0.4, 0.6, 0.8, 1.0])];
@@ -55,8 +54,7 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-/// Launches that the overview plans for a neighboring condition, and the factor by which its ratio may be wider than one under
-/// the usual condition.
+/// Launches planned for a neighboring condition in the overview, and the factor by which its ratio may be wider.
 pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;

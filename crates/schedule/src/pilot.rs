@@ -2,7 +2,7 @@
 //! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
 use crate::action::{Action, Launch, PILOT, StepResult};
-use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARES, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
+use crate::constants::{CLAIM_PILOTS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
 use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
@@ -31,12 +31,12 @@ impl Room {
 
     /// The room of a run of claims, which chooses among what has a pilot.
     pub fn of_claims(view: &View) -> Room {
-        let until_s = view.spent_s + view.left_s() * PILOT_SHARES.1;
-        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * PILOT_SHARES.0) }
+        let (one, all) = CLAIM_PILOTS;
+        let until_s = view.spent_s + view.left_s() * all;
+        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * one) }
     }
 
-    /// Tells whether something was admitted; the first comparison is measured however long it takes, so that a run has
-    /// a result.
+    /// Tells whether something was admitted; the first comparison is measured however long it takes.
     fn limits(&self) -> bool {
         self.chooses && self.held_s > 0.0
     }
@@ -204,8 +204,7 @@ fn times_more(view: &View, group: usize) -> bool {
     !view.group(group).fresh && !view.is_neighbor(group) && is_short(view, group)
 }
 
-/// Tells whether a round is so short that a single one tells little. The first round proves, which may take longer than what is
-/// measured.
+/// Tells whether a round is so short that one tells little. The first round proves, which may take longer.
 fn is_short(view: &View, group: usize) -> bool {
     let samples_ns = view.group(group).cells.iter().filter_map(|&cell| view.forecast.sample_ns(cell));
     let measured_s = samples_ns.sum::<f64>() / 1e9;

@@ -98,8 +98,7 @@ pub struct JobAnswer {
     pub ratio: Option<Estimate>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// True if both sides are of the same blocks of launches; where not, what differs between their times is not in
-    /// the interval.
+    /// True if both sides share their blocks of launches; otherwise the interval lacks what differs between their times.
     pub paired: bool,
     /// Of a crossover: between which values it lies.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -311,8 +311,7 @@ impl RunFolder {
         Ok(Kept { path: self.path().to_owned(), plan, launches: records, interrupted, damage })
     }
 
-    /// Keeps a launch of a run: its texts as a frame, then its line, which says where the frame lies. Without room, neither
-    /// stays.
+    /// Keeps a launch of a run: its texts as a frame, then the line that locates it. Without room, neither stays.
     pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[FramePart]) -> Result<()> {
         let end = match self.end.get() {
             Some(end) => end,

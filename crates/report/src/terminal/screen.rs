@@ -1,5 +1,4 @@
-//! Abilities of a terminal (width, characters beyond ASCII), and texts cut, padded and wrapped for it. Widths are counted in
-//! characters.
+//! A terminal's abilities (width, characters beyond ASCII); texts cut, padded and wrapped. Widths are in characters.
 
 use crate::escape::{self, Style};
 

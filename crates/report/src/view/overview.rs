@@ -1,5 +1,4 @@
-//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, what is open or
-//! missing.
+//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, gaps.
 
 use super::{group, labels::Labels, missing};
 use crate::document::{Block, Body, Column, Entry, Key, List, Place, Shown, Table, TableCell, Tone};
