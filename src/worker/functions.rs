@@ -1,5 +1,4 @@
-//! A worker made of the user's own C file or shared library, compiled with the user's compiler and linked with the carried
-//! harness.
+//! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
 
 use super::{Maker, MethodList, Started, Worker, carried};
 use anyhow::{Context, Result, anyhow, bail, ensure};

@@ -1,5 +1,4 @@
-//! The same question under several conditions, and in a state of the machine beside the plain one: an answer that another
-//! contradicts depends on it.
+//! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
 use crate::estimate::{LEVEL, alone, shown};
 use crate::{estimate::PairedCost, evidence::Evidence, flags::distrust};

@@ -39,8 +39,7 @@ pub struct MachineState {
     pub needs: Vec<(String, String)>,
     /// Experiments to which the state matters: those of `run --states`.
     pub experiments: Vec<String>,
-    /// Facts that the state takes from methods: laws that name one are not asked. Counters that it moves itself: they disturb
-    /// no launch.
+    /// Facts that the state takes from methods, whose laws are not asked; counters that it moves, no disturbance.
     pub relieves: Vec<String>,
     /// Conditions on counters. A launch that breaks one is not judged.
     pub proofs: Vec<StateProof>,

@@ -97,8 +97,7 @@ pub fn here(text: &str, here: &Here) -> Result<String> {
     Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
 }
 
-/// Bytes in the largest binary unit that divides them evenly, else in the decimal one, else plainly: `64KiB`, `100MB`,
-/// `12345B`.
+/// Bytes in the largest binary unit that divides them, else the decimal one, else plain: `64KiB`, `100MB`, `12345B`.
 pub fn format_size(bytes: u64) -> String {
     let even = UNITS.iter().find(|(name, scale)| !name.is_empty() && bytes >= *scale && bytes.is_multiple_of(*scale));
     let (name, scale) = even.copied().unwrap_or(("B", 1));

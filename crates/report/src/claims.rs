@@ -10,11 +10,13 @@ use std::collections::BTreeSet;
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
 /// All verdicts, the most surprising first.
-const VERDICTS: [Word; 7] = [
+const VERDICTS: [Word; 9] = [
     Word::Reversed,
     Word::NoDifferenceHere,
     Word::Weaker,
+    Word::DoesNotHold,
     Word::Stronger,
+    Word::HoldsOrStronger,
     Word::Holds,
     Word::Undecided,
     Word::NotMeasurableHere,

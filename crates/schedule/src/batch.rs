@@ -1,5 +1,4 @@
-//! The batch of methods that are too short to time once: a repeated median over short launches, one batch for all cells that
-//! are compared with each other.
+//! The batch of methods too short to time once: a repeated median over short launches, one for all compared cells.
 
 use crate::action::{Action, CALIBRATION, Launch, StepResult};
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};

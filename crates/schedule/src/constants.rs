@@ -34,8 +34,7 @@ pub const LONGER: f64 = 1.25;
 pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
 /// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
-/// Seconds of a cell's turn whatever its size (start, checks and cleaning up), and for each byte of its job, with its checks. A
-/// guess that only shares out time.
+/// Seconds of a cell's turn (start, checks, cleaning up), and for each byte of its job. A guess that shares out time.
 pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;

@@ -245,8 +245,7 @@ impl RunFolder {
         sha256_hex(&parts)
     }
 
-    /// The sealed file that is not as it was written. The journals' first lines are sealed with these files, so that a
-    /// change of one shows there first.
+    /// The sealed file that was changed. The journals' first lines are sealed with it, so it shows there first.
     fn altered(&self) -> Option<String> {
         let sound = |name: &str| {
             let mut bytes = journal::bytes_if_there(&self.folder, name).unwrap_or_else(|_| vec![0]);

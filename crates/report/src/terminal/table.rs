@@ -72,8 +72,7 @@ fn least(column: &Column, natural: usize, is_name: bool) -> usize {
     }
 }
 
-/// The columns of each table: all that must be shown, over several tables where one has no room for them, then those for which
-/// one has.
+/// The columns of each table: those that must be shown, over several tables if needed, then those with room.
 fn parts(columns: &[Column], natural: &[usize], room: usize) -> Vec<Vec<usize>> {
     let size = |c: usize| GAP + least(&columns[c], natural[c], false);
     let name = least(&columns[0], natural[0], true);

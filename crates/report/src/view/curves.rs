@@ -195,8 +195,7 @@ fn knee(key: &str, at: usize, line: &Line) -> Option<Crossover> {
     Some(Crossover { line: at, between: (last, end), sentence })
 }
 
-// Percentiles of single operations as curves. Equal steps across leave a tenth of the operations each, so that the tail has
-// as much room as the rest.
+// Percentiles of single operations. Equal steps leave a tenth of the operations each: the tail has as much room.
 
 /// Operations beyond the last percentile at least.
 const BEYOND: u64 = 10;

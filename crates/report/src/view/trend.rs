@@ -82,8 +82,7 @@ fn changed(before: &Summary, summary: &Summary) -> Vec<String> {
     host.into_iter().chain(summary.environment.iter().filter_map(fact)).chain(version).collect()
 }
 
-/// The cells of the newest run, each with the figures of all runs. `summaries` are in the order of their time; `name` is the
-/// word that stands for them.
+/// The newest run's cells with the figures of all runs. `summaries` are in order of time; `name` is their word.
 pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Document {
     let figures: Vec<_> = summaries.iter().map(figures).collect();
     let (mut sections, mut rows) = (Vec::new(), Vec::new());
