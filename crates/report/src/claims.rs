@@ -32,7 +32,8 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     if !whole {
         document = document.section("answers", "Answers", Place::Screen, vec![table(all.iter(), None)]);
     }
-    for question in all.iter().map(|answer| answer.question.as_str()).collect::<BTreeSet<_>>() {
+    let mut seen = BTreeSet::new();
+    for question in all.iter().map(|answer| answer.question.as_str()).filter(|question| seen.insert(*question)) {
         let answers = all.iter().filter(|a| a.question == question);
         let short = if question.is_empty() { "no experiment" } else { question }.to_owned();
         let (id, title) = (format!("question-{question}"), format!("{short} ({})", answers.clone().count()));
