@@ -117,6 +117,9 @@ impl<'a> AdviceSession<'a> {
         let terms = Terms { kind: Kind::Advise, created, launches, allow_system_changes, ..usual };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
+        if let Some(sentence) = report::ending::too_short(&plan, run::least_s(&plan)).filter(|_| self.made.is_empty()) {
+            remark!("pagewise: {sentence}");
+        }
         let path = runs_folder().join(&plan.run);
         let session = crate::run::Session::begin(plan, &path, self.forced)?;
         let (summary, stopped_by) = run::made(self.laboratory, &session, None)?;
