@@ -12,6 +12,8 @@ const PLOT: (usize, usize) = (13, 25);
 const NAME: usize = 32;
 /// Sentences keep so much width when further columns are added, and before names give way.
 const WORDS: usize = 40;
+/// Sentences are wrapped to so much width before a name is divided.
+const WRAPPED: usize = 24;
 /// Words and sentences keep so much width.
 const LEAST: usize = 14;
 
@@ -113,7 +115,7 @@ fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) 
             let is_text = matches!(columns[c].shape, Shape::Text | Shape::Words);
             // Sentences wrap, so they give way first.
             (is_text && w > LEAST).then_some((
-                columns[c].shape == Shape::Words && w > WORDS,
+                columns[c].shape == Shape::Words && w > WRAPPED,
                 columns[c].shape == Shape::Text,
                 w,
             ))
