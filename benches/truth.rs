@@ -1,7 +1,7 @@
 //! Headline rows under each condition, compared with independent programs (`benches/truth/*.c`), in turn:
 //! `cargo bench --bench truth -- [NAME…]`. A row whose name contains a NAME is measured, or all. Prints each method's
-//! ratio to the baseline here and there, and the quotient of both; asserts nothing. `TRUTH_SECONDS` and `TRUTH_TURNS`
-//! replace 6 and 3.
+//! ratio to the baseline here and there with the range over the turns, and the quotient of both; asserts nothing.
+//! `TRUTH_SECONDS` and `TRUTH_TURNS` replace 6 and 3.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +13,17 @@ use serde::Deserialize;
 const TABLE: &str = include_str!("truth/table.toml");
 /// A quotient of two ratios within these is agreement.
 const WITHIN: std::ops::RangeInclusive<f64> = 0.9..=1.1;
+
+/// How two ratios of the same method compare.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Agreement {
+    /// Their quotient is within [`WITHIN`].
+    Within,
+    /// It is not, but a turn of one side is that near to a turn of the other.
+    Scatter,
+    /// No turn is.
+    Differs,
+}
 
 #[derive(Deserialize)]
 struct Table {
@@ -61,8 +72,8 @@ fn main() -> Result<()> {
     let names: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let table: Table = toml::from_str(TABLE)?;
     let place = tempfile::Builder::new().prefix("pagewise-truth-").tempdir()?;
-    let (turns, mut agreeing, mut compared) = (number("TRUTH_TURNS", 3), 0, 0);
-    println!("ratios to the baseline, the median of {turns} turns: here, there, here / there");
+    let (turns, mut agreements) = (number("TRUTH_TURNS", 3), Vec::new());
+    println!("ratios to the baseline, the median of {turns} turns (least–most): here, there, here / there");
     for row in table.row.iter().filter(|row| names.is_empty() || names.iter().any(|name| row.name.contains(name))) {
         let program = compiled(row, place.path())?;
         let (mut here, mut there) = (Vec::new(), Vec::new());
@@ -75,11 +86,11 @@ fn main() -> Result<()> {
                 there.push(theirs(row, &program, place.path())?);
             }
         }
-        let (within, all) = report(row, &here, &there);
-        agreeing += within;
-        compared += all;
+        agreements.extend(report(row, &here, &there));
     }
-    println!("{agreeing} of {compared} ratios agree within 10 %");
+    let count = |agreement| agreements.iter().filter(|a| **a == agreement).count();
+    let (within, scatter) = (count(Agreement::Within), count(Agreement::Scatter));
+    println!("{within} of {} ratios agree within 10 %, {scatter} more within the scatter of the turns", agreements.len());
     Ok(())
 }
 
@@ -156,28 +167,51 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
     Ok(Figures { times, ratios })
 }
 
-/// Prints a row; the number of ratios that agree, and of all.
-fn report(row: &Row, here: &[Figures], there: &[Figures]) -> (u32, u32) {
-    let (mut agreeing, mut compared) = (0, 0);
+/// Median, least and most of some values; none of none.
+fn spread(values: Vec<f64>) -> Option<[f64; 3]> {
+    let least = values.iter().copied().reduce(f64::min)?;
+    let most = values.iter().copied().reduce(f64::max)?;
+    Some([median(values)?, least, most])
+}
+
+fn agreement(here: [f64; 3], there: [f64; 3]) -> Agreement {
+    if WITHIN.contains(&(here[0] / there[0])) {
+        Agreement::Within
+    } else if here[1] <= WITHIN.end() * there[2] && here[2] >= WITHIN.start() * there[1] {
+        Agreement::Scatter
+    } else {
+        Agreement::Differs
+    }
+}
+
+/// Prints a row; how each method but the baseline compares.
+fn report(row: &Row, here: &[Figures], there: &[Figures]) -> Vec<Agreement> {
+    let mut agreements = Vec::new();
     println!("{}", row.name);
     for (at, (method, _)) in row.ways.iter().enumerate() {
-        let ratios = |side: &[Figures]| median(side.iter().filter_map(|f| f.ratios[at]).collect());
+        let ratios = |side: &[Figures]| spread(side.iter().filter_map(|f| f.ratios[at]).collect());
         let times = |side: &[Figures]| median(side.iter().filter_map(|f| f.times[at]).collect()).unwrap_or(f64::NAN);
         let (Some(mine), Some(others)) = (ratios(here), ratios(there)) else {
             println!("  {method:<18} no figure");
             continue;
         };
-        let quotient = mine / others;
-        let mark = if WITHIN.contains(&quotient) { "" } else { "  differs" };
+        let mark = match agreement(mine, others) {
+            Agreement::Within => "",
+            Agreement::Scatter => "scatter",
+            Agreement::Differs => "differs",
+        };
+        let range = |[median, least, most]: [f64; 3]| format!("{median:.3} ({least:.3}–{most:.3})");
         println!(
-            "  {method:<18} {mine:>8.3} {others:>8.3} {quotient:>7.2}{mark:<9}  ({:.0} ns a sample; {:.1})",
+            "  {method:<18} {:<22} {:<22} {:>5.2} {mark:<8} ({:.0} ns a sample; {:.1})",
+            range(mine),
+            range(others),
+            mine[0] / others[0],
             times(here),
             times(there)
         );
         if at > 0 {
-            compared += 1;
-            agreeing += u32::from(mark.is_empty());
+            agreements.push(agreement(mine, others));
         }
     }
-    (agreeing, compared)
+    agreements
 }

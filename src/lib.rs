@@ -2,12 +2,11 @@
 //! use. The laboratory plans, launches, verifies, judges, stores and reports; only workers touch measured memory.
 #![forbid(unsafe_code)]
 
-/// Prints a line on standard error; no text from outside steers a terminal, and one that is gone is no reason to stop.
+/// Prints a note on standard error.
 macro_rules! remark {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "{}", report::escape::terminal(&format!($($text)*)));
-    }};
+    ($($text:tt)*) => {
+        $crate::run::lines::remark(&format!($($text)*))
+    };
 }
 
 pub mod check;

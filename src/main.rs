@@ -6,7 +6,6 @@ use clap::{CommandFactory, Parser};
 use pagewise::cli::{self, Cli};
 use record::sizes;
 use rustix::process::{Resource, getrlimit};
-use std::io::Write;
 use std::process::ExitCode;
 use std::thread::JoinHandle;
 
@@ -29,9 +28,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints an error; a terminal that is gone is no further one.
+/// Prints an error.
 fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "pagewise: {}", report::escape::terminal(text));
+    pagewise::run::lines::remark(&format!("pagewise: {text}"));
 }
 
 fn work() -> ExitCode {

@@ -61,4 +61,5 @@ def main():
         print(f"| `{command}` | A/A check of `try` refused | {untrusted} of {times} | | |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

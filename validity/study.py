@@ -3,6 +3,8 @@
 
     validity/study.py PAGEWISE FOLDER [NAME …]     measures validity/programs.tsv; what FOLDER/results.jsonl has is not measured again
     validity/study.py --table FOLDER               prints tables and verdict of what was measured
+    LIST=held-out.tsv validity/study.py PAGEWISE FOLDER; validity/study.py --held-out FOLDER
+                                                   the same with programs that taught nothing; judged by the intervals that `profile` printed
 
 The model's error is learnt on the first half by split conformal prediction: how far the measured change of CPU time was off, as a share of the
 cost of the faults that the setting takes away, at the rank that covers nine tenths. The second half tests it. PAIRS=30 takes 30 pairs for each try instead of 10.
@@ -73,6 +75,9 @@ BUILT = [
     ["rustc", "-O", "-o", "frames", "frames.rs"], ["rustc", "-O", "-o", "lines", "lines.rs"], ["gcc", "-O2", "-o", "copies", "copies.c"],
     ["g++", "-O2", "-o", "vcopies", "copies.cpp"], ["g++", "-O2", "-o", "sums", "sums.cpp"],
     ["javac", "Lists.java"], ["gcc", "-c", "many.c"], ["g++", "-c", "unordered.cpp"],
+    ["rustc", "-O", "-o", "tree", "tree.rs"], ["rustc", "-O", "-o", "rows", "rows.rs"], ["gcc", "-O2", "-o", "lists", "lists.c"],
+    ["gcc", "-O2", "-o", "matrix", "matrix.c"], ["g++", "-O2", "-o", "counts", "counts.cpp"], ["go", "build", "-o", "growth", "growth.go"],
+    ["javac", "Texts.java"],
 ]
 
 
@@ -91,6 +96,12 @@ def inputs(work):
     rows = "".join(f"insert into t values({n}, 'row number {n}');\n" for n in numbers[:100_000])
     (work / "rows.sql").write_text("create table t(n, text);\nbegin;\n" + rows + "commit;\ncreate index i on t(text);\nselect count(*) from t;\n")
     (work / "many.c").write_text("".join(f"int f{i}(int a, int b) {{ return (a + {i}) * b ^ (a >> 3) % (b | 1); }}\n" for i in range(600)))
+    shutil.copytree(HERE / "held-out", work, dirs_exist_ok=True)
+    chance = random.Random(3)
+    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9))) for _ in range(60_000)]
+    (work / "words.txt").write_text("".join(" ".join(chance.choices(words, k=10)) + "\n" for _ in range(60_000)))
+    (work / "page.md").write_text("".join(f"# Part {i}\n\n{' '.join(chance.choices(words, k=60))}\n\n- *{words[i]}*\n- **{words[-i]}**\n\n"
+                                          for i in range(900)))
     for command in BUILT:
         if shutil.which(command[0]):
             subprocess.run(command, cwd=work, check=True, env={**os.environ, "GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
@@ -106,7 +117,7 @@ def inputs(work):
 
 
 def programs():
-    for line in (HERE / "programs.tsv").read_text().splitlines():
+    for line in (HERE / os.environ.get("LIST", "programs.tsv")).read_text().splitlines():
         if line and not line.startswith("#"):
             yield line.split("\t")
 
@@ -168,10 +179,30 @@ def rows(folder):
                 "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),
                 "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > 0) or bool(fallback),
                 "removed": c and c["faults_saved"] * fault_s,
+                "candidate": c and (c["kernel_s"]["low"], c["kernel_s"]["high"]),
+                # A saving is printed where the interval excludes none.
+                "figure": c and c["kernel_s"]["low"] > 0 and (c["kernel_s"]["low"], c["kernel_s"]["high"]),
                 "saved": -change["value"] if change and arm["status"] == "ok" else 0.0 if arm["status"] == "no-effect" else None,
                 "bounds": (-change["high"], -change["low"]) if change and arm["status"] == "ok" else (0.0, 0.0),
                 "outcome": profile["outcome"], "trusted": r["trusted"],
             }
+
+
+def held_out(folder):
+    """Verdict on programs that taught nothing: the interval of each figure that `profile` printed, and what it proposed."""
+    every = [row for row in rows(folder) if is_usable(row)]
+    figures = [row for row in every if row["figure"]]
+    held = [row for row in figures if row["figure"][0] <= row["saved"] <= row["figure"][1]]
+    wide = [row for row in every if row["candidate"] and not row["figure"]]
+    within = [row for row in wide if row["candidate"][0] <= row["saved"] <= row["candidate"][1]]
+    name = lambda row: f"{row['name']} {row['setting']} ({1e3 * row['saved']:.0f} ms)"
+    print(f"figures: {len(held)} of {len(figures)} intervals hold the measured mean; outside: {', '.join(name(r) for r in figures if r not in held) or 'none'}")
+    print(f"without a figure: {len(within)} of {len(wide)} intervals hold it")
+    large = [row for row in every if row["bounds"][0] > 0 and row["saved"] >= LARGE * row["cpu"]]
+    missed = [row for row in large if not row["proposed"]]
+    costly = [row for row in every if row["proposed"] and row["bounds"][1] < -COSTS * row["cpu"]]
+    print(f"effects from {100 * LARGE:.0f} % of CPU on: {len(large) - len(missed)} of {len(large)} proposed; missed: {', '.join(map(name, missed)) or 'none'}")
+    print(f"proposed and shown to cost more than {100 * COSTS:.0f} %: {', '.join(map(name, costly)) or 'none'} (of {sum(row['proposed'] for row in every)} proposed)")
 
 
 def is_usable(row):
@@ -229,7 +260,7 @@ def table(folder):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--table":
-        table(Path(sys.argv[2]))
+    if sys.argv[1] in ("--table", "--held-out"):
+        (table if sys.argv[1] == "--table" else held_out)(Path(sys.argv[2]))
     else:
         measure(str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve(), sys.argv[3:])

@@ -17,7 +17,7 @@
 #define ROUNDS 15
 static size_t bytes, pages, count;
 static unsigned *set, *order;
-static char *image, *buffer;
+static char *image, *buffer, *names[2];
 static int snapshot, compact, uffd;
 
 static double now(void)
@@ -67,6 +67,12 @@ static double life(const char *way)
             die("api");
     }
     double start = now();
+    /* Each life opens its file: what a descriptor has learnt of earlier reads (read-ahead, misses) is not its own. */
+    int is_reap = !strcmp(way, "reap");
+    snapshot = open(names[0], O_RDONLY | O_CLOEXEC);
+    compact = is_reap ? open(names[1], O_RDONLY | O_CLOEXEC) : -1;
+    if (snapshot < 0 || (is_reap && compact < 0))
+        die("open");
     int flags = MAP_PRIVATE | (!strcmp(way, "private") ? 0 : !strcmp(way, "populate") ? MAP_POPULATE : MAP_ANONYMOUS);
     char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, flags & MAP_ANONYMOUS ? -1 : snapshot, 0);
     if (p == MAP_FAILED)
@@ -79,7 +85,7 @@ static double life(const char *way)
         if (ioctl(uffd, UFFDIO_REGISTER, &r))
             die("register");
     }
-    if (!strcmp(way, "reap")) {
+    if (is_reap) {
         buffer = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         fill(compact, buffer, count * PAGE);
         for (size_t i = 0; i < count; i += 2) {
@@ -108,10 +114,13 @@ static double life(const char *way)
         pthread_join(thread, NULL);
         close(uffd);
         munmap(image, bytes);
-        if (!strcmp(way, "reap"))
+        if (is_reap)
             munmap(buffer, count * PAGE);
     }
     munmap(p, bytes);
+    close(snapshot);
+    if (is_reap)
+        close(compact);
     return spent;
 }
 
@@ -145,29 +154,31 @@ int main(int argc, char **argv)
         order[i] = order[k];
         order[k] = t;
     }
-    snapshot = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
-    compact = open(strcat(strcpy(malloc(4096), argv[1]), ".set"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    names[0] = argv[1];
+    names[1] = strcat(strcpy(malloc(4096), argv[1]), ".set");
+    int made = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int made_set = open(names[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
     static size_t page[PAGE / 8];
     for (size_t i = 0; i < pages; i++)
-        if (page[0] = i, write(snapshot, page, PAGE) != PAGE)
+        if (page[0] = i, write(made, page, PAGE) != PAGE)
             die("write");
     for (size_t i = 0; i < count; i++)
-        if (page[0] = set[i], write(compact, page, PAGE) != PAGE)
+        if (page[0] = set[i], write(made_set, page, PAGE) != PAGE)
             die("write");
-    fdatasync(snapshot);
-    fdatasync(compact);
+    fdatasync(made);
+    fdatasync(made_set);
     /* Written page by page it would be cached in single pages: a hot file is one that was read in its order. */
-    posix_fadvise(snapshot, 0, 0, POSIX_FADV_DONTNEED);
-    posix_fadvise(compact, 0, 0, POSIX_FADV_DONTNEED);
+    posix_fadvise(made, 0, 0, POSIX_FADV_DONTNEED);
+    posix_fadvise(made_set, 0, 0, POSIX_FADV_DONTNEED);
     char *warm = malloc(1 << 20);
     for (int round = -1; round < ROUNDS; round++)
         for (int i = 0; i < ways; i++) {
             if (cold) {
-                posix_fadvise(snapshot, 0, 0, POSIX_FADV_DONTNEED);
-                posix_fadvise(compact, 0, 0, POSIX_FADV_DONTNEED);
+                posix_fadvise(made, 0, 0, POSIX_FADV_DONTNEED);
+                posix_fadvise(made_set, 0, 0, POSIX_FADV_DONTNEED);
             } else
                 for (size_t at = 0; at < bytes; at += 1 << 20)
-                    if (pread(snapshot, warm, 1 << 20, at) <= 0)
+                    if (pread(made, warm, 1 << 20, at) <= 0)
                         die("pread");
             double spent = life(argv[5 + i]);
             if (round >= 0)

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($words)*);
+        let text = format!($($words)*);
+        let _ = writeln!(std::io::stdout(), "{}", $crate::run::lines::folded(&text, $crate::check::INDENT));
     }};
 }
 
@@ -28,6 +29,8 @@ pub mod selftest;
 mod trace;
 
 const ROUNDS: u32 = 2;
+/// Width of a verdict on a method.
+const INDENT: usize = 9;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
 const SEED: u64 = 20_211_121;
 

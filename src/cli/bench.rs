@@ -24,7 +24,7 @@ const STOPPED: u8 = 128;
 pub(super) struct BenchArgs {
     /// A C file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
     /// @pagewise.bench, or a program that speaks the workers' protocol, such as a target of cargo bench.
-    #[arg(value_name = "FILE.c|LIBRARY.so:FUNCTION,…|FILE.py|PROGRAM", required_unless_present = "header")]
+    #[arg(value_name = "FILE.c|LIB.so:F|FILE.py|PROGRAM", required_unless_present = "header")]
     file: Option<String>,
     /// Write a commented file to start from, and measure nothing.
     #[arg(long)]

@@ -259,7 +259,7 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
         if let Some(page) = output::beside(folder) {
             text += &format!("The page is {page}\n");
         }
-        text += &format!("The run is kept in {}\n", folder.path().display());
+        text += &output::kept_in("run", folder.path());
     }
     print(&text)
 }

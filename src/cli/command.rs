@@ -1,6 +1,6 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use super::output::{may_write, write};
+use super::output::{may_write, print_folded, write};
 use super::{new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::machine::{self, memory};
 use crate::run::command::{self, arms, thp_rule};
@@ -22,6 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
+/// Column of the titles of settings.
+const SETTING: usize = 14;
 /// Precision and margin of a try after a profile.
 const USUAL_SHARE: f64 = 0.01;
 /// Allocators of which one is tried after a profile.
@@ -146,7 +148,7 @@ pub(super) struct ProfileArgs {
 
 pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     if arguments.list {
-        return print(&arms::list()?);
+        return print_folded(&arms::list()?, SETTING);
     }
     let common = &arguments.common;
     if let Some(path) = &arguments.export_hyperfine {
@@ -284,7 +286,7 @@ fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> 
         return print_json(summary);
     }
     let text = super::output::text(&report::command::document(summary), false, false);
-    print(&(text + &format!("The {} is kept in {}\n", kept.plan.kind.word(), kept.path.display())))
+    print(&(text + &super::output::kept_in(kept.plan.kind.word(), &kept.path)))
 }
 
 /// Prints a kept study again, and writes its page if one is requested.

@@ -26,7 +26,7 @@ Keep and compare:
   fleet    Compare the runs of many machines, and check a node against its kind
 
 Doubt:
-  check    Prove that every method does what it says; with --selftest, that the judging does
+  check    Prove that methods do what they say; --selftest proves the judging
 
 Options:
 {options}

@@ -1,5 +1,4 @@
-//! This machine's kept runs: their summaries, and the scores of their A/A checks, which show whether its intervals are as
-//! wide as they must be.
+//! This machine's kept runs: their summaries, and the scores of their A/A checks.
 
 use super::runs::{Entry, entries};
 use super::{Laboratory, opened::code_of_run, runs_folder};
@@ -41,8 +40,7 @@ struct CheckScores {
     z: f64,
 }
 
-/// Scores of the A/A checks of kept runs of this host, in whichever boot. A run whose summary does not follow from its
-/// launches contributes none.
+/// Scores of the A/A checks of this host's kept runs. A run whose summary does not follow from its launches has none.
 pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
     let kept = files::Folder::open(runs).and_then(|folder| folder.names()).unwrap_or_default();
     let read = |name: &std::ffi::OsString| {

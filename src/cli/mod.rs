@@ -38,7 +38,7 @@ mod tags;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
-#[command(name = "pagewise", version, max_term_width = 100, help_template = help::TEMPLATE,
+#[command(name = "pagewise", version, max_term_width = 80, help_template = help::TEMPLATE,
           after_help = "Example: pagewise run, then pagewise report last --full")]
 pub struct Cli {
     #[command(subcommand)]
@@ -73,17 +73,8 @@ enum Verb {
         experiment: Option<String>,
     },
     /// Explain an experiment, or print the source that is measured: show fault, show fault/thp, show mine.c, show RUN.
-    #[command(after_help = "Example: pagewise show fault/thp")]
+    #[command(alias = "explain", after_help = "Example: pagewise show fault/thp")]
     Show(ShowArgs),
-    /// Explain an experiment: the same as show EXPERIMENT.
-    #[command(hide = true, after_help = "Example: pagewise explain message")]
-    Explain {
-        /// Name.
-        experiment: String,
-        /// Also the traps, the laws of every method and the parameters.
-        #[arg(long)]
-        laws: bool,
-    },
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
     Doctor(doctor::DoctorArgs),
@@ -265,7 +256,6 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Show(arguments) if arguments.request => request(&laboratory()?, &arguments.select),
         Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => worker_command(cli),
         Verb::Show(arguments) => show(&laboratory()?, arguments),
-        Verb::Explain { experiment, laws } => explain(&laboratory()?, experiment, *laws),
         Verb::Doctor(arguments) => doctor::doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => {
             let opened = laboratory()?;
@@ -326,11 +316,6 @@ fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     print(&output::text(&report::explain::list_one(experiment, &laboratory.offers()), false, false))
 }
 
-fn explain(laboratory: &Laboratory, experiment: &str, laws: bool) -> Result<u8> {
-    let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&output::text(&report::explain::explain(experiment, &laboratory.offers(), laws), false, false))
-}
-
 fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -> Result<u8> {
     let SelftestArgs { budget, seed, json } = &arguments.judging;
     if budget.is_some() || seed.is_some() || *json {
@@ -381,7 +366,8 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         if selector.worker.is_some() {
             bail!("show takes EXPERIMENT or EXPERIMENT/METHOD@WORKER; {text} names no method");
         }
-        return explain(laboratory, text, arguments.laws);
+        let explained = report::explain::explain(experiment, &laboratory.offers(), arguments.laws);
+        return print(&output::text(&explained, false, false));
     };
     if arguments.laws {
         bail!("--laws belongs to an experiment: pagewise show {} --laws", selector.experiment);

@@ -1,15 +1,23 @@
 //! Kept runs by the words that stand for them: an id, a folder, `last`, `tag:NAME`.
 
 use super::{runs_folder, tags};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use files::Folder;
-use record::folder::RunFolder;
+use record::{folder::RunFolder, sizes::did_you_mean};
 use std::path::Path;
 
 /// Prefix of a word that stands for all runs of a tag.
 const TAG: &str = "tag:";
-/// The word that stands for the newest run.
+/// The word that stands for the newest entry of the list of runs.
 const LAST: &str = "last";
+
+/// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
+pub(super) const PART: &str = "-p";
+
+/// The first run of the command that made this further one.
+pub(super) fn first_of(run: &str) -> Option<&str> {
+    run.rsplit_once(PART).filter(|(_, number)| number.parse::<u32>().is_ok()).map(|(first, _)| first)
+}
 
 /// The kept runs that a word stands for: `tag:NAME` all of a tag, `last` the newest, any other word itself.
 pub(super) fn named(word: &str) -> Result<Vec<String>> {
@@ -33,12 +41,20 @@ pub(super) fn named(word: &str) -> Result<Vec<String>> {
     if word != LAST || Path::new(word).is_dir() {
         return Ok(vec![word.to_owned()]);
     }
-    let newest = all().last().map(path);
+    // Of several runs of one command the first stands for them all, as in the list of runs.
+    let all = all();
+    let first = |run: &String| first_of(run).map(str::to_owned).filter(|first| all.contains(first));
+    let newest = all.last().map(|run| path(&first(run).unwrap_or_else(|| run.clone())));
     Ok(vec![newest.with_context(|| format!("no run is kept yet below {}", store.display()))?])
 }
 
 /// The one kept run that a word stands for: the newest of a tag.
 pub(super) fn folder(word: &str) -> Result<RunFolder> {
     let name = named(word)?.pop().unwrap_or_else(|| word.to_owned());
-    RunFolder::open(&name, &runs_folder())
+    let store = runs_folder();
+    let is_there = Path::new(&name).exists() || store.join(&name).exists();
+    let known = || Folder::open(&store).and_then(|store| store.names()).unwrap_or_default().into_iter();
+    let known: Vec<String> = if is_there { Vec::new() } else { known().filter_map(|name| name.into_string().ok()).collect() };
+    let hint = did_you_mean(&name, known.iter().map(String::as_str).chain((!is_there).then_some(LAST)));
+    RunFolder::open(&name, &store).map_err(|error| if hint.is_empty() { error } else { anyhow!("{error:#}{hint}") })
 }

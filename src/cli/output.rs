@@ -2,21 +2,31 @@
 //! terminal, so all text is escaped here.
 
 use super::runs_folder;
+use crate::run::lines::{FURTHER, folded, screen};
 use crate::run::signals::hung_up;
 use anyhow::{Context, Result};
 use clap::Args;
-use console::Term;
 use files::Output;
 use record::folder::{PAGE, RunFolder};
 use record::{claim::Answers, published::Published, summary::Summary};
-use report::{document::Document, escape, terminal, terminal::Screen};
+use report::{document::Document, escape, terminal};
 use serde::Serialize;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {
     put(&if console::colors_enabled() { escape::styled(text) } else { escape::lines(text) })
+}
+
+/// Prints lines of plain text, none wider than the screen; the exit code 0.
+pub(super) fn print_folded(text: &str, indent: usize) -> Result<u8> {
+    print(&folded(text, indent))
+}
+
+/// A line on the place of what was kept.
+pub(super) fn kept_in(what: &str, path: &Path) -> String {
+    folded(&format!("The {what} is kept in {}\n", path.display()), FURTHER)
 }
 
 /// Prints a value as JSON; the exit code 0.
@@ -87,28 +97,9 @@ pub(super) fn write(path: &Path, force: bool, fill: impl FnOnce(&mut dyn Write) 
     Output::at(path, force)?.write(filled)
 }
 
-/// Columns where nothing tells how many there are: a file or a pipe is read with room.
-const UNKNOWN: usize = 100;
-
 /// A document as text for this terminal; `full` as in [`terminal::render`].
 pub(super) fn text(document: &Document, ascii: bool, full: bool) -> String {
     terminal::render(document, &screen(ascii), full)
-}
-
-/// Screen of standard output; of standard error where that is a pipe into a pager.
-pub(super) fn screen(ascii: bool) -> Screen {
-    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let width_of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
-    let width = columns.or_else(|| width_of(Term::stdout())).or_else(|| width_of(Term::stderr())).unwrap_or(UNKNOWN);
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
-    let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
-    Screen::new(width, ascii).colored(console::colors_enabled())
-}
-
-/// Tells whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read
-/// elsewhere.
-fn is_ascii(locale: Option<&str>, is_terminal: bool) -> bool {
-    locale.map_or(is_terminal, |name| ["C", "POSIX"].contains(&name))
 }
 
 /// Characters of a path that fit a line of the first screen.
@@ -171,7 +162,3 @@ pub(super) fn beside(folder: &RunFolder) -> Option<String> {
 pub(super) fn export(path: &Path, force: bool, text: &str) -> Result<()> {
     write(path, force, |out| Ok(out.write_all(text.as_bytes())?))
 }
-
-#[cfg(test)]
-#[path = "../../tests/unit/cli/screen.rs"]
-mod tests;

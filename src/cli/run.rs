@@ -12,7 +12,8 @@ use record::machine_state::{PLAIN, STATE};
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::summary::{Summary, Verdict};
 use record::{
-    cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published, sizes,
+    cell::Cell, cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published,
+    sizes,
 };
 use report::ending::{planned, too_short};
 use report::view::Wanted;
@@ -32,8 +33,8 @@ const PUBLISHED_BUDGET_S: f64 = 600.0;
 const LONG_BUDGET_S: f64 = 5400.0;
 /// Refusal of a state of the machine.
 pub(super) const UNPERMITTED: &str = "a state changes the machine for the time of a launch; --allow-system-changes permits it";
-/// A guess at the start of a process with its checks, in seconds.
-const START_S: f64 = 0.05;
+/// Guesses at the start of a process with its checks, in seconds: of a virtual machine for Java, and of any other.
+const STARTS_S: [f64; 2] = [0.7, 0.05];
 /// The budget of a run in several states of the machine, in seconds.
 const STATES_BUDGET_S: f64 = 240.0;
 /// The same for all questions of the overview.
@@ -296,9 +297,14 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
 }
 
 /// A guess at the seconds in which a plan compares everything: pilots and the least launches, each of so many starts and bytes.
-fn least_s(plan: &Plan) -> f64 {
-    let bytes = |cell: usize| plan.cells[cell].cell.parameters.get("bytes")?.parse::<f64>().ok();
-    let launch_s = |group: &LaunchGroup| guess_s(START_S, group.cells.iter().filter_map(|&c| bytes(c)).sum());
+pub(super) fn least_s(plan: &Plan) -> f64 {
+    let bytes = |cell: &Cell| cell.parameters.get("bytes")?.parse::<f64>().ok();
+    let turn_s = |cell: &Cell| plan.experiment(&cell.experiment)?.cell_s;
+    let launch_s = |group: &LaunchGroup| {
+        let cells = || group.cells.iter().map(|&cell| &plan.cells[cell].cell);
+        let start_s = if cells().any(|cell| cell.worker.starts_with("java")) { STARTS_S[0] } else { STARTS_S[1] };
+        guess_s(start_s, cells().filter_map(bytes).sum()) + cells().filter_map(turn_s).sum::<f64>()
+    };
     plan.launch_groups.iter().map(launch_s).sum::<f64>() * (LEAST_POINTS + 1) as f64
 }
 
@@ -418,7 +424,7 @@ pub(super) fn print_run(
     document.sections.extend(report::published::sections(articles, summary));
     let mut text = super::output::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
-        text += &format!("The run is kept in {}\n", folder.path().display());
+        text += &output::kept_in("run", folder.path());
     }
     print(&text)
 }

@@ -115,8 +115,7 @@ pub fn fingerprint(environment: &Environment, glibc: Option<String>) -> Fingerpr
     }
 }
 
-// Reach of the caches: the helper walks through working sets that grow by steps. What was seen is kept for the boot, so
-// that runs need not look again.
+// Reach of the caches: the helper walks through growing working sets. The result is kept for the boot.
 
 /// The largest step where no larger cache is reported.
 const LEAST_TOP: u64 = 64 << 20;

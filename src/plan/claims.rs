@@ -62,16 +62,20 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
         let mut jobs = Vec::new();
         for (name, job) in claim.jobs() {
             let mut resolved_job = ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
+            let mine = experiments.iter().find(|e| e.name == job.experiment);
+            let needs_proofs = mine.is_some_and(|e| job.total.iter().chain(&job.other_total).any(|name| e.is_sampled(name)));
             let mut cells = |way: &str, further: &[(String, String)], point: Option<u64>| -> Result<Option<Cell>> {
                 let mut settings = settings(job, further);
                 let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
                 settings.extend(point.map(|value| (parameter.to_owned(), vec![value.to_string()])));
                 let name = format!("{}/{way}", job.experiment);
                 let Some(planned) = one_cell(&name, settings, experiments, workers, wish)? else { return Ok(None) };
-                let cell = planned.cell.clone();
-                if !resolved.planned.iter().any(|p| p.cell == cell) {
-                    resolved.planned.push(planned);
+                let (cell, all) = (planned.cell.clone(), &mut resolved.planned);
+                let place = all.iter().position(|p| p.cell == cell).unwrap_or(all.len());
+                if place == all.len() {
+                    all.push(planned);
                 }
+                all[place].proves |= needs_proofs;
                 Ok(Some(cell))
             };
             let at: Vec<Option<u64>> = if resolved_job.points.is_empty() {
@@ -110,8 +114,7 @@ fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>
     both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()]))).collect()
 }
 
-/// The one cell that these words stand for: the first value where several are usual. `None` where its family of workers is
-/// not here.
+/// The first cell of these settings. `None` if its family of workers is not here.
 fn one_cell(
     name: &str,
     settings: Vec<(String, Vec<String>)>,

@@ -50,8 +50,7 @@ pub(super) fn launch_groups(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twins {
     All,
-    /// The first of each worker in an experiment: where a run holds a hundred small groups, a duplicate in each would take a
-    /// third of its time.
+    /// The first of each worker in an experiment: a duplicate in each of a hundred groups would take a third of the time.
     OneOfEach,
 }
 

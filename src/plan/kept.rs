@@ -1,5 +1,4 @@
-//! A kept plan is data. Everything in it that would be executed, loaded, opened or permitted has to be what this program and
-//! this command line say.
+//! A kept plan is data. Whatever it would execute, load, open or permit must be what this command line says.
 
 use super::input::{self, CAPTURE};
 use super::states;

@@ -40,7 +40,7 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                         && wish.sizes != ParameterList::Check
                         && !wish.settings.iter().any(|(key, _)| key == BATCH);
                     let method = alone_if_the_other_is(method, &worker, workers);
-                    planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
+                    planned.push(PlannedCell { cell, method, twin: false, free_batch, proves: false, outcome: None });
                 }
             }
         }

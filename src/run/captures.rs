@@ -107,8 +107,7 @@ impl Inputs {
     }
 }
 
-/// The cell as a worker is to be told after the run, when only captures in the cache are there still; `None` where its own is
-/// gone.
+/// The cell as a worker is told after the run, from captures in the cache; `None` where its own is gone.
 pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
     let experiment = plan.experiment(&cell.experiment);
     let Some((place, bytes)) = wanted(experiment, cell) else { return Some(cell.clone()) };

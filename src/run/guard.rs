@@ -151,8 +151,7 @@ fn unique() -> String {
     format!("{}-{:016x}", std::process::id(), RandomState::new().build_hasher().finish())
 }
 
-/// Tells whether the laboratory and the guard of a journal are gone. Starting the helper to see that would take longer than
-/// most commands that measure nothing.
+/// Tells whether the laboratory and the guard of a journal are gone, without the cost of starting the helper.
 fn is_left(journal: &Path) -> bool {
     files::open_input(journal).is_ok_and(|file| file.try_lock().is_ok())
 }

@@ -11,6 +11,7 @@ pub mod captures;
 pub mod command;
 pub mod guard;
 pub mod launch;
+pub mod lines;
 mod prepared;
 pub mod progress;
 mod runner;

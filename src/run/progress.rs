@@ -7,8 +7,6 @@ use std::time::{Duration, Instant};
 
 /// Time between two lines where there is no terminal.
 const EVERY: Duration = Duration::from_secs(10);
-/// Columns of such a line at most.
-const COLUMNS: usize = 100;
 /// True if the user wants no progress.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
@@ -65,7 +63,7 @@ impl Progress {
     fn line(&self, what: &str, left_s: f64) -> String {
         let left = report::wording::duration(left_s.max(0.0));
         let mut line = format!("{left} left · {}{what}", self.number);
-        let columns = console::Term::stderr().size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
+        let columns = console::Term::stderr().size_checked().map_or(super::lines::UNKNOWN, |(_, columns)| usize::from(columns));
         let room = columns.saturating_sub(1);
         // Whole parts only: a line that is cut says things by halves.
         let mut add = |part: String| {

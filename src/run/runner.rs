@@ -349,7 +349,12 @@ impl<'a> Runner<'a> {
         let too_long = record.sides.iter().any(|side| matches!(side.end, End::TimeLimit(_) | End::Deaf(_)));
         let group = launch.launch_group;
         if too_long && launch.at_most_s.is_some_and(|most_s| most_s <= self.scheduler.limit_s(&self.state, launch)) {
-            let what = DecisionKind::LeftOut { launch_groups: vec![group], reason: LeftOut::TooLong };
+            // One slow cell is no reason to leave out the claims about the others.
+            let what = if self.state.plan.kind == Kind::Claims && record.cells.len() > 1 {
+                DecisionKind::Split { launch_group: group, cells: record.cells.clone() }
+            } else {
+                DecisionKind::LeftOut { launch_groups: vec![group], reason: LeftOut::TooLong }
+            };
             self.decide("its pilot takes longer than the budget allows", what)?;
         } else {
             if launch.block < 0 || self.state.launch_groups[group].stage.cost().is_none() {

@@ -1,5 +1,4 @@
-//! A worker made of the user's own C file or shared library, compiled with the user's compiler and linked with the carried
-//! harness.
+//! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
 
 use super::{Maker, MethodList, Started, Worker, carried};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -309,7 +308,8 @@ fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], fol
     })?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
-        messages.lines().for_each(|line| remark!("{line}"));
+        // Below a line of source the compiler points at a column of it.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), report::escape::lines(&messages).as_bytes());
         bail!("{} does not compile with {} {}", inputs[0].display(), compiler.join(" "), flags.join(" "));
     }
     Ok(())

@@ -30,6 +30,28 @@ fn module_of(name: &str) -> Option<String> {
     Some(path.strip_suffix("/mod").unwrap_or(path).to_owned()).filter(|path| !["lib", "main"].contains(&path.as_str()))
 }
 
+/// Each name of a list of imports up to its closing brace, by itself: `a, b::{c, d}}` is `a`, `b/c` and `b/d`.
+fn items(list: &str) -> Vec<String> {
+    let (mut names, mut prefixes, mut name) = (Vec::new(), Vec::new(), String::new());
+    for c in list.chars() {
+        match c {
+            '{' => prefixes.push(std::mem::take(&mut name)),
+            ',' | '}' => {
+                let name = std::mem::take(&mut name);
+                let name = name.split_whitespace().next().unwrap_or_default();
+                let path = format!("{}{name}", prefixes.concat()).replace("::", "/");
+                names.extend((!name.is_empty()).then_some(path));
+                if c == '}' && prefixes.pop().is_none() {
+                    break;
+                }
+            }
+            c if c.is_whitespace() && name.is_empty() => {}
+            c => name.push(c),
+        }
+    }
+    names
+}
+
 /// The paths that a text names after `crate::` or `super::`, seen from its module.
 fn named(module: &str, text: &str) -> Vec<String> {
     let words = |c: char| !(c.is_alphanumeric() || c == '_' || c == ':');
@@ -49,14 +71,9 @@ fn named(module: &str, text: &str) -> Vec<String> {
         let end = rest.find(words).unwrap_or(rest.len());
         let base: Vec<&str> = base.into_iter().chain(rest[..end].split("::").filter(|p| !p.is_empty())).collect();
         match rest[end..].strip_prefix('{') {
-            // `crate::{a, b::c}`: each name of the list, by itself.
-            Some(list) => {
-                let list = list.split(['}', ';']).next().unwrap_or_default();
-                paths.extend(list.split(',').map(|item| {
-                    let item = item.trim().split([' ', '{']).next().unwrap_or_default().replace("::", "/");
-                    format!("{}/{item}", base.join("/")).trim_matches('/').to_owned()
-                }));
-            }
+            Some(list) => items(list).iter().for_each(|item| {
+                paths.push(format!("{}/{item}", base.join("/")).trim_matches('/').to_owned());
+            }),
             None => paths.push(base.join("/")),
         }
     }
@@ -103,6 +120,9 @@ fn a_circle_of_modules_is_found() {
     let a = file("src/a.rs", "use crate::b::{self, X};\n");
     assert_eq!(circles_of(&[a.clone(), file("src/b/mod.rs", "mod c;\n"), file("src/b/c.rs", "use super::Y;\n")]).len(), 0);
     assert_eq!(circles_of(&[a.clone(), file("src/b/mod.rs", ""), file("src/b/c.rs", "use crate::{a, d};\n")]).len(), 1);
+    let nested = "use crate::{d::{self, E}, a::X};\n";
+    assert_eq!(circles_of(&[a.clone(), file("src/b/mod.rs", ""), file("src/b/c.rs", nested)]).len(), 1);
+    assert_eq!(items("a, b::{c, d::{e, f as g}}, h}; x"), ["a", "b/c", "b/d/e", "b/d/f", "h"]);
     assert_eq!(circles_of(&[a, file("src/b.rs", "fn f() -> super::a::Z {}\n")]), ["a → b → a"]);
     let inside = [file("src/m/x.rs", "use super::y::Y;\n"), file("src/m/y.rs", "use crate::m::x;\n")];
     assert_eq!(circles_of(&inside).len(), 1);

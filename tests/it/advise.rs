@@ -45,6 +45,7 @@ fn every_question_has_its_cells_and_sound_settings() {
     for needed in ["read", "fault", "transfer", "copy", "allocate"] {
         assert!(saved.contains(&needed), "{needed} is not saved");
     }
+    assert!(topics.iter().map(|t| t.experiment.as_str()).eq(report::view::ADVISED), "the overview names advice on each");
     for topic in topics {
         let id = topic.id.clone();
         let ways: Vec<String> = topic.ways.iter().map(|w| w.method.clone()).collect();

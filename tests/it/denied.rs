@@ -93,7 +93,7 @@ const USERS: [&str; 19] = [
 
 /// The suite's lines about these methods of the optimised worker, by a command that ends with the verb.
 fn suite_lines(place: &Path, mut command: Command, methods: &[&str]) -> Vec<String> {
-    command.env("XDG_CACHE_HOME", place).env("XDG_DATA_HOME", place).env("PAGEWISE_LOCK", place);
+    command.env("COLUMNS", "1000").env("XDG_CACHE_HOME", place).env("XDG_DATA_HOME", place).env("PAGEWISE_LOCK", place);
     let output = command.args(methods.iter().map(|m| format!("{m}@c-O3"))).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));

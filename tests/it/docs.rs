@@ -18,8 +18,8 @@ use crate::support::skips::skip;
 const MEASURING: [&str; 6] = ["run", "advise", "claims", "try", "profile", "fleet check"];
 /// What a short budget may end with: nothing settled, or nothing measured.
 const SHORT: [i32; 3] = [0, 3, 4];
-/// What is said of a verdict, where the budget left nothing to judge.
-const TOO_LITTLE: &str = "the run compares nothing called";
+/// What is said of a verdict, where the budget left nothing to judge, and of a budget that holds nothing.
+const TOO_LITTLE: [&str; 2] = ["the run compares nothing called", "the least budget for it is about"];
 
 fn verbs() -> Vec<String> {
     Cli::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
@@ -148,7 +148,8 @@ fn run(place: &Place, text: &str) -> Option<String> {
     // What tells a short run again ends as it did.
     let telling = ["compare", "report"];
     let measures = MEASURING.iter().chain(&telling).any(|verb| text.contains(&format!("pagewise {verb} ")));
-    let good = if measures { SHORT.contains(&said.code) } else { said.code == 0 || said.err.contains(TOO_LITTLE) };
+    let known = TOO_LITTLE.iter().any(|words| said.err.contains(words));
+    let good = known || if measures { SHORT.contains(&said.code) } else { said.code == 0 };
     (!good || said.err.contains("panicked")).then(|| format!("{text}: exit status {}: {}", said.code, said.err.trim()))
 }
 

@@ -18,7 +18,7 @@ use report::view::{self, ExportedCells, Wanted};
 use serde_json::{Value, json};
 use stats::rng::Seeded;
 
-use crate::support::place::{Place, entries};
+use crate::support::place::{Place, entries, said};
 
 /// Texts that would do something if anything took them for more than text.
 const EVIL: [&str; 14] = [
@@ -316,6 +316,7 @@ fn a_store_of_hostile_names_and_files_is_listed_without_harm() {
         assert_eq!(steering(&result.out, &['\n']), None, "{words:?}: {}", result.out);
         assert!(!result.out.contains("etc"), "{}", result.out);
     }
-    assert_eq!(place.run(&["runs"]).out.lines().count(), 5);
+    let listed = said(place.command(&["runs"]).env("COLUMNS", "1000")).out;
+    assert_eq!(listed.lines().count(), 5, "{listed}");
     assert_eq!(entries(&store).len(), 5);
 }

@@ -275,6 +275,14 @@ fn the_newest_run_those_of_a_tag_and_the_parts_of_one_answer_are_found() {
     assert!(place.run(&["runs", "show", "last"]).out.contains(newest));
     assert_eq!(place.run(&["runs", "tag", "last", "slow"]).code, 0);
     assert!(place.run(&["runs", "show", "tag:slow"]).out.contains(newest));
+    let part = place.file("data/pagewise/runs").join(format!("{newest}-p2"));
+    copy(&kept[1], &part);
+    let last = place.run(&["runs", "show", "last"]).out;
+    assert!(
+        last.lines().any(|line| line.starts_with("folder ") && line.ends_with(newest)),
+        "the first run stands for all: {last}"
+    );
+    std::fs::remove_dir_all(part).unwrap();
     copy(&kept[0], &place.file("data/pagewise/runs").join(format!("{}-p2", id(&kept[0]))));
     let list = place.run(&["runs"]).out;
     assert!(list.lines().count() == 3 && list.contains("(2 runs)") && list.contains("3 of 3 runs"), "{list}");

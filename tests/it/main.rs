@@ -75,5 +75,6 @@ mod transfer;
 mod trial;
 mod trust;
 mod unmap;
+mod widths;
 mod write;
 mod wrong_use;

@@ -34,7 +34,8 @@ fn every_method_is_conforming() {
     }
     let place = Place::new();
     let methods = "fault/touch fault/thp share/memfd share/anon-private read/read read/buf-reader read/fs-read read/mmap \
-                   load/fs-read load/read-at-threads load/mmap-lazy output/fs-write output/write-at-threads \
+                   read/io_uring load/fs-read load/read-at-threads load/mmap-lazy load/mmap-populate load/io_uring \
+                   output/fs-write output/write-at-threads \
                    output/buf-writer output/mmap allocate/vec-zeros allocate/vec-resize message/unix-stream";
     let names: Vec<String> = methods.split_whitespace().map(|name| format!("{name}@rust")).collect();
     let words: Vec<&str> = ["check"].into_iter().chain(names.iter().map(String::as_str)).collect();

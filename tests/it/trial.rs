@@ -59,7 +59,7 @@ fn a_setting_is_proved_and_the_try_is_kept() {
     assert!(screen.lines().count() <= 30 && screen.contains("A/A check"), "{screen}");
 }
 
-/// Memory by malloc and by a mapping; more work without QUICK; it waits where it has an argument.
+/// Memory by malloc and by a mapping; more work without QUICK; it waits where its last argument says so.
 const DEPLOYED: &str = r#"
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     memset(m, 1, BYTES);
     memset(p, 1, BYTES);
     for (volatile long i = 0; !getenv("QUICK") && i < 20000000; i++) { }
-    if (argc > 1) pause();
+    if (argc > 1 && !strcmp(argv[argc - 1], "wait")) pause();
     return argv[0] == m;
 }
 "#;
@@ -110,6 +110,13 @@ fn what_won_is_deployed_by_the_lines_that_are_written() {
     by_script.kill().unwrap();
     by_script.wait().unwrap();
     assert!(huge >= whole, "{huge} bytes in huge pages by run.sh");
+    let mut by_shell = Command::new("sh");
+    by_shell.current_dir(&folder).args(["-c", ". ./environment.sh; exec \"$0\" wait"]).arg(&program);
+    let mut by_shell = by_shell.spawn().unwrap();
+    let huge = huge_bytes(by_shell.id());
+    by_shell.kill().unwrap();
+    by_shell.wait().unwrap();
+    assert!(huge >= whole, "{huge} bytes in huge pages by environment.sh");
     // As systemd reads a drop-in (systemd.exec(5)): quotes around, and a percent sign twice.
     let unit = std::fs::read_to_string(folder.join("systemd.conf")).unwrap();
     let variables = unit.lines().filter_map(|line| line.strip_prefix("Environment=\"")?.strip_suffix('"')?.split_once('='));
@@ -129,6 +136,55 @@ fn what_won_is_deployed_by_the_lines_that_are_written() {
     assert!(files.len() == 5 && !files.contains(&"no-thp.c".into()), "{files:?}");
     let again = tried(&place, &options, &[program.to_str().unwrap()]);
     assert!(again.code == 1 && again.err.contains("policy"), "{}", again.err);
+}
+
+/// Complaints of systemd about a drop-in, apart from its own age; none where there is no systemd.
+fn complaints(place: &Place, drop_in: &Path) -> String {
+    let units = place.file("units");
+    std::fs::create_dir_all(units.join("deployed.service.d")).unwrap();
+    std::fs::write(units.join("deployed.service"), "[Unit]\nDescription=deployed\n[Service]\nExecStart=/bin/true\n").unwrap();
+    std::fs::copy(drop_in, units.join("deployed.service.d/pagewise.conf")).unwrap();
+    let path = format!("{}:", units.display());
+    let verify = Command::new("systemd-analyze").args(["verify", "deployed.service"]).env("SYSTEMD_UNIT_PATH", path).output();
+    let Ok(verify) = verify else { return String::new() };
+    let said = String::from_utf8_lossy(&verify.stderr).into_owned();
+    said.lines().filter(|line| line.contains("pagewise.conf") && !line.contains("'MemoryTHP'")).collect()
+}
+
+#[test]
+fn lines_of_every_kind_are_deployed() {
+    let place = Place::new();
+    let program = built(&place, "deployed", DEPLOYED, &["-O1"]).expect("gcc builds");
+    let (setting, folder) = (place.file("quick.toml"), place.file("policy"));
+    let text = "name = \"quick\"\ntitle = \"less work\"\nno_thp = true\ncpus = \"last\"\narguments = [\"a word\"]\nproof = [\"thp-disabled\"]\n\
+        java_options = \"-XX:+UseTransparentHugePages\"\ntunables = \"glibc.malloc.hugetlb=1\"\nenv = { QUICK = \"a \\\"b\\\" $c %d\" }\n";
+    std::fs::write(&setting, text).unwrap();
+    let said = tried(&place, &["--with", setting.to_str().unwrap(), "--emit", folder.to_str().unwrap()], &[&program]);
+    assert!(said.code == 0 && said.out.contains("Use quick: at least"), "{}", said.out);
+    let file = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let built = Command::new("cc").current_dir(&folder).args(["-o", "no-thp", "no-thp.c"]).status();
+    assert!(built.unwrap().success(), "{}", file("no-thp.c"));
+    let mut by_script = Command::new(folder.join("run.sh")).arg(&program).arg("wait").spawn().unwrap();
+    let huge = huge_bytes(by_script.id());
+    let of_process = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", by_script.id())).unwrap();
+    let [status, words, variables] = ["status", "cmdline", "environ"].map(of_process);
+    by_script.kill().unwrap();
+    by_script.wait().unwrap();
+    let cpu = file("systemd.conf").lines().find_map(|line| line.strip_prefix("CPUAffinity=").map(str::to_owned)).unwrap();
+    assert!(
+        huge == 0 && status.contains("THP_enabled:\t0"),
+        "malloc asks for huge pages, and {huge} bytes are in them: {status}"
+    );
+    assert!(status.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{cpu}: {status}");
+    assert_eq!(words, format!("{program}\0a word\0wait\0"));
+    assert!(variables.split('\0').any(|variable| variable == "QUICK=a \"b\" $c %d"), "{variables}");
+    assert_eq!(complaints(&place, &folder.join("systemd.conf")), "");
+    let java = Command::new("java").current_dir(&folder).args(["@jvm.options", "-XX:+PrintFlagsFinal", "-version"]).output();
+    if let Ok(java) = java {
+        let flags = String::from_utf8_lossy(&java.stdout).into_owned();
+        let flag = flags.lines().find(|line| line.contains(" UseTransparentHugePages ")).unwrap_or_default();
+        assert!(flag.contains("= true"), "{flag} {}", String::from_utf8_lossy(&java.stderr));
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! `load`: a whole file in a Vec, by one reader or by several threads.
 
 use crate::read::{errno, file};
+use crate::system::{mmap, MAP_POPULATE, MAP_SHARED, PROT_READ};
+use crate::uring::{Ring, Turn};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::raw::c_int;
+use std::os::raw::{c_int, c_void};
 use std::os::unix::fs::FileExt;
 use std::thread;
 
@@ -57,6 +59,28 @@ pub unsafe extern "C" fn rust_read_at_threads(descriptor: c_int, bytes: usize, p
     let mut whole = std::mem::ManuallyDrop::new(whole);
     *parts = Parts { start: whole.as_mut_ptr(), bytes: whole.len(), capacity: whole.capacity() };
     errno(result)
+}
+
+/// Bytes of one read by a ring.
+const STEP: usize = 1 << 20;
+
+/// A Vec of zeros that a ring fills.
+#[no_mangle]
+pub unsafe extern "C" fn rust_ring_load(ring: *mut Ring, descriptor: c_int, bytes: usize, parts: *mut Parts) -> c_int {
+    let mut whole = std::mem::ManuallyDrop::new(vec![0u8; bytes]);
+    *parts = Parts { start: whole.as_mut_ptr(), bytes: whole.len(), capacity: whole.capacity() };
+    let start = whole.as_mut_ptr();
+    let turn = |number: usize| {
+        let offset = number * STEP;
+        Turn { offset, memory: start.add(offset), bytes: STEP.min(bytes - offset) }
+    };
+    errno((*ring).read_all(descriptor, bytes.div_ceil(STEP), turn, |_| ()))
+}
+
+/// A shared mapping for reading with all its pages, as `memmap2::MmapOptions::populate` makes it.
+#[no_mangle]
+pub unsafe extern "C" fn rust_map_populate(at: *mut c_void, bytes: usize, descriptor: c_int) -> *mut c_void {
+    mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0)
 }
 
 #[no_mangle]

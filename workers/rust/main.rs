@@ -13,6 +13,7 @@ mod output;
 mod read;
 mod share;
 mod system;
+mod uring;
 
 /// Name of the worker in its transcript.
 #[no_mangle]

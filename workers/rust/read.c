@@ -1,5 +1,6 @@
 /* The untimed halves of the Rust methods of `read`. What is done with the bytes is the native worker's consumer. */
 #include "files.h"
+#include "methods/output/ring.h"
 #include "methods/read/map.h"
 
 struct pass {
@@ -11,6 +12,7 @@ struct pass {
 IN_RUST int rust_read(int descriptor, char *buffer, const struct pass *pass);
 IN_RUST int rust_read_buffered(int descriptor, char *buffer, const struct pass *pass);
 IN_RUST int rust_read_whole(int descriptor, const struct pass *pass);
+IN_RUST int rust_ring_read(struct ring_of_reads *ring, int descriptor, char *buffers, size_t depth, const struct pass *pass);
 IN_RUST void rust_use_map(const char *p, const struct pass *pass);
 
 static void take(void *sink, const void *data, size_t bytes)
@@ -64,6 +66,38 @@ static void fs_read(struct slot *s)
     read_end(s, &in, 0);
 }
 
+static void by_ring(struct slot *s)
+{
+    struct input in;
+    size_t depth = key_size(s, "queue_depth");
+    steps_ring_possible(s);
+    read_begin(s, &in, key_size(s, "chunk"), depth);
+    struct pass pass = pass_of(&in);
+    const char *path = in.path;
+    char *buffers = in.buffer;
+    struct ring_of_reads *ring = NULL;
+    uint64_t enters, completed;
+    int fd = -1;
+    PHASE(s, "open") {
+        fd = rust_open(path);
+        ring = rust_ring_open((unsigned)depth);
+    }
+    check_open(s, fd, "open");
+    check_done(s, ring ? 0 : -1, "io_uring_setup or mmap");
+    PHASE(s, "read") { in.error = rust_ring_read(ring, fd, buffers, depth, &pass); }
+    check_pass(s, &in, "io_uring_enter");
+    rust_ring_counts(ring, &enters, &completed);
+    int left;
+    PHASE(s, "close") {
+        left = rust_ring_close(ring);
+        rust_close(fd);
+    }
+    errno = left;
+    check_done(s, left ? -1 : 0, "munmap or close");
+    fact(s, "completed_bytes", completed);
+    read_end(s, &in, enters);
+}
+
 static void mapped(struct slot *s)
 {
     struct input in;
@@ -109,3 +143,9 @@ METHOD(rust_read_mmap, .experiment = "read", .name = "mmap",
        .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024",
        .laws = MAP_LAWS "; shared_mapping == 1; sequential_advice == 0; random_advice == 0; " LAZY_LAWS,
        .calls = "open:openat,mmap close:munmap,close", .run = mapped);
+
+METHOD(rust_read_io_uring, .experiment = "read", .name = "io_uring",
+       .summary = "io_uring through the page cache by its system calls, with `queue_depth` reads of `chunk` bytes in flight. Idiomatic.",
+       .phases = READ_PHASES, .keys = CHUNK_KEYS " queue_depth:count", .memory = "chunk * queue_depth + bytes / 1024",
+       .laws = CACHE_LAWS "; calls_counted == 1: read_calls == 0; completed_bytes == bytes",
+       .calls = "open:openat,io_uring_setup,mmap,brk? read:io_uring_enter,brk?,mmap?,munmap? close:munmap,brk?,close", .run = by_ring);

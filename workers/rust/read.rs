@@ -1,6 +1,7 @@
 //! `read`: a file by std's File, naively by a BufReader and as a whole, and by a mapping as the crate memmap2 makes one.
 
 use crate::system::{mmap, munmap, MAP_SHARED, PROT_READ};
+use crate::uring::{Ring, Turn};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -123,6 +124,28 @@ pub unsafe extern "C" fn rust_read_whole(descriptor: c_int, pass: *const Pass) -
         Ok(())
     };
     errno(work())
+}
+
+/// Reads by a ring into as many buffers as it is deep, each used in its turn.
+#[no_mangle]
+pub unsafe extern "C" fn rust_ring_read(
+    ring: *mut Ring,
+    descriptor: c_int,
+    buffers: *mut u8,
+    depth: usize,
+    pass: *const Pass,
+) -> c_int {
+    let pass = &*pass;
+    let buffer = |number: usize| buffers.add(number % depth * pass.step_bytes);
+    let turn = |number| {
+        let (offset, bytes) = pass.step(number);
+        Turn { offset, memory: buffer(number), bytes }
+    };
+    let take = |number| {
+        let (_, bytes) = pass.step(number);
+        pass.use_bytes(std::slice::from_raw_parts(buffer(number), bytes));
+    };
+    errno((*ring).read_all(descriptor, pass.steps, turn, take))
 }
 
 /// A shared mapping for reading, as `memmap2::Mmap::map` makes it, at an address that is free.

@@ -1,5 +1,4 @@
-//! Two sets of runs compared: unpaired, with the run as the unit of inference. A try or profile of a user's program is a
-//! run whose cells are its arms.
+//! Two sets of runs compared: unpaired, the run as the unit of inference. A study's arms are its cells.
 
 use crate::claims;
 use crate::command::{self, Times};

@@ -28,8 +28,7 @@ pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widene
     Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, judged, kind, &cells, (measure, widened))).collect())
 }
 
-/// The level of two cells' ratio: the higher of those that their ratios to the baseline have, because one that was chosen for
-/// being short chose the launches of both.
+/// The level of two cells' ratio: the higher of their levels, since a short one chose the launches of both.
 fn level_of(judged: &Judged, measure: usize, pair: [usize; 2]) -> f64 {
     pair.iter().filter_map(|&cell| judged.wall(measure, cell)).map(|estimate| estimate.confidence).fold(LEVEL, f64::max)
 }
@@ -180,8 +179,7 @@ pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group, w
     Ok(Some(best))
 }
 
-/// Marks figures below twice the floor: nothing is resolved there. A user's function there is not recommended: the compiler may
-/// have removed its loop.
+/// Marks figures below twice the floor, which resolves nothing. A user's function there may have lost its loop.
 pub(crate) fn floors(state: &State, cells: &mut [CellSummary], groups: &mut [GroupSummary]) {
     for group in groups {
         let Some(floor) = group.floor.map(|f| cells[f].clone()) else { continue };

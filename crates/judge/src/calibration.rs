@@ -1,5 +1,4 @@
-//! The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can
-//! be believed.
+//! Hidden duplicates of a run's baselines: the widths that its intervals must have, and whether it can be believed.
 
 use crate::{compared::Judged, estimate::shown};
 use record::summary::{AaCheck, Calibration};

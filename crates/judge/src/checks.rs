@@ -99,8 +99,7 @@ impl Checks {
         }
     }
 
-    /// The phases of a slot must be the method's own, all of them but those that `may_lack`, each timed once (`overall` is
-    /// the laboratory's).
+    /// A slot has its method's phases, all but those that `may_lack`, each timed once (`overall` is the laboratory's).
     pub(crate) fn phases(
         &mut self,
         method: &Method,

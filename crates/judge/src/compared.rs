@@ -119,8 +119,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
     comparisons
 }
 
-/// The reason why a verdict is withheld: launches on two levels have no one ratio, and an effect within a weak A/A check may
-/// be a bias.
+/// The reason to withhold a verdict: two levels have no one ratio, and an effect within a weak A/A check may be a bias.
 fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
     if let Some(found) = two_levels(logs) {
         let (low, high) = (found.low.exp(), found.high.exp());
@@ -132,8 +131,7 @@ fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCh
     (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
 }
 
-/// Marks the words that do not hold among all (Holm 1979): those of methods' headlines among each other, every other one
-/// among all words of the run.
+/// Marks words that do not hold together (Holm 1979): headlines among each other, every other among all of the run.
 pub(crate) fn adjust(all: &mut [Vec<CellComparison>], margin: f64) {
     for first in [false, true] {
         let family = all.iter_mut().flatten().filter(|c| c.estimate.is_some() && (c.first || !first));

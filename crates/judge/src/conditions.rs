@@ -1,5 +1,4 @@
-//! The same question under several conditions, and in a state of the machine beside the plain one: an answer that another
-//! contradicts depends on it.
+//! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
 use crate::estimate::{LEVEL, alone, shown};
 use crate::{estimate::PairedCost, evidence::Evidence, flags::distrust};
@@ -85,8 +84,7 @@ fn depends(
     Some((recommendation, conditions))
 }
 
-// The same methods on the plain machine and in a state of it: ratios of launches of the same block, and the effect on the
-// answer.
+// The same methods on the plain machine and in a state of it: ratios within a block, and the effect on the answer.
 
 /// Gives each group of a state its comparison with the group of the plain machine.
 pub(crate) fn compare_states(state: &State, evidence: &Evidence, groups: &mut [GroupSummary], widened: f64) {

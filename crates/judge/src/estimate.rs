@@ -152,8 +152,7 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     estimates
 }
 
-// The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can
-// be believed.
+// Hidden duplicates of a run's baselines: the widths that its intervals must have, and whether it can be believed.
 
 /// Cost of a column in each round.
 #[derive(Clone, Copy)]

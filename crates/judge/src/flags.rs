@@ -1,5 +1,4 @@
-//! Launches and rounds that something disturbed. A flag changes no figure and drops no sample; where the median itself must
-//! be a disturbed one, the cell is untrusted.
+//! Disturbed launches and rounds. A flag drops no sample; where the median must be disturbed, the cell is untrusted.
 
 use crate::checks::FactSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Figures};
@@ -11,8 +10,7 @@ use stats::quantile::median;
 const STEAL_SHARE: f64 = 0.05;
 /// A quota that keeps launches waiting for more than this share of their time is in their figures.
 const THROTTLED_SHARE: f64 = 0.05;
-/// Fewer stolen ticks of a CPU than this, over all launches of a cell, say nothing: steal is counted in ticks of 10 ms, and one
-/// of them is a twentieth of a launch of 0.2 s.
+/// Least stolen ticks of a cell that count: a tick of 10 ms is a twentieth of a launch of 0.2 s.
 const LEAST_STOLEN_TICKS: f64 = 5.0;
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
@@ -100,8 +98,7 @@ pub fn throttled(cell: &CellEvidence) -> Option<f64> {
     (share > THROTTLED_SHARE).then_some(share)
 }
 
-/// The share of a cell's rounds in which its process was switched out, where all of them are short; `None` for long ones,
-/// which meet other processes on any machine.
+/// The share of a cell's rounds with a switch, where all are short; `None` for long ones, which are always switched.
 pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
     // By CPU time, because a round that was switched out is long by the clock.
     let is_short = |m: &Figures| median(&mut m.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS);

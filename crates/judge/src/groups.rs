@@ -42,22 +42,37 @@ fn compared(state: &State, experiment: &Experiment) -> Vec<(Parameters, Vec<usiz
     for (index, planned) in state.cells.iter().enumerate().filter(|(_, c)| c.cell.experiment == experiment.name) {
         alike.entry(group_of(experiment, &planned.cell)).or_default().push(index);
     }
+    families(&alike)
+}
+
+/// The groups, each with the cells of those that contradict it nowhere.
+fn families(alike: &BTreeMap<Parameters, Vec<usize>>) -> Vec<(Parameters, Vec<usize>)> {
     let mut by_keys: BTreeMap<Vec<&String>, Vec<&Parameters>> = BTreeMap::new();
     for parameters in alike.keys() {
         by_keys.entry(parameters.keys().collect()).or_default().push(parameters);
     }
-    let mut families = Vec::new();
-    for (parameters, indices) in &alike {
+    let near = |parameters: &Parameters| -> Vec<&Parameters> {
         // Those with the same keys differ in a value: they are never compared.
         let keys: Vec<&String> = parameters.keys().collect();
-        let others = || by_keys.iter().filter(|(other, _)| **other != keys).flat_map(|(_, all)| all);
-        let near = || others().filter(|other| compatible(parameters, other));
-        if near().any(|other| other.len() > parameters.len()) {
+        let others = by_keys.iter().filter(|(other, _)| **other != keys).flat_map(|(_, all)| all);
+        others.filter(|other| compatible(parameters, other)).copied().collect()
+    };
+    let is_divided = |near: &[&Parameters]| near.iter().any(|a| near.iter().any(|b| !compatible(a, b)));
+    let mut families = Vec::new();
+    for (parameters, indices) in alike {
+        let near_ones = near(parameters);
+        // Its cells belong to each of the groups that contradict each other, and bring none of them together.
+        let is_shared = is_divided(&near_ones) && near_ones.iter().any(|other| !is_divided(&near(other)));
+        if is_shared || near_ones.iter().any(|other| other.len() > parameters.len()) {
             continue;
         }
-        let mut cells: Vec<usize> = indices.iter().chain(near().flat_map(|other| &alike[*other])).copied().collect();
+        let mut cells: Vec<usize> = indices.iter().chain(near_ones.iter().flat_map(|other| &alike[*other])).copied().collect();
         cells.sort_unstable();
         families.push((parameters.clone(), cells));
     }
     families
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/groups.rs"]
+mod tests;

@@ -1,5 +1,4 @@
-//! From a record to what may be believed of it: evidence, laws, ratios, verdicts, best sets and warnings. Pure: no clock, no
-//! environment, nothing is started.
+//! From a record to evidence, laws, ratios, verdicts, best sets and warnings. Pure: no clock, no environment.
 #![forbid(unsafe_code)]
 
 pub mod across;

@@ -61,8 +61,7 @@ fn is_below(field: &str, pattern: &str) -> bool {
     pattern.split('.').all(|wanted| parts.next().is_some_and(|part| wanted == "*" || wanted == part))
 }
 
-/// Every known fact in words, by its field's name. Going through the stored form needs no list of fields, so that a new
-/// one is compared from the day it is added.
+/// Every known fact in words, by its field's name in the stored form: a new field is compared from its first day.
 pub(crate) fn facts(environment: &Environment) -> Facts {
     let mut facts = BTreeMap::new();
     let value = serde_json::to_value(environment).unwrap_or_default();

@@ -35,8 +35,7 @@ impl Circumstances {
     }
 }
 
-/// The file in which a run folder keeps the scores of A/A checks that were known when the run began, where the look before it,
-/// which holds them otherwise, failed.
+/// The file for the scores of A/A checks that were known when the run began, where the first attempt failed.
 pub const KEPT: &str = "kept.json";
 
 /// The content of [`KEPT`].

@@ -15,8 +15,7 @@ use std::collections::BTreeMap;
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
-/// Up to this share of a cell's launches or samples may be flagged without a word: no median feels it, and the counts are in
-/// the summary and the run folder.
+/// Share of a cell's launches or samples that may be flagged without a warning: no median feels it.
 const TOLD_SHARE: f64 = 0.05;
 /// The share of a busy process's time that may be taken from it before it is told.
 const TAKEN_SHARE: f64 = 0.02;

@@ -86,8 +86,7 @@ pub struct Width {
     pub cell: usize,
     /// Half of the interval's width, as a share.
     pub half_width: f64,
-    /// True if the cell is ranked: an ordinary method of the baseline's worker. Lower bounds, other jobs, other workers and the
-    /// hidden duplicate are not.
+    /// True if ranked: an ordinary method of the baseline's worker; no lower bound, other job or hidden duplicate.
     pub ranked: bool,
 }
 

@@ -164,10 +164,12 @@ pub struct Experiment {
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
-    /// Time of a run of its default values, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
-    /// the overview's values are taken.
+    /// Seconds of a run of its default values, where more than [`USUAL_BUDGET_S`]; with less, the overview's values.
     #[serde(default)]
     pub budget_s: Option<f64>,
+    /// A guess at one cell's turn in a launch, in seconds, where its bytes do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_s: Option<f64>,
     /// Workers of the overview, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
@@ -176,8 +178,7 @@ pub struct Experiment {
     /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_methods: Vec<String>,
-    /// Discarded rounds at the start of each launch: the same for every launch, whatever else is in it, for a process's age
-    /// is part of what is compared.
+    /// Discarded rounds of each launch, the same for all: a process's age is part of what is compared.
     #[serde(default = "usual_warmup")]
     pub warmup_rounds: u32,
     /// The same where a worker compiles its code while it runs.
@@ -214,8 +215,7 @@ pub struct Title {
 }
 
 impl Title {
-    /// Reads it from a file that is known to be sound and says all of it before its question: to list twenty experiments
-    /// takes none of what else they say.
+    /// Reads it from a sound file that says all of it before its question, which is all that a list needs.
     pub fn parse(path: &str, text: &str) -> Result<Title> {
         let (start, _) = text.split_once("\nquestion = ").unwrap_or((text, ""));
         toml::from_str(start).map_err(|error| anyhow!("{path} does not begin with its title: {}", error.message()))
@@ -339,6 +339,12 @@ impl Experiment {
         let total = self.totals.iter().find(|t| t.name == headline);
         let first = total.map_or(headline == phase, |t| t.phases.iter().any(|p| p == phase));
         !first && self.phases.iter().any(|p| p == phase)
+    }
+
+    /// Tells whether a phase, or one of a total's, is measured only in rounds that prove.
+    pub fn is_sampled(&self, name: &str) -> bool {
+        let phases = self.totals.iter().find(|t| t.name == name).map_or(&[][..], |t| &t.phases);
+        self.seldom.iter().any(|phase| phase == name || phases.contains(phase))
     }
 
     /// Time of a run of its default values, in seconds.

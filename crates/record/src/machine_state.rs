@@ -1,5 +1,4 @@
-//! States of the machine under which an experiment is measured: how each is made, proved and undone. One file each in
-//! `states/`.
+//! States of the machine under which an experiment is measured: making, proof and undo. One file each in `states/`.
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -21,8 +20,7 @@ pub struct MachineState {
     pub title: String,
     /// Clause that follows "if": `no free block of a huge page is left`.
     pub when: String,
-    /// Words of the helper's maker. `{folder}` is a folder of the run, `{device}` the numbers of its device, `{zram}` a
-    /// device that nobody uses.
+    /// Words of the maker. `{folder}` is a folder of the run, `{device}` its device's numbers, `{zram}` an unused device.
     pub make: Vec<String>,
     /// True if a native worker has the state renewed before each slot: its own work uses the state up.
     pub renewed_by_slot: bool,
@@ -41,8 +39,7 @@ pub struct MachineState {
     pub needs: Vec<(String, String)>,
     /// Experiments to which the state matters: those of `run --states`.
     pub experiments: Vec<String>,
-    /// Facts that the state takes from methods: laws that name one are not asked. Counters that it moves itself: they disturb
-    /// no launch.
+    /// Facts that the state takes from methods, whose laws are not asked; counters that it moves, no disturbance.
     pub relieves: Vec<String>,
     /// Conditions on counters. A launch that breaks one is not judged.
     pub proofs: Vec<StateProof>,

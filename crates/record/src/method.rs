@@ -92,8 +92,7 @@ fn parse_role(word: &str) -> Result<Role> {
     })
 }
 
-/// The laws of a method. Those of a list that is known to be sound are read when they are first asked for: two hundred methods
-/// have two thousand laws.
+/// The laws of a method. A sound list's are parsed when first asked for: two hundred methods have two thousand.
 #[derive(Clone, Debug, Default)]
 pub struct Laws {
     text: String,

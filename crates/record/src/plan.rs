@@ -30,6 +30,9 @@ pub struct PlannedCell {
     /// Its `batch` is not the user's: a decision chooses it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free_batch: bool,
+    /// Every launch of it proves in a round: a figure is of a phase that other rounds lack.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proves: bool,
     /// Set where it was known beforehand that it cannot be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,

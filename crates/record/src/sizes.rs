@@ -63,8 +63,7 @@ impl Default for Here {
     }
 }
 
-/// No size that follows from a cache is larger: machines of servers tell of caches whose fourfold would take minutes to go
-/// over.
+/// The largest size that follows from a cache: servers report caches whose fourfold would take minutes.
 const MOST_BY_CACHE: u64 = 1 << 30;
 
 /// A size of an experiment's list on this machine: the largest of what stands between bars, each a size or a number of huge
@@ -98,8 +97,7 @@ pub fn here(text: &str, here: &Here) -> Result<String> {
     Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
 }
 
-/// Bytes in the largest binary unit that divides them evenly, else in the decimal one, else plainly: `64KiB`, `100MB`,
-/// `12345B`.
+/// Bytes in the largest binary unit that divides them, else the decimal one, else plain: `64KiB`, `100MB`, `12345B`.
 pub fn format_size(bytes: u64) -> String {
     let even = UNITS.iter().find(|(name, scale)| !name.is_empty() && bytes >= *scale && bytes.is_multiple_of(*scale));
     let (name, scale) = even.copied().unwrap_or(("B", 1));

@@ -1,5 +1,4 @@
-//! Answers to claims as a document: a row a claim, grouped by verdict on a screen and by question on the page, and everything
-//! about a few.
+//! Answers to claims as a document: a row each, by verdict on a screen and by question on the page, and a full form.
 
 use crate::document::{Block, Body, Column, Document, Entry, Place, Section, Shown, Table, TableCell};
 use crate::plot::{Axis, Plot};
@@ -11,11 +10,13 @@ use std::collections::BTreeSet;
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
 /// All verdicts, the most surprising first.
-const VERDICTS: [Word; 7] = [
+const VERDICTS: [Word; 9] = [
     Word::Reversed,
     Word::NoDifferenceHere,
     Word::Weaker,
+    Word::DoesNotHold,
     Word::Stronger,
+    Word::HoldsOrStronger,
     Word::Holds,
     Word::Undecided,
     Word::NotMeasurableHere,
@@ -31,7 +32,8 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     if !whole {
         document = document.section("answers", "Answers", Place::Screen, vec![table(all.iter(), None)]);
     }
-    for question in all.iter().map(|answer| answer.question.as_str()).collect::<BTreeSet<_>>() {
+    let mut seen = BTreeSet::new();
+    for question in all.iter().map(|answer| answer.question.as_str()).filter(|question| seen.insert(*question)) {
         let answers = all.iter().filter(|a| a.question == question);
         let short = if question.is_empty() { "no experiment" } else { question }.to_owned();
         let (id, title) = (format!("question-{question}"), format!("{short} ({})", answers.clone().count()));
@@ -186,7 +188,7 @@ pub fn list(claims: &[&Claim]) -> Document {
         };
         Entry::new(&claim.id, vec![TableCell::text(kind), TableCell::text(&claim.statement)])
     };
-    let columns = vec![Column::text("claim"), Column::text("kind"), Column::text("statement")];
+    let columns = vec![Column::text("claim"), Column::text("kind"), Column::sentences("statement")];
     let crossovers = claims.iter().filter(|c| c.kind == ClaimKind::Crossover).count();
     let absent = claims.iter().filter(|c| c.missing.is_some()).count();
     let total =

@@ -2,11 +2,14 @@
 //! page and Markdown render it, and nothing else writes lines or tags. Texts are plain: a renderer escapes them.
 
 use crate::numbers::{self, Work};
-use crate::plot::{Curves, Plot};
+use crate::plot::{Curves, Line, Plot};
 use record::outcome::Status;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate, Verdict};
 use serde::Serialize;
+
+/// Colors and marks of lines; no chart has more lines.
+const COLORS: usize = 7;
 
 /// A report.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -15,6 +18,8 @@ pub struct Document {
     pub subject: String,
     /// Its circumstances, a few words each: machine, kernel, time.
     pub head: Vec<String>,
+    /// The question that it answers, at the top of the page; may be empty.
+    pub question: String,
     /// Its parts, in order; each is an entry of the page's contents.
     pub sections: Vec<Section>,
 }
@@ -189,7 +194,7 @@ pub struct TableCell {
 
 impl Document {
     pub fn new(subject: impl Into<String>, head: impl IntoIterator<Item = String>) -> Document {
-        Document { subject: subject.into(), head: head.into_iter().collect(), sections: Vec::new() }
+        Document { subject: subject.into(), head: head.into_iter().collect(), ..Document::default() }
     }
 
     /// Its first line; none where it has neither a subject nor circumstances.
@@ -226,9 +231,19 @@ impl Block {
 }
 
 impl Chart {
-    /// Curves below which stand their caption and a key.
-    pub fn of_curves(caption: String, curves: Curves) -> Block {
-        let legend = Key::all(curves.lines.iter().map(|line| &line.label));
+    /// Curves below which stand their caption and a key. A label keeps its color in all charts that share `known`.
+    pub fn of_curves(caption: String, mut curves: Curves, known: &mut Vec<String>) -> Block {
+        let mut free: Vec<usize> = (0..COLORS).collect();
+        for line in &mut curves.lines {
+            let number = known.iter().position(|label| *label == line.label).unwrap_or(known.len());
+            if number == known.len() {
+                known.push(line.label.clone());
+            }
+            let at = free.iter().position(|&color| color == number % COLORS).unwrap_or(0);
+            line.color = free.remove(at);
+        }
+        let key = |line: &Line| Key { class: format!("c{}", line.color), text: line.label.clone() };
+        let legend = curves.lines.iter().map(key).collect();
         let plot = Plot::Curves { curves: Box::new(curves), label: caption.clone() };
         Block::Chart(Chart { caption: caption + ".", plot, legend })
     }

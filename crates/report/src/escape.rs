@@ -1,11 +1,9 @@
-//! Text from outside, made harmless for where it goes: one function a destination. A record, a file name or an argument may
-//! hold anything.
+//! Text from outside, made harmless for its destination, a function each. A record or a file name may hold anything.
 
 use serde::Serialize;
 use std::fmt::Write;
 
-/// True for a character that could steer a screen or deceive a reader: controls (C0, DEL, C1), bidirectional controls,
-/// invisible characters and line separators.
+/// True for a character that steers a screen or deceives: controls, bidirectional or invisible ones, line separators.
 pub fn is_steering(sign: char) -> bool {
     let unseen = matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}');

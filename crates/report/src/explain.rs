@@ -55,8 +55,12 @@ pub fn list(titles: &[Title], listed: &Listed) -> Document {
         )
     };
     let columns = ["experiment", "question", "methods", "languages"];
-    let columns =
-        vec![Column::text(columns[0]), Column::sentences(columns[1]), Column::number(columns[2]), Column::text(columns[3])];
+    let columns = vec![
+        Column::text(columns[0]),
+        Column::sentences(columns[1]),
+        Column::number(columns[2]),
+        Column::sentences(columns[3]),
+    ];
     let rows = titles.iter().filter(|title| !title.hidden).map(row);
     let next = ["pagewise list EXPERIMENT", "pagewise explain EXPERIMENT"].map(str::to_owned).into();
     let blocks = vec![Block::Table(Table::new("", columns, rows)), Block::Commands(next)];

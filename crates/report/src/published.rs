@@ -6,8 +6,7 @@ use record::published::{Figure, Published};
 use record::sizes::three_digits;
 use record::summary::{CellSummary, Summary};
 
-/// The articles' tables with our figures beside theirs. Of several articles, rows on which no statement rests and that were
-/// not measured are only counted.
+/// The articles' tables beside our figures. Of several articles, rows without a statement or figure are only counted.
 pub fn sections(articles: &[&Published], summary: &Summary) -> Vec<Section> {
     articles.iter().map(|article| section(article, articles.len() == 1, summary)).collect()
 }

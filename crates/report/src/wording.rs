@@ -80,8 +80,7 @@ pub fn percent(share: f64) -> String {
     format!("{} %", digits.strip_suffix(".0").unwrap_or(&digits))
 }
 
-/// By which factor something is faster or slower, as an interval: `4.7–6.0`. Both limits are at least one; they are rounded
-/// outwards.
+/// The factor of a difference as an interval, such as `4.7–6.0`. Both bounds are at least one, rounded outwards.
 pub fn factors(low: f64, high: f64) -> String {
     format!("{}–{}", factor_digits(low, Round::Down), factor_digits(high, Round::Up))
 }

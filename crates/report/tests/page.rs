@@ -176,3 +176,22 @@ fn figures_that_are_none_make_no_broken_page() {
 fn a_small_page_is_what_it_was() {
     insta::assert_snapshot!("page-one-launch", visible(&page(&fixture("one-launch"))));
 }
+
+#[test]
+fn a_method_has_one_color_in_all_charts_of_an_experiment() {
+    let mut repeated = 0;
+    for name in ALL {
+        let page = page(&fixture(name));
+        for section in page.split("<section id=\"experiment-").skip(1) {
+            let mut colors: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
+            for entry in section.split("<figure>").skip(1).flat_map(|figure| figure.split("<path class=\"").skip(1)) {
+                let Some((color, rest)) = entry.split_once('"').filter(|(class, _)| class.starts_with('c')) else { continue };
+                let Some((_, label)) = rest.split_once("</svg></svg>") else { continue };
+                let label = label.split("</li>").next().unwrap();
+                repeated += usize::from(colors.insert(label, color).is_some_and(|known| known == color));
+                assert_eq!(colors[label], color, "{name}: {label}");
+            }
+        }
+    }
+    assert!(repeated > 3, "{repeated} labels stand in several charts");
+}

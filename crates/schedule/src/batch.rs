@@ -1,5 +1,4 @@
-//! The batch of methods that are too short to time once: a repeated median over short launches, one batch for all cells that
-//! are compared with each other.
+//! The batch of methods too short to time once: a repeated median over short launches, one for all compared cells.
 
 use crate::action::{Action, CALIBRATION, Launch, StepResult};
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};
@@ -98,8 +97,7 @@ fn batch_of(view: &View, cell: usize) -> u32 {
     view.state.cells[cell].cell.parameters.get(BATCH).and_then(|batch| batch.parse().ok()).unwrap_or(1)
 }
 
-/// The batch with which the slowest cell's sample is short against a timer tick, unless the fastest would come too near to
-/// the cost of the clock.
+/// The batch with which the slowest sample is short against a timer tick and the fastest long against the clock.
 fn batch_for(fastest_ns: f64, slowest_ns: f64, clock_read_ns: f64) -> u32 {
     let (sample_ns, clock_reads) = SAMPLE;
     let most = sample_ns / slowest_ns.max(1e-3);

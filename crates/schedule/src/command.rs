@@ -120,7 +120,9 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     let in_mode = |mode: LaunchMode| moment.launches.iter().filter(move |launch| launch.mode == mode);
     let unseen = |launch: &CommandLaunch| launch.cost.as_ref().is_some_and(|cost| cost.faults_unseen.is_some());
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
-    let is_followed = !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain;
+    // Where six blocks exceed the budget, following faults in three of them has to do.
+    let is_late = block >= 3 && moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
+    let is_followed = !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain && !is_late;
     let modes = [
         (LaunchMode::PriceBase, true),
         (LaunchMode::PriceHuge, has_huge),

@@ -34,15 +34,14 @@ pub const LONGER: f64 = 1.25;
 pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
 /// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
-/// Seconds of a cell's turn whatever its size (start, checks and cleaning up), and for each byte of its job, with its checks. A
-/// guess that only shares out time.
+/// Seconds of a cell's turn (start, checks, cleaning up), and for each byte of its job. A guess that shares out time.
 pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.
 pub(crate) const LEAST_PILOT_S: f64 = 5.0;
-/// Share of the budget that one pilot of a run of claims may take.
-pub(crate) const PILOT_SHARE: f64 = 0.02;
+/// Pilots of a run of claims: the share of the budget that one may take, and of the time left that all of a pass may take.
+pub(crate) const CLAIM_PILOTS: (f64, f64) = (0.02, 0.5);
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
 /// visit is the longest, so that a run that is ended early has intervals.
 pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (300.0, &[0.4, 0.6, 0.8, 1.0])];
@@ -54,8 +53,7 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-/// Launches that the overview plans for a neighboring condition, and the factor by which its ratio may be wider than one under
-/// the usual condition.
+/// Launches planned for a neighboring condition in the overview, and the factor by which its ratio may be wider.
 pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;

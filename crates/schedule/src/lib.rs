@@ -163,8 +163,7 @@ impl Scheduler {
     }
 }
 
-/// The cells of a group in a block. Finished ones leave after the least launches; the baseline, its duplicate and unranked
-/// cells run in every launch.
+/// The cells of a group in a block. Finished ones leave after the least launches; baseline, twin and unranked stay.
 fn taking_part(state: &State, finished: &BTreeSet<usize>, launch_group: usize, block: i32) -> Vec<usize> {
     let mut cells = state.alive(launch_group);
     if u32::try_from(block).is_ok_and(|block| block >= state.plan.min_launches) {

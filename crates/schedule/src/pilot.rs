@@ -2,7 +2,7 @@
 //! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
 use crate::action::{Action, Launch, PILOT, StepResult};
-use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
+use crate::constants::{CLAIM_PILOTS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
 use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
@@ -29,14 +29,14 @@ impl Room {
         Room { until_s, held_s: if retry { f64::MIN_POSITIVE } else { 0.0 }, chooses, longest_s: None }
     }
 
-    /// The room of a run of claims, which chooses once all pilots are known.
+    /// The room of a run of claims, which chooses among what has a pilot.
     pub fn of_claims(view: &View) -> Room {
-        let until_s = view.state.budget_s;
-        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(until_s * PILOT_SHARE) }
+        let (one, all) = CLAIM_PILOTS;
+        let until_s = view.spent_s + view.left_s() * all;
+        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * one) }
     }
 
-    /// Tells whether something was admitted; the first comparison is measured however long it takes, so that a run has
-    /// a result.
+    /// Tells whether something was admitted; the first comparison is measured however long it takes.
     fn limits(&self) -> bool {
         self.chooses && self.held_s > 0.0
     }
@@ -200,8 +200,7 @@ fn open(view: &View, groups: &[usize]) -> Vec<usize> {
     groups.iter().copied().filter(is_open).collect()
 }
 
-/// Tells whether a round is so short that a single one tells little. The first round proves, which may take longer than what is
-/// measured.
+/// Tells whether a round is so short that one tells little. The first round proves, which may take longer.
 fn is_short(view: &View, group: usize) -> bool {
     let samples_ns = view.group(group).cells.iter().filter_map(|&cell| view.forecast.sample_ns(cell));
     let measured_s = samples_ns.sum::<f64>() / 1e9;

@@ -1,5 +1,4 @@
-//! The policy of an ordinary run: the widest ranked ratio is launched next, until all are as narrow as requested. It sees
-//! widths and never where a ratio lies.
+//! The policy of an ordinary run: the widest ranked ratio is launched next. It sees widths, never where a ratio lies.
 
 use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
 use record::decision::Reason;
@@ -45,8 +44,7 @@ impl Policy {
     }
 }
 
-/// Each set once, then those first that are complete soonest: what the time does not hold is one long comparison and not the
-/// last launch of all.
+/// Each set once, then those that are complete soonest: a lack of time costs one long comparison, not all.
 fn least(sets: &[SetStanding]) -> NextBlock {
     let lacking = (0..sets.len()).filter(|&set| sets[set].open && sets[set].launches < LEAST_POINTS);
     let rest_s = |set: usize| match sets[set].launches {

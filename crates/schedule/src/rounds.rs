@@ -73,8 +73,7 @@ pub(crate) fn worth(cost: LaunchCost, warmup_rounds: u32, rule: RoundsRule) -> f
     rounds.min(rule.enough_s / round_s).clamp(1.0, MOST_ROUNDS).ceil()
 }
 
-/// Rounds that lengthen a launch by a share of its start and warm-up: they cost little, and a launch of fewer would be mostly
-/// start.
+/// Rounds that lengthen a launch by a share of its start and warm-up: fewer would be mostly start.
 fn cheap(cost: LaunchCost, warmup_rounds: u32) -> u32 {
     let rounds = CHEAP * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
     rounds.clamp(1.0, PRECISION_ROUNDS.short) as u32

@@ -43,7 +43,11 @@ pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_roun
     let roles: Vec<Role> = cells.iter().map(|&cell| state.cells[cell].method.role).collect();
     let given = state.plan.rounds.is_some();
     let sparing = proves_by_round && !given && (block >= 0 || launch.rounds > 1);
-    turns(&roles, block, (launch.warmup_rounds, launch.rounds), seed, given || block < 0, sparing)
+    let mut turns = turns(&roles, block, (launch.warmup_rounds, launch.rounds), seed, given || block < 0, sparing);
+    if turns.proofs == [launch.rounds] && cells.iter().any(|&cell| state.cells[cell].proves) {
+        turns.proofs = vec![0];
+    }
+    turns
 }
 
 /// The turns of cells with these roles in a launch of so many discarded and measured rounds. With `everything` all cells take

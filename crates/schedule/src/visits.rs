@@ -137,8 +137,7 @@ fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step
     StepResult::After(vec![Task::Visit(visit)])
 }
 
-/// The shares of the budget: what each experiment needs, or the sizes of its jobs if that does not fit; in the overview what
-/// the pilots showed.
+/// The shares of the budget: each experiment's need, or its jobs' sizes; in the overview what the pilots showed.
 fn weights(view: &View, names: &[String]) -> Vec<f64> {
     let plan = &view.state.plan;
     if !plan.first_look {

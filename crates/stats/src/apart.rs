@@ -19,11 +19,9 @@ const WITH_TAILS: usize = 20;
 const WITH_FAR_TAILS: usize = 5000;
 /// The distance of these in deviations of a t distribution of [`MOST_FREEDOM`] degrees of freedom: twice 3.552.
 const FAR: f64 = 7.104;
-/// Degrees of freedom for each other value: a spread by quartiles is as sure as a deviation of 0.37 times as many
-/// (Rousseeuw & Croux 1993).
+/// Degrees of freedom a value: a spread by quartiles is worth 0.37 as many (Rousseeuw & Croux 1993).
 const EFFICIENCY: f64 = 0.37;
-/// However many the others are, tails are taken to be as heavy as those of this many degrees of freedom: machines are not
-/// normally distributed.
+/// Most degrees of freedom, however many the others are: machines are not normally distributed.
 const MOST_FREEDOM: f64 = 20.0;
 /// Below this a spread is taken for this, so that exact counts can be compared.
 const LEAST_SPREAD: f64 = 1e-9;

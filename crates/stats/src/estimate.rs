@@ -146,8 +146,7 @@ impl RatioEstimate {
     }
 }
 
-/// The confidence to compute intervals at: [`STOPPED_CONFIDENCE`] only where the precision itself ended the run, because
-/// only then were short intervals chosen.
+/// The confidence of intervals: [`STOPPED_CONFIDENCE`] only if precision ended the run and so chose short intervals.
 pub fn confidence(ended_by_precision: bool) -> f64 {
     if ended_by_precision { STOPPED_CONFIDENCE } else { CONFIDENCE }
 }

@@ -63,8 +63,7 @@ fn winsorised(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value.clamp(centre - most, centre + most)).collect()
 }
 
-/// The probability that neighbours are this much alike by chance, by ranks or by values, whichever is less likely; twice that,
-/// because two were asked (Bonferroni).
+/// The probability of such likeness of neighbours, by ranks or values, the smaller one doubled (Bonferroni).
 pub fn alike_by_chance(values: &[f64]) -> Result<f64, Undefined> {
     Ok((2.0 * neighbours_alike(values)?.min(neighbours_near(values)?)).min(1.0))
 }

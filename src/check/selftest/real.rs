@@ -109,8 +109,7 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 /// Work and methods of successive runs.
 const TURNS: [(&str, &[Regime]); 5] = [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
 
-/// The share of the time that a run of Java's methods gets, relative to a native one's: two virtual machines start and warm up
-/// for each launch.
+/// Share of the time for a run of Java's methods, relative to a native one's: two JVMs start and warm up each launch.
 const JAVA_WEIGHT: f64 = 2.6;
 
 /// The weight of the run of this number when the time is shared out.

@@ -68,7 +68,7 @@ impl<'a> TestBench<'a> {
         let free_batch = batch.is_none() && parameters.contains_key(BATCH);
         let cell =
             Cell { experiment: EXPERIMENT.to_owned(), method: method.to_owned(), worker: self.worker.name.clone(), parameters };
-        Ok(PlannedCell { cell, method: described.clone(), twin: false, free_batch, outcome: None })
+        Ok(PlannedCell { cell, method: described.clone(), twin: false, free_batch, proves: false, outcome: None })
     }
 
     fn plan(&self, trial: &Trial, budget_s: f64, seed: u64) -> Result<Plan> {
@@ -137,8 +137,7 @@ fn effects(summary: &Summary) -> Vec<Effect> {
     judged.collect()
 }
 
-// The usual way: all samples of A, then all of B, in one process, and a t test. Launched on purpose in that order; nothing
-// is regrouped.
+// The usual way: all samples of A, then all of B, in one process, and a t test; nothing is regrouped.
 
 /// Comparisons one after another in one launch: A, B, A, B …; each block of samples is used once.
 const PER_LAUNCH: usize = 4;

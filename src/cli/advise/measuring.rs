@@ -2,11 +2,11 @@
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
 use super::super::{Laboratory, run, runs_folder};
-use super::{super::runs::PART, super::start::Start, AdviseArgs};
+use super::{super::named::PART, super::start::Start, AdviseArgs};
 use crate::plan::{self, Choice, Terms, Wish, advice};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use judge::advise::{AdviceRequest, choices, has, points};
-use record::{advice::Topic, kind::Kind, summary::Summary};
+use record::{advice::Topic, kind::Kind, sizes::format_size, summary::Summary};
 use schedule::crossover::{CrossoverSearch, SizeAnswer};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -15,6 +15,11 @@ use std::time::Instant;
 const PRECISION: f64 = 0.015;
 /// Seconds that the question itself gets before sizes and other cases get any: workers start, and each method has a launch.
 const POINT_S: f64 = 3.0;
+
+/// A guess at the seconds that a size needs: a pilot and the launches of an interval of all its methods, by their bytes.
+fn least_s(request: &AdviceRequest, bytes: u64) -> f64 {
+    (stats::interval::LEAST_LAUNCHES + 1) as f64 * (request.ways.len() + 1) as f64 * schedule::guess_s(0.0, bytes as f64)
+}
 
 /// Use of the time of one question, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +36,8 @@ impl Spending {
     pub fn new(request: &AdviceRequest, budget_s: f64) -> Spending {
         let cases = if advice::cases(request).is_empty() { 0.0 } else { 0.15 };
         let axis = if request.topic.by_size { 0.6 } else { 0.0 };
-        let point_s = (budget_s * (1.0 - cases - axis)).max(POINT_S.min(budget_s));
+        let least_s = least_s(request, request.bytes).max(POINT_S);
+        let point_s = (budget_s * (1.0 - cases - axis)).max(least_s.min(budget_s));
         let beyond_s = if cases + axis > 0.0 { (budget_s - point_s) / (cases + axis) } else { 0.0 };
         Spending { point_s, axis_s: beyond_s * axis, cases_s: beyond_s * cases }
     }
@@ -111,6 +117,9 @@ impl<'a> AdviceSession<'a> {
         let terms = Terms { kind: Kind::Advise, created, launches, allow_system_changes, ..usual };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
+        if let Some(sentence) = report::ending::too_short(&plan, run::least_s(&plan)).filter(|_| self.made.is_empty()) {
+            remark!("pagewise: {sentence}");
+        }
         let path = runs_folder().join(&plan.run);
         let session = crate::run::Session::begin(plan, &path, self.forced)?;
         let (summary, stopped_by) = run::made(self.laboratory, &session, None)?;
@@ -130,16 +139,26 @@ impl<'a> AdviceSession<'a> {
             session.summaries().iter().any(|s| has(request, settings, request.bytes, s, session.margin))
         };
         if !known(self, &request.settings) {
+            // Half of a guess may do on a fast machine, and less says nothing.
+            let least_s = least_s(request, request.bytes);
+            if spending.point_s < least_s / 2.0 {
+                let (topic, size, count) = (&request.topic.id, format_size(request.bytes), request.ways.len() + 1);
+                bail!("{topic} compares {count} methods at {size}, and the least budget for it is about {least_s:.0}s");
+            }
             self.run(request, request.bytes, &request.settings, Spend::narrow(spending.point_s))?;
         }
         if spending.axis_s > 0.0 {
             let most = if own_file { request.bytes } else { u64::MAX };
             self.axis(request, spending.axis_s, most)?;
         }
-        let cases = advice::cases(request);
+        let mut cases = advice::cases(request);
+        let case_s = spending.cases_s / cases.len() as f64;
+        if case_s < least_s(request, request.bytes) / 2.0 {
+            cases.retain(|settings| known(self, settings));
+        }
         for settings in &cases {
             if self.stopped_by.is_none() && !known(self, settings) {
-                self.run(request, request.bytes, settings, Spend::narrow(spending.cases_s / cases.len() as f64))?;
+                self.run(request, request.bytes, settings, Spend::narrow(case_s))?;
             }
         }
         Ok(cases)
@@ -164,7 +183,16 @@ impl<'a> AdviceSession<'a> {
             let spent_s = begun.elapsed().as_secs_f64();
             let Ok(next) = search.next(&self.answers(&narrow, &without, &looks), spent_s, last_s) else { break };
             *looks.entry(next.size).or_default() += 1;
-            let spend = Spend { budget_s: next.budget_s, precision: next.half_width, launches: next.launches };
+            let (needed_s, left_s) = (least_s(&narrow, next.size), budget_s - spent_s);
+            if left_s < needed_s / 2.0 {
+                without.push(next.size);
+                continue;
+            }
+            let spend = Spend {
+                budget_s: next.budget_s.max(needed_s.min(left_s)),
+                precision: next.half_width,
+                launches: next.launches,
+            };
             self.run(&narrow, next.size, &request.settings, spend)?;
             // A size without a ratio, such as one that no method knows, would be measured again and again.
             if self.answers(&narrow, &[], &looks).iter().all(|answer| answer.size != next.size) {

@@ -146,8 +146,7 @@ const VARIABLE: &str = "PAGEWISE_ADVICE";
 /// Place for all users, written by an administrator.
 const SYSTEM: &str = "/etc/pagewise/advice.json";
 
-/// All places in the order in which they are looked at: `$PAGEWISE_ADVICE` alone where it is set, else the user's own and
-/// the machine's.
+/// All places in their order: `$PAGEWISE_ADVICE` alone where set, else the user's own and the machine's.
 pub(super) fn all() -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return vec![PathBuf::from(named)];

@@ -3,7 +3,7 @@
 mod index;
 
 use super::opened::{Opened, code_of_run, open_any};
-use super::{command, named, print, print_json, runs_folder, tags};
+use super::{command, named, named::first_of, output::print_folded, print, print_json, runs_folder, tags};
 use crate::{plan::catalog, run, run::session::judged};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
@@ -15,8 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-/// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
-pub(super) const PART: &str = "-p";
+/// Indent of what goes on in a further line of the list.
+const FURTHER: usize = 4;
+/// Column of the values of a run.
+const VALUE: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -109,7 +111,7 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
         bail!("no kept run has the tag {tag:?}");
     }
     if all.is_empty() && !arguments.json {
-        return print(&format!("no runs are kept yet below {}\n", store.display()));
+        return print_folded(&format!("no runs are kept yet below {}\n", store.display()), FURTHER);
     }
     let entries: Vec<&Entry> = all.iter().filter(|entry| is_wanted(entry, arguments)).collect();
     if arguments.json {
@@ -129,12 +131,7 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
     }
     let bytes: u64 = entries.iter().map(|e| e.bytes).sum();
     text += &format!("{} of {} runs, {}\n", entries.len(), all.len(), about_size(bytes as f64));
-    print(&text)
-}
-
-/// The first run of the command that made this further one.
-fn first_of(run: &str) -> Option<&str> {
-    run.rsplit_once(PART).filter(|(_, number)| number.parse::<u32>().is_ok()).map(|(first, _)| first)
+    print_folded(&text, FURTHER)
 }
 
 /// The beginning of a time in RFC 3339, from a year to a second; a sentence where it is none.
@@ -194,7 +191,7 @@ fn show(name: &str, json: bool) -> Result<u8> {
         text += &terminal(&format!("{:<19} {}", key.replace('_', " "), plain(value)));
         text.push('\n');
     }
-    print(&text)?;
+    print_folded(&text, VALUE)?;
     Ok(code)
 }
 
@@ -259,5 +256,5 @@ fn remove(names: &[String], yes: bool) -> Result<u8> {
         Folder::open(&runs_folder())?.remove(path.file_name().unwrap_or_default())?;
     }
     let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()).map(|n| n.to_string_lossy()).collect();
-    print(&format!("removed {}\n", names.join(" ")))
+    print_folded(&format!("removed {}\n", names.join(" ")), FURTHER)
 }

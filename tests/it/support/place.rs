@@ -64,6 +64,7 @@ impl Place {
     pub fn settle(&self, command: &mut Command) {
         command.env("XDG_DATA_HOME", self.file("data")).env("XDG_CACHE_HOME", cache());
         command.env("HOME", self.file("home")).env("TMPDIR", self.file("tmp")).env("XDG_RUNTIME_DIR", self.file("runtime"));
+        command.env("COLUMNS", "100");
         // Tests run at the same time, each in a machine of its own as far as runs are concerned.
         command.env("PAGEWISE_LOCK", self.path());
     }
@@ -72,7 +73,7 @@ impl Place {
     pub fn canary(&self, lie: &str, arguments: &[&str]) -> Command {
         let worker = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/canary.sh");
         let mut command = self.command(&["--worker", worker]);
-        command.args(arguments).env("CANARY_LIE", lie).env("CANARY_PLACE", self.path());
+        command.args(arguments).env("COLUMNS", "1000").env("CANARY_LIE", lie).env("CANARY_PLACE", self.path());
         command.env("CANARY_WORKER", native_worker(self));
         command
     }
@@ -141,7 +142,22 @@ pub fn native_worker(place: &Place) -> PathBuf {
 pub fn said(command: &mut Command) -> Said {
     let output = command.output().expect("the command starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said { code: code(&output), out: text(&output.stdout), err: text(&output.stderr) }
+    Said { code: code(&output), out: text(&output.stdout), err: unfolded(&text(&output.stderr)) }
+}
+
+/// Each note of standard error as one line: what goes on in a further one is indented by two.
+fn unfolded(text: &str) -> String {
+    let mut whole = String::new();
+    for line in text.split_inclusive('\n') {
+        match line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ') && whole.ends_with('\n')) {
+            Some(rest) => {
+                whole.pop();
+                whole += &format!(" {rest}");
+            }
+            None => whole += line,
+        }
+    }
+    whole
 }
 
 fn code(output: &Output) -> i32 {

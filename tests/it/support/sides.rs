@@ -204,6 +204,7 @@ impl Ended {
 pub fn pagewise(place: &tempfile::TempDir, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
     command
+        .env("COLUMNS", "400")
         .env("XDG_CACHE_HOME", super::cache::below(place.path()))
         .env("XDG_DATA_HOME", place.path())
         .env("PAGEWISE_LOCK", place.path())

@@ -40,7 +40,7 @@ impl Call {
     pub fn is_again(&self, first: &Call) -> bool {
         const MOVING: [&str; 9] = ["read", "write", "send", "recv", "splice", "copy_file", "process_vm", "mq_timed", "wait"];
         let moves = MOVING.iter().any(|word| first.name.contains(word));
-        let end = if moves { "," } else { ") =" };
+        let end = if moves { "," } else { " = " };
         let passed = |call: &Call| call.text.split(end).next().unwrap_or_default().trim_end().to_owned();
         self.name == first.name && self.phase == first.phase && passed(self) == passed(first)
     }
@@ -240,6 +240,7 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
         ("around" | "keep", _) => "16384".to_owned(),
         ("memory", _) => "unbounded".to_owned(),
         ("order", _) if method.name == "mmap-random" => "random".to_owned(),
+        ("old", _) if method.name.starts_with("in-place") || method.name == "unlink-write" => "cached".to_owned(),
         ("file", _) => capture.display().to_string(),
         (_, KeyKind::Choice(words)) => words[0].clone(),
         (_, KeyKind::Text | KeyKind::Size | KeyKind::Count | KeyKind::Number) => "1".to_owned(),

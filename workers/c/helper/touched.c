@@ -17,7 +17,7 @@ struct mapping {
     enum kind kind;
     bool advised; /* it would be, with the setting `thp` */
     bool libc;    /* of the C library's file */
-    bool kept;    /* it would come from memory that malloc had kept, with the setting `keep` */
+    bool kept;    /* it would come, or has grown, from memory that malloc had kept, with the setting `keep` */
 };
 
 /* A stretch of 2 MiB of one process. */
@@ -113,11 +113,7 @@ void touched_exec(pid_t pid)
     if (!p)
         return;
     forget_blocks(p);
-    memset(p->freed, 0, sizeof p->freed);
-    p->count = 0;
-    p->has_libc = p->calls_seen = false;
-    p->threads = 1;
-    p->heap_start = 0;
+    *p = (struct process){.next = p->next, .pid = pid, .threads = 1, .mappings = p->mappings, .room = p->room};
 }
 
 void touched_exit(pid_t pid)
@@ -176,6 +172,51 @@ static void put(struct process *p, struct mapping added)
     p->count += count - (last - first);
 }
 
+static const struct mapping *mapping_at(const struct process *p, uint64_t address)
+{
+    int low = 0, high = p->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (p->mappings[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < p->count && p->mappings[low].start <= address)
+        return &p->mappings[low];
+    /* A stack grows downwards into what was no mapping. */
+    return low < p->count && p->mappings[low].kind == STACK ? &p->mappings[low] : NULL;
+}
+
+/* The end of the heap, whose parts may be several mappings; 0 where there is none. */
+static uint64_t end_of_heap(const struct process *p)
+{
+    const struct mapping *heap = p->heap_start ? mapping_at(p, p->heap_start) : NULL;
+    for (; heap && heap + 1 < p->mappings + p->count && heap[1].kind == HEAP; heap++)
+        ;
+    return heap && heap->kind == HEAP ? heap->end : 0;
+}
+
+/* The place of the smallest freed block of at least so many bytes; of the smallest of all where there is none. */
+static uint64_t *freed_block(struct process *p, uint64_t bytes)
+{
+    uint64_t *best = p->freed;
+    for (uint64_t *f = p->freed; f < p->freed + FREED; f++)
+        if ((*f >= bytes) > (*best >= bytes) || ((*f >= bytes) == (*best >= bytes) && *f < *best))
+            best = f;
+    return best;
+}
+
+/* Whether a block comes from what was freed; the rest of that stays. A table that doubles never fits into its predecessors. */
+static bool reuse(struct process *p, uint64_t bytes)
+{
+    uint64_t *block = freed_block(p, bytes);
+    if (*block < bytes)
+        return false;
+    *block -= bytes;
+    return true;
+}
+
 /* A program that maps without a libc (Go's) cannot be made to ask for huge pages. */
 static bool would_advise(const struct process *p, enum kind kind, uint64_t bytes)
 {
@@ -195,23 +236,10 @@ void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, cons
         return;
     if (kind == HEAP && (!p->heap_start || start < p->heap_start))
         p->heap_start = start;
-    put(p, (struct mapping){start, start + bytes, kind, would_advise(p, kind, bytes), libc, false});
-}
-
-static const struct mapping *mapping_at(const struct process *p, uint64_t address)
-{
-    int low = 0, high = p->count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (p->mappings[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < p->count && p->mappings[low].start <= address)
-        return &p->mappings[low];
-    /* A stack grows downwards into what was no mapping. */
-    return low < p->count && p->mappings[low].kind == STACK ? &p->mappings[low] : NULL;
+    uint64_t end = start + bytes, heap_end = kind == HEAP && p->calls_seen ? end_of_heap(p) : 0;
+    bool grows = start < heap_end && heap_end < end; /* the record has all of it */
+    start = grows ? heap_end : start;
+    put(p, (struct mapping){start, end, kind, would_advise(p, kind, bytes), libc, grows && reuse(p, end - start)});
 }
 
 static struct block *block_of(struct process *p, uint64_t number)
@@ -254,26 +282,6 @@ static void give_back(struct process *p, uint64_t start, uint64_t end)
     }
 }
 
-/* The place of the smallest freed block of at least so many bytes; of the smallest of all where there is none. */
-static uint64_t *freed_block(struct process *p, uint64_t bytes)
-{
-    uint64_t *best = p->freed;
-    for (uint64_t *f = p->freed; f < p->freed + FREED; f++)
-        if ((*f >= bytes) > (*best >= bytes) || ((*f >= bytes) == (*best >= bytes) && *f < *best))
-            best = f;
-    return best;
-}
-
-/* Whether a block comes from what was freed; the rest of that stays. A table that doubles never fits into its predecessors. */
-static bool reuse(struct process *p, uint64_t bytes)
-{
-    uint64_t *block = freed_block(p, bytes);
-    if (*block < bytes)
-        return false;
-    *block -= bytes;
-    return true;
-}
-
 static void unmap(struct process *p, uint64_t start, uint64_t bytes)
 {
     const struct mapping *m = mapping_at(p, start);
@@ -312,6 +320,8 @@ static void remap(struct process *p, const struct mapping_call *c)
     if (m.kind == FILE_BACKED || m.kind == SHARED)
         return;
     uint64_t kept = c->bytes < c->to_bytes ? c->bytes : c->to_bytes;
+    if (kept < c->bytes && m.kind == MALLOC)
+        *freed_block(p, UINT64_MAX) = c->bytes - kept;
     if (kept < c->bytes)
         unmap(p, c->start + kept, c->bytes - kept);
     if (c->to != c->start) {
@@ -322,7 +332,8 @@ static void remap(struct process *p, const struct mapping_call *c)
     m.start = c->to;
     m.end = c->to + c->to_bytes;
     m.advised = would_advise(p, m.kind, c->to_bytes);
-    m.kept = false;
+    /* What is written from now on is the grown part, for the most part. */
+    m.kept = kept < c->to_bytes && m.kind == MALLOC && reuse(p, c->to_bytes - kept);
     put(p, m);
 }
 
@@ -354,12 +365,11 @@ static void advise(struct process *p, const struct mapping_call *c)
 /* The heap's end has moved, to what is no page's first byte for the most part. */
 static void move_end(struct process *p, uint64_t end)
 {
-    const struct mapping *heap = p->heap_start ? mapping_at(p, p->heap_start) : NULL;
-    uint64_t wanted = (end + PAGE - 1) / PAGE * PAGE;
-    for (; heap && heap + 1 < p->mappings + p->count && heap[1].kind == HEAP; heap++)
-        ;
-    if (heap && heap->kind == HEAP && wanted > p->heap_start && wanted < heap->end)
-        unmap(p, wanted, heap->end - wanted);
+    uint64_t wanted = (end + PAGE - 1) / PAGE * PAGE, heap_end = end_of_heap(p);
+    if (wanted <= p->heap_start || wanted >= heap_end)
+        return;
+    *freed_block(p, UINT64_MAX) = heap_end - wanted;
+    unmap(p, wanted, heap_end - wanted);
 }
 
 void touched_call(pid_t pid, const struct mapping_call *c)
@@ -459,7 +469,7 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
         return &touched.zero_read;
     bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
     touched.malloc_writes += is_malloc;
-    touched.again_malloc += p->calls_seen && m->kind == MALLOC ? m->kept : is_malloc && before;
+    touched.again_malloc += m->kept || (is_malloc && before && !(p->calls_seen && m->kind == MALLOC));
     return before ? &touched.again : first_write(m->kind);
 }
 

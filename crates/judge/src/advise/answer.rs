@@ -242,7 +242,7 @@ pub fn answer(
         measured: measured.filter(|(a, b)| a < b && request.topic.by_size),
         uses: here.as_ref().map_or_else(Vec::new, |h| repeated(request, h.summary)),
         also: also.into_iter().map(|(case, _)| case).collect(),
-        snippets: first.way.as_deref().map(&snippets).unwrap_or_default(),
+        snippets: snippets(first.way.as_deref().unwrap_or(&request.topic.obvious)),
         points,
         depends,
         reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),

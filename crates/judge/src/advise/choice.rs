@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 /// All that is said of the sizes of one question is wrong with at most this probability.
 const FAMILY: f64 = 0.05;
-/// The sizes that it is shared among: those so near to where an answer changes that chance can mislead there. Farther away
-/// ratios are many errors from 1.
+/// Sizes that share it: near a change of the answer chance can mislead; farther away ratios are many errors from 1.
 const SIZES: f64 = 6.0;
 
 /// The limits of a ratio's logarithm which hold at all sizes of a question together: at each size only one of them can mislead.
@@ -45,8 +44,7 @@ fn between(way: &AdvicePoint, other: &AdvicePoint) -> (f64, f64) {
     (log - other_log - half, log - other_log + half)
 }
 
-/// The way that is shown to cost less at the most sizes: where it does, others take its place only where they are shown to be
-/// better than it.
+/// The method shown to cost less at the most sizes; others replace it only where they are shown to be better.
 fn usual<'a>(all: &BTreeMap<u64, Vec<Known<'a>>>, edge: f64) -> Option<&'a str> {
     let mut scores: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for known in all.values().flatten() {
@@ -89,8 +87,7 @@ pub fn choices(points: &[AdvicePoint], obvious: &str, margin: f64) -> Vec<(u64, 
     choices
 }
 
-/// From which size to which one way is shown to cost less. Between two segments nothing is shown, and so is it below the first
-/// and beyond the last.
+/// Ranges of sizes with the method shown to cost less there. Between, below and beyond them nothing is shown.
 pub fn segments(points: &[AdvicePoint], obvious: &str, margin: f64) -> Vec<Segment> {
     let mut spans: Vec<(String, Vec<u64>)> = Vec::new();
     let mut before: Option<String> = None;

@@ -1,5 +1,4 @@
-//! A question with the cells that answer it here, the ratios of the ways to the usual choice, and the number of uses from
-//! which another way costs less.
+//! A question with its cells here, ratios to the usual choice, and the number of uses from which another method pays.
 
 use super::pool::pooled;
 use crate::claims::figure::{ClaimSide, timed};

@@ -108,10 +108,10 @@ pub(super) fn judge(
     let tests = figures.into_iter().enumerate().filter_map(|(point, figure)| {
         let figure = figure?;
         let distance = from_one(&figure);
-        Some(FigureTest { point, figure, distance })
+        Some(FigureTest { point, figure, distance, to_coarse: distance })
     });
     let tests = tests.collect();
-    JudgedJob { answer, p, tests }
+    JudgedJob { answer, p, coarse: None, tests }
 }
 
 /// Distance of a figure from one, where neither way is cheaper.

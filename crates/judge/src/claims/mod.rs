@@ -25,6 +25,8 @@ struct JudgedJob {
     answer: JobAnswer,
     /// The probability of its word where it is wrong, one where it has none yet; absent where the figure is no estimate.
     p: Option<f64>,
+    /// The coarse verdict with its probability, of a claim that has one.
+    coarse: Option<(Word, f64)>,
     /// Deciding figures, each with its distance from the edge that it must not cross, as a logarithm.
     tests: Vec<FigureTest>,
 }
@@ -33,11 +35,13 @@ struct FigureTest {
     point: usize,
     figure: ClaimFigure,
     distance: f64,
+    /// The distance from the edge that decides its coarse verdict.
+    to_coarse: f64,
 }
 
 impl JudgedJob {
     fn nothing(answer: JobAnswer) -> JudgedJob {
-        JudgedJob { answer, p: None, tests: Vec::new() }
+        JudgedJob { answer, p: None, coarse: None, tests: Vec::new() }
     }
 }
 
@@ -91,6 +95,14 @@ fn adjust(all: &mut [Vec<JudgedJob>]) {
             entry.answer.word = Word::Undecided;
             entry.answer.cause.clear();
             entry.answer.why = format!("by itself it would be called \"{alone}\", but not among {} questions", values.len());
+        }
+    }
+    // A true null is either of the coarse verdict or of the exact one, and what Holm's steps left open counts for both.
+    let open = |entry: &&mut JudgedJob| entry.p.is_some() && entry.answer.word == Word::Undecided;
+    let left = all.iter_mut().flatten().filter(open).count() as f64;
+    for entry in all.iter_mut().flatten().filter(open) {
+        if let Some((word, _)) = entry.coarse.filter(|(_, p)| *p <= FAMILY / left) {
+            entry.answer.word = word;
         }
     }
 }
@@ -217,8 +229,9 @@ fn single(
         answer.why = regions.undecided(&figure.estimate);
     }
     let p = if answer.word.is_decided() { regions.p(answer.word, &figure) } else { figure.error.map(|_| 1.0) };
-    let distance = regions.distance(figure.estimate.ratio);
-    JudgedJob { answer, p, tests: vec![FigureTest { point: 0, figure, distance }] }
+    let (distance, merged) = (regions.distance(figure.estimate.ratio), regions.coarse());
+    let (coarse, to_coarse) = (merged.nearest(&figure), merged.distance(figure.estimate.ratio));
+    JudgedJob { answer, p, coarse, tests: vec![FigureTest { point: 0, figure, distance, to_coarse }] }
 }
 
 /// Tells whether the budget did not reach one of the sides.

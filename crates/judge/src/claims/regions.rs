@@ -87,6 +87,20 @@ impl Regions {
         figure.tail(self.distance(figure.estimate.ratio))
     }
 
+    /// The same line in regions of coarse verdicts: neighbors that have the same one are merged.
+    pub fn coarse(&self) -> Regions {
+        let verdicts: Vec<Word> = self.verdicts.iter().map(|word| word.coarse()).collect();
+        let kept: Vec<usize> = (0..self.edges.len()).filter(|&i| verdicts[i] != verdicts[i + 1]).collect();
+        let regions = kept.iter().copied().chain([self.edges.len()]);
+        Regions { edges: kept.iter().map(|&i| self.edges[i]).collect(), verdicts: regions.map(|i| verdicts[i]).collect() }
+    }
+
+    /// The verdict of the region that a figure lies in, with its probability where the truth lies at the nearer edge.
+    pub fn nearest(&self, figure: &ClaimFigure) -> Option<(Word, f64)> {
+        let word = self.verdicts[self.index(figure.estimate.ratio)];
+        Some((word, self.p(word, figure)?))
+    }
+
     /// Distance of a figure from the nearer edge of its region, as a logarithm; without end where no edge is near it.
     pub fn distance(&self, ratio: f64) -> f64 {
         let (log, region) = (ratio.ln(), self.index(ratio));

@@ -35,18 +35,21 @@ pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<M
     let mut all = Vec::new();
     for (claim, judged) in claims.iter().zip(&judged) {
         for (number, (job, found)) in claim.jobs.iter().zip(judged).enumerate() {
-            if found.answer.word.is_decided() {
+            let word = found.answer.word;
+            if word.is_decided() && !word.is_coarse() {
                 continue;
             }
-            let open = found.tests.iter().filter_map(|test| lacking(claim, job, test, number == 0, FAMILY / questions as f64));
+            let (level, decides) = (FAMILY / questions as f64, number == 0 && !word.is_coarse());
+            // Any verdict comes first, then the exact one.
+            let distance = |test: &FigureTest| if decides { test.to_coarse } else { test.distance };
+            let open = found.tests.iter().filter_map(|t| lacking(claim, job, (t, distance(t)), decides, level));
             all.extend(open);
         }
     }
     all
 }
 
-/// Possible overestimate of a figure's error with so many launches: one that was disturbed among six makes it
-/// so, and giving up is only right beyond that.
+/// Possible overestimate of an error with so many launches: one disturbed launch of six makes it, so giving up waits.
 fn doubt(launches: usize) -> f64 {
     match launches {
         0..9 => 3.0,
@@ -60,7 +63,7 @@ fn doubt(launches: usize) -> f64 {
 fn lacking(
     resolved: &ResolvedClaim,
     job: &ResolvedJob,
-    test: &FigureTest,
+    (test, distance): (&FigureTest, f64),
     decides: bool,
     level: f64,
 ) -> Option<MissingLaunches> {
@@ -73,8 +76,8 @@ fn lacking(
     // Few launches look more alike than they are; of many it is known, and what they leave of the degrees of freedom counts.
     let freedom = if have < ERROR_KNOWN { test.figure.freedom.max(have as f64 - 1.0) } else { test.figure.freedom };
     let hoped = ClaimFigure { error, freedom, ..test.figure.clone() };
-    let enough = |launches: &usize| hoped.tail_after(test.distance, *launches).is_some_and(|p| p <= level);
-    let holds_now = test.figure.tail(test.distance)? <= level;
+    let enough = |launches: &usize| hoped.tail_after(distance, *launches).is_some_and(|p| p <= level);
+    let holds_now = test.figure.tail(distance)? <= level;
     if resolved.claim.kind == ClaimKind::Crossover && holds_now {
         return None;
     }

@@ -4,8 +4,7 @@ use record::command::{ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPl
 use record::{kind::Kind, launches::signal_name, summary::NoteKind};
 use std::collections::BTreeSet;
 
-/// The reason why an arm is not launched again: the machine lacks what it needs, or it has failed. The baseline's failure
-/// ends a study.
+/// The reason for ending an arm's launches: a lack of the machine, or a failure. The baseline's failure ends a study.
 pub fn given_up(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize) -> Option<Failure> {
     let skipped = plan.arms[arm].skipped.clone();
     let skipped = skipped.map(|reason| Failure { kind: FailureKind::Skipped { reason }, message: None });

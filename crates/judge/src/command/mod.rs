@@ -1,5 +1,4 @@
-//! Studies of a user's program, judged: costs of launches that were interleaved in blocks, and prices of its memory events.
-//! Pure.
+//! Studies of a user's program, judged: costs of launches interleaved in blocks, and prices of memory events. Pure.
 
 mod failure;
 pub mod profile;

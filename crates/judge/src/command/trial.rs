@@ -1,5 +1,4 @@
-//! A try, judged: the change of each arm against the baseline with its interval, the A/A check, and whether each setting was
-//! seen to take effect.
+//! A try, judged: each arm's change against the baseline with its interval, the A/A check, and each setting's effect.
 
 use super::{Times, failure, proof};
 use crate::estimate::{LEVEL, of_series, shown};

@@ -63,8 +63,7 @@ fn criterion(question: &SetQuestion, places: &[NodePlace], margin: f64) -> Optio
     })
 }
 
-/// The median node's logarithm, and how far from it a node may lie: the margin, and beyond that what nodes and a short
-/// check scatter.
+/// The median node's logarithm, and a node's largest distance: the margin, and the scatter of nodes and short checks.
 fn limits(places: &[NodePlace], margin: f64) -> Option<(f64, f64)> {
     let (mut logs, mut errors) = figures(places);
     if logs.len() < LEAST {

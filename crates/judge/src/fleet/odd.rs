@@ -122,8 +122,7 @@ pub(super) fn commonest(places: &[NodePlace]) -> Option<(Status, usize)> {
     counts.into_iter().max_by_key(|(_, count)| *count)
 }
 
-/// Nodes on which a CPU quota kept a cell waiting, where on most others none did. It needs no distance from others' costs:
-/// the kernel counted it.
+/// Nodes on which a CPU quota kept a cell waiting, unlike most others. The kernel counted it, so no distance is needed.
 fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     let (held, free): (Vec<_>, Vec<_>) = places.iter().partition(|place| place.is_throttled());
     if (free.len() as f64) < COMMON * (places.len() - 1) as f64 {

@@ -34,8 +34,7 @@ pub struct Identical {
     pub rounds: f64,
     pub sample_ns: f64,
     pub seconds: f64,
-    /// Time of one comparison of two such cells until its half-width is 1 %, in seconds: its share of the run's time, as
-    /// widths shrink with the square root of time.
+    /// Seconds until a comparison of two such cells has a half-width of 1 %, as widths shrink with the root of time.
     pub seconds_to_one_percent: f64,
 }
 
@@ -45,8 +44,7 @@ pub struct KnownEffect {
     pub work: String,
     pub extra_permille: u64,
     pub truth: f64,
-    /// The true ratio of the samples lies between this and `truth`: each contains the stopwatch too, which no extra work
-    /// lengthens.
+    /// The true ratio of the samples lies between this and `truth`: each also holds the stopwatch, which stays.
     pub truth_of_samples: f64,
     /// One read of the clock as a share of a sample: nothing is known more exactly.
     pub resolution: f64,

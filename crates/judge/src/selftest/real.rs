@@ -48,8 +48,7 @@ pub struct Real {
     pub more: usize,
     /// Those whose interval lies above one as a whole.
     pub seen: usize,
-    /// Those whose interval shares nothing with what the truth may be: from 1, where all of it is fixed cost, to
-    /// [`CellWork::most`].
+    /// Intervals beside what the truth may be: from 1, where all of it is fixed cost, to [`CellWork::most`].
     pub missed: usize,
     pub estimate: f64,
     /// Sentences that the truth contradicts: a verdict, a best set or a recommendation.

@@ -47,8 +47,7 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub condition: String,
     pub obvious: String,
-    /// The way that is shown to cost less than the obvious one, or the obvious one where no way does; absent where nothing is
-    /// settled.
+    /// The method shown to cost less than the usual choice, or the usual choice where none is; absent if not settled.
     #[serde(rename = "use")]
     pub way: Option<String>,
     /// Its cost relative to the usual choice's.

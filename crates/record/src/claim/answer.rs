@@ -16,8 +16,11 @@ pub enum Word {
     NoDifferenceHere,
     /// As said, but by less; of an absolute claim: it costs less; of a crossover: it pays only later.
     Weaker,
+    /// Reversed, without a difference, or weaker: which of them is open.
+    DoesNotHold,
     /// As said, and by more; of an absolute claim: it costs more; of a crossover: it pays sooner.
     Stronger,
+    HoldsOrStronger,
     Holds,
     /// The interval lies across an edge that decides.
     Undecided,
@@ -30,7 +33,9 @@ impl Word {
             Word::Reversed => "reversed",
             Word::NoDifferenceHere => "no difference here",
             Word::Weaker => "weaker",
+            Word::DoesNotHold => "does not hold",
             Word::Stronger => "stronger",
+            Word::HoldsOrStronger => "holds or stronger",
             Word::Holds => "holds",
             Word::Undecided => "undecided",
             Word::NotMeasurableHere => "not measurable here",
@@ -40,6 +45,16 @@ impl Word {
     /// Tells whether it says something of the claim.
     pub fn is_decided(self) -> bool {
         !matches!(self, Word::Undecided | Word::NotMeasurableHere)
+    }
+
+    /// Tells whether it leaves open which of several exact verdicts is true.
+    pub fn is_coarse(self) -> bool {
+        matches!(self, Word::DoesNotHold | Word::HoldsOrStronger)
+    }
+
+    /// The coarse verdict that this exact one implies.
+    pub fn coarse(self) -> Word {
+        if matches!(self, Word::Holds | Word::Stronger) { Word::HoldsOrStronger } else { Word::DoesNotHold }
     }
 }
 
@@ -98,8 +113,7 @@ pub struct JobAnswer {
     pub ratio: Option<Estimate>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// True if both sides are of the same blocks of launches; where not, what differs between their times is not in
-    /// the interval.
+    /// True if both sides share their blocks of launches; otherwise the interval lacks what differs between their times.
     pub paired: bool,
     /// Of a crossover: between which values it lies.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -242,8 +242,7 @@ impl Holds {
         self.parameter.as_deref().unwrap_or("bytes")
     }
 
-    /// The values of it that a crossover is measured at, ascending: those of the file, or both edges, what lies between them,
-    /// and an eighth and eight times of them.
+    /// The values of a crossover, ascending: the file's, or both edges, those between, an eighth and eight times.
     pub fn points(&self) -> Vec<u64> {
         let mut points: Vec<u64> = match (self.sizes.is_empty(), self.edges()) {
             (false, _) => self.sizes.iter().filter_map(|s| crate::sizes::parse_size(s).ok()).collect(),

@@ -240,8 +240,7 @@ impl RunFolder {
         sha256_hex(&parts)
     }
 
-    /// The sealed file that is not as it was written. The journals' first lines are sealed with these files, so that a
-    /// change of one shows there first.
+    /// The sealed file that was changed. The journals' first lines are sealed with it, so it shows there first.
     fn altered(&self) -> Option<String> {
         let sound = |name: &str| {
             let mut bytes = journal::bytes_if_there(&self.folder, name).unwrap_or_else(|_| vec![0]);
@@ -306,8 +305,7 @@ impl RunFolder {
         Ok(Kept { path: self.path().to_owned(), plan, launches: records, interrupted, damage })
     }
 
-    /// Keeps a launch of a run: its texts as a frame, then its line, which says where the frame lies. Without room, neither
-    /// stays.
+    /// Keeps a launch of a run: its texts as a frame, then the line that locates it. Without room, neither stays.
     pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[FramePart]) -> Result<()> {
         let end = match self.end.get() {
             Some(end) => end,

@@ -130,8 +130,7 @@ impl Ladder {
         alike(&last).then(|| last[IN_MEMORY / 2])
     }
 
-    /// The largest working set that the caches still hold: its reads cost less than half of memory's. None where the
-    /// ladder ends before memory begins.
+    /// The largest working set within the caches: reads cost less than half of memory's. None if no step is beyond.
     pub fn reach(&self) -> Option<&Step> {
         let memory_ps = self.memory_ps()?;
         let near = self.steps.iter().rposition(|s| s.read_ps.saturating_mul(2) < memory_ps)?;

@@ -23,8 +23,7 @@ facts! { m:
         rights: Rights = Rights::read(m);
         limits: Limits = Limits::read(m);
         tools: Tools = Tools::read(m);
-        /// Variables that would change what a worker allocates, loads or compiles. Workers are not given them unless the
-        /// plan says so.
+        /// Variables that change what a worker allocates, loads or compiles; it gets them only if the plan says so.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         variables: BTreeMap<String, String> = BTreeMap::new();
     }

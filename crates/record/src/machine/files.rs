@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-/// Files of one machine by their absolute paths. A file that cannot be read is absent: kernels differ, and a missing file is a
-/// fact, not an error.
+/// Files of one machine by absolute path. An unreadable file is absent: kernels differ, and that is no error.
 pub trait Files {
     /// The first `most` bytes of a file, for which every call names the same number.
     fn start(&self, path: &str, most: u64) -> Option<String>;

@@ -21,8 +21,7 @@ pub struct Preflight {
     pub memory_threads: Vec<Busy>,
     /// Frequency of each CPU in kilohertz, before and after; empty where the kernel does not say.
     pub frequency_khz: Vec<(u64, u64)>,
-    /// The scores (`AaCheck::z`) of the A/A checks of this machine's kept runs, as known then: they stand here so that
-    /// a run's folder has a file less.
+    /// The scores (`AaCheck::z`) of the A/A checks of this machine's kept runs, as known then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept_scores: Vec<f64>,
 }
@@ -107,8 +106,7 @@ pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub steal_share: f64,
-    /// Microseconds for which CPU quotas of the control groups above this process kept their processes waiting, added up over
-    /// CPUs and groups (`cpu.stat`).
+    /// Microseconds that CPU quotas of this process's control groups took, over CPUs and groups (`cpu.stat`).
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub throttled_us: u64,
     /// CPU time of everything that ran, in seconds.

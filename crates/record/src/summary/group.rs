@@ -168,8 +168,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict of an interval; the margin runs from `1 / (1 + margin)` to `1 + margin`, so that exchanging the two
-    /// exchanges faster and slower.
+    /// The verdict of an interval. The margin is `1 / (1 + margin)` to `1 + margin`: exchanged sides mirror it.
     pub fn from_interval(low: f64, high: f64, margin: f64) -> Verdict {
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
         if high < below {

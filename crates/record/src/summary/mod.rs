@@ -1,5 +1,4 @@
-//! Result of a run: the shape of `summary.json` and of `run --json`. The committed JSON Schema describes it. A report
-//! needs nothing else.
+//! Result of a run: the shape of `summary.json` and `run --json`, with a committed schema. A report needs nothing else.
 
 pub mod cell;
 mod group;

@@ -11,7 +11,7 @@ fn plan(cells: usize, rounds: Option<u32>) -> Plan {
     let method = Method::parse("method\tx\ty\tphases=map\tkeys=batch:count").unwrap();
     let parameters = BTreeMap::from([(BATCH.to_owned(), "1".to_owned())]);
     let cell = Cell { experiment: "x".to_owned(), method: "y".to_owned(), worker: "c-O3".to_owned(), parameters };
-    let one = PlannedCell { cell, method, twin: false, free_batch: true, outcome: None };
+    let one = PlannedCell { cell, method, twin: false, free_batch: true, proves: false, outcome: None };
     Plan {
         schema: SCHEMA,
         kind: Kind::Run,

@@ -24,15 +24,19 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     blocks.extend(Block::list("", cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case, answer.margin))));
     blocks.extend(by_size(answer));
     blocks.extend(answer.uses.iter().map(|uses| Block::Text(format!("Often: {}", repeated(uses)))));
-    for other in &answer.also {
-        let differs = other.settings.iter().filter(|(k, v)| case.settings.get(*k) != Some(v));
-        let differs: Vec<String> = differs.map(|(k, v)| format!("{k}={v}")).collect();
-        let when =
-            if other.condition.is_empty() { format!("With {}", differs.join(" ")) } else { format!("If {}", other.condition) };
-        blocks.push(Block::Text(format!("{when}: {}", advised(other))));
-    }
+    let others = together(answer.also.iter().map(|other| (condition(case, other), advised(other))));
+    blocks.extend(others.into_iter().map(|(when, advice)| {
+        let when = when.join("; ");
+        let is_shared = case.way.is_none() && advice == advised(case);
+        Block::Text(if is_shared {
+            format!("The same {when}.")
+        } else {
+            format!("{}{}: {advice}", when[..1].to_uppercase(), &when[1..])
+        })
+    }));
     for snippet in &answer.snippets {
-        blocks.push(Block::Heading(format!("{} ({}):", snippet.path, snippet.language)));
+        let usual = if case.way.is_none() { "The usual choice, " } else { "" };
+        blocks.push(Block::Heading(format!("{usual}{} ({}):", snippet.path, snippet.language)));
         blocks.push(Block::Code(snippet.code.clone()));
     }
     let title = format!("To {} ({})", answer.does, format_size(answer.bytes));
@@ -42,6 +46,27 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
         Place::Everywhere,
         rests_on(answer),
     )
+}
+
+/// Clause of the condition of another case.
+fn condition(case: &Case, other: &Case) -> String {
+    if !other.condition.is_empty() {
+        return format!("if {}", other.condition);
+    }
+    let differs = other.settings.iter().filter(|(k, v)| case.settings.get(*k) != Some(v));
+    format!("with {}", differs.map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" "))
+}
+
+/// The names of each sentence, so that what is shared is said once.
+fn together(all: impl Iterator<Item = (String, String)>) -> Vec<(Vec<String>, String)> {
+    let mut shared: Vec<(Vec<String>, String)> = Vec::new();
+    for (name, sentence) in all {
+        match shared.iter_mut().find(|(_, known)| *known == sentence) {
+            Some((names, _)) => names.push(name),
+            None => shared.push((vec![name], sentence)),
+        }
+    }
+    shared
 }
 
 fn settings(settings: &BTreeMap<String, String>) -> String {
@@ -54,11 +79,17 @@ fn advised(case: &Case) -> String {
             format!("Use {way}: it takes {} of the time of {}, the usual choice.", ratio_words(gain), case.obvious)
         }
         (Some(way), None) => format!("Use {way}, the usual choice: no other is shown to be faster."),
-        (None, _) => match case.missing.iter().find(|(way, _)| *way == case.obvious) {
-            Some((way, reason)) => format!("Nothing is advised: {way} could not be measured here: {reason}"),
+        (None, _) => match unmeasured(case) {
+            Some((ways, reason)) => format!("Nothing is advised: {} could not be measured here: {reason}", ways.join(", ")),
             None => "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned(),
         },
     }
+}
+
+/// The usual choice where it could not be measured, the methods that lack figures for the same reason, and the reason.
+fn unmeasured(case: &Case) -> Option<(Vec<String>, String)> {
+    let all = together(case.missing.iter().rev().cloned());
+    all.into_iter().find(|(ways, _)| ways.contains(&case.obvious))
 }
 
 /// Methods that are as good, not settled, or not there.
@@ -67,10 +98,12 @@ fn around(case: &Case, margin: f64) -> Vec<String> {
     if !case.within.is_empty() {
         items.push(format!("within the margin ({}): {}", percent(margin), case.within.join(", ")));
     }
-    let open = case.unsettled.iter();
-    items.extend(open.map(|(way, _)| format!("not settled: {way}; a longer --budget may settle it")));
-    let missing = case.missing.iter().filter(|(way, _)| *way != case.obvious);
-    items.extend(missing.map(|(way, reason)| format!("not measurable here: {way}: {reason}")));
+    let open: Vec<&str> = case.unsettled.iter().map(|(way, _)| way.as_str()).collect();
+    if !open.is_empty() {
+        items.push(format!("not settled: {}; a longer --budget may settle it", open.join(", ")));
+    }
+    let missing = together(case.missing.iter().cloned()).into_iter().filter(|(ways, _)| !ways.contains(&case.obvious));
+    items.extend(missing.map(|(ways, reason)| format!("not measurable here: {}: {reason}", ways.join(", "))));
     items
 }
 

@@ -118,17 +118,17 @@ fn is_library(file: &str) -> bool {
         || ["/rustlib/", "/.cargo/registry/", "/library/std/"].iter().any(|part| file.contains(part))
 }
 
-/// The innermost function of the user's own that has most of the cost: with lines, otherwise in the program itself.
+/// The innermost function of the user's own that has most of the cost: with lines, otherwise outside of the C library.
 pub(super) fn main_function(summary: &ProfileSummary) -> Option<String> {
     let root = CostNode::new(summary.stacks.as_ref()?);
-    let program = summary.plan.arms[0].command.first().map_or("", |path| path.rsplit('/').next().unwrap_or(path));
     let (mut node, mut named, mut own) = (&root, None, None);
     while let Some(((name, module), next)) = node.called.iter().max_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds)) {
         if next.seconds < MAIN * root.seconds {
             break;
         }
         node = next;
-        if *module == program || named.is_none() {
+        let is_named = !name.is_empty() && !["libc.", "libc-", "ld-"].iter().any(|start| module.starts_with(start));
+        if is_named || named.is_none() {
             named = Some(cut(&label(name, module)));
         }
         if node.place().is_some_and(|(file, _)| !is_library(file)) {

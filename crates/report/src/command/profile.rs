@@ -1,5 +1,4 @@
-//! A profile as a document: the counts, what they cost, whether that agrees with the command's own time, and what is worth a
-//! try. Nothing is promised of wall-clock time.
+//! A profile as a document: counts, their cost, agreement with the command's time, and settings worth a try.
 
 use super::{bounds, count, digits, machine, notes, places, quoted, reason, seconds, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
@@ -189,8 +188,7 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Mappings: {}.", parts.join(", ")))
 }
 
-/// Settings that are worth a try, with the least saving where the interval, which has the model's error (docs/validity.md),
-/// excludes none.
+/// Settings worth a try, with the least saving where the interval (docs/validity.md) excludes none.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
     for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {

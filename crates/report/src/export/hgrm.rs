@@ -1,5 +1,4 @@
-//! HdrHistogram's percentile distribution, as `outputPercentileDistribution` writes it and its plotter reads it: a block a
-//! cell.
+//! HdrHistogram's percentile distribution, as `outputPercentileDistribution` writes it: a block a cell.
 
 use crate::view::ExportedCells;
 use anyhow::Result;

@@ -79,6 +79,8 @@ pub struct Curves {
 #[derive(Clone, Debug)]
 pub struct Line {
     pub label: String,
+    /// The number of its color and its mark.
+    pub color: usize,
     pub points: Vec<CurvePoint>,
 }
 

@@ -5,8 +5,8 @@ mod table;
 
 use crate::document::{Block, Document, List, Place};
 use crate::escape::Style;
-pub use screen::Screen;
-use screen::{cut, pad, width, wrap};
+pub use screen::{Screen, folded};
+use screen::{broken, pad, width, wrap};
 
 const INDENT: usize = 2;
 /// The field of a list's short title.
@@ -84,15 +84,15 @@ fn items(list: &List, indent: usize, screen: &Screen) -> Vec<String> {
     lines.iter().zip(heads).map(|(line, head)| format!("{}{line}", pad(&head, LABEL, false))).collect()
 }
 
-/// At most so many lines, each of as many items as fit. The last one counts the items that are left out.
+/// At most so many lines, each of as many items as fit; an item that is wider than a line has several. The last one counts the
+/// items that are left out.
 fn packed(items: &[String], most: usize, command: &str, screen: &Screen) -> Vec<String> {
     let room = screen.width() - LABEL;
     let joint = format!(" {} ", screen.sign('·', '|'));
     let length = |line: &[String], next: &str| line.iter().map(|p| width(p) + width(&joint)).sum::<usize>() + width(next);
     let mut lines: Vec<Vec<String>> = Vec::new();
     for (at, item) in items.iter().enumerate() {
-        let item = cut(&screen.text(item), room, screen);
-        let count = lines.len();
+        let (item, count) = (screen.text(item), lines.len());
         match lines.last_mut() {
             Some(line) if length(line, &item) <= room => line.push(item),
             Some(line) if count == most => {
@@ -102,11 +102,11 @@ fn packed(items: &[String], most: usize, command: &str, screen: &Screen) -> Vec<
                     line.pop();
                     left_out += 1;
                 }
-                line.push(cut(&more(left_out), room, screen));
+                line.push(more(left_out));
                 break;
             }
             _ => lines.push(vec![item]),
         }
     }
-    lines.iter().map(|line| line.join(&joint)).collect()
+    lines.iter().flat_map(|line| broken(&line.join(&joint), room, screen)).collect()
 }

@@ -1,5 +1,4 @@
-//! Abilities of a terminal (width, characters beyond ASCII), and texts cut, padded and wrapped for it. Widths are counted in
-//! characters.
+//! A terminal's abilities (width, characters beyond ASCII); texts cut, padded and wrapped. Widths are in characters.
 
 use crate::escape::{self, Style};
 
@@ -98,6 +97,26 @@ pub(super) fn wrap(text: &str, indent: usize, screen: &Screen) -> Vec<String> {
         .zip(indents)
         .map(|(line, indent)| format!("{}{line}", " ".repeat(indent)))
         .collect()
+}
+
+/// Plain text whose lines are no wider than the screen; the parts of a line after its first are indented. A word that is wider
+/// than a line stays whole, so that a path can be copied.
+pub fn folded(text: &str, indent: usize, screen: &Screen) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut used = 0;
+        for word in line.split_inclusive(' ') {
+            let length = width(word.trim_end());
+            if used > indent && used + length > screen.width() {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded += &format!("\n{}", " ".repeat(indent));
+                used = indent;
+            }
+            folded += word;
+            used += width(word);
+        }
+    }
+    folded
 }
 
 fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<String> {

@@ -12,6 +12,8 @@ const PLOT: (usize, usize) = (13, 25);
 const NAME: usize = 32;
 /// Sentences keep so much width when further columns are added, and before names give way.
 const WORDS: usize = 40;
+/// Sentences are wrapped to so much width before a name is divided.
+const WRAPPED: usize = 24;
 /// Words and sentences keep so much width.
 const LEAST: usize = 14;
 
@@ -72,8 +74,7 @@ fn least(column: &Column, natural: usize, is_name: bool) -> usize {
     }
 }
 
-/// The columns of each table: all that must be shown, over several tables where one has no room for them, then those for which
-/// one has.
+/// The columns of each table: those that must be shown, over several tables if needed, then those with room.
 fn parts(columns: &[Column], natural: &[usize], room: usize) -> Vec<Vec<usize>> {
     let size = |c: usize| GAP + least(&columns[c], natural[c], false);
     let name = least(&columns[0], natural[0], true);
@@ -114,7 +115,7 @@ fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) 
             let is_text = matches!(columns[c].shape, Shape::Text | Shape::Words);
             // Sentences wrap, so they give way first.
             (is_text && w > LEAST).then_some((
-                columns[c].shape == Shape::Words && w > WORDS,
+                columns[c].shape == Shape::Words && w > WRAPPED,
                 columns[c].shape == Shape::Text,
                 w,
             ))

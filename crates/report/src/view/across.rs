@@ -1,5 +1,4 @@
-//! Two sets of runs against each other as a document: the environment first, then every cell, then claims whose verdict is
-//! another one.
+//! Two sets of runs as a document: the environment first, then every cell, then claims whose verdict differs.
 
 use crate::document::{Block, Body, Column, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone};
 use crate::numbers::{self, Work};

@@ -28,7 +28,8 @@ pub(super) fn charts(summary: &Summary, experiment: &ExperimentSummary, labels: 
         let families = families(&groups, &[key]).into_iter().filter(|family| family.len() > 1);
         on_one_scale(families.filter_map(|family| curve(summary, experiment, &family, (key, bytes), labels)).collect())
     });
-    charts.map(|(caption, curves)| Chart::of_curves(caption, curves)).collect()
+    let mut known = Vec::new();
+    charts.map(|(caption, curves)| Chart::of_curves(caption, curves, &mut known)).collect()
 }
 
 /// Groups that differ in these parameters only, all of which are numbers.
@@ -134,7 +135,7 @@ fn lines(
             let label = labels.cell(&experiment.definition, planned);
             match lines.iter_mut().find(|l| l.label == label) {
                 Some(line) => line.points.push(point),
-                None => lines.push(Line { label, points: vec![point] }),
+                None => lines.push(Line { label, color: 0, points: vec![point] }),
             }
         }
     }
@@ -195,8 +196,7 @@ fn knee(key: &str, at: usize, line: &Line) -> Option<Crossover> {
     Some(Crossover { line: at, between: (last, end), sentence })
 }
 
-// Percentiles of single operations as curves. Equal steps across leave a tenth of the operations each, so that the tail has
-// as much room as the rest.
+// Percentiles of single operations. Equal steps leave a tenth of the operations each: the tail has as much room.
 
 /// Operations beyond the last percentile at least.
 const BEYOND: u64 = 10;
@@ -223,7 +223,8 @@ pub(super) fn chart(cells: &[(String, &CellSummary)], baseline: Option<&str>, se
         "Percentiles of single operations {setting}: all launches, as far as {BEYOND} operations lie beyond. Both scales are \
          logarithmic; thick lines are 95 % limits of the median launch"
     );
-    Some(Chart::of_curves(caption.replace(" :", ":"), Curves { across, upward, lines, crossovers: Vec::new() }))
+    let curves = Curves { across, upward, lines, crossovers: Vec::new() };
+    Some(Chart::of_curves(caption.replace(" :", ":"), curves, &mut Vec::new()))
 }
 
 /// `p99.9` for one operation of a thousand beyond.
@@ -240,7 +241,7 @@ fn line(label: &str, latency: &LatencySummary) -> Option<Line> {
         Some(CurvePoint { cell: 0, value, value_words: name, cost: (ns, over), cost_words: format_ns(ns) })
     };
     let places = PLACES.iter().filter(|at| at.saturating_mul(BEYOND) <= latency.trips);
-    Some(Line { label: label.to_owned(), points: places.filter_map(point).collect() })
+    Some(Line { label: label.to_owned(), color: 0, points: places.filter_map(point).collect() })
 }
 
 /// The time that all but one of so many operations kept within.

@@ -1,5 +1,4 @@
-//! Evidence for the figures: laws checked on every sample, facts that were recorded, where the run was made, and
-//! how to repeat it.
+//! Evidence for the figures: laws checked on every sample, facts, the machine, and how to repeat the run.
 
 use super::{group, labels::Labels};
 use crate::document::{Block, Column, Entry, Place, Table, TableCell, Tone};

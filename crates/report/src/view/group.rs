@@ -20,8 +20,7 @@ pub(super) struct GroupView<'a> {
     /// The unit of work of its times.
     noun: &'a str,
     against: Option<String>,
-    /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then lower bound and
-    /// floor.
+    /// Rows by kind: ordinary methods, moves, handovers and the like, jobs as published, lower bound and floor.
     kinds: Vec<(RowKind<'a>, Vec<Row<'a>>)>,
     stack: Option<Stack>,
     percentiles: Option<Block>,

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use across::{by_experiment, side_by_side};
 pub use across::{changes, compared};
 pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
-pub use overview::briefly;
+pub use overview::{ADVISED, briefly};
 pub use trend::trend;
 
 use crate::document::{Block, Document, List, Place, Section};
@@ -69,13 +69,10 @@ pub fn page(summary: &Summary, run: Option<&str>) -> Document {
     let host = fact(&summary.host, "name").map(|name| format!("on {name}"));
     let cpu = fact(&summary.environment, "cpu");
     document.head.extend([host, cpu, Some(format!("{made} UTC"))].into_iter().flatten());
-    let question = match summary.experiments.as_slice() {
+    document.question = match summary.experiments.as_slice() {
         [one] => one.definition.question.split_whitespace().collect::<Vec<_>>().join(" "),
-        _ => "Which method is the fastest here for each job, by how much, and under which condition?".to_owned(),
+        _ => "Which method is faster here than the usual choice, by how much, and under which condition?".to_owned(),
     };
-    if let Some(answers) = document.sections.first_mut() {
-        answers.blocks.insert(0, Block::text(question));
-    }
     document
 }
 

@@ -1,5 +1,4 @@
-//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, what is open or
-//! missing.
+//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, gaps.
 
 use super::{group, labels::Labels, missing};
 use crate::document::{Block, Body, Column, Entry, Key, List, Place, Shown, Table, TableCell, Tone};
@@ -168,22 +167,26 @@ impl Overview {
     fn table(&self) -> Option<Table> {
         let largest = self.rows.iter().filter_map(|row| Some(row.factors?.1)).fold(1.0, f64::max);
         let axis = Axis::factors(largest);
-        let columns = vec![
+        let mut columns = vec![
             Column::text("experiment"),
             Column::sentences("at"),
             Column::sentences("usual choice"),
-            Column::sentences("fastest"),
+            Column::sentences("other methods"),
             Column::text("× faster"),
             Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0)),
         ];
+        let mut legend = vec![("proven", "proven: at least so much"), ("possible", "possible: within the 95 % interval")];
+        if self.rows.iter().all(|row| row.factors.is_none()) {
+            columns.truncate(4);
+            legend.clear();
+        }
         let body = |kind: AnswerKind| Body {
             heading: kind.heading().to_owned(),
             aside: false,
             rows: self.rows.iter().filter(|row| row.kind == kind).map(|row| row.entry(&axis)).collect(),
         };
         let bodies: Vec<Body> = AnswerKind::ALL.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
-        let legend = [("proven", "proven: at least so much"), ("possible", "possible: within the 95 % interval")];
-        let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() }).into();
+        let legend = legend.into_iter().map(|(class, text)| Key { class: class.into(), text: text.into() }).collect();
         let caption = "The usual choice of each experiment against the others".to_owned();
         (!bodies.is_empty()).then_some(Table { caption, legend, columns, bodies })
     }
@@ -247,7 +250,8 @@ fn disturbed_by<'a>(causes: impl Iterator<Item = &'a Cause>, untrusted: usize) -
 }
 
 /// Experiments that `advise` answers questions about.
-const ADVISED: [&str; 7] = ["read", "fault", "transfer", "copy", "allocate", "share", "message"];
+pub const ADVISED: [&str; 11] =
+    ["allocate", "copy", "fault", "load", "message", "output", "read", "reset", "restore", "share", "transfer"];
 
 fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
     let Some(name) = most_surprising else { return vec!["pagewise doctor".to_owned()] };

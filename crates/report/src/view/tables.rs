@@ -202,8 +202,7 @@ struct Second {
     io_stall_us: i64,
 }
 
-/// Reads `MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US;…`. A last second that was cut short is left out, unless it is all
-/// there is.
+/// Reads `MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US;…`. A cut last second is left out unless it is alone.
 fn seconds(text: &str) -> Vec<Second> {
     let mut all: Vec<(f64, Second)> = Vec::new();
     for row in text.split(';') {

@@ -82,8 +82,7 @@ fn changed(before: &Summary, summary: &Summary) -> Vec<String> {
     host.into_iter().chain(summary.environment.iter().filter_map(fact)).chain(version).collect()
 }
 
-/// The cells of the newest run, each with the figures of all runs. `summaries` are in the order of their time; `name` is the
-/// word that stands for them.
+/// The newest run's cells with the figures of all runs. `summaries` are in order of time; `name` is their word.
 pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Document {
     let figures: Vec<_> = summaries.iter().map(figures).collect();
     let (mut sections, mut rows) = (Vec::new(), Vec::new());
@@ -167,12 +166,12 @@ fn curves(rows: &[TrendRow], summaries: &[Summary]) -> Option<Block> {
         Some(CurvePoint { cell: 0, value, value_words, cost, cost_words: point.text.clone() })
     };
     let points = |row: &TrendRow| row.points.iter().enumerate().filter_map(point).collect();
-    let line = |row: &TrendRow| Line { label: row.name.clone(), points: points(row) };
+    let line = |row: &TrendRow| Line { label: row.name.clone(), color: 0, points: points(row) };
     let lines: Vec<Line> = rows.iter().filter(|row| row.is_ratio).map(line).take(MOST).collect();
     let mut upward = Scale::times(lines.iter().flat_map(Line::costs))?;
     upward.ticks.iter_mut().for_each(|(ratio, text)| *text = three_digits(*ratio));
     let ticks = (1..=summaries.len()).map(|run| (run as f64, run.to_string())).collect();
     let across = Scale { low: 0.5, high: summaries.len() as f64 + 0.5, ticks, logarithmic: false };
     let caption = "Ratio to the baseline in each run, in the order of the runs; thick lines are 95 % limits".to_owned();
-    Some(Chart::of_curves(caption, Curves { across, upward, lines, crossovers: Vec::new() }))
+    Some(Chart::of_curves(caption, Curves { across, upward, lines, crossovers: Vec::new() }, &mut Vec::new()))
 }

@@ -156,3 +156,14 @@ fn a_profile_has_every_price_in_each_block_and_follows_faults_in_the_first_ones(
     assert_eq!(with(LaunchMode::PriceBase), blocks(&launches), "without this one there is no profile");
     assert_eq!((with(LaunchMode::Followed), with(LaunchMode::Plain)), (8.min(blocks(&launches)), blocks(&launches)));
 }
+
+#[test]
+fn a_profile_beyond_its_budget_follows_faults_in_fewer_blocks() {
+    let plan = CommandPlan { pairs: Some(7), ..plan(Kind::Profile) };
+    let followed = |budget_s| {
+        let launches = Simulated { budget_s, ..simulated(&plan) }.launches(Vec::new(), usize::MAX);
+        launches.iter().filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Followed).count()
+    };
+    // Two launches before the first block and six in each.
+    assert_eq!([30.0, 39.0, 60.0].map(followed), [3, 6, 7]);
+}

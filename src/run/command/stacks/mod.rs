@@ -18,8 +18,8 @@ use std::sync::Arc;
 const FILE: &str = "stacks";
 /// Limit of that file, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
-/// CallStacks that a launch is to bring: their kernel-side copies of 16 KiB must cost little of its time.
-const WANTED: u64 = 250;
+/// CallStacks that a launch is to bring, and for each second of its CPU time: one costs about 10 µs.
+const WANTED: (u64, f64) = (250, 2000.0);
 /// CallStacks that each process is to bring, where there are many.
 const LEAST: u64 = 8;
 /// Frames that are kept of a stack, the innermost.
@@ -43,9 +43,10 @@ pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> 
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
 fn period(launches: &[CommandLaunch], block: i64) -> u64 {
     let cost = |mode| launches.iter().filter(move |l| l.mode == mode).find_map(|l| l.cost.as_ref());
-    let faults = cost(LaunchMode::Plain).map_or(0, |cost| cost.minor_faults);
+    let (faults, cpu_s) = cost(LaunchMode::Plain).map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
+    let wanted = WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4);
     let processes = cost(LaunchMode::Traced).and_then(|cost| cost.proof.as_ref()).map_or(1, |proof| proof.processes);
-    let least = (faults / WANTED).min(faults / processes.max(1) / LEAST);
+    let least = (faults / wanted).min(faults / processes.max(1) / LEAST);
     let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     if least < 2 { 1 } else { (least..).filter(is_prime).nth((block.unsigned_abs() % 8) as usize).unwrap_or(least) }
 }

@@ -24,13 +24,16 @@ fn a_line_that_is_cut_ends_the_file() {
 #[test]
 fn periods_are_primes_that_change_and_leave_each_process_its_stacks() {
     let launch = |mode, cost| CommandLaunch { mode, cost: Some(cost), ..CommandLaunch::default() };
-    let launches = |minor_faults, processes| {
+    const SECOND: u64 = 1_000_000;
+    let launches = |minor_faults, processes, user_us| {
         let proof = Some(ObservedEffects { processes, ..ObservedEffects::default() });
-        let cost = CommandCost { minor_faults, ..CommandCost::default() };
+        let cost = CommandCost { minor_faults, user_us, ..CommandCost::default() };
         [launch(LaunchMode::Plain, cost.clone()), launch(LaunchMode::Traced, CommandCost { proof, ..cost })]
     };
-    assert_eq!(period(&launches(499, 1), 3), 1);
-    let of_many: Vec<u64> = (0..3).map(|block| period(&launches(90_000, 1), block)).collect();
+    assert_eq!(period(&launches(499, 1, SECOND), 3), 1);
+    let of_many: Vec<u64> = (0..3).map(|block| period(&launches(90_000, 1, SECOND), block)).collect();
     assert_eq!(of_many, [367, 373, 379]);
-    assert_eq!(period(&launches(90_000, 1000), 0), 11);
+    assert_eq!(period(&launches(90_000, 1000, SECOND), 0), 11);
+    // A short program has fewer of them, so that they cost little of its time.
+    assert_eq!([60_000, 10_000].map(|user_us| period(&launches(90_000, 1, user_us), 0)), [751, 1451]);
 }

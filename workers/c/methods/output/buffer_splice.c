@@ -46,8 +46,8 @@ static void run(struct slot *s)
     }
     output_check(s, &o);
     PHASE(s, "finish") {
-        close(pipe[0]);
-        close(pipe[1]);
+        if ((close(pipe[0]) | close(pipe[1])) != 0)
+            output_lost(&o, "close");
         output_unmap(&o);
         output_close(&o);
     }

@@ -216,7 +216,7 @@ static void time_cycles(struct slot *s, struct region *r, void (*use)(struct reg
     struct region measured = *r;
     uint64_t ns[TIMED_CYCLES], last = now_ns();
     size_t fit = TIMED_BYTES / r->bytes, count = fit < 1 ? 1 : fit < TIMED_CYCLES ? fit : TIMED_CYCLES;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !r->failed; i++) { /* where a call failed there may be no memory to use */
         use(r);
         reset(r);
         uint64_t now = now_ns();

@@ -5,11 +5,9 @@ use record::command::{Amount, Candidate, CommandPlan, MemoryEvent};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
-/// Share of the predicted saving of `keep` that nine tenths of the measured ones reached (docs/validity.md).
-const KEEP_LEAST: f64 = 0.86;
-/// Error that covers nine tenths of the measured savings, as a share of what the removed faults cost: above, of `keep`, which
-/// misses faults that it takes away, and on both sides of settings for huge pages, whose price scatters.
-const KEEP_ERROR: f64 = 62.2;
+/// Error that covers nine tenths of the measured savings (docs/validity.md): of `keep` as a share of the prediction and of CPU
+/// time, of settings for huge pages, whose price scatters, as a share of what the removed faults cost.
+const KEEP_ERROR: (f64, f64) = (0.5, 0.02);
 const HUGE_ERROR: f64 = 25.9;
 
 /// Faults that a change would take away, and huge pages that would come instead.
@@ -56,11 +54,9 @@ fn candidate(change: &Change, blocks: &[ProfileBlock]) -> Option<Candidate> {
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
     let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
-    let (least, most) = match change.huge_pages {
-        pages if pages > 0.0 => (value - HUGE_ERROR * cost_s, value + HUGE_ERROR * cost_s),
-        _ => (KEEP_LEAST * value, value + KEEP_ERROR * cost_s),
-    };
-    let (low, high) = (kernel_s.low.min(least), kernel_s.high.max(most));
+    let keep_s = KEEP_ERROR.0 * value + KEEP_ERROR.1 * value / share.value;
+    let error_s = if change.huge_pages > 0.0 { HUGE_ERROR * cost_s } else { keep_s };
+    let (low, high) = (kernel_s.low.min(value - error_s), kernel_s.high.max(value + error_s));
     (share.value.abs() >= WORTH).then_some(Candidate {
         setting: change.setting.to_owned(),
         faults_saved: change.faults,

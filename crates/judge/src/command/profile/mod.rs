@@ -17,7 +17,7 @@ use record::command::{
 use record::outcome::Status;
 use record::summary::{Note, NoteKind};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
-use stats::signed_rank::signed_rank_interval;
+use stats::{signed_rank::signed_rank_interval, t::t_interval};
 use std::collections::BTreeMap;
 
 pub use prices::{MIB, footprint_bytes};
@@ -115,8 +115,9 @@ fn overhead(launches: &[CommandLaunch]) -> Option<Amount> {
     let cpu_s = |launch: &CommandLaunch| launch.cost.as_ref().map(CommandCost::cpu_s);
     let plain = |block: i64| in_mode(LaunchMode::Plain).find(|launch| launch.block == block).and_then(cpu_s);
     let logs = in_mode(LaunchMode::Followed).filter_map(|launch| Some((cpu_s(launch)? / plain(launch.block)?).ln()));
-    let logs = amount(logs.filter(|log| log.is_finite()))?;
-    Some(Amount { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() })
+    let logs: Vec<f64> = logs.filter(|log| log.is_finite()).collect();
+    let logs = t_interval(&logs, CONFIDENCE).ok()?;
+    Some(Amount { value: logs.estimate.exp(), low: logs.low.exp(), high: logs.high.exp() })
 }
 
 /// Cost of the command in each block; nothing if it is not to be believed.

@@ -158,16 +158,16 @@ fn a_claim_that_it_is_cheaper_has_its_word_on_both_sides_of_each_edge() {
     let holds = "low = 0.4\nhigh = 0.6";
     for (ratio, expected) in [
         (0.38, Word::Stronger),
-        (0.4, Word::Undecided),
+        (0.4, Word::HoldsOrStronger),
         (0.42, Word::Holds),
         (0.58, Word::Holds),
         (0.6, Word::Undecided),
         (0.62, Word::Weaker),
         (0.93, Word::Weaker),
-        (1.0 / 1.05, Word::Undecided),
+        (1.0 / 1.05, Word::DoesNotHold),
         (0.97, Word::NoDifferenceHere),
         (1.03, Word::NoDifferenceHere),
-        (1.05, Word::Undecided),
+        (1.05, Word::DoesNotHold),
         (1.07, Word::Reversed),
     ] {
         assert_eq!(word(holds, ratio), expected, "{ratio}");
@@ -211,6 +211,8 @@ fn what_has_no_word_wants_launches() {
     assert_eq!(near.len(), 1);
     assert!(near[0].launches > 10 && near[0].launches <= 110 && near[0].decides, "{near:?}");
     assert_eq!(near[0].cells, [cell("a", "64"), cell("b", "64")]);
+    let coarse = wanted_at(0.4);
+    assert!(coarse.len() == 1 && !coarse[0].decides, "the exact word comes after all claims have one: {coarse:?}");
 }
 
 #[test]

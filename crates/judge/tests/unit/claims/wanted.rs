@@ -11,8 +11,9 @@ fn launches(n: usize, distance: f64, moved: Option<(f64, f64)>) -> Option<(usize
     let estimate = Estimate { ratio: 0.9, low: 0.88, high: 0.92, level: 0.95, launches: n, moved };
     let (freedom, unit) = (n as f64 - 1.0, String::new());
     let figure = ClaimFigure { estimate, error: Some(0.01), freedom, paired: true, unit };
-    let test = FigureTest { point: 0, figure, distance };
-    lacking(&asked, &ResolvedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| (wanted.launches, wanted.likely))
+    let test = FigureTest { point: 0, figure, distance, to_coarse: distance };
+    lacking(&asked, &ResolvedJob::default(), (&test, distance), true, FAMILY / 100.0)
+        .map(|wanted| (wanted.launches, wanted.likely))
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     };
     for (at, crossover) in curves.crossovers.iter().enumerate() {
         let (from, to) = crossover.between;
-        let (ends, class) = ((x(from), x(to)), format!("c{}", crossover.line));
+        let (ends, class) = ((x(from), x(to)), format!("c{}", curves.lines[crossover.line].color));
         svg.area(&format!("band {class}"), ends, (TOP, BOTTOM), &crossover.sentence);
         // A strip each above: bands that lie over each other are told apart there.
         let top = STRIPS + STRIP * (at % MOST_STRIPS) as f64;
@@ -41,22 +41,22 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     let across: Vec<(f64, &str)> =
         curves.across.ticks.iter().map(|(value, words)| (x(*value as u64), words.as_str())).collect();
     svg::ticks(&mut svg, across.into_iter(), BOTTOM + 20.0, 0.13);
-    for (at, line) in curves.lines.iter().enumerate() {
+    for line in &curves.lines {
         for pair in line.points.windows(2) {
             let ends = [&pair[0], &pair[1]].map(|p| (x(p.value), y(p.cost.0)));
-            svg.line(&format!("course c{at}"), ends[0], ends[1]);
+            svg.line(&format!("course c{}", line.color), ends[0], ends[1]);
         }
         for point in &line.points {
-            self::point(&mut svg, at, (x(point.value), y(point.cost.0)), point, &line.label, &y);
+            self::point(&mut svg, line.color, (x(point.value), y(point.cost.0)), point, &line.label, &y);
         }
     }
     svg.done()
 }
 
-fn point(svg: &mut Svg, line: usize, at: (f64, f64), point: &CurvePoint, label: &str, y: &impl Fn(f64) -> f64) {
+fn point(svg: &mut Svg, color: usize, at: (f64, f64), point: &CurvePoint, label: &str, y: &impl Fn(f64) -> f64) {
     if let Some((low, high)) = point.cost.1 {
-        svg.line(&format!("limits c{line}"), (at.0, y(low)), (at.0, y(high)));
+        svg.line(&format!("limits c{color}"), (at.0, y(low)), (at.0, y(high)));
     }
     let title = format!("{label}, {}: {}", point.value_words, point.cost_words);
-    svg.shape(&format!("mark c{line}"), at, MARKS[line % MARKS.len()], &title);
+    svg.shape(&format!("mark c{color}"), at, MARKS[color % MARKS.len()], &title);
 }

@@ -91,8 +91,7 @@ impl Svg {
     }
 }
 
-/// Words below a scale at their places, so that they do not run over its ends; where two stand too close, the later one of the
-/// list is left out.
+/// Labels below a scale, kept within its ends; of two that are too close, the later one is left out.
 pub(super) fn ticks<'a>(svg: &mut Svg, ticks: impl Iterator<Item = (f64, &'a str)>, y: f64, apart: f64) {
     let mut taken: Vec<f64> = Vec::new();
     for (place, words) in ticks.filter(|(place, _)| (-1e-6..=1.0 + 1e-6).contains(place)) {

@@ -9,7 +9,7 @@ fn line(costs: &[f64], share: f64) -> Line {
         cost: (cost, Some((cost * (1.0 - share), cost * (1.0 + share)))),
         cost_words: String::new(),
     };
-    Line { label: "touch".to_owned(), points: costs.iter().enumerate().map(point).collect() }
+    Line { label: "touch".to_owned(), color: 0, points: costs.iter().enumerate().map(point).collect() }
 }
 
 fn between(costs: &[f64], share: f64) -> Option<(u64, u64)> {

@@ -1,0 +1,6 @@
+set.seed(1)
+d <- data.frame(x = rnorm(3e5), g = sample(letters, 3e5, TRUE))
+d$y <- 2 * d$x + rnorm(3e5)
+m <- lm(y ~ x + g, d)
+a <- aggregate(y ~ g, d, mean)
+cat(nrow(a), round(coef(m)[["x"]]), "\n")
