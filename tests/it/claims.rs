@@ -88,6 +88,13 @@ fn the_cells_of_every_claim_exist() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    // The rest of a restore is done in rounds that prove, so each launch needs one.
+    let proves = |id: &str| {
+        let claim = claims::find(claims::all().unwrap(), &[id.to_owned()]).unwrap();
+        let resolved = claims::resolve(&claim, &experiments, &workers, &wish()).unwrap();
+        resolved.planned.iter().map(|planned| planned.proves).collect::<Vec<_>>()
+    };
+    assert_eq!((proves("restore-threads"), proves("restore-move")), (vec![true; 2], vec![false; 2]));
 }
 
 /// A claim that a run of seconds decides.

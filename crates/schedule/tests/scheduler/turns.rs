@@ -1,7 +1,10 @@
 //! The rounds of a launch.
 
-use pagewise_schedule::turns::turns;
+use crate::machine::plan;
+use pagewise_schedule::Launch;
+use pagewise_schedule::turns::{of_launch, turns};
 use record::method::Role;
+use record::state::State;
 
 const ROLES: [Role; 4] = [Role::Method, Role::Method, Role::Limit, Role::Null];
 
@@ -35,6 +38,17 @@ fn one_round_of_eight_carries_proofs() {
     assert!((45..=55).contains(&of_hundred(4)), "{}", of_hundred(4));
     assert_eq!(of_hundred(8), 100);
     assert!(turns(&ROLES, 5, (0, 1), 7, false, false).proofs.is_empty(), "a worker that always proves");
+}
+
+#[test]
+fn a_figure_of_a_sampled_phase_has_a_proving_round_in_every_launch() {
+    let proving = |proves: bool| {
+        let state = State::new(plan(|p| p.cells[0].proves = proves));
+        let launch = |block| Launch { launch_group: 0, block, rounds: 1, warmup_rounds: 0, at_most_s: None };
+        (1..40).filter(|&block| of_launch(&state, &launch(block), &[0, 1], true).proofs == [0]).count()
+    };
+    assert_eq!(proving(true), 39);
+    assert!((1..20).contains(&proving(false)), "{}", proving(false));
 }
 
 #[test]
