@@ -53,8 +53,10 @@ pub struct StateProof {
     /// A fact of the helper, a line of `/proc/vmstat`, or `bound_hits`: failures to charge the cgroup.
     pub counter: String,
     pub at: ProofMoment,
+    /// Least value that proves the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<u64>,
+    /// Largest value that proves the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<u64>,
 }

@@ -22,6 +22,7 @@ pub struct Warning {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchCount {
     pub launches: usize,
+    /// Launches of the cell.
     pub all: usize,
 }
 
