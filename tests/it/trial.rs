@@ -156,8 +156,9 @@ fn lines_of_every_kind_are_deployed() {
     let place = Place::new();
     let program = built(&place, "deployed", DEPLOYED, &["-O1"]).expect("gcc builds");
     let (setting, folder) = (place.file("quick.toml"), place.file("policy"));
-    let text = "name = \"quick\"\ntitle = \"less work\"\nno_thp = true\ncpus = \"last\"\narguments = [\"a word\"]\nproof = [\"thp-disabled\"]\n\
-        java_options = \"-XX:+UseTransparentHugePages\"\ntunables = \"glibc.malloc.hugetlb=1\"\nenv = { QUICK = \"a \\\"b\\\" $c %d\" }\n";
+    let text = "name = \"quick\"\ntitle = \"less work\"\nno_thp = true\ncpus = \"last\"\narguments = [\"a word\"]\n\
+        proof = [\"thp-disabled\"]\njava_options = \"-XX:+UseTransparentHugePages\"\n\
+        tunables = \"glibc.malloc.hugetlb=1\"\nenv = { QUICK = \"a \\\"b\\\" $c %d\" }\n";
     std::fs::write(&setting, text).unwrap();
     let said = tried(&place, &["--with", setting.to_str().unwrap(), "--emit", folder.to_str().unwrap()], &[&program]);
     assert!(said.code == 0 && said.out.contains("Use quick: at least"), "{}", said.out);

@@ -1,6 +1,7 @@
 // Rows of a table, cloned and sorted; strings that grow by push.
 fn main() {
-    let rows: Vec<Vec<f64>> = (0..2000).map(|r| (0..2000).map(|c| f64::from((r * 7919 + c * 104_729) % 65_537)).collect()).collect();
+    let row = |r: i32| (0..2000).map(|c| f64::from((r * 7919 + c * 104_729) % 65_537)).collect();
+    let rows: Vec<Vec<f64>> = (0..2000).map(row).collect();
     let mut sum = 0.0;
     for round in 0..3 {
         let mut copy = rows.clone();

@@ -494,8 +494,7 @@ int touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_b
             counter = fault_on(p, m, b, &b->page[address % BLOCK / PAGE], d);
         }
     }
-    if (in_kernel)
-        counter = &touched.in_calls;
+    counter = in_kernel ? &touched.in_calls : counter;
     ++*counter;
     return (int)(counter - &touched.heap);
 }
