@@ -207,7 +207,7 @@ static uint64_t *freed_block(struct process *p, uint64_t bytes)
     return best;
 }
 
-/* Whether a block comes from what was freed; the rest of that stays. A table that doubles never fits into its predecessors. */
+/* True if a block comes from what was freed; the rest of that stays. A table that doubles never fits into its predecessors. */
 static bool reuse(struct process *p, uint64_t bytes)
 {
     uint64_t *block = freed_block(p, bytes);

@@ -58,7 +58,7 @@ impl Preflight {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Busy {
     pub name: String,
-    /// Its process.
+    /// Process id.
     pub pid: u32,
     /// CPUs it used on average: 1 is one whole CPU.
     pub cpus: f64,

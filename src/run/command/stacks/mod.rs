@@ -18,9 +18,9 @@ use std::sync::Arc;
 const FILE: &str = "stacks";
 /// Limit of that file, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
-/// CallStacks that a launch is to bring, and for each second of its CPU time: one costs about 10 µs.
+/// Call stacks wanted of a launch at most, and for each second of its CPU time: one costs about 10 µs.
 const WANTED: (u64, f64) = (250, 2000.0);
-/// CallStacks that each process is to bring, where there are many.
+/// Call stacks wanted of each process, where there are many.
 const LEAST: u64 = 8;
 /// Frames that are kept of a stack, the innermost.
 const MOST_FRAMES: usize = 200;
