@@ -23,6 +23,7 @@ struct copy {
     size_t wrong;   /* not 0 where a copy of the sample did not come out */
     bool use;       /* each copy is read once it is made */
     uint64_t batch; /* copies in a sample: as many as make up at least batch_bytes */
+    bool warm_up;   /* blocks in the caches lie there as a copy of the same kind leaves them */
 };
 
 /* Repeats `one`, the copy number i of `bytes` from `from` to `to + i * stride`. All copies of a warm sample go to the same
@@ -42,6 +43,17 @@ struct copy {
         at = at + step < bytes ? at + step : 0;                                                                        \
     }                                                                                                                  \
     to[last] ^= flip;
+
+/* The phase, after a copy of its own kind: where lines of the destination were written by another method, streaming stores take
+ * three times as long as where they were streamed before. */
+#define COPIES(one)                                                                                                    \
+    for (uint64_t i = 0; i < c.warm_up; i++)                                                                           \
+        one;                                                                                                           \
+    PHASE(s, "copy")                                                                                                   \
+    {                                                                                                                  \
+        EACH_COPY(one)                                                                                                 \
+        c.wrong = wrong;                                                                                               \
+    }
 
 /* Reads every word, as whoever the copy is for. */
 void copy_use(const char *p, size_t bytes);

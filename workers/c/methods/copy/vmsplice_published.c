@@ -26,10 +26,7 @@ static void run(struct slot *s)
     char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride, done = bytes;
     uint64_t batch = c.batch;
-    PHASE(s, "copy") {
-        EACH_COPY(done = done == bytes ? copy_once(to + i * stride, from, bytes) : done)
-        c.wrong = wrong;
-    }
+    COPIES(done = done == bytes ? copy_once(to + i * stride, from, bytes) : done)
     if (done != bytes)
         fail_because(s, "pipe2, vmsplice or close", came_so_far(strerror(errno), done, bytes));
     copy_end(s, &c);

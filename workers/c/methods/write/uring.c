@@ -19,6 +19,27 @@ static unsigned *at(unsigned offset)
     return (unsigned *)(ring.rings + offset);
 }
 
+/* Submits the next requests of the ring and waits for as many answers; returns how many were taken, or -1. */
+static long carry_out(unsigned count)
+{
+    long taken;
+    __atomic_store_n(at(ring.params.sq_off.tail), *at(ring.params.sq_off.tail) + count, __ATOMIC_RELEASE);
+    do
+        taken = syscall(SYS_io_uring_enter, ring.descriptor, count, count, IORING_ENTER_GETEVENTS, NULL, 0);
+    while (taken < 0 && errno == EINTR);
+    return taken;
+}
+
+/* A store keeps its ring: its first fsync, which makes the kernel's thread that carries them out, is over before the clock. */
+static void make_thread(struct slot *s)
+{
+    unsigned index = *at(ring.params.sq_off.tail) & *at(ring.params.sq_off.ring_mask);
+    ring.sqes[index] = (struct io_uring_sqe){.opcode = IORING_OP_FSYNC, .fd = ring.file};
+    at(ring.params.sq_off.array)[index] = index;
+    check_done(s, carry_out(1) != 1, "io_uring_enter");
+    __atomic_store_n(at(ring.params.cq_off.head), *at(ring.params.cq_off.tail), __ATOMIC_RELEASE);
+}
+
 void uring_begin(struct slot *s, int fd)
 {
     struct io_uring_params params = {0};
@@ -41,6 +62,7 @@ void uring_begin(struct slot *s, int fd)
     ring.sqes = mmap(NULL, ring.sqes_bytes, protection, flags, ring.descriptor, IORING_OFF_SQES);
     check_map(s, ring.rings);
     check_map(s, ring.sqes);
+    make_thread(s);
 }
 
 /* Both are submitted and both waited for by one call. A short write breaks the link: the second is cancelled then. */
@@ -54,11 +76,7 @@ bool uring_put(const struct record *r)
                                               .fsync_flags = IORING_FSYNC_DATASYNC, .user_data = 1};
     array[first] = first;
     array[second] = second;
-    __atomic_store_n(at(ring.params.sq_off.tail), tail + 2, __ATOMIC_RELEASE);
-    long taken;
-    do
-        taken = syscall(SYS_io_uring_enter, ring.descriptor, 2, 2, IORING_ENTER_GETEVENTS, NULL, 0);
-    while (taken < 0 && errno == EINTR);
+    long taken = carry_out(2);
     unsigned head = *at(ring.params.cq_off.head), end = __atomic_load_n(at(ring.params.cq_off.tail), __ATOMIC_ACQUIRE);
     const struct io_uring_cqe *cqes = (const void *)at(ring.params.cq_off.cqes);
     bool right = taken == 2 && end - head == 2;
