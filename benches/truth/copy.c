@@ -9,7 +9,7 @@
 static size_t bytes, copies;
 static int memory;
 static char *from, *to, *others;
-#define OTHERS (128ul << 20)
+#define OTHERS (512ul << 20) /* more than the last cache of a large processor */
 
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static void stream(char *to, const char *from, size_t size)

@@ -4,7 +4,7 @@
 static size_t bytes;
 static int cold;
 static char *others;
-#define OTHERS (128ul << 20)
+#define OTHERS (512ul << 20) /* more than the last cache of a large processor */
 
 static void touch(volatile char *p)
 {

@@ -3,8 +3,9 @@
 #include <pthread.h>
 
 static size_t bytes, chunk;
-static int asleep;
-static atomic_int stop, there;
+static int asleep, others;
+static atomic_int stop, there, woken;
+static int wake[2];
 
 /* A program that uses memory of its own. */
 static void *run_beside(void *cpu)
@@ -12,18 +13,49 @@ static void *run_beside(void *cpu)
     run_on((int)(intptr_t)cpu);
     volatile char *mine = anonymous(32 * 4096, 0);
     atomic_fetch_add(&there, 1);
-    while (asleep)
-        pause();
+    for (char byte; asleep && read(wake[0], &byte, 1) == 1;) {
+        for (int i = 0; i < 32; i++)
+            mine[i * 4096]++;
+        atomic_fetch_add(&woken, 1);
+    }
     while (!atomic_load_explicit(&stop, memory_order_relaxed))
         for (int i = 0; i < 32; i++)
             mine[i * 4096]++;
     return NULL;
 }
 
+/* Memory whose page tables hold nothing else: they go with it, and the kernel then interrupts CPUs that sleep, too. */
+static char *apart(void)
+{
+    char *p = anonymous(bytes + 2 * HUGE, 0) + HUGE;
+    munmap(p - HUGE, bytes + 2 * HUGE);
+    if (mmap(p, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != p)
+        die("mmap");
+    madvise(p, bytes, MADV_NOHUGEPAGE);
+    return p;
+}
+
+/* The other threads run, and have been asleep for a millisecond. */
+static void rest(int others)
+{
+    static int wanted;
+    wanted += others;
+    for (int i = 0; i < others; i++)
+        if (write(wake[1], "", 1) != 1)
+            die("write");
+    double start;
+    for (start = now(); atomic_load(&woken) < wanted;)
+        ;
+    while (now() - start < 1e6)
+        ;
+}
+
 static double once(const char *way)
 {
-    char *p = anonymous(bytes, 0);
+    char *p = apart();
     memset(p, 1, bytes);
+    if (asleep)
+        rest(others);
     double start = now();
     for (size_t at = 0; at < bytes; at += chunk)
         if (is(way, "munmap") ? munmap(p + at, chunk) : madvise(p + at, chunk, MADV_DONTNEED))
@@ -41,6 +73,9 @@ int main(int argc, char **argv)
     bytes = strtoul(argv[1], NULL, 10);
     chunk = strtoul(argv[2], NULL, 10);
     int running = atoi(argv[3]);
+    others = running - 1;
+    if (pipe(wake))
+        die("pipe");
     asleep = is(argv[4], "asleep");
     pthread_t thread;
     for (int i = 1; i < running; i++)

@@ -243,8 +243,9 @@ static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
         level = recycle_frames(s, bytes, huge);
         if (!cheapest[huge] || level < cheapest[huge])
             cheapest[huge] = level;
-        /* The very first pass has nothing to be compared with; a later one must come near what was seen before it. */
-        if ((last || known) && level < 2 * cheapest[huge])
+        /* The very first pass has nothing to be compared with; a later one must come near what was seen before it: huge pages
+         * behind a slot of base pages come from memory first, and then take half as long again. */
+        if ((last || known) && level < cheapest[huge] + cheapest[huge] / 4)
             break;
     }
     last_level[huge] = level;

@@ -5,20 +5,27 @@
 #include <stdatomic.h>
 #include <time.h>
 
+enum { LINE = 128 };
+
 struct threads {
     pthread_t ids[MAX_PROCESSES];
     pthread_mutex_t lock;
     pthread_cond_t wake;
     unsigned helpers, armed;        /* `armed` counts calls of pool_arm(); guarded by the lock */
     bool closing;
-    atomic_uint ready, started, finished, settled; /* `started` equals `armed` once the work may begin */
-    atomic_bool begun[MAX_PROCESSES];              /* each thread's own, in this turn */
-    atomic_uint alone;                             /* threads that ended before another one had begun */
+    atomic_uint ready, settled;
+    atomic_uint alone; /* threads that ended before another one had begun */
     unsigned shared_turns, delayed_turns;
     void (*work)(const struct part *);
     char *start;
     size_t bytes, page_bytes, share_bytes;
     char mark;
+    /* What is written while the work is under way, on cache lines of its own. */
+    _Alignas(LINE) atomic_uint started; /* equals `armed` once the work may begin */
+    _Alignas(LINE) atomic_uint finished;
+    struct {
+        _Alignas(LINE) atomic_bool yes;
+    } begun[]; /* each thread's own, in this turn */
 };
 
 static struct part part_of(const struct threads *t, unsigned index)
@@ -39,11 +46,11 @@ struct helper {
 static void take_part(struct threads *t, unsigned index)
 {
     struct part part = part_of(t, index);
-    atomic_store_explicit(&t->begun[index], true, memory_order_relaxed);
+    atomic_store_explicit(&t->begun[index].yes, true, memory_order_relaxed);
     t->work(&part);
     bool together = true;
     for (unsigned i = 0; i <= t->helpers; i++)
-        together &= atomic_load_explicit(&t->begun[i], memory_order_relaxed);
+        together &= atomic_load_explicit(&t->begun[i].yes, memory_order_relaxed);
     if (!together && part.bytes)
         atomic_fetch_add(&t->alone, 1);
 }
@@ -92,7 +99,8 @@ void pool_open(struct slot *s)
         return;
     if (s->threads > MAX_PROCESSES)
         skip(s, "more than 256 threads are not supported");
-    struct threads *t = arena(sizeof *t);
+    char *room = arena(sizeof(struct threads) + (s->threads + 1) * LINE);
+    struct threads *t = (void *)(room + -(uintptr_t)room % LINE);
     struct helper *helpers = arena(s->threads * sizeof *helpers);
     *t = (struct threads){.page_bytes = s->page_bytes};
     pthread_mutex_init(&t->lock, NULL);
@@ -134,7 +142,7 @@ void pool_wake_only(struct slot *s)
     atomic_store(&t->settled, 0);
     atomic_store(&t->alone, 0);
     for (unsigned i = 0; i <= t->helpers; i++)
-        atomic_store(&t->begun[i], false);
+        atomic_store(&t->begun[i].yes, false);
     pthread_mutex_lock(&t->lock);
     t->armed++;
     pthread_cond_broadcast(&t->wake);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
+enum { REST_NS = 1000000 };
 static cpu_set_t before;
 
 /* One load from each page: what a thread does whose translations are in the TLB, until somebody has them flushed. */
@@ -122,29 +123,16 @@ static void go(struct others *all)
     atomic_store_explicit(&all->begun, all->turn, memory_order_release);
 }
 
-/* Until all have fallen asleep, and their CPUs with them. The caller stays awake: a CPU that slept itself takes half as long again.
- * The kernel still interrupts a CPU that went idle in this address space when the next page table goes, and only then: that
- * is over before the clock starts, as in a program whose threads have been at rest for longer. */
-static void wait_until_at_rest(size_t page)
-{
-    enum { TABLES = 4 << 20, REST_NS = 1000000 };
-    for (uint64_t start = now_ns(); now_ns() - start < REST_NS;)
-        ;
-    char *tables = mmap(NULL, TABLES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    for (size_t at = 0; tables != MAP_FAILED && at < TABLES; at += TABLES / 8)
-        tables[at / page * page] = 1;
-    if (tables != MAP_FAILED)
-        munmap(tables, TABLES);
-}
-
 void others_start(struct others *all)
 {
     others_arm(all, false);
     go(all);
     while (atomic_load(&all->moving) < all->count)
         sched_yield();
-    if (all->asleep)
-        wait_until_at_rest(all->page_bytes);
+    /* Until all have fallen asleep, and their CPUs with them. The caller stays awake: one that slept finds its own caches cold. */
+    uint64_t start = now_ns();
+    while (all->asleep && now_ns() - start < REST_NS)
+        ;
 }
 
 void others_stop(struct others *all)
