@@ -28,40 +28,19 @@ pub enum LeftOut {
 #[serde(tag = "decision", rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum DecisionKind {
     /// Time of a launch of this group, from its pilot.
-    Timed {
-        launch_group: usize,
-        round_s: f64,
-        start_s: f64,
-    },
+    Timed { launch_group: usize, round_s: f64, start_s: f64 },
     /// Size of each further launch of this group.
-    Rounds {
-        launch_group: usize,
-        rounds: u32,
-        warmup_rounds: u32,
-    },
+    Rounds { launch_group: usize, rounds: u32, warmup_rounds: u32 },
     /// The budget does not hold these groups.
-    LeftOut {
-        launch_groups: Vec<usize>,
-        reason: LeftOut,
-    },
-    Readmitted {
-        launch_groups: Vec<usize>,
-    },
+    LeftOut { launch_groups: Vec<usize>, reason: LeftOut },
+    /// These groups may be launched again.
+    Readmitted { launch_groups: Vec<usize> },
     /// Batch of these cells: executions in one sample.
-    Batch {
-        cells: Vec<usize>,
-        batch: u32,
-    },
+    Batch { cells: Vec<usize>, batch: u32 },
     /// These cells will not be launched again.
-    Settled {
-        cells: Vec<usize>,
-        outcome: Outcome,
-    },
+    Settled { cells: Vec<usize>, outcome: Outcome },
     /// Each of these cells is launched by itself from now on, in a new group of its own; they follow in this order.
-    Split {
-        launch_group: usize,
-        cells: Vec<usize>,
-    },
+    Split { launch_group: usize, cells: Vec<usize> },
     /// The run goes on where it was interrupted, with these limits.
     Resumed {
         budget_s: f64,
@@ -71,6 +50,7 @@ pub enum DecisionKind {
     },
     /// Another run was measuring on this machine at the same time.
     Company,
+    /// The end, with the signal that caused it, if one did.
     Ended {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_by: Option<i32>,

@@ -26,19 +26,12 @@ pub struct Launch {
 pub enum Action {
     /// A launch that shows what later launches cost.
     Pilot(Launch),
+    /// A launch that is judged.
     Launch(Launch),
     /// The length of each further launch of a group.
-    FixRounds {
-        launch_group: usize,
-        rounds: u32,
-        warmup_rounds: u32,
-        why: Why,
-    },
+    FixRounds { launch_group: usize, rounds: u32, warmup_rounds: u32, why: Why },
     /// Batch of cells: executions in one sample.
-    FixBatch {
-        cells: Vec<usize>,
-        batch: u32,
-    },
+    FixBatch { cells: Vec<usize>, batch: u32 },
     /// Groups that the budget does not hold.
     LeaveOut(Vec<usize>),
     /// Groups that were left out and are tried again.

@@ -19,10 +19,8 @@ pub(crate) struct SetStanding {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NextBlock {
     /// A block of this set: all of it, or its ranked launch groups.
-    Block {
-        set: usize,
-        whole: bool,
-    },
+    Block { set: usize, whole: bool },
+    /// Nothing more.
     End(Reason),
 }
 

@@ -121,35 +121,19 @@ pub struct ProofSummary {
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum SettingEffect {
     /// Processes of all that mapped the preloaded library.
-    Preloaded {
-        library: String,
-        mapped: u64,
-        all: u64,
-    },
+    Preloaded { library: String, mapped: u64, all: u64 },
     /// Bytes in huge pages, with the setting and without.
-    Huge {
-        bytes: u64,
-        usual_bytes: u64,
-    },
+    Huge { bytes: u64, usual_bytes: u64 },
     /// Page faults relative to the baseline's.
-    Faults {
-        ratio: f64,
-        low: f64,
-        high: f64,
-    },
+    Faults { ratio: f64, low: f64, high: f64 },
+    /// Too few runs to see a change of page faults.
     TooFewRuns,
-    ThpDisabled {
-        processes: u64,
-        all: u64,
-    },
-    Cpus {
-        seen: String,
-        wanted: String,
-    },
-    Environment {
-        processes: u64,
-        all: u64,
-    },
+    /// Processes of all without huge pages.
+    ThpDisabled { processes: u64, all: u64 },
+    /// Processors seen and requested, as lists.
+    Cpus { seen: String, wanted: String },
+    /// Processes of all that had the variables.
+    Environment { processes: u64, all: u64 },
 }
 
 /// The reason why a study gives no figures.
@@ -167,47 +151,26 @@ pub struct Failure {
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum FailureKind {
     /// The machine lacks what the arm needs.
-    Skipped {
-        reason: String,
-    },
-    NoProgram {
-        program: String,
-    },
-    NotStarted {
-        reason: String,
-    },
-    Signal {
-        number: i32,
-        signal: Option<String>,
-    },
-    TimeLimit {
-        limit_s: f64,
-    },
+    Skipped { reason: String },
+    /// No program has this name.
+    NoProgram { program: String },
+    /// The kernel's error.
+    NotStarted { reason: String },
+    /// A signal ended it.
+    Signal { number: i32, signal: Option<String> },
+    /// It still ran after so many seconds.
+    TimeLimit { limit_s: f64 },
     /// Processes that ran when the command had ended.
-    LeftRunning {
-        processes: u64,
-    },
+    LeftRunning { processes: u64 },
     /// An exit code and the signal that a shell means by it; `usual` is that of the baseline's first launch.
-    Exit {
-        code: i32,
-        signal: Option<String>,
-        may_ignore: bool,
-        usual: Option<i32>,
-        followed: bool,
-    },
-    OutputChanged {
-        bytes: u64,
-        before: u64,
-    },
+    Exit { code: i32, signal: Option<String>, may_ignore: bool, usual: Option<i32>, followed: bool },
+    /// Bytes of its output, and of the baseline's.
+    OutputChanged { bytes: u64, before: u64 },
     /// Lost records of page faults.
-    RecordsLost {
-        records: u64,
-    },
+    RecordsLost { records: u64 },
     /// Page faults of a launch whose faults were followed, and of others.
-    NotTheSame {
-        followed: f64,
-        plain: f64,
-    },
+    NotTheSame { followed: f64, plain: f64 },
+    /// The size of a page is unknown.
     NoPageSize,
 }
 

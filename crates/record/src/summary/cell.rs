@@ -157,11 +157,8 @@ pub struct Distribution {
 #[serde(untagged)]
 pub enum FactProof {
     /// A number's extremes over all samples.
-    Number {
-        min: u64,
-        max: u64,
-        samples: u64,
-    },
+    Number { min: u64, max: u64, samples: u64 },
+    /// Values that are no numbers.
     Words(Vec<String>),
 }
 

@@ -48,80 +48,52 @@ pub enum NoteKind {
         run: String,
     },
     /// Its default values need so many seconds.
-    ShortBudget {
-        needed_s: f64,
-    },
+    ShortBudget { needed_s: f64 },
     /// Variables that the workers did not have.
-    EnvironmentCleared {
-        names: Vec<String>,
-    },
+    EnvironmentCleared { names: Vec<String> },
+    /// Every ranked ratio is as narrow as requested.
     PrecisionReached(EndedExperiment),
+    /// The budget ended first.
     BudgetEnded(EndedExperiment),
+    /// No launch is left that may make a ratio narrower.
     LaunchesEnded(EndedExperiment),
     /// Claims ended: undecided comparisons that more launches should decide, and those near an edge.
-    QuestionsEnded {
-        likely: usize,
-        near_edge: usize,
-        launches: usize,
-    },
+    QuestionsEnded { likely: usize, near_edge: usize, launches: usize },
     /// A part of the record is not as it was written.
-    Damaged {
-        seen: String,
-    },
+    Damaged { seen: String },
     /// The output of a command was not compared.
     OutputDiscarded,
     /// The unchanged command does not write the same each time.
     OutputVaries,
     /// These commands write something else than the first.
-    OutputsDiffer {
-        arms: Vec<String>,
-    },
+    OutputsDiffer { arms: Vec<String> },
     /// Bytes that stayed in the page cache although they were to leave it.
-    NotEvicted {
-        bytes: u64,
-    },
+    NotEvicted { bytes: u64 },
     /// The kernel's rules for transparent huge pages meanwhile.
-    ThpChanged {
-        rules: Vec<String>,
-    },
-    ManyProcesses {
-        processes: u64,
-    },
+    ThpChanged { rules: Vec<String> },
+    /// Processes that the command starts.
+    ManyProcesses { processes: u64 },
     /// Fewer blocks than an interval needs.
-    TooFew {
-        least: usize,
-    },
+    TooFew { least: usize },
     /// Single page faults were not followed, for this reason.
-    FaultsUnseen {
-        reason: String,
-    },
+    FaultsUnseen { reason: String },
     /// Kinds of page faults were not requested.
     TotalsOnly,
-    NoStacks {
-        reason: String,
-    },
+    /// Call stacks are missing for this reason.
+    NoStacks { reason: String },
     /// Processes with another user's rights.
-    Setuid {
-        processes: u64,
-    },
+    Setuid { processes: u64 },
     /// It ended in another way under ptrace.
     NotWatched,
     /// Major page faults of a launch, which have no price.
-    MajorFaults {
-        faults: f64,
-    },
-    MuchOutput {
-        bytes: u64,
-    },
-    NoPrice {
-        reason: String,
-    },
+    MajorFaults { faults: f64 },
+    /// Bytes of output that Pagewise read.
+    MuchOutput { bytes: u64 },
+    /// Prices are missing for this reason.
+    NoPrice { reason: String },
     /// A note of a record before summaries of version 5.
     #[serde(untagged)]
-    Written {
-        code: String,
-        text: String,
-    },
+    Written { code: String, text: String },
 }
 
 impl NoteKind {
