@@ -155,8 +155,8 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
     };
     for (method, _) in &row.ways {
         match cell(method) {
-            Some(cell) if cell.reason.is_empty() => {}
-            Some(cell) => println!("  {method}: {}", cell.reason),
+            Some(cell) if cell.status == record::outcome::Status::Ok => {}
+            Some(cell) => println!("  {method}: {}", report::phrases::reason(&cell.outcome())),
             None => println!("  {method}: no figure for {total}"),
         }
     }

@@ -10,7 +10,9 @@ use files::kernel;
 use judge::{agreement::disagreements, evidence::Evidence};
 use record::cell::{Selector, parameter_words};
 use record::experiment::{Experiment, ParameterList};
-use record::{folder::RunFolder, method::Method, outcome::Status, plan::PlannedCell, state::State};
+use record::outcome::{Outcome, Status};
+use record::{folder::RunFolder, method::Method, plan::PlannedCell, state::State};
+use report::phrases::reason;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -102,7 +104,8 @@ fn check_in(
         return Ok(exit_code(signal));
     }
     findings.extend(launched);
-    for (index, reason) in disagreements(&state, &evidence) {
+    for (index, cause) in disagreements(&state, &evidence) {
+        let reason = reason(&Outcome::because(Status::Untrusted, cause));
         findings.entry(state.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
     }
     match trace::check(&place.join("trace"), &state, workers, &signals)? {
@@ -204,11 +207,11 @@ fn take(findings: &mut BTreeMap<String, MethodResult>, evidence: &Evidence, inde
     match &planned.outcome {
         Some(outcome) if outcome.status == Status::Skipped => {
             entry.skipped_cells += 1;
-            entry.skipped.get_or_insert_with(|| outcome.reason.clone());
+            entry.skipped.get_or_insert_with(|| reason(outcome));
             return;
         }
         Some(outcome) => {
-            entry.wrong.get_or_insert_with(|| format!("{}: {} ({parameters})", outcome.status.word(), outcome.reason));
+            entry.wrong.get_or_insert_with(|| format!("{}: {} ({parameters})", outcome.status.word(), reason(outcome)));
             return;
         }
         None => {}
@@ -218,7 +221,7 @@ fn take(findings: &mut BTreeMap<String, MethodResult>, evidence: &Evidence, inde
         return;
     };
     if let Some(outcome) = mine.checks.exact_outcome() {
-        entry.wrong.get_or_insert_with(|| format!("{} ({parameters})", outcome.reason));
+        entry.wrong.get_or_insert_with(|| format!("{} ({parameters})", reason(&outcome)));
     }
 }
 

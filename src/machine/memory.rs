@@ -2,8 +2,7 @@
 
 use super::Below;
 use record::machine::cgroup::{Hierarchy, places};
-use record::{machine::files::Files, machine::paging::THP_FOLDER, sizes::about_size};
-use std::fmt;
+use record::{machine::files::Files, machine::paging::THP_FOLDER, outcome::Cause};
 use std::path::{Path, PathBuf};
 
 /// Size of the default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
@@ -24,21 +23,6 @@ pub struct Available {
     pub bytes: u64,
     /// In words: `MemAvailable`, a cgroup's path, `RLIMIT_AS`.
     pub limited_by: String,
-}
-
-/// Why a launch is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Needed memory, reserve included, in bytes.
-    pub needed_bytes: u64,
-    pub available: Available,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (needed, there) = (about_size(self.needed_bytes as f64), about_size(self.available.bytes as f64));
-        write!(f, "needs {needed} of memory, but only {there} are available ({})", self.available.limited_by)
-    }
 }
 
 /// The least of `MemAvailable` (proc_meminfo(5)), what each memory cgroup above this process leaves (reclaimable file pages
@@ -65,10 +49,11 @@ pub fn available_bytes(root: &Path) -> Available {
 }
 
 /// Tells whether `needed` bytes fit while `reserve` bytes stay free.
-pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Refusal> {
-    let available = available_bytes(root);
+pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Cause> {
+    let Available { bytes: available_bytes, limited_by } = available_bytes(root);
     let needed_bytes = needed.saturating_add(reserve);
-    if needed == 0 || needed_bytes <= available.bytes { Ok(()) } else { Err(Refusal { needed_bytes, available }) }
+    let fits = needed == 0 || needed_bytes <= available_bytes;
+    if fits { Ok(()) } else { Err(Cause::Memory { needed_bytes, available_bytes, limited_by }) }
 }
 
 fn number(path: &Path) -> Option<u64> {

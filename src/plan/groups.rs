@@ -126,8 +126,8 @@ pub(super) fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Resul
             && worker::find_library(library)?.is_none()
         {
             let reason = format!("{library} is not installed; the package {package} has it");
-            let cause = Cause::NotInstalled { package: package.clone() };
-            planned.outcome = Some(Outcome::new(Status::Skipped, reason).with(cause));
+            let cause = Some(Cause::NotInstalled { package: package.clone() });
+            planned.outcome = Some(Outcome { status: Status::Skipped, reason, cause });
         }
     }
     Ok(hashes)

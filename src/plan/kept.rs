@@ -33,7 +33,7 @@ pub fn confirm(plan: &Plan, experiments: &[Experiment], workers: &[Worker], gran
     input::settle(&mut settled, &plan.experiments, granted.system_changes && plan.allow_system_changes);
     for (planned, settled) in plan.cells.iter().zip(&settled).filter(|(planned, _)| planned.outcome.is_none()) {
         if let Some(outcome) = &settled.outcome {
-            bail!("{} cannot be gone on with: {}", planned.cell.name(), outcome.reason);
+            bail!("{} cannot be gone on with: {}", planned.cell.name(), report::phrases::reason(outcome));
         }
         confirm_cell(plan, planned, workers, granted)?;
     }

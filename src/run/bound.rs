@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::concern::{Bound, Concern};
 use record::expression::{Expression, Values};
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::plan::{Plan, PlannedCell};
-use record::{cell::Cell, decision::DecisionKind, sizes::about_size, state::State};
+use record::{cell::Cell, decision::DecisionKind, state::State};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -33,13 +33,11 @@ impl Bounds {
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
             // What piles up is compared with the bound by the worker, and with what is left before each launch.
             let itself = bounds_itself(&state.plan, &planned.cell);
-            if let Some(bound) = Bound::parse(&bound).map(|bound| bound.bytes)
+            if let Some(bound_bytes) = Bound::parse(&bound).map(|bound| bound.bytes)
                 && !itself
-                && bound < needed
+                && bound_bytes < needed
             {
-                let (bound, needed) = (about_size(bound as f64), about_size(needed as f64));
-                let reason = format!("{key}={bound} is less than the {needed} that the worker needs for itself");
-                let outcome = Outcome::new(Status::Refused, reason);
+                let outcome = Outcome::because(Status::Refused, Cause::Bound { key, bound_bytes, needed_bytes: needed });
                 settled.push(("the bound was looked at".to_owned(), DecisionKind::Settled { cells: vec![index], outcome }));
             } else {
                 wanted.entry(bound).or_default().push(index);

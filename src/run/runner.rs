@@ -218,8 +218,8 @@ impl<'a> Runner<'a> {
             let planned = &self.state.cells[cell];
             let needed = memory_needed(planned, launch.rounds + launch.warmup_rounds)?;
             let sides = planned.cell.sides().count() as u64;
-            if let Err(refusal) = memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES) {
-                let outcome = Outcome::new(Status::Refused, refusal.to_string());
+            if let Err(cause) = memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES) {
+                let outcome = Outcome::because(Status::Refused, cause);
                 let cells = with_twin(&self.state, cell);
                 self.decide("a launch showed it", DecisionKind::Settled { cells, outcome })?;
             }

@@ -174,7 +174,7 @@ fn memory_files_are_made_where_they_must_not_be_executable() {
 fn expect(cells: &[Value], skipped: &[(&str, &str)]) {
     for cell in cells {
         let method = cell["method"].as_str().unwrap();
-        let reason = cell["reason"].as_str().unwrap_or_default();
+        let reason = crate::support::place::reason(&cell);
         match skipped.iter().find(|(name, _)| *name == method) {
             Some((_, words)) => {
                 assert_eq!(cell["status"], "skipped", "{cell:#}");
@@ -202,7 +202,7 @@ fn a_refused_io_uring_is_skipped_with_the_reason() {
     let limit = ["read/limit", "--set", "bytes=1MiB", "--set", "place=disk", "--set", "cache=cold,hot"];
     let Some(cells) = cells_without(&["io_uring_setup"], &limit) else { return };
     for cell in cells {
-        let reason = cell["reason"].as_str().unwrap_or_default();
+        let reason = crate::support::place::reason(&cell);
         match cell["parameters"]["cache"].as_str() {
             Some("hot") => assert_ne!(cell["status"], "skipped", "{reason}"),
             _ => assert!(reason.contains("io_uring is refused here") || reason.contains("O_DIRECT"), "{cell:#}"),

@@ -63,7 +63,7 @@ fn fails(name: &str, wait: &str, victims: &[usize], signal: Signal, words: &str)
     for &victim in victims {
         let role = ["a", "b"][victim];
         let (found, took) = disturbed(name, wait, victim, signal);
-        let reason = found["reason"].as_str().unwrap_or_default();
+        let reason = crate::support::place::reason(&found);
         let start = format!("side {role}, ");
         assert!(found["status"] == "failed" && reason.starts_with(&start), "{name}: {} {reason}", found["status"]);
         assert!(reason.contains(words) && reason.lines().count() == 1, "{name}: {reason:?} does not say {words:?}");

@@ -196,7 +196,7 @@ fn is_readable(run: &Run, what: &str) {
     assert!([0, 4].contains(&result.code), "{what}: {} {}", result.code, result.err);
     let summary: Value = serde_json::from_str(&result.out).unwrap();
     for cell in summary["cells"].as_array().unwrap() {
-        let reasoned = cell["status"] == "ok" || cell["reason"].as_str().is_some_and(|r| !r.is_empty());
+        let reasoned = cell["status"] == "ok" || !crate::support::place::reason(cell).is_empty();
         assert!(reasoned, "{what}: {cell:#}");
     }
 }

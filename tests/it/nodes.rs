@@ -150,10 +150,10 @@ impl TwoNodes {
 }
 
 /// The values of a parameter with the status and reason of their cells.
-fn by_value<'a>(summary: &'a Value, method: &str, key: &str) -> Vec<(&'a str, &'a str, &'a str)> {
+fn by_value<'a>(summary: &'a Value, method: &str, key: &str) -> Vec<(&'a str, &'a str, String)> {
     let cells = summary["cells"].as_array().unwrap().iter().filter(|c| c["method"] == method);
     let text = |value: &'a Value| value.as_str().unwrap_or_default();
-    cells.map(|c| (text(&c["parameters"][key]), text(&c["status"]), text(&c["reason"]))).collect()
+    cells.map(|c| (text(&c["parameters"][key]), text(&c["status"]), crate::support::place::reason(c))).collect()
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn a_wrong_byte_at_the_receiver_is_found_where_it_is() {
     let place = tempfile::tempdir().unwrap();
     let cell = spoiled_cell(&place, "relay/sendfile", &["bytes=100001", "cache=hot", "place=tmpfs"], 100_000);
     assert_eq!(cell["status"], "untrusted");
-    let reason = cell["reason"].as_str().unwrap();
+    let reason = crate::support::place::reason(&cell);
     assert!(reason.contains("100000 against 100001"), "{reason}");
 }
 

@@ -33,7 +33,7 @@ fn outcomes(what: &str, result: &Said) -> Value {
     assert!([0, 4].contains(&result.code), "{what}: {} {}", result.code, result.err);
     let summary: Value = serde_json::from_str(&result.out).unwrap_or_else(|e| panic!("{what}: {e}: {}", result.err));
     for cell in summary["cells"].as_array().unwrap() {
-        let reasoned = cell["status"] == "ok" || cell["reason"].as_str().is_some_and(|r| !r.is_empty());
+        let reasoned = cell["status"] == "ok" || !crate::support::place::reason(cell).is_empty();
         assert!(reasoned, "{what}: {cell:#}");
     }
     summary
@@ -71,7 +71,7 @@ fn without_shared_memory_its_methods_fail_and_the_others_are_measured() {
         let place = Place::new();
         let summary = outcomes(setup, &starved(&place, &ALONE, &format!("{setup}; exec \"$@\"")));
         let shm = cell(&summary, CELLS[0], &[]);
-        let reason = shm["reason"].as_str().unwrap_or_default();
+        let reason = crate::support::place::reason(&shm);
         assert!(["failed", "skipped"].contains(&shm["status"].as_str().unwrap()), "{setup}: {shm:#}");
         assert!(reason.contains(words), "{setup}: {reason}");
         assert!(shm["phases"].as_object().is_none_or(|p| p.is_empty()), "{setup}: no figure: {shm:#}");

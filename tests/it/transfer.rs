@@ -122,7 +122,7 @@ fn a_wrong_byte_at_the_receiver_is_found_where_it_is() {
     for offset in [0, 70_000, 262_143] {
         let cell = spoiled_cell(&place, "transfer/pipe", &["bytes=256KiB"], offset);
         assert_eq!(cell["status"], "untrusted");
-        let reason = cell["reason"].as_str().unwrap();
+        let reason = crate::support::place::reason(&cell);
         assert!(reason.contains(&format!("{offset} against 262144")), "{reason}");
     }
 }
@@ -136,7 +136,7 @@ fn the_overlap_of_both_sides_is_what_stands_first() {
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let cell = &summary["cells"][0];
     // Other guests of a busy host may disturb a launch; that is said of it, and no fault of the overlap.
-    let disturbed = cell["reason"].as_str().is_some_and(|r| r.contains("disturbed"));
+    let disturbed = crate::support::place::reason(cell).contains("disturbed");
     assert!(cell["status"] == "ok" || disturbed, "{cell:#}");
     let median = |name: &str, column: &str| cell["phases"][name][column]["median"].as_f64().unwrap();
     for side in ["send", "receive"] {

@@ -33,7 +33,7 @@ fn a_byte_that_is_not_what_was_acknowledged_is_found() {
     let place = tempfile::tempdir().unwrap();
     let settings = ["bytes=4KiB", "ops=2", "order=append"];
     let cell = spoiled_cell(&place, "write/pwrite-fdatasync@c-O3", &settings, 5000);
-    let reason = cell["reason"].as_str().unwrap();
+    let reason = crate::support::place::reason(&cell);
     assert!(reason.contains("wrong_at == stored_bytes: 5000 against"), "{reason}");
 }
 

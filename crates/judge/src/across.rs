@@ -5,13 +5,14 @@ use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
 use anyhow::Result;
-use record::across::{COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
+use record::across::{COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated};
+use record::across::{MissingCell, MissingReason};
 use record::{
     claim::Answers,
     command::KeptCommand,
     kind::Kind,
     machine::environment::Environment,
-    outcome::Status,
+    outcome::{Outcome, Status},
     summary::{Summary, WarningKind},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +130,7 @@ fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
             baseline: None,
         });
         let logs = times.seconds.iter().map(|seconds| (1e9 * seconds).ln()).collect();
-        measured.cells.push(RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: None });
+        measured.cells.push(RunCell { question, outcome: Outcome::new(Status::Ok, ""), logs, throttled: None });
     }
     measured
 }
@@ -183,19 +184,19 @@ fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {
 
 fn absent(question: &SetQuestion, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
     let both = || a.iter().chain(b);
-    let reason = if let Some(cell) = both().find(|cell| cell.status != Status::Ok) {
-        format!("{}: {}", cell.status.word(), cell.reason)
+    let reason = if let Some(cell) = both().find(|cell| cell.outcome.status != Status::Ok) {
+        MissingReason::Outcome(cell.outcome.clone())
     } else if a.is_empty() || b.is_empty() {
-        "only one side has it".to_owned()
+        MissingReason::OneSide
     } else if both().any(|cell| !cell.logs.is_empty()) {
-        "it took no time that the clock shows, and zero has no ratio".to_owned()
+        MissingReason::NoTime
     } else {
-        "it has no launches".to_owned()
+        MissingReason::NoLaunches
     };
     let parameters = question.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
     let cell = question.cell.clone() + &parameters.collect::<String>();
     // The gravest outcome of a side's runs stands for it.
-    let status = |side: &[&RunCell]| side.iter().map(|cell| cell.status).max();
+    let status = |side: &[&RunCell]| side.iter().map(|cell| cell.outcome.status).max();
     MissingCell { cell, a: status(a), b: status(b), reason }
 }
 

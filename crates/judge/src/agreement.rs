@@ -3,7 +3,8 @@
 use crate::evidence::Evidence;
 use record::kind::OWN_WORKER;
 use record::plan::{compatible, group_of};
-use record::{experiment::Content, method::Role, state::State};
+use record::{experiment::Content, method::Role, outcome::Cause, state::State};
+use std::collections::BTreeMap;
 
 /// One digest of a cell, with all that decides whom it must agree with.
 struct Witness {
@@ -22,8 +23,8 @@ fn reference<'a>(witnesses: &[&'a Witness]) -> Option<&'a Witness> {
     witnesses.iter().copied().max_by_key(|w| (!w.is_own, agreeing(w), baseline_agrees(w), std::cmp::Reverse(w.cell)))
 }
 
-/// Cells of one experiment and group whose digests must agree but do not, each with a sentence.
-pub fn disagreements(state: &State, evidence: &Evidence) -> Vec<(usize, String)> {
+/// Cells of one experiment and group whose digests must agree but do not.
+pub fn disagreements(state: &State, evidence: &Evidence) -> BTreeMap<usize, Cause> {
     let witness = |cell: usize| {
         let digests = &evidence.cells.get(&cell)?.checks.digests;
         let planned = &state.cells[cell];
@@ -41,13 +42,13 @@ pub fn disagreements(state: &State, evidence: &Evidence) -> Vec<(usize, String)>
             Some((witness, (&experiment.name, &planned.method.group), group_of(experiment, &planned.cell)))
         })
         .collect();
-    let mut disagreements = Vec::new();
+    let mut disagreements = BTreeMap::new();
     for (mine, kind, group) in &known {
         let peers = known.iter().filter(|(_, other, theirs)| other == kind && compatible(group, theirs));
         let witnesses: Vec<&Witness> = peers.map(|(witness, ..)| witness).collect();
         if let Some(right) = reference(&witnesses).filter(|right| right.digest != mine.digest) {
-            let name = state.cells[right.cell].cell.name();
-            disagreements.push((mine.cell, format!("digest {} differs from {} of {name}", mine.digest, right.digest)));
+            let (digest, cell) = (mine.digest.clone(), state.cells[right.cell].cell.name());
+            disagreements.insert(mine.cell, Cause::Disagrees { digest, right: right.digest.clone(), cell });
         }
     }
     disagreements

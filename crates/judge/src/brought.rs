@@ -43,7 +43,7 @@ pub struct CellLaunch {
 /// Results of one launch.
 #[derive(Debug, Default)]
 pub struct Brought {
-    /// Faults in a transcript of a side that ended well.
+    /// Errors in a transcript of a side that ended well.
     pub(crate) malformed: Vec<String>,
     pub(crate) about: Vec<(String, BTreeMap<String, String>)>,
     /// Columns that this machine cannot fill, with the reason.
@@ -84,12 +84,7 @@ impl Brought {
         let mut brought = Brought { page_bytes: 4096, ..Brought::default() };
         let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|group| group.stage == Stage::Split);
         for (side, transcript) in record.sides.iter().zip(transcripts) {
-            if let Some(reason) = broken(transcript)
-                && side.end.is_clean()
-                && !tried_again
-            {
-                brought.malformed.push(format!("launch {}: {reason}", record.launch));
-            }
+            brought.malformed.extend(broken(transcript).filter(|_| side.end.is_clean() && !tried_again));
         }
         for transcript in transcripts.iter().flatten() {
             brought.about.push((transcript.worker.clone(), transcript.about.clone()));

@@ -2,7 +2,7 @@
 
 use crate::estimate::{PairedCost, column};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::{checks::FactSeen, flags::distrust, tails, warnings::broken_proof};
+use crate::{checks::FactSeen, flags::distrust, tails};
 use anyhow::Result;
 use record::outcome::{Cause, Outcome, Status};
 use record::summary::{
@@ -17,28 +17,27 @@ use std::collections::BTreeMap;
 const FOOTPRINT: &str = "footprint_bytes";
 
 /// Faults in the hidden duplicate of a cell: both are the same code, so neither can be believed then.
-fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
+fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<Cause> {
     let twin = state.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
-    let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
-    Some(format!("in its hidden duplicate: {}", outcome.reason))
+    let cause = evidence.cells.get(&twin)?.checks.exact_outcome()?.cause?;
+    Some(Cause::Duplicate { cause: Box::new(cause) })
 }
 
-fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence, doubt: Option<&String>) -> Outcome {
+fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence, doubt: Option<&Cause>) -> Outcome {
     let planned = &state.cells[index];
     let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
-    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::new(Status::Untrusted, &reason)));
+    let outcome = outcome.or_else(|| doubt.map(|cause| Outcome::because(Status::Untrusted, cause)));
     let outcome = outcome.or_else(|| distrust(mine));
     outcome.unwrap_or_else(|| {
         if !mine.launches.is_empty() {
             Outcome::new(Status::Ok, "")
-        } else if let Some((launches, lost)) = evidence.lost_states.get(&index) {
-            let reason = format!("the machine lost the state in each of {launches} launches: {}", broken_proof(lost));
-            Outcome::new(Status::Untrusted, reason)
+        } else if let Some((launches, proof)) = evidence.lost_states.get(&index) {
+            Outcome::because(Status::Untrusted, Cause::StateLost { launches: *launches, proof: proof.clone() })
         } else if evidence.damaged_cells.contains(&index) {
-            Outcome::new(Status::Damaged, "the record of its launches is not as it was written")
+            Outcome::because(Status::Damaged, Cause::Altered)
         } else {
-            Outcome::new(Status::Refused, "the time budget ended before it was measured; raise --budget").with(Cause::Budget)
+            Outcome::because(Status::Refused, Cause::Budget)
         }
     })
 }
@@ -47,7 +46,7 @@ pub(crate) fn summary_of_cell(
     state: &State,
     evidence: &Evidence,
     index: usize,
-    doubt: Option<&String>,
+    doubt: Option<&Cause>,
     cache: LastCache,
 ) -> Result<CellSummary> {
     let planned = &state.cells[index];

@@ -1,7 +1,7 @@
 //! True if a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
 
 use crate::slots::{TimedPhase, counts_of};
-use record::outcome::{Outcome, Status};
+use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
 use record::{expression::Holding, method::Method};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub struct Checks {
     pub laws: BTreeMap<String, LawSeen>,
     pub facts: BTreeMap<String, FactSeen>,
     pub digests: BTreeSet<String>,
-    wrong: Option<String>,
+    wrong: Option<(usize, LaunchFault)>,
 }
 
 #[derive(Debug, Default)]
@@ -83,19 +83,15 @@ impl LawSeen {
 }
 
 impl Checks {
-    /// Notes what is wrong with the cell; the first word stays.
-    fn wrong(&mut self, reason: String) {
-        self.wrong.get_or_insert(reason);
-    }
-
-    pub fn malformed(&mut self, reason: &str) {
-        self.wrong(reason.to_owned());
+    /// Notes a fault of a launch; the first one stays.
+    pub fn wrong(&mut self, launch: usize, fault: LaunchFault) {
+        self.wrong.get_or_insert((launch, fault));
     }
 
     /// Each cell of a launch must have had as many turns as were asked for.
     pub fn rounds(&mut self, seen: usize, planned: u32, launch: usize) {
         if seen != planned as usize {
-            self.wrong(format!("launch {launch} has samples of {seen} rounds where {planned} were asked for"));
+            self.wrong(launch, LaunchFault::Rounds { seen, planned });
         }
     }
 
@@ -111,17 +107,15 @@ impl Checks {
             let base = name.strip_suffix(".b").unwrap_or(name);
             name == "overall" || method.phases.iter().any(|p| p == base)
         };
-        if let Some(unknown) = seen.iter().map(|timed| &timed.name).find(|name| !is_planned(name)) {
-            self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
-        }
-        if let Some(missing) =
-            method.phases.iter().find(|p| *p != "overall" && counts_of(seen, p).is_none() && !may_lack.contains(p))
-        {
-            self.wrong(format!("launch {launch} has a slot that lacks the phase {missing:?}"));
-        }
-        if let Some(name) = twice {
-            self.wrong(format!("launch {launch} timed the phase {name:?} twice in one slot"));
-        }
+        let unknown = seen.iter().map(|timed| &timed.name).find(|name| !is_planned(name));
+        let is_missing = |p: &&String| *p != "overall" && counts_of(seen, p).is_none() && !may_lack.contains(p);
+        let missing = method.phases.iter().find(is_missing);
+        let faults = [
+            unknown.map(|name| LaunchFault::UnknownPhase { phase: name.to_string() }),
+            missing.map(|name| LaunchFault::MissingPhase { phase: name.clone() }),
+            twice.map(|name| LaunchFault::DoublePhase { phase: name.to_owned() }),
+        ];
+        faults.into_iter().flatten().for_each(|fault| self.wrong(launch, fault));
     }
 
     pub(crate) fn laws(&mut self, laws: impl IntoIterator<Item = (String, LawSeen)>) {
@@ -174,27 +168,24 @@ impl Checks {
                 Some(seen) => seen.join(fact),
             }
         }
-        if let Some(wrong) = further.wrong {
-            self.wrong(wrong);
-        }
+        self.wrong = self.wrong.take().or(further.wrong);
     }
 
     /// The digests of a launch (one a side at most in each slot) must be there and right.
     pub(crate) fn digests(&mut self, seen: DigestsSeen, expected: Option<u64>, launch: usize) {
         if seen.lacking {
-            self.wrong(format!("launch {launch}: no digest was recorded"));
+            self.wrong(launch, LaunchFault::NoDigest);
         }
         let right = expected.map(|expected| format!("{expected:016x}"));
         for digest in seen.all {
             if let Some(right) = right.as_ref().filter(|right| **right != digest) {
-                self.wrong(format!("launch {launch}: digest {digest} where the content must give {right}"));
+                self.wrong(launch, LaunchFault::WrongDigest { digest: digest.clone(), right: right.clone() });
             }
             self.digests.insert(digest);
         }
         if self.digests.len() > 1 && expected.is_none() {
-            let all: Vec<_> = self.digests.iter().map(String::as_str).collect();
-            let reason = format!("launch {launch}: the digest differs between samples ({})", all.join(", "));
-            self.wrong(reason);
+            let digests = self.digests.iter().cloned().collect();
+            self.wrong(launch, LaunchFault::UnequalDigests { digests });
         }
     }
 
@@ -209,13 +200,13 @@ impl Checks {
         let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);
         let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.samples as f64;
         let broken = exact.or_else(|| self.laws.values().find(off));
-        let broken = broken.map(|seen| format!("{} ({} of {} samples)", seen.first, seen.broken, seen.samples));
+        let law = broken.map(|seen| BrokenLaw { first: seen.first.clone(), broken: seen.broken, samples: seen.samples });
         // A wrong digest says that content is wrong; the law on the first wrong byte says where.
-        let reason = match (&self.wrong, broken) {
-            (Some(wrong), Some(broken)) => Some(format!("{wrong}; {broken}")),
-            (wrong, broken) => broken.or_else(|| wrong.clone()),
+        let cause = match self.wrong.clone() {
+            Some((launch, fault)) => Cause::Broken { launch, fault, law },
+            None => Cause::Law(law?),
         };
-        reason.map(|reason| Outcome::new(Status::Untrusted, reason))
+        Some(Outcome::because(Status::Untrusted, cause))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;
 use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
-use record::{method::Role, state::State};
+use record::{method::Role, outcome::Cause, state::State};
 use stats::verdicts::{Region, verdicts};
 use stats::{estimate::RatioEstimate, steady::two_levels};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Judged<'a> {
     pub group: &'a Group<'a>,
     /// Cells whose content differs from what the others came to.
-    pub disagreeing: &'a BTreeMap<usize, String>,
+    pub disagreeing: &'a BTreeMap<usize, Cause>,
     /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
     pub measures: Vec<[BTreeMap<usize, RatioEstimate>; 3]>,
 }
@@ -25,7 +25,7 @@ impl<'a> Judged<'a> {
         state: &State,
         evidence: &Evidence,
         group: &'a Group<'a>,
-        disagreeing: &'a BTreeMap<usize, String>,
+        disagreeing: &'a BTreeMap<usize, Cause>,
     ) -> Judged<'a> {
         let level = level(state, &group.experiment.name);
         let columns = |measure: usize| {

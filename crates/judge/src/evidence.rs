@@ -6,8 +6,8 @@ use crate::{checks::Checks, content};
 use anyhow::Result;
 use record::folder::{Damaged, RunFolder, lost};
 use record::{
-    launches::LaunchRecord, machine::preflight::Preflight, machine_state::LostProof, method::Role, state::State,
-    summary::CountSummary, transcript::Read,
+    launches::LaunchRecord, machine::preflight::Preflight, machine_state::LostProof, method::Role, outcome::LaunchFault,
+    state::State, summary::CountSummary, transcript::Read,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -123,9 +123,10 @@ impl Evidence {
 
     fn take(&mut self, state: &State, record: &LaunchRecord, brought: Brought) {
         self.lost = self.lost.filter(|lost| *lost != record.launch);
-        for reason in &brought.malformed {
+        if let Some(error) = brought.malformed.first() {
             for &cell in &record.cells {
-                self.cells.entry(cell).or_default().checks.malformed(reason);
+                let fault = LaunchFault::Transcript { error: error.clone() };
+                self.cells.entry(cell).or_default().checks.wrong(record.launch, fault);
             }
         }
         for (worker, about) in brought.about {

@@ -4,6 +4,7 @@ use crate::estimate::{PairedCost, numbered};
 use crate::evidence::{Evidence, one_by_one};
 use crate::{estimate::shown, groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
+use record::outcome::{Outcome, Status};
 use record::summary::{Calibration, Comparison, Estimate};
 use record::{cell::Selector, folder::RunFolder, state::State};
 use stats::moved::{LEAST_IN_ORDER, alike_by_chance};
@@ -37,8 +38,8 @@ pub struct Explained {
     pub calibration: Calibration,
     pub margin: f64,
     pub comparison: Comparison,
-    /// Why there is no ratio: the cell's reason, or the baseline's.
-    pub reason: String,
+    /// The outcome of the cell, or of the baseline, that has no figures.
+    pub outcome: Option<Outcome>,
 }
 
 /// Explains the headline verdicts of the cells of a kept run that these words name: `EXPERIMENT/METHOD[@WORKER]`.
@@ -78,7 +79,7 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
                 calibration: summary.calibration,
                 margin: summary.settings.margin,
                 comparison: comparison.clone(),
-                reason: sides.iter().map(|c| c.reason.as_str()).find(|r| !r.is_empty()).unwrap_or_default().to_owned(),
+                outcome: sides.iter().find(|cell| cell.status != Status::Ok).map(|cell| cell.outcome()),
             });
         }
     }

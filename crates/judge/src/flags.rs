@@ -2,9 +2,10 @@
 
 use crate::checks::FactSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Figures};
-use record::outcome::{Cause, Outcome, Status};
+use record::outcome::{Cause, Disturbed, Outcome, Status};
 use record::summary::{LaunchCount, WarningKind};
 use stats::quantile::median;
+use std::collections::BTreeSet;
 
 /// Steal above this share of all CPU time disturbs a launch.
 const STEAL_SHARE: f64 = 0.05;
@@ -113,32 +114,24 @@ const LEAST_JUDGED: usize = 3;
 /// The outcome of a cell that was disturbed too much to be trusted.
 pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
     if let Some(share) = interrupted_share(cell).filter(|share| *share > MOST_DISTURBED) {
-        let percent = share * 100.0;
-        let reason = format!("{percent:.0} % of its rounds were switched out, so the median is a disturbed one");
-        let cause = Cause::SwitchedOut { percent: percent.round() as u32 };
-        return Some(Outcome::new(Status::Untrusted, reason).with(cause));
+        let percent = (share * 100.0).round() as u32;
+        return Some(Outcome::because(Status::Untrusted, Cause::SwitchedOut { percent }));
     }
-    let mut names: Vec<String> = Vec::new();
-    let (mut disturbed, mut on_disk) = (0, 0);
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let (mut launches, mut on_disk) = (0, 0);
     for launch in &cell.launches {
         let flags: Vec<Flag> = of_launch(cell, launch, None).into_iter().filter(|f| f.counts()).collect();
-        disturbed += usize::from(!flags.is_empty());
+        launches += usize::from(!flags.is_empty());
         on_disk += usize::from(flags.contains(&Flag::ForeignIo));
         let kinds = flags.iter().filter_map(|flag| flag.warning(LaunchCount { launches: 1, all: 1 }));
         names.extend(kinds.map(|kind| kind.code()));
     }
-    names.sort_unstable();
-    names.dedup();
-    let most = disturbed as f64 > MOST_DISTURBED * cell.launches.len() as f64;
-    (most && cell.launches.len() >= LEAST_JUDGED).then(|| {
-        let launches = cell.launches.len();
-        let names = names.join(", ");
-        let reason =
-            format!("{disturbed} of its {launches} launches were disturbed ({names}), so the median is a disturbed one");
-        let is_disk = 2 * on_disk > disturbed;
-        let cause =
-            if is_disk { Cause::OthersOnDisk { launches: disturbed } } else { Cause::Disturbed { launches: disturbed } };
-        Outcome::new(Status::Untrusted, reason).with(cause)
+    let all = cell.launches.len();
+    (launches as f64 > MOST_DISTURBED * all as f64 && all >= LEAST_JUDGED).then(|| {
+        let disturbed = Disturbed { launches, all, by: names.into_iter().collect() };
+        let is_disk = 2 * on_disk > launches;
+        let cause = if is_disk { Cause::OthersOnDisk(disturbed) } else { Cause::Disturbed(disturbed) };
+        Outcome::because(Status::Untrusted, cause)
     })
 }
 

@@ -4,7 +4,7 @@ use crate::across::{compared_run, gated};
 use crate::estimate::{LEVEL, of_series, shown};
 use crate::sets::{gates, hold_among_all};
 use record::across::{
-    COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell, SideCost,
+    COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell, MissingReason, SideCost,
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
@@ -51,7 +51,7 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         let late = |cell: &CellSummary| cell.cause == Some(Cause::Budget) && terms.slower.is_none();
         if [a, b].into_iter().any(|cell| cell.status != Status::Ok && !late(cell)) {
             let worse = if b.status == Status::Ok { a } else { b };
-            let (cell, reason) = (label(b), format!("{}: {}", worse.status.word(), worse.reason));
+            let (cell, reason) = (label(b), MissingReason::Outcome(worse.outcome()));
             compared.missing.push(MissingCell { cell, a: Some(a.status), b: Some(b.status), reason });
             continue;
         }

@@ -4,8 +4,9 @@
 use crate::{estimate::shown, tails::P999};
 use anyhow::{Context, Result};
 use record::across::{ComparedCell, GateWord, SideCost};
+use record::outcome::{Outcome, Status};
+use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
-use record::{outcome::Status, plan::BATCH};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
 use stats::{estimate::RatioEstimate, interval::CONFIDENCE, quantile::midmean};
 use stats::{multiplicity::holm, verdicts::verdicts};
@@ -40,8 +41,7 @@ pub struct SetQuestion {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCell {
     pub question: usize,
-    pub status: Status,
-    pub reason: String,
+    pub outcome: Outcome,
     /// Logarithms of the cost of a unit in each launch, in nanoseconds; none unless the status is ok.
     pub logs: Vec<f64>,
     /// Share of the time of its launches in which a CPU quota kept it waiting, if one did.
@@ -80,13 +80,8 @@ impl MeasuredCells {
                 advised: cell.role == Role::Method && cell.group.is_empty(),
                 baseline: baselines.flatten().find_map(place),
             });
-            measured.cells.push(RunCell {
-                question,
-                status: cell.status,
-                reason: cell.reason.clone(),
-                logs: unit_logs(cell, &experiment.headline),
-                throttled,
-            });
+            let logs = unit_logs(cell, &experiment.headline);
+            measured.cells.push(RunCell { question, outcome: cell.outcome(), logs, throttled });
         }
         Ok(measured)
     }

@@ -81,7 +81,7 @@ pub(crate) fn replay_with_evidence(folder: &RunFolder, reading: &Reading) -> Res
 
 /// Judges a whole run.
 pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> Result<Summary> {
-    let disagreeing: BTreeMap<usize, String> = disagreements(state, evidence).into_iter().collect();
+    let disagreeing = disagreements(state, evidence);
     let mut cells = Vec::with_capacity(state.cells.len());
     for index in 0..state.cells.len() {
         cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache)?);

@@ -5,7 +5,7 @@ use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::concern::{COLD, Concern, DROPPED};
 use record::decision::{Ending, Reason, Width};
-use record::machine_state::{LostProof, ProofMoment};
+use record::machine_state::LostProof;
 use record::summary::{
     AaCheck, CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role, Summary, Warning, WarningKind,
 };
@@ -159,19 +159,6 @@ fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
         Some(of_cell(state, index, WarningKind::Unsteady { label: steady.label, shift: steady.shift }))
     };
     summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden).filter_map(warning_of).collect()
-}
-
-/// A broken proof of a state: `pswpout rose by 0, at least 1 is due`.
-pub(crate) fn broken_proof(lost: &LostProof) -> String {
-    let LostProof { proof, value } = lost;
-    let seen = match (value, proof.at) {
-        (None, _) => "was not reported".to_owned(),
-        (Some(value), ProofMoment::Rise) => format!("rose by {value}"),
-        (Some(value), _) => format!("was {value}"),
-    };
-    let bounds = [("at least", proof.at_least), ("at most", proof.at_most)];
-    let due = bounds.iter().filter_map(|(words, bound)| Some(format!("{words} {}", (*bound)?))).collect::<Vec<_>>();
-    format!("{} {seen}, {} is due", proof.counter, due.join(" and "))
 }
 
 fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {

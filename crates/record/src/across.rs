@@ -1,11 +1,12 @@
 //! Comparison of two sets of runs: the shape of `compare --json`, which the committed JSON Schema describes.
 
+use crate::claim::AnswerChange;
+use crate::outcome::{Outcome, Status};
 use crate::summary::{CountSummary, Estimate, Verdict};
-use crate::{claim::AnswerChange, outcome::Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub const COMPARED_SCHEMA: u32 = 3;
+pub const COMPARED_SCHEMA: u32 = 4;
 
 /// Two sets of runs compared with each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -153,8 +154,21 @@ pub struct MissingCell {
     pub a: Option<Status>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Status>,
-    /// Why, in the words of the first run that lacks it.
-    pub reason: String,
+    pub reason: MissingReason,
+}
+
+/// The reason why a cell could not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum MissingReason {
+    /// The outcome in the first run that lacks it.
+    Outcome(Outcome),
+    /// The other side did not measure it.
+    OneSide,
+    /// It took no time that the clock shows.
+    NoTime,
+    NoLaunches,
 }
 
 /// Verdict of a gate on one cell.

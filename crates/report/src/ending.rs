@@ -1,7 +1,10 @@
 //! A plan before it is carried out, with its time.
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
-use crate::wording::{count, duration};
+use crate::{
+    phrases,
+    wording::{count, duration},
+};
 use record::plan::{Plan, PlannedCell};
 use std::collections::BTreeMap;
 
@@ -17,7 +20,7 @@ pub fn planned(plan: &Plan, least_s: f64) -> Document {
     plan.cells.iter().filter(|p| !p.twin).for_each(|p| rows.entry(p.cell.name()).or_default().push(p));
     let row = |(name, cells): (String, Vec<&PlannedCell>)| {
         let outcomes = cells.iter().filter_map(|p| p.outcome.as_ref());
-        let reason = outcomes.map(|o| format!("{}: {}", o.status.word(), o.reason)).next().unwrap_or_default();
+        let reason = outcomes.map(|o| format!("{}: {}", o.status.word(), phrases::reason(o))).next().unwrap_or_default();
         Entry::new(name, vec![TableCell::count(cells.len()), TableCell::text(reason)])
     };
     let cells = plan.cells.iter().filter(|p| !p.twin && p.outcome.is_none()).count();

@@ -10,7 +10,8 @@ use record::summary::CountSummary;
 /// The result of a gate on functions of the workers of these names.
 pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
     let times = by_experiment(&compared.cells).into_iter().flat_map(|(_, cells)| side_by_side(&cells, names, "launch"));
-    let missing = compared.missing.iter().map(|missing| format!("{}: {}", missing.cell, missing.reason));
+    let missing =
+        compared.missing.iter().map(|missing| format!("{}: {}", missing.cell, phrases::sentence("missing", &missing.reason)));
     Document::new("gate", [format!("{file}: {} compared with {}", names[1], names[0])])
         .section("gate", "", Place::Everywhere, vec![Block::Answer(answer(compared))])
         .section("times", "Time", Place::Everywhere, times.collect())

@@ -16,7 +16,7 @@ pub mod gate;
 pub mod html;
 pub mod markdown;
 mod numbers;
-mod phrases;
+pub mod phrases;
 mod plot;
 pub mod published;
 pub mod selftest;

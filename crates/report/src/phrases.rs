@@ -1,8 +1,9 @@
 //! Sentences of facts: templates of `phrases.toml`, filled with the figures of an enum's variant.
 
 use crate::wording::{count, percent};
-use minijinja::{Environment, UndefinedBehavior, Value, value::Serde};
-use record::sizes::format_ns;
+use minijinja::{Environment, Error, State, UndefinedBehavior, Value, value::Serde};
+use record::outcome::Outcome;
+use record::sizes::{about_size, format_ns};
 use record::summary::{NoteKind, WarningKind};
 use serde::Serialize;
 use stats::estimate::LEAST_POINTS;
@@ -21,6 +22,11 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     phrases.add_filter("plain", |number: f64| number.to_string());
     phrases.add_filter("share", percent);
     phrases.add_filter("ns", format_ns);
+    phrases.add_filter("size", about_size);
+    phrases.add_filter("reason", |state: &State, cause: Value| -> Result<String, Error> {
+        let Ok(word) = cause.get_attr("word") else { return Ok(String::new()) };
+        state.env().get_template(&format!("reason/{word}"))?.render(cause)
+    });
     phrases.add_filter("count", |number: usize, noun: String| count(number, &noun));
     phrases.add_global("least_points", LEAST_POINTS);
     for (part, sentences) in parts {
@@ -45,6 +51,14 @@ pub(crate) fn sentence(part: &str, variant: &impl Serialize) -> String {
 /// The sentence of a part of the file for a variant without figures of its own.
 pub(crate) fn phrase(part: &str, variant: &impl Serialize, figures: Value) -> String {
     render(&format!("{part}/{}", Value::from(Serde(variant))), figures)
+}
+
+/// The reason of an outcome, in the words that came with it or by its cause.
+pub fn reason(outcome: &Outcome) -> String {
+    match &outcome.cause {
+        Some(cause) if outcome.reason.is_empty() => sentence("reason", cause),
+        _ => outcome.reason.clone(),
+    }
 }
 
 pub(crate) fn note(kind: &NoteKind) -> String {

@@ -1,7 +1,7 @@
 //! The steps to one verdict: launches, location, interval, what was adjusted, A/A check, margin.
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
-use crate::wording;
+use crate::{phrases, wording};
 use judge::explained::Explained;
 use record::summary::{Comparison, Estimate, Verdict};
 
@@ -40,7 +40,7 @@ fn blocks(explained: &Explained) -> Vec<Block> {
     ];
     let mut items: Vec<String> = steps.iter().filter_map(|(label, estimate)| Some(step(label, (*estimate)?))).collect();
     if comparison.ratio.is_none() {
-        let why = if explained.reason.is_empty() { "too few launches" } else { &explained.reason };
+        let why = explained.outcome.as_ref().map_or_else(|| "too few launches".to_owned(), phrases::reason);
         items.push(format!("No ratio is shown: {why}."));
     }
     items.extend([order(explained), aa(explained)]);

@@ -34,7 +34,7 @@ fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
             holds_among_all,
             doubt: None,
         },
-        reason: String::new(),
+        outcome: None,
     }
 }
 

@@ -98,7 +98,7 @@ impl<'a> TestBench<'a> {
         let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
         let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
-            bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), cell.reason);
+            bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), report::phrases::reason(&cell.outcome()));
         }
         let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];

@@ -3,7 +3,7 @@
 use judge::fleet::{BY, Gathered, NodeRun, explain, judge};
 use judge::sets::{RunCell, SetQuestion};
 use record::fleet::{Fleet, KindFacts};
-use record::outcome::Status;
+use record::outcome::{Outcome, Status};
 
 /// What the cells cost, in nanoseconds; the first is the others' baseline.
 const COSTS: [f64; 3] = [180.0, 95.0, 400.0];
@@ -26,7 +26,7 @@ pub fn node(name: &str, kernel: &str, factor: f64) -> NodeRun {
     let wobble = |number: usize| 1.0 + 0.01 * ((name.len() + number * 7 + usize::from(name.as_bytes()[1]) * 3) % 5) as f64;
     let cells = COSTS.iter().enumerate().map(|(question, cost)| {
         let logs = (0..6).map(|launch| (cost * factor * wobble(question)).ln() + 0.002 * launch as f64).collect();
-        RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: None }
+        RunCell { question, outcome: Outcome::new(Status::Ok, ""), logs, throttled: None }
     });
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(fact, value)| (fact.to_owned(), value.to_owned()));
     NodeRun {

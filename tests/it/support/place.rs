@@ -172,9 +172,14 @@ pub fn cell<'a>(summary: &'a Value, name: &str, parameters: &[(&str, &str)]) -> 
     found.unwrap_or_else(|| panic!("no cell {name} {parameters:?} in {summary:#}"))
 }
 
+/// The reason of a cell's outcome, as reports say it.
+pub fn reason(cell: &Value) -> String {
+    report::phrases::reason(&serde_json::from_value(cell.clone()).expect("a cell has an outcome"))
+}
+
 /// Whether a cell has figures: trusted, or untrusted for nothing but a level (a law about a time), which noise may break.
 pub fn is_measured(cell: &Value) -> bool {
-    let reason = cell["reason"].as_str().unwrap_or_default();
+    let reason = reason(cell);
     cell["status"] == "ok"
         || (cell["status"] == "untrusted"
             && ["_ns ", "the median is a disturbed one", "foreign_bytes"].iter().any(|w| reason.contains(w)))

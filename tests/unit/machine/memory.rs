@@ -31,8 +31,9 @@ fn a_v1_limit_on_a_hybrid_machine_is_found() {
         ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
     ]);
     assert_eq!(available_bytes(place.path()).bytes, 500_000_000);
-    let refusal = fits(place.path(), 1 << 30, 0).unwrap_err().to_string();
-    assert!(refusal.contains("needs 1.0 GiB") && refusal.contains("477 MiB"), "{refusal}");
+    let limited_by = "the memory cgroup /sys/fs/cgroup/memory/job".to_owned();
+    let refused = Cause::Memory { needed_bytes: 1 << 30, available_bytes: 500_000_000, limited_by };
+    assert_eq!(fits(place.path(), 1 << 30, 0), Err(refused));
 }
 
 #[test]

@@ -64,9 +64,9 @@ fn case<'a>(
     let Some(here) = most else { return (case, None) };
     let lacks = |c: &CellSummary| c.status != Status::Ok;
     let missing = here.ways.iter().filter(|(_, c)| lacks(c));
-    case.missing = missing.map(|(name, c)| ((*name).to_owned(), c.reason.clone())).collect();
+    case.missing = missing.map(|(name, c)| ((*name).to_owned(), c.outcome())).collect();
     if lacks(here.obvious) {
-        case.missing.push((request.topic.obvious.clone(), here.obvious.reason.clone()));
+        case.missing.push((request.topic.obvious.clone(), here.obvious.outcome()));
     }
     let headline = here.summary.experiment(&request.topic.experiment).is_some_and(|e| e.headline == request.measure);
     match here.group().filter(|_| headline) {

@@ -95,7 +95,7 @@ pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
     let mut table = Table::new();
     for &node in members {
         for (&question, cells) in &nodes[node].cells {
-            let Some(worst) = cells.iter().max_by_key(|cell| cell.status) else { continue };
+            let Some(worst) = cells.iter().max_by_key(|cell| cell.outcome.status) else { continue };
             let logs: Vec<Vec<f64>> = cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();
             let (side, launches) = (side_of(&logs), logs.iter().map(Vec::len).sum::<usize>());
             let scale = (launches as f64 / stats::quantile::MIDMEAN_VARIANCE).sqrt();

@@ -88,9 +88,8 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
             let question = &gathered.questions.all[cell.question];
             question.cell == criterion.cell && question.parameters == criterion.parameters
         });
-        let Some(cell) = cell.filter(|c| c.status == criterion.status) else {
-            let reason = cell.map_or_else(|| "it was not measured".to_owned(), |c| c.reason.clone());
-            missed.push(Missed::Outcome { cell: named(), status: cell.map(|c| c.status), reason });
+        let Some(cell) = cell.filter(|c| c.outcome.status == criterion.status) else {
+            missed.push(Missed::Outcome { cell: named(), outcome: cell.map(|c| c.outcome.clone()) });
             continue;
         };
         if let Some(share) = cell.throttled.filter(|_| !criterion.throttled) {

@@ -100,17 +100,16 @@ fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     if (count as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
-    let unlike = places.iter().filter(|place| place.worst.status != common);
+    let unlike = places.iter().filter(|place| place.worst.outcome.status != common);
     let outcome = |place: &NodePlace| {
         let finding = Finding::Outcome {
             cell: question.cell.clone(),
             parameters: question.parameters.clone(),
-            status: place.worst.status,
-            reason: place.worst.reason.clone(),
+            outcome: place.worst.outcome.clone(),
             others: common,
             nodes: count,
         };
-        (place.node, finding, place.cells.iter().all(|cell| cell.status == place.worst.status))
+        (place.node, finding, place.cells.iter().all(|cell| cell.outcome.status == place.worst.outcome.status))
     };
     unlike.map(outcome).collect()
 }
@@ -118,7 +117,7 @@ fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
 /// The outcome of most nodes, with their number.
 pub(super) fn commonest(places: &[NodePlace]) -> Option<(Status, usize)> {
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
-    places.iter().for_each(|place| *counts.entry(place.worst.status).or_default() += 1);
+    places.iter().for_each(|place| *counts.entry(place.worst.outcome.status).or_default() += 1);
     counts.into_iter().max_by_key(|(_, count)| *count)
 }
 

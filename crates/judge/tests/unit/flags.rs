@@ -38,9 +38,8 @@ fn quiet() -> CellLaunch {
 fn a_median_that_must_be_disturbed_costs_the_trust() {
     assert_eq!(distrust(&cell(vec![reclaimed(), quiet()])), None);
     let outcome = distrust(&cell(vec![reclaimed(), reclaimed(), quiet()])).expect("two of three");
-    let reason = outcome.reason;
-    assert_eq!(outcome.cause, Some(Cause::Disturbed { launches: 2 }));
-    assert!(reason.contains("2 of its 3 launches") && reason.contains("reclaim"), "{reason}");
+    let disturbed = Disturbed { launches: 2, all: 3, by: vec!["reclaim".to_owned()] };
+    assert_eq!(outcome, Outcome::because(Status::Untrusted, Cause::Disturbed(disturbed)));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The answer to one question of a user: the shape of `advise QUESTION --json`.
 
 use super::{AdvicePoint, Segment};
-use crate::summary::Estimate;
+use crate::{outcome::Outcome, summary::Estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub const ANSWER_SCHEMA: u32 = 2;
+pub const ANSWER_SCHEMA: u32 = 3;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,8 +57,8 @@ pub struct Case {
     pub within: Vec<String>,
     /// Ways that may be better or worse, with the seconds of measuring that should settle each.
     pub unsettled: Vec<(String, Option<f64>)>,
-    /// Ways that could not be measured here, with the reason.
-    pub missing: Vec<(String, String)>,
+    /// Ways that could not be measured here, with their outcomes.
+    pub missing: Vec<(String, Outcome)>,
 }
 
 /// The sizes between which the answer changes: the ratio's interval leaves 1 on one side at the first, on the other at the

@@ -1,6 +1,6 @@
 //! Criteria that a fleet made from its own nodes: the file by which one node is checked.
 
-use crate::outcome::Status;
+use crate::outcome::{Outcome, Status};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,13 +104,8 @@ pub enum Missed {
         /// The limit that it broke, relative to the median node.
         limit: f64,
     },
-    /// It came to another end.
-    Outcome {
-        cell: String,
-        /// Outcome; `None` if it was not measured.
-        status: Option<Status>,
-        reason: String,
-    },
+    /// It ended otherwise; without an outcome it was not measured.
+    Outcome { cell: String, outcome: Option<Outcome> },
     /// A CPU quota kept it waiting, which none did on most nodes.
     Throttled { cell: String, share: f64 },
 }

@@ -1,7 +1,7 @@
 //! Runs of many machines together: the shape of `fleet --json`, which the committed JSON Schema describes.
 
 use crate::across::{ComparedCell, FactDifference};
-use crate::outcome::Status;
+use crate::outcome::{Outcome, Status};
 use crate::summary::{Estimate, Verdict};
 use anyhow::Result;
 use files::Folder;
@@ -13,7 +13,7 @@ mod criteria;
 
 pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
 
-pub const FLEET_SCHEMA: u32 = 2;
+pub const FLEET_SCHEMA: u32 = 3;
 
 /// A fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,8 +125,8 @@ pub enum Finding {
     Outcome {
         cell: String,
         parameters: BTreeMap<String, String>,
-        status: Status,
-        reason: String,
+        #[serde(flatten)]
+        outcome: Outcome,
         /// Outcome on most other nodes.
         others: Status,
         nodes: usize,

@@ -2,7 +2,7 @@
 
 use super::group::{Estimate, Levels, Verdict};
 use crate::method::Role;
-use crate::outcome::{Cause, Status};
+use crate::outcome::{Cause, Outcome, Status};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,8 +26,8 @@ pub struct CellSummary {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
     pub status: Status,
+    /// Why, as in [`Outcome`].
     pub reason: String,
-    /// The cause behind the reason, where programs decide by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     pub launches: usize,
@@ -54,6 +54,10 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
+    pub fn outcome(&self) -> Outcome {
+        Outcome { status: self.status, reason: self.reason.clone(), cause: self.cause.clone() }
+    }
+
     /// Tells whether it is ranked with the usual choice of its experiment.
     pub fn is_ranked(&self) -> bool {
         self.role == Role::Method && self.group.is_empty()

@@ -26,8 +26,8 @@ use crate::experiment::Experiment;
 pub use crate::method::Role;
 
 /// Version of this shape. Older ones are read too: 2 has no causes of outcomes, 3 no conditions, 4 warnings and notes as
-/// sentences.
-pub const SUMMARY_SCHEMA: u32 = 5;
+/// sentences, 5 reasons as sentences.
+pub const SUMMARY_SCHEMA: u32 = 6;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

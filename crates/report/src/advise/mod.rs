@@ -3,10 +3,11 @@
 use crate::document::{Block, Document, Place};
 use crate::escape::{c_literal, comment, rust_literal};
 use crate::wording::{count, percent};
-use crate::{escape, numbers::ratio_words};
+use crate::{escape, numbers::ratio_words, phrases};
+use indexmap::IndexMap;
 use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
-use record::{sizes::format_size, summary::Estimate};
+use record::{outcome::Outcome, sizes::format_size, summary::Estimate};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     blocks.extend(by_size(answer));
     blocks.extend(answer.uses.iter().map(|uses| Block::Text(format!("Often: {}", repeated(uses)))));
     let others = together(answer.also.iter().map(|other| (condition(case, other), advised(other))));
-    blocks.extend(others.into_iter().map(|(when, advice)| {
+    blocks.extend(others.into_iter().map(|(advice, when)| {
         let when = when.join("; ");
         let is_shared = case.way.is_none() && advice == advised(case);
         Block::Text(if is_shared {
@@ -57,16 +58,15 @@ fn condition(case: &Case, other: &Case) -> String {
     format!("with {}", differs.map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" "))
 }
 
-/// The names of each sentence, so that what is shared is said once.
-fn together(all: impl Iterator<Item = (String, String)>) -> Vec<(Vec<String>, String)> {
-    let mut shared: Vec<(Vec<String>, String)> = Vec::new();
-    for (name, sentence) in all {
-        match shared.iter_mut().find(|(_, known)| *known == sentence) {
-            Some((names, _)) => names.push(name),
-            None => shared.push((vec![name], sentence)),
-        }
-    }
+/// Names by sentence, so that a shared one is said once.
+fn together(all: impl Iterator<Item = (String, String)>) -> IndexMap<String, Vec<String>> {
+    let mut shared: IndexMap<String, Vec<String>> = IndexMap::new();
+    all.for_each(|(name, sentence)| shared.entry(sentence).or_default().push(name));
     shared
+}
+
+fn missing((name, outcome): &(String, Outcome)) -> (String, String) {
+    (name.clone(), phrases::reason(outcome))
 }
 
 fn settings(settings: &BTreeMap<String, String>) -> String {
@@ -80,16 +80,15 @@ fn advised(case: &Case) -> String {
         }
         (Some(way), None) => format!("Use {way}, the usual choice: no other is shown to be faster."),
         (None, _) => match unmeasured(case) {
-            Some((ways, reason)) => format!("Nothing is advised: {} could not be measured here: {reason}", ways.join(", ")),
+            Some((reason, ways)) => format!("Nothing is advised: {} could not be measured here: {reason}", ways.join(", ")),
             None => "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned(),
         },
     }
 }
 
 /// The usual choice where it could not be measured, the methods that lack figures for the same reason, and the reason.
-fn unmeasured(case: &Case) -> Option<(Vec<String>, String)> {
-    let all = together(case.missing.iter().rev().cloned());
-    all.into_iter().find(|(ways, _)| ways.contains(&case.obvious))
+fn unmeasured(case: &Case) -> Option<(String, Vec<String>)> {
+    together(case.missing.iter().rev().map(missing)).into_iter().find(|(_, ways)| ways.contains(&case.obvious))
 }
 
 /// Methods that are as good, not settled, or not there.
@@ -102,8 +101,8 @@ fn around(case: &Case, margin: f64) -> Vec<String> {
     if !open.is_empty() {
         items.push(format!("not settled: {}; a longer --budget may settle it", open.join(", ")));
     }
-    let missing = together(case.missing.iter().cloned()).into_iter().filter(|(ways, _)| !ways.contains(&case.obvious));
-    items.extend(missing.map(|(ways, reason)| format!("not measurable here: {}: {reason}", ways.join(", "))));
+    let missing = together(case.missing.iter().map(missing)).into_iter().filter(|(_, ways)| !ways.contains(&case.obvious));
+    items.extend(missing.map(|(reason, ways)| format!("not measurable here: {}: {reason}", ways.join(", "))));
     items
 }
 

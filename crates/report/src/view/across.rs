@@ -239,7 +239,13 @@ fn count(cells: &[ComparedCell]) -> String {
 
 fn missing(missing: &MissingCell) -> String {
     let side = |status: Option<record::outcome::Status>| status.map_or("absent", |s| s.word());
-    format!("{} (A {}, B {}): {}", missing.cell, side(missing.a), side(missing.b), missing.reason)
+    format!(
+        "{} (A {}, B {}): {}",
+        missing.cell,
+        side(missing.a),
+        side(missing.b),
+        phrases::sentence("missing", &missing.reason)
+    )
 }
 
 /// The gate, the count of verdicts, and how sure they are.

@@ -1,7 +1,7 @@
 //! Cells as other programs take them away: each with its phases and launches, in the order in which they are shown.
 
 use super::labels::Labels;
-use crate::{escape, wording};
+use crate::{escape, phrases, wording};
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary};
 use record::{cell::parameter_words, outcome::Status};
 use stats::t::mean_and_deviation;
@@ -142,7 +142,7 @@ fn cell<'a>(
         method: escape::terminal(&cell.method),
         worker: escape::terminal(&cell.worker),
         status: cell.status,
-        reason: escape::terminal(&cell.reason),
+        reason: escape::terminal(&phrases::reason(&cell.outcome())),
         parameters: all_visible(&cell.parameters),
         varying: varying.map(|(key, value)| (escape::terminal(key), escape::terminal(value))).collect(),
         against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),

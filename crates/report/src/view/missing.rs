@@ -1,14 +1,17 @@
 //! Cells without figures, and figures that are not to be believed: by outcome and reason.
 
 use super::labels::Labels;
+use crate::phrases;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 
 /// Cells of one outcome and reason.
 pub(super) struct Absent<'a> {
     /// The first of them.
     pub cell: &'a CellSummary,
+    pub reason: String,
     /// Their names within the experiment, each once.
     pub names: Vec<String>,
     methods: BTreeSet<&'a str>,
@@ -18,19 +21,19 @@ pub(super) struct Absent<'a> {
 /// Those of one experiment.
 pub(super) fn absent<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> Vec<Absent<'a>> {
     let definition = summary.experiment(experiment);
-    let mut by_reason: BTreeMap<(Status, &str), Absent> = BTreeMap::new();
+    let mut by_reason: BTreeMap<(Status, String), Absent> = BTreeMap::new();
     let cells = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden && c.status != Status::Ok);
     for cell in cells {
         let name = definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
-        let none = || Absent { cell, names: Vec::new(), methods: BTreeSet::new(), cells: 0 };
-        let absent = by_reason.entry((cell.status, &cell.reason)).or_insert_with(none);
+        let none = || Absent { cell, reason: String::new(), names: Vec::new(), methods: BTreeSet::new(), cells: 0 };
+        let absent = by_reason.entry((cell.status, phrases::reason(&cell.outcome()))).or_insert_with(none);
         absent.cells += 1;
         absent.methods.insert(&cell.method);
         if !absent.names.contains(&name) {
             absent.names.push(name);
         }
     }
-    by_reason.into_values().collect()
+    by_reason.into_iter().map(|((_, reason), absent)| Absent { reason, ..absent }).collect()
 }
 
 /// Remedy for cells that are missing.
@@ -40,8 +43,8 @@ enum Remedy<'a> {
     Install(Vec<&'a str>),
     /// A setting of the kernel, and its least value.
     Setting(&'a str, u64),
-    /// None that is known: the reason.
-    Unknown(&'a str),
+    /// None that is known.
+    Unknown(&'a CellSummary),
 }
 
 impl<'a> Remedy<'a> {
@@ -50,13 +53,12 @@ impl<'a> Remedy<'a> {
             Some(Cause::Budget) => Remedy::Budget,
             Some(Cause::NotInstalled { package }) => Remedy::Install(vec![package]),
             Some(Cause::Setting { name, least }) => Remedy::Setting(name, *least),
-            _ => Remedy::Unknown(&cell.reason),
+            _ => Remedy::Unknown(cell),
         }
     }
 
     /// Takes up a further remedy; false if the two are not one.
     fn joins(&mut self, further: &Remedy<'a>) -> bool {
-        let without_numbers = |reason: &str| reason.replace(|c: char| c.is_ascii_digit(), "");
         match (self, further) {
             (Remedy::Budget, Remedy::Budget) => true,
             (Remedy::Install(packages), Remedy::Install(more)) => {
@@ -67,9 +69,11 @@ impl<'a> Remedy<'a> {
                 *value = (*value).max(*least);
                 true
             }
-            (Remedy::Unknown(reason), Remedy::Unknown(same)) if without_numbers(reason) == without_numbers(same) => {
-                *reason = same;
-                true
+            (Remedy::Unknown(cell), Remedy::Unknown(other)) => {
+                let kind = |cell: &CellSummary| cell.cause.as_ref().map(discriminant);
+                let joins = cell.reason == other.reason && kind(cell) == kind(other);
+                *cell = if joins { other } else { *cell };
+                joins
             }
             _ => false,
         }
@@ -80,7 +84,7 @@ impl<'a> Remedy<'a> {
             Remedy::Budget => "raise --budget".to_owned(),
             Remedy::Install(packages) => format!("install {}", packages.join(" ")),
             Remedy::Setting(name, value) => format!("sysctl {name}={value}"),
-            Remedy::Unknown(reason) => (*reason).to_owned(),
+            Remedy::Unknown(cell) => phrases::reason(&cell.outcome()),
         }
     }
 }

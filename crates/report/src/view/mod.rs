@@ -154,7 +154,7 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     }
     blocks.extend(states::blocks(summary, experiment, labels));
     let absent = missing::absent(summary, name, labels).into_iter();
-    let absent = absent.map(|a| format!("{}: {}: {}", a.cell.status.word(), a.names.join(", "), a.cell.reason));
+    let absent = absent.map(|a| format!("{}: {}: {}", a.cell.status.word(), a.names.join(", "), a.reason));
     blocks.extend(Block::list("without figures, or not to be believed", absent));
     if !definition.reading.is_empty() {
         blocks.extend(page("How to read these figures", vec![Block::text(&definition.reading)]));

@@ -4,7 +4,10 @@ use record::command::{FailureKind, SettingEffect};
 use record::kind::Kind;
 use record::machine::preflight::Busy;
 use record::machine_state::{LostProof, ProofMoment, StateProof};
+use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
 use record::summary::{EndedExperiment, LaunchCount, LeastPrecise};
+use serde::de::DeserializeOwned;
+use serde_json::json;
 use stats::steady::Label;
 use std::collections::BTreeSet;
 
@@ -178,24 +181,107 @@ fn variants_without_figures_have_their_words() {
 #[test]
 fn what_nodes_and_cells_lack_is_said_with_its_figures() {
     use record::fleet::Missed;
-    use record::outcome::{Cause, Status};
     let text = || "text".to_owned();
     let missed = [
         Missed::Cost { cell: text(), ratio: 2.5, limit: 1.1 },
-        Missed::Outcome { cell: text(), status: None, reason: text() },
-        Missed::Outcome { cell: text(), status: Some(Status::Failed), reason: text() },
+        Missed::Outcome { cell: text(), outcome: None },
+        Missed::Outcome { cell: text(), outcome: Some(Outcome::new(Status::Failed, text())) },
+        Missed::Outcome { cell: text(), outcome: Some(Outcome::because(Status::Refused, Cause::Budget)) },
         Missed::Throttled { cell: text(), share: 0.7 },
     ];
     insta::assert_snapshot!("missed", sentences("missed", "word", &missed));
-    let causes = [
-        Cause::Budget,
-        Cause::NotInstalled { package: text() },
-        Cause::Setting { name: text(), least: 5 },
-        Cause::SwitchedOut { percent: 60 },
-        Cause::OthersOnDisk { launches: 3 },
-        Cause::Disturbed { launches: 3 },
+    insta::assert_snapshot!("cause", sentences("cause", "word", &causes()));
+    insta::assert_snapshot!("reason", sentences("reason", "word", &causes()));
+    let faults = faults().map(|fault| Cause::Broken { launch: 7, fault, law: None });
+    insta::assert_snapshot!("broken", faults.map(|cause| sentence("reason", &cause)).join("\n"));
+}
+
+fn faults() -> [LaunchFault; 8] {
+    use LaunchFault::*;
+    let text = || "text".to_owned();
+    [
+        Transcript { error: text() },
+        Rounds { seen: 3, planned: 4 },
+        UnknownPhase { phase: text() },
+        MissingPhase { phase: text() },
+        DoublePhase { phase: text() },
+        NoDigest,
+        WrongDigest { digest: text(), right: text() },
+        UnequalDigests { digests: vec![text(), text()] },
+    ]
+}
+
+fn causes() -> Vec<Cause> {
+    use Cause::*;
+    let text = || "text".to_owned();
+    let law = BrokenLaw { first: text(), broken: 1, samples: 9 };
+    let disturbed = record::outcome::Disturbed { launches: 3, all: 5, by: vec![text(), text()] };
+    let WarningKind::StateLost { proof, .. } = state_lost(ProofMoment::Rise, Some(1), None, Some(0)) else { panic!() };
+    vec![
+        Budget,
+        NotInstalled { package: text() },
+        Setting { name: text(), least: 5 },
+        Memory { needed_bytes: 4 << 30, available_bytes: 1 << 20, limited_by: text() },
+        Bound { key: text(), bound_bytes: 1 << 20, needed_bytes: 2 << 20 },
+        SwitchedOut { percent: 60 },
+        OthersOnDisk(disturbed.clone()),
+        Disturbed(disturbed),
+        Broken { launch: 2, fault: LaunchFault::NoDigest, law: Some(law.clone()) },
+        Law(law),
+        Duplicate { cause: Box::new(SwitchedOut { percent: 60 }) },
+        Disagrees { digest: text(), right: text(), cell: text() },
+        StateLost { launches: 4, proof },
+        Altered,
+    ]
+}
+
+/// The names of an enum's variants, as serde lists them where none has the name.
+fn variants<T: DeserializeOwned>(unknown: serde_json::Value) -> BTreeSet<String> {
+    let error = serde_json::from_value::<T>(unknown).err().expect("no variant has this name").to_string();
+    let (_, expected) = error.split_once("expected").expect("the error lists the variants");
+    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
+    use record::{across, command, fleet};
+    let [word, name, fault] = [json!({ "word": "?" }), json!("?"), json!({ "fault": "?" })];
+    let parts = [
+        ("failure", variants::<FailureKind>(word.clone())),
+        ("effect", variants::<SettingEffect>(word.clone())),
+        ("reason", variants::<Cause>(word.clone())),
+        ("cause", variants::<Cause>(word.clone())),
+        ("broken", variants::<LaunchFault>(fault)),
+        ("missing", variants::<across::MissingReason>(word.clone())),
+        ("finding", variants::<fleet::Finding>(word)),
+        ("gate", variants::<across::Gated>(name.clone())),
+        ("compare", variants::<across::Gated>(name.clone())),
+        ("measure", variants::<command::Measure>(name.clone())),
+        ("agreement", variants::<command::Agreement>(name.clone())),
+        ("fault", variants::<fleet::Fault>(name.clone())),
+        ("event", variants::<command::MemoryEvent>(name)),
     ];
-    insta::assert_snapshot!("cause", sentences("cause", "word", &causes));
+    parts.iter().for_each(|(part, variants)| assert_eq!(&names(part), variants, "{part}"));
+    // Enums that take any tag, or are written only; the tests above have their variants.
+    let others = ["fact", "remedy", "note", "missed", "status", "shared"];
+    let listed: BTreeSet<&str> = parts.iter().map(|(part, _)| *part).chain(others).collect();
+    let all: BTreeSet<&str> = PHRASES.templates().filter_map(|(name, _)| name.split('/').next()).collect();
+    assert_eq!(all, listed);
+}
+
+#[test]
+fn what_is_missing_and_odd_is_said_with_its_outcome() {
+    use record::{across::MissingReason, fleet::Finding};
+    let outcomes = [Outcome::new(Status::Skipped, "text"), Outcome::because(Status::Untrusted, Cause::Altered)];
+    let missing = outcomes.clone().map(MissingReason::Outcome).map(|reason| sentence("missing", &reason));
+    assert_eq!(missing, ["skipped: text", "untrusted: the record of its launches is not as it was written"]);
+    let odd = |outcome| {
+        let (cell, parameters) = (String::new(), BTreeMap::new());
+        sentence("finding", &Finding::Outcome { cell, parameters, outcome, others: Status::Ok, nodes: 9 })
+    };
+    let odd = outcomes.map(odd);
+    assert_eq!(odd[0], "skipped here (text), ok on 9 others");
+    assert_eq!(odd[1], "untrusted here (the record of its launches is not as it was written), ok on 9 others");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::fleet::{Finding, Fleet, KindFacts, Missed};
-use record::outcome::Status;
+use record::outcome::{Outcome, Status};
 use record::summary::Verdict;
 use stats::rng::Seeded;
 
@@ -48,7 +48,7 @@ fn run(rng: &mut Seeded, name: &str, id: usize, kernel: &str, factor: impl Fn(us
     let cell = |(question, cost): (usize, &f64)| {
         let own = cost.ln() + level + factor(question).ln() + SCATTER[0] * normal(rng) + SCATTER[1] * normal(rng);
         let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-        RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: None }
+        RunCell { question, outcome: Outcome::new(Status::Ok, ""), logs, throttled: None }
     };
     let cells = COSTS.iter().enumerate().map(cell).collect();
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
@@ -168,11 +168,11 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
     gathered.add(run(&mut rng, "a9", 1, "6.1", slow(8.0)));
     gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
     let last = gathered.runs.last_mut().unwrap();
-    let (status, reason) = (Status::Untrusted, "no huge page".to_owned());
-    last.cells[1] = RunCell { question: 1, status, reason, logs: vec![], throttled: None };
+    let outcome = Outcome::new(Status::Untrusted, "no huge page");
+    last.cells[1] = RunCell { question: 1, outcome: outcome.clone(), logs: vec![], throttled: None };
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a8", "a9"]);
-    assert!(matches!(&judged.odd[0].findings[0], Finding::Outcome { status: Status::Untrusted, nodes: 9, .. }));
+    assert!(matches!(&judged.odd[0].findings[0], Finding::Outcome { outcome: seen, nodes: 9, .. } if *seen == outcome));
     assert_eq!((judged.odd[0].confirmed, judged.odd[1].confirmed), (None, Some(true)));
     assert_eq!(judged.rerun, ["a8"]);
 }
@@ -237,6 +237,6 @@ fn a_node_is_checked_by_what_the_others_showed() {
     assert_eq!(unknown.nodes, None);
     let mut broken = run(&mut rng, "new", 0, "6.1", |_| 1.0);
     broken.cells.remove(0);
-    assert!(matches!(&check(&criteria, &gathered, &broken).missed[..], [Missed::Outcome { status: None, .. }]));
+    assert!(matches!(&check(&criteria, &gathered, &broken).missed[..], [Missed::Outcome { outcome: None, .. }]));
     let _: BTreeMap<String, String> = criteria.kinds[0].known_by.facts.clone();
 }

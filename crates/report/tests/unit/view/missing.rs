@@ -24,16 +24,19 @@ fn remedies_of_one_kind_are_one() {
     assert!(packages[1..].iter().all(|other| install.joins(&Remedy::new(other))));
     assert_eq!(install.text(), "install b a");
     assert!(!install.joins(&remedy));
-    let reasons = ["mmap: 3 of 4", "mmap: 12 of 40", "munmap: 3 of 4"].map(|r| cell(&summary, Status::Failed, None, r));
-    let mut unknown = Remedy::new(&reasons[0]);
-    assert!(unknown.joins(&Remedy::new(&reasons[1])) && !unknown.joins(&Remedy::new(&reasons[2])));
-    assert_eq!(unknown.text(), "mmap: 12 of 40");
+    let memory = |needed_bytes| Cause::Memory { needed_bytes, available_bytes: 1 << 20, limited_by: "RLIMIT_AS".to_owned() };
+    let refused = [4 << 20, 8 << 20].map(|bytes| cell(&summary, Status::Refused, Some(memory(bytes)), ""));
+    let failed = ["mmap", "munmap"].map(|reason| cell(&summary, Status::Failed, None, reason));
+    let mut unknown = Remedy::new(&refused[0]);
+    assert!(unknown.joins(&Remedy::new(&refused[1])) && !unknown.joins(&Remedy::new(&failed[0])));
+    assert_eq!(unknown.text(), "needs 8.0 MiB of memory, but only 1.0 MiB are available (RLIMIT_AS)");
+    assert!(!Remedy::new(&failed[0]).joins(&Remedy::new(&failed[1])));
 }
 
 #[test]
 fn a_way_that_has_figures_with_other_parameters_is_not_missing() {
     let mut summary = look();
-    let of = |cell| Absent { cell, names: Vec::new(), methods: BTreeSet::from(["pipe"]), cells: 1 };
+    let of = |cell| Absent { cell, reason: String::new(), names: Vec::new(), methods: BTreeSet::from(["pipe"]), cells: 1 };
     let skipped = cell(&summary, Status::Skipped, None, "a futex is there to sleep");
     let refused = cell(&summary, Status::Refused, None, "a futex is there to sleep");
     let pool = Cause::Setting { name: "vm.nr_hugepages".to_owned(), least: 32 };
