@@ -59,26 +59,17 @@ fn claim(
         Some(alone(evidence_of(baseline)?, evidence_of(leader)?, measure, PairedCost::Wall, level)?.widened(widened))
     };
     let over_baseline = ranking.claim.or_else(outside).map(|ratio| unmoved(&ratio));
-    let (mut within, mut unsettled) = (Vec::new(), Vec::new());
-    for ((&cell, standing), ratio) in ranked.iter().zip(&ranking.standings).zip(&ranking.to_leader) {
-        match standing {
-            Standing::Within => within.push((cell, ratio)),
-            Standing::NotSettled => unsettled.push((cell, ratio)),
-            Standing::Leader | Standing::Beaten => {}
-        }
-    }
-    let log = |ratio: &&Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
-    within.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
-    unsettled.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
+    let log = |ratio: &Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
+    let mut others: Vec<_> = ranked.iter().zip(&ranking.standings).zip(&ranking.to_leader).collect();
+    others.sort_by(|a, b| log(a.1).total_cmp(&log(b.1)));
+    let standing = |wanted| others.iter().filter(move |((_, standing), _)| **standing == wanted);
+    let open = |&((cell, _), ratio): &((&usize, _), &Option<_>)| Unsettled { cell: *cell, ratio: ratio.as_ref().map(unmoved) };
     Some(BestClaim {
         group: kind,
         leader,
         over_baseline,
-        within: within.into_iter().map(|(cell, _)| cell).collect(),
-        unsettled: unsettled
-            .into_iter()
-            .map(|(cell, ratio)| Unsettled { cell, ratio: ratio.as_ref().map(unmoved), more_s: None })
-            .collect(),
+        within: standing(Standing::Within).map(|((cell, _), _)| **cell).collect(),
+        unsettled: standing(Standing::NotSettled).map(open).collect(),
         ranked: ranked.len(),
     })
 }

@@ -2,14 +2,13 @@
 
 use crate::across::{compared_run, gated};
 use crate::estimate::{LEVEL, of_series, shown};
-use crate::sets::{gates, hold_among_all};
+use crate::sets::{Estimated, settle, verdict};
 use record::across::{
     COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell, MissingReason, SideCost,
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, CountSummary, Role, Summary, Verdict};
-use stats::estimate::RatioEstimate;
+use record::summary::{CellSummary, CountSummary, LaunchValues, Role, Summary};
 use std::collections::BTreeMap;
 
 /// Terms of a gate.
@@ -45,7 +44,7 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         claims: Vec::new(),
         gated: None,
     };
-    let mut estimates: Vec<(usize, RatioEstimate)> = Vec::new();
+    let mut timed: Vec<Estimated> = Vec::new();
     for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {
         // A gate on counts alone needs no times.
         let late = |cell: &CellSummary| cell.cause == Some(Cause::Budget) && terms.slower.is_none();
@@ -58,17 +57,10 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         if terms.counts {
             compared.counts.extend(counts(a, b));
         }
-        if let Some((cell, estimate)) = terms.slower.and_then(|_| times(summary, a, b, terms.margin)) {
-            estimates.extend(estimate.map(|estimate| (compared.cells.len(), estimate)));
-            compared.cells.push(cell);
-        }
+        timed.extend(terms.slower.and_then(|_| times(summary, a, b, terms.margin)));
     }
-    let verdicts = terms.slower.map(|slower| gates(&estimates, 1.0 + slower));
-    let held = hold_among_all(estimates.iter().map(|(_, estimate)| (*estimate, terms.margin)).collect());
-    for (place, (cell, _)) in estimates.iter().enumerate() {
-        compared.cells[*cell].holds_among_all = held[place];
-        compared.cells[*cell].gate = verdicts.as_ref().map(|verdicts| verdicts[place]);
-    }
+    settle(timed.iter_mut(), terms.margin, terms.slower);
+    compared.cells = timed.into_iter().map(|(cell, _)| cell).collect();
     let uncounted = terms.counts && compared.counts.is_empty();
     compared.gated = Some(match gated(&compared) {
         Gated::Passes if uncounted => Gated::Undecided,
@@ -82,31 +74,31 @@ fn label(cell: &CellSummary) -> String {
     format!("{} {}", cell.method, parameter_words(&cell.parameters, None)).trim_end().to_owned()
 }
 
-fn times(summary: &Summary, a: &CellSummary, b: &CellSummary, margin: f64) -> Option<(ComparedCell, Option<RatioEstimate>)> {
-    let experiment = summary.experiment(&b.experiment)?;
+fn times(summary: &Summary, before: &CellSummary, now: &CellSummary, margin: f64) -> Option<Estimated> {
+    let experiment = summary.experiment(&now.experiment)?;
     let headline = &experiment.headline;
-    let wall = |launch: &record::summary::LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
-    let by_block: BTreeMap<i32, f64> = a.per_launch.iter().filter_map(wall).collect();
-    let both = b.per_launch.iter().filter_map(wall);
-    let logs = both.filter_map(|(block, now)| Some((now / by_block.get(&block)?).ln()));
+    let wall = |launch: &LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
+    let by_block: BTreeMap<i32, f64> = before.per_launch.iter().filter_map(wall).collect();
+    let both = now.per_launch.iter().filter_map(wall);
+    let logs = both.filter_map(|(block, wall)| Some((wall / by_block.get(&block)?).ln()));
     let logs: Vec<f64> = logs.filter(|log| log.is_finite()).collect();
     let estimate = of_series(&logs, LEVEL);
     let cost = |cell: &CellSummary| {
         let per_unit_ns = cell.phases.get(headline)?.per_unit_ns.median;
         Some(SideCost { per_unit_ns, runs: 1, launches: cell.launches, between_runs: None, per_run_ns: Vec::new() })
     };
+    let (a, b) = (cost(before)?, cost(now)?);
     let cell = ComparedCell {
-        cell: format!("{}/{}", b.experiment, b.method),
-        experiment: b.experiment.clone(),
-        parameters: b.parameters.clone(),
+        cell: format!("{}/{}", now.experiment, now.method),
+        experiment: now.experiment.clone(),
+        parameters: now.parameters.clone(),
         phase: headline.clone(),
         unit: experiment.definition.unit.clone(),
-        a: cost(a)?,
-        b: cost(b)?,
-        ratio: estimate
-            .map_or_else(|| cost(b).map_or(0.0, |b| b.per_unit_ns) / cost(a).map_or(0.0, |a| a.per_unit_ns), |e| e.ratio),
+        ratio: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
+        a,
+        b,
         estimate: estimate.as_ref().map(shown),
-        verdict: estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin)),
+        verdict: verdict(estimate.as_ref(), margin),
         holds_among_all: false,
         runs_needed: None,
         gate: Some(GateWord::Undecided),

@@ -161,8 +161,7 @@ pub(crate) fn pairs(
     margin: f64,
     gate: Option<f64>,
 ) -> BTreeMap<usize, ComparedCell> {
-    let mut cells = BTreeMap::new();
-    let mut estimates: Vec<(usize, RatioEstimate)> = Vec::new();
+    let mut cells: BTreeMap<usize, Estimated> = BTreeMap::new();
     for (&question, logs_a) in a {
         let Some(logs_b) = b.get(&question) else { continue };
         let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else { continue };
@@ -178,23 +177,36 @@ pub(crate) fn pairs(
             b: cost(&side_b, logs_b),
             ratio: (side_b.log - side_a.log).exp(),
             estimate: estimate.as_ref().map(shown),
-            verdict: estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin)),
+            verdict: verdict(estimate.as_ref(), margin),
             holds_among_all: false,
             gate: gate.map(|_| GateWord::Undecided),
             runs_needed: None,
         };
         let is_open = cell.verdict == Verdict::NotSettled;
         let runs_needed = runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open);
-        cells.insert(question, ComparedCell { runs_needed, ..cell });
-        estimates.extend(estimate.map(|estimate| (question, estimate)));
+        cells.insert(question, (ComparedCell { runs_needed, ..cell }, estimate));
     }
+    settle(cells.values_mut(), margin, gate);
+    cells.into_iter().map(|(question, (cell, _))| (question, cell)).collect()
+}
+
+/// A compared cell with its estimate, if its costs give one.
+pub(crate) type Estimated = (ComparedCell, Option<RatioEstimate>);
+
+/// Verdict of the interval alone.
+pub(crate) fn verdict(estimate: Option<&RatioEstimate>, margin: f64) -> Verdict {
+    estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin))
+}
+
+/// Gives estimated cells the verdicts that hold among all together, and those on the gate.
+pub(crate) fn settle<'a>(cells: impl Iterator<Item = &'a mut Estimated>, margin: f64, gate: Option<f64>) {
+    let mut cells: Vec<_> = cells.filter_map(|(cell, estimate)| Some((cell, (*estimate)?))).collect();
+    let estimates: Vec<RatioEstimate> = cells.iter().map(|(_, estimate)| *estimate).collect();
     let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));
-    for (at, holds) in hold_among_all(estimates.iter().map(|(_, e)| (*e, margin)).collect()).into_iter().enumerate() {
-        let Some(cell) = cells.get_mut(&estimates[at].0) else { continue };
-        cell.holds_among_all = holds;
-        cell.gate = slower.as_ref().map(|slower| slower[at]);
+    let held = hold_among_all(estimates.iter().map(|estimate| (*estimate, margin)).collect());
+    for (at, (cell, _)) in cells.iter_mut().enumerate() {
+        (cell.holds_among_all, cell.gate) = (held[at], slower.as_ref().map(|slower| slower[at]));
     }
-    cells
 }
 
 /// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
@@ -203,9 +215,9 @@ pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> 
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
-pub(crate) fn gates(estimates: &[(usize, RatioEstimate)], edge: f64) -> Vec<GateWord> {
-    let above: Vec<f64> = estimates.iter().map(|(_, one)| (2.0 * one.p_above(edge)).min(1.0)).collect();
-    let word = |((_, one), above): (&(usize, RatioEstimate), f64)| {
+fn gates(estimates: &[RatioEstimate], edge: f64) -> Vec<GateWord> {
+    let above: Vec<f64> = estimates.iter().map(|one| (2.0 * one.p_above(edge)).min(1.0)).collect();
+    let word = |(one, above): (&RatioEstimate, f64)| {
         if above <= 1.0 - CONFIDENCE {
             GateWord::Regression
         } else if 2.0 * one.p_below(edge) <= 1.0 - CONFIDENCE {

@@ -2,7 +2,7 @@
 
 use crate::wording;
 use record::experiment::Experiment;
-use record::summary::{BestClaim, CellSummary, Estimate, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
+use record::summary::{BestClaim, CellSummary, Estimate, GroupSummary, Recommendation, Role, Summary, Verdict};
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
@@ -28,10 +28,6 @@ fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
     cells.iter().map(|&c| name(c)).collect::<Vec<_>>().join(", ")
 }
 
-fn unsettled(all: &[&Unsettled], name: &impl Fn(usize) -> String) -> String {
-    all.iter().map(|u| name(u.cell)).collect::<Vec<_>>().join(", ")
-}
-
 /// Tells whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
 fn unranked_is_faster(summary: &Summary, group: &GroupSummary) -> bool {
     let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
@@ -55,7 +51,7 @@ fn ordinary(
 ) -> String {
     // Methods beside the one that is named: those that are no faster than it need not be told of twice.
     let beside = |named: usize| best.within.iter().copied().filter(|&c| c != named).collect::<Vec<usize>>();
-    let open = |named: usize| best.unsettled.iter().filter(|u| u.cell != named).collect::<Vec<&Unsettled>>();
+    let open = |named: usize| best.unsettled.iter().map(|u| u.cell).filter(|&c| c != named).collect::<Vec<usize>>();
     let (mut text, named) = match group.recommendation {
         Recommendation::Use { cell, ratio } => (format!("→ use {}: {}", name(cell), wording::at_least_faster(&ratio)), cell),
         Recommendation::Depends { .. } => {
@@ -85,7 +81,7 @@ fn ordinary(
         text += &format!("; within {margin} of {whom}: {}", names(&within, name));
     }
     if !open.is_empty() {
-        text += &format!("; not settled against {whom}: {}", unsettled(&open, name));
+        text += &format!("; not settled against {whom}: {}", names(&open, name));
     }
     let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
     if let Some((method, clauses)) = experiment.and_then(|e| clauses(summary, e, group, name)) {
@@ -96,7 +92,7 @@ fn ordinary(
 
 /// Moves, handovers and the like: which of them is the fastest, without advice.
 fn of_kind(best: &BestClaim, margin: &str, name: &impl Fn(usize) -> String) -> String {
-    let open: Vec<&Unsettled> = best.unsettled.iter().collect();
+    let open: Vec<usize> = best.unsettled.iter().map(|u| u.cell).collect();
     let mut text = match (best.within.is_empty(), open.is_empty()) {
         (true, true) => format!("{}: {} is shown to be the fastest of {}", best.group, name(best.leader), best.ranked),
         _ => format!("{}: {} was the fastest of {}", best.group, name(best.leader), best.ranked),
@@ -105,7 +101,7 @@ fn of_kind(best: &BestClaim, margin: &str, name: &impl Fn(usize) -> String) -> S
         text += &format!("; within {margin} of it: {}", names(&best.within, name));
     }
     if !open.is_empty() {
-        text += &format!("; not settled against it: {}", unsettled(&open, name));
+        text += &format!("; not settled against it: {}", names(&open, name));
     }
     text
 }

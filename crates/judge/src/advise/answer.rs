@@ -118,8 +118,8 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
     if let Some(best) = group.best.iter().find(|b| b.group.is_empty()) {
         let near = best.within.iter().copied().chain([best.leader]).filter_map(name);
         case.within = near.filter(|n| Some(n) != case.way.as_ref()).collect();
-        case.unsettled = best.unsettled.iter().filter_map(|u| Some((name(u.cell)?, u.more_s))).collect();
-        case.unsettled.retain(|(n, _)| Some(n) != case.way.as_ref());
+        case.unsettled = best.unsettled.iter().filter_map(|u| name(u.cell)).collect();
+        case.unsettled.retain(|n| Some(n) != case.way.as_ref());
     }
 }
 
@@ -140,7 +140,7 @@ fn of_measure(case: &mut Case, request: &AdviceRequest, here: &CaseCells, margin
     case.way = best.map(|(name, ..)| name.clone()).or((!all.is_empty()).then(|| request.topic.obvious.clone()));
     case.gain = best.map(|(_, cost, _)| *cost);
     let others = || all.iter().filter(|(name, ..)| Some(name) != case.way.as_ref());
-    let unsettled = others().filter(|(.., v)| *v == Verdict::NotSettled).map(|(name, ..)| (name.clone(), None));
+    let unsettled = others().filter(|(.., v)| *v == Verdict::NotSettled).map(|(name, ..)| name.clone());
     let within = others().filter(|(.., v)| matches!(v, Verdict::Within { .. })).map(|(name, ..)| name.clone());
     (case.unsettled, case.within) = (unsettled.collect(), within.collect());
 }
@@ -202,7 +202,7 @@ fn conditions<'a>(request: &AdviceRequest, first: &mut Case, also: impl Iterator
 
 /// Tells whether two cases advise what is shown to be worse in the other one.
 pub(super) fn contradicts(case: &Case, other: &Case) -> bool {
-    let is_near = |case: &Case, way: &String| case.within.contains(way) || case.unsettled.iter().any(|(w, _)| w == way);
+    let is_near = |case: &Case, way: &String| case.within.contains(way) || case.unsettled.contains(way);
     let both = case.way.as_ref().zip(other.way.as_ref());
     both.is_some_and(|(a, b)| a != b && !is_near(case, b) && !is_near(other, a))
 }

@@ -55,8 +55,8 @@ pub struct Case {
     /// CPU time of all sides and threads likewise.
     pub cpu: Option<Estimate>,
     pub within: Vec<String>,
-    /// Ways that may be better or worse, with the seconds of measuring that should settle each.
-    pub unsettled: Vec<(String, Option<f64>)>,
+    /// Ways that may be better or worse.
+    pub unsettled: Vec<String>,
     /// Ways that could not be measured here, with their outcomes.
     pub missing: Vec<(String, Outcome)>,
 }

@@ -227,7 +227,7 @@ pub struct TailRatio {
 }
 
 /// Result of one launch of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LaunchValues {
     pub launch: usize,
     /// Replicate; cells of the same block are paired.
@@ -238,7 +238,6 @@ pub struct LaunchValues {
     /// Median CPU time over its rounds, in nanoseconds, by phase or total.
     pub cpu_ns: BTreeMap<String, f64>,
     /// Quantiles of its single trips in nanoseconds, where it recorded enough of them: `p50`, `p99`, `p99.9`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tail_ns: BTreeMap<String, f64>,
 }
 
@@ -252,7 +251,7 @@ pub struct Footprint {
 }
 
 // Launches of a cell as they are written down: a column a value instead of a row a launch, whose names would take most of the
-// room. Rows, as they were written before, are read as well.
+// room.
 
 /// Entry i of every column is of the same launch.
 #[derive(Debug, Serialize, Deserialize)]
@@ -295,19 +294,9 @@ pub fn serialize<S: Serializer>(launches: &[LaunchValues], serializer: S) -> Res
     columns.serialize(serializer)
 }
 
-/// For serde: the launches from columns, which must be of one length, or from rows.
+/// For serde: the launches from columns, which must be of one length.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LaunchValues>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Columns(LaunchColumns),
-        Rows(Vec<LaunchValues>),
-    }
-    let columns = match Written::deserialize(deserializer)? {
-        Written::Columns(columns) => columns,
-        Written::Rows(rows) => return Ok(rows),
-    };
-    let LaunchColumns { launch, block, rounds, wall_ns, cpu_ns, tail_ns } = columns;
+    let LaunchColumns { launch, block, rounds, wall_ns, cpu_ns, tail_ns } = LaunchColumns::deserialize(deserializer)?;
     let lengths = [block.len(), rounds.len()].into_iter();
     if lengths
         .chain(wall_ns.values().chain(cpu_ns.values()).chain(tail_ns.values()).map(Vec::len))

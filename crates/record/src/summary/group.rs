@@ -263,9 +263,6 @@ pub struct Unsettled {
     pub cell: usize,
     /// Relative to the leader.
     pub ratio: Option<Estimate>,
-    /// Seconds of further measuring that should settle it. Summaries before version 4 have it; it was not calibrated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub more_s: Option<f64>,
 }
 
 /// Recommendation. It never asks to change what is not shown to help.

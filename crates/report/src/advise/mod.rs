@@ -97,9 +97,8 @@ fn around(case: &Case, margin: f64) -> Vec<String> {
     if !case.within.is_empty() {
         items.push(format!("within the margin ({}): {}", percent(margin), case.within.join(", ")));
     }
-    let open: Vec<&str> = case.unsettled.iter().map(|(way, _)| way.as_str()).collect();
-    if !open.is_empty() {
-        items.push(format!("not settled: {}; a longer --budget may settle it", open.join(", ")));
+    if !case.unsettled.is_empty() {
+        items.push(format!("not settled: {}; a longer --budget may settle it", case.unsettled.join(", ")));
     }
     let missing = together(case.missing.iter().map(missing)).into_iter().filter(|(_, ways)| !ways.contains(&case.obvious));
     items.extend(missing.map(|(reason, ways)| format!("not measurable here: {}: {reason}", ways.join(", "))));
