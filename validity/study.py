@@ -173,7 +173,7 @@ def rows(folder):
         for setting, arm in r["arms"].items():
             change = (arm["cpu"] or {}).get("change")
             c = found.get(setting)
-            fallback = setting == "thp" and profile["faults"] and profile["faults"]["share"]["low"] >= LARGE
+            fallback = setting == "thp" and not c and profile["faults"] and profile["faults"]["share"]["low"] >= LARGE
             yield {
                 "half": r["half"], "name": r["name"], "setting": setting, "status": arm["status"], "cpu": profile["cpu_s"] and profile["cpu_s"]["value"],
                 "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),

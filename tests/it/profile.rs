@@ -186,6 +186,53 @@ fn moved_and_trimmed_mappings_are_seen() {
     assert!(screen.contains("Mappings: ") && screen.contains(" 1 mremap") && screen.contains("4.0 MiB moved"), "{screen}");
 }
 
+/// Blocks that grow (by mremap), a heap that is trimmed, and freed blocks whose memory the heap could have had. Prints its faults.
+const GROWTH: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+int main(void) {
+    for (int round = 0; round < 3; round++) {
+        char *p = NULL;
+        for (size_t mib = 1; mib <= 40; mib++) {
+            p = realloc(p, mib << 20);
+            memset(p + (mib - 1 << 20), 1, 1 << 20);
+        }
+        free(p);
+        static char *small[3000];
+        for (int i = 0; i < 3000; i++)
+            memset(small[i] = malloc(5000), 1, 5000);
+        for (int i = 0; i < 3000; i++)
+            free(small[i]);
+    }
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    printf("%ld\n", used.ru_minflt);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_malloc_would_keep_is_foretold_as_it_is_counted() {
+    let place = Place::new();
+    let program = built(&place, "growth", GROWTH, &[]).expect("gcc builds");
+    let of = summary(&place, &["--blocks", "6", "--discard-output"], &[program.to_str().unwrap()]);
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let faults = |tunables: &str| -> f64 {
+        let said = Command::new(&program).env("GLIBC_TUNABLES", tunables).output().unwrap();
+        String::from_utf8(said.stdout).unwrap().trim().parse().unwrap()
+    };
+    let kept = faults("glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1099511627776");
+    let usual = faults("");
+    let saved = usual - kept;
+    let keep = of["candidates"].as_array().unwrap().iter().find(|c| c["setting"] == "keep").unwrap_or_else(|| panic!("{of:#}"));
+    let foretold = keep["faults_saved"].as_f64().unwrap();
+    assert!(saved > 20_000.0 && (foretold / saved - 1.0).abs() < 0.05, "{foretold} foretold of {usual}, {kept} kept: {keep:#}");
+}
+
 /// Cost of all stacks with this function.
 pub fn with_function(of: &Value, name: &str) -> f64 {
     let stacks = &of["stacks"];

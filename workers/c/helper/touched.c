@@ -2,10 +2,11 @@
  * inferred: its page faults once more, in a process that has not forked since. Where calls are seen they say it. */
 #include "touched.h"
 #include "core.h"
+#include "freed.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FREED = 64, BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, BUCKETS = 1024 };
+enum { BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, BUCKETS = 1024 };
 
 enum kind { NOTHING, ANONYMOUS, MALLOC, HEAP, STACK, SHARED, FILE_BACKED };
 /* Added to a state: BEFORE where the page was touched in an earlier life, HUGE where a huge page would have moved with it,
@@ -37,7 +38,7 @@ struct process {
     uint64_t heap_start;
     struct mapping *mappings;
     int count, room;
-    uint64_t freed[FREED]; /* sizes of what malloc has unmapped and would have kept */
+    struct freed freed; /* what malloc has given back and would have kept */
     struct block *blocks[BUCKETS];
 };
 
@@ -197,26 +198,6 @@ static uint64_t end_of_heap(const struct process *p)
     return heap && heap->kind == HEAP ? heap->end : 0;
 }
 
-/* The place of the smallest freed block of at least so many bytes; of the smallest of all where there is none. */
-static uint64_t *freed_block(struct process *p, uint64_t bytes)
-{
-    uint64_t *best = p->freed;
-    for (uint64_t *f = p->freed; f < p->freed + FREED; f++)
-        if ((*f >= bytes) > (*best >= bytes) || ((*f >= bytes) == (*best >= bytes) && *f < *best))
-            best = f;
-    return best;
-}
-
-/* True if a block comes from what was freed; the rest of that stays. A table that doubles never fits into its predecessors. */
-static bool reuse(struct process *p, uint64_t bytes)
-{
-    uint64_t *block = freed_block(p, bytes);
-    if (*block < bytes)
-        return false;
-    *block -= bytes;
-    return true;
-}
-
 /* A program that maps without a libc (Go's) cannot be made to ask for huge pages. */
 static bool would_advise(const struct process *p, enum kind kind, uint64_t bytes)
 {
@@ -239,7 +220,8 @@ void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, cons
     uint64_t end = start + bytes, heap_end = kind == HEAP && p->calls_seen ? end_of_heap(p) : 0;
     bool grows = start < heap_end && heap_end < end; /* the record has all of it */
     start = grows ? heap_end : start;
-    put(p, (struct mapping){start, end, kind, would_advise(p, kind, bytes), libc, grows && reuse(p, end - start)});
+    bool kept = grows && (freed_take(&p->freed, end - start) || freed_take_several(&p->freed, end - start));
+    put(p, (struct mapping){start, end, kind, would_advise(p, kind, bytes), libc, kept});
 }
 
 static struct block *block_of(struct process *p, uint64_t number)
@@ -286,7 +268,7 @@ static void unmap(struct process *p, uint64_t start, uint64_t bytes)
 {
     const struct mapping *m = mapping_at(p, start);
     if (m && m->kind == MALLOC && m->start == start && m->end == start + bytes) /* what is trimmed is no block */
-        *freed_block(p, UINT64_MAX) = bytes;
+        freed_add(&p->freed, bytes);
     give_back(p, start, start + bytes);
     put(p, (struct mapping){.start = start, .end = start + bytes, .kind = NOTHING});
     touched.returned_bytes += bytes;
@@ -321,7 +303,7 @@ static void remap(struct process *p, const struct mapping_call *c)
         return;
     uint64_t kept = c->bytes < c->to_bytes ? c->bytes : c->to_bytes;
     if (kept < c->bytes && m.kind == MALLOC)
-        *freed_block(p, UINT64_MAX) = c->bytes - kept;
+        freed_add(&p->freed, c->bytes - kept);
     if (kept < c->bytes)
         unmap(p, c->start + kept, c->bytes - kept);
     if (c->to != c->start) {
@@ -333,7 +315,7 @@ static void remap(struct process *p, const struct mapping_call *c)
     m.end = c->to + c->to_bytes;
     m.advised = would_advise(p, m.kind, c->to_bytes);
     /* What is written from now on is the grown part, for the most part. */
-    m.kept = kept < c->to_bytes && m.kind == MALLOC && reuse(p, c->to_bytes - kept);
+    m.kept = kept < c->to_bytes && m.kind == MALLOC && freed_take(&p->freed, c->to_bytes - kept);
     put(p, m);
 }
 
@@ -368,7 +350,7 @@ static void move_end(struct process *p, uint64_t end)
     uint64_t wanted = (end + PAGE - 1) / PAGE * PAGE, heap_end = end_of_heap(p);
     if (wanted <= p->heap_start || wanted >= heap_end)
         return;
-    *freed_block(p, UINT64_MAX) = heap_end - wanted;
+    freed_add(&p->freed, heap_end - wanted);
     unmap(p, wanted, heap_end - wanted);
 }
 
@@ -384,7 +366,7 @@ void touched_call(pid_t pid, const struct mapping_call *c)
     case CALL_MAP: {
         enum kind kind = c->is_stack ? ANONYMOUS : kind_of_call(p, c);
         give_back(p, c->to, c->to + bytes);
-        bool kept = kind == MALLOC && reuse(p, bytes);
+        bool kept = kind == MALLOC && freed_take(&p->freed, bytes);
         bool advised = !c->is_stack && would_advise(p, kind, bytes);
         put(p, (struct mapping){c->to, c->to + bytes, kind, advised, false, kept});
         break;

@@ -204,7 +204,7 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
             least.unwrap_or_default()
         ));
     }
-    let has_thp = summary.candidates.iter().any(|c| c.setting == "thp" && c.kernel_s.value > 0.0);
+    let has_thp = summary.candidates.iter().any(|c| c.setting == "thp");
     if summary.by_kind && !has_thp && summary.faults.is_some_and(|faults| faults.share.low >= WORTH) {
         sentences.push("thp is worth a try all the same: no price of a huge page foretells its saving.".to_owned());
     }

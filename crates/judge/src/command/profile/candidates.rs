@@ -1,7 +1,8 @@
 //! Settings worth a try, with the kernel time they would save. Effects of the hardware (translation, caches) are not predicted.
 
 use super::{ProfileBlock, amount, counts::Counted};
-use record::command::{Amount, Candidate, CommandPlan, MemoryEvent};
+use record::command::MemoryEvent::{FreeBase, FreeHuge, Heap, Huge};
+use record::command::{Amount, Candidate, CommandPlan};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
@@ -10,13 +11,6 @@ const WORTH: f64 = 0.003;
 const KEEP_ERROR: (f64, f64) = (0.5, 0.02);
 const HUGE_ERROR: f64 = 25.9;
 
-/// Faults that a change would take away, and huge pages that would come instead.
-struct Change {
-    setting: &'static str,
-    faults: f64,
-    huge_pages: f64,
-}
-
 /// Settings worth a try, the largest saving first; nothing where kinds are not known.
 pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Vec<Candidate> {
     if counted.followed.is_empty() {
@@ -24,43 +18,40 @@ pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Pr
     }
     let Some(pages) = &plan.pages else { return Vec::new() };
     let again = counted.foreseen(|f| f.again_malloc);
-    let mut changes = vec![Change { setting: "keep", faults: again, huge_pages: 0.0 }];
+    // A setting, the faults that it would take away, and huge pages that would come instead.
+    let mut changes = vec![("keep", again, 0.0)];
     // Where every mapping gets huge pages already, asking for them changes nothing.
     if pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20 {
-        let mut change = |setting, faults, huge_pages| changes.push(Change { setting, faults, huge_pages });
         let (faults, blocks) = (counted.foreseen(|f| f.other_faults), counted.foreseen(|f| f.other_blocks));
-        change("thp", counted.foreseen(|f| f.malloc_faults) + faults, counted.foreseen(|f| f.malloc_blocks) + blocks);
+        changes.push(("thp", counted.foreseen(|f| f.malloc_faults) + faults, counted.foreseen(|f| f.malloc_blocks) + blocks));
         if counted.followed.iter().any(|(_, faults)| faults.java) {
-            change("java-thp", faults, blocks);
+            changes.push(("java-thp", faults, blocks));
         }
     }
-    let mut candidates: Vec<Candidate> = changes.iter().filter_map(|change| candidate(change, blocks)).collect();
+    // Beyond what was resident at once, huge pages are recycled ones.
+    let resident = counted.shown.max_rss_bytes / pages.huge_page_bytes.max(1) as f64;
+    let mut candidates: Vec<Candidate> = changes.iter().filter_map(|change| candidate(*change, resident, blocks)).collect();
     candidates.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
     candidates
 }
 
-/// Cost of so many pages: their faults, and giving them back.
-fn pages_s(pages: f64, fault: MemoryEvent, free: MemoryEvent, block: &ProfileBlock) -> f64 {
-    pages * (block.prices.of_kind_or_zero(fault) + block.prices.of_kind_or_zero(free)) * block.scale
-}
-
-fn candidate(change: &Change, blocks: &[ProfileBlock]) -> Option<Candidate> {
-    let unpriced = |b: &ProfileBlock| change.huge_pages > 0.0 && b.prices.price(MemoryEvent::Huge).is_none();
-    if change.faults < 1.0 || blocks.iter().any(unpriced) {
+fn candidate(change: (&str, f64, f64), resident: f64, blocks: &[ProfileBlock]) -> Option<Candidate> {
+    let (setting, faults_saved, huge_pages) = change;
+    let unpriced = |b: &ProfileBlock| huge_pages > 0.0 && b.prices.price(Huge).is_none();
+    if faults_saved < 1.0 || blocks.iter().any(unpriced) {
         return None;
     }
-    let removed = |b: &ProfileBlock| pages_s(change.faults, MemoryEvent::Heap, MemoryEvent::FreeBase, b);
-    let saved = |b: &ProfileBlock| removed(b) - pages_s(change.huge_pages, MemoryEvent::Huge, MemoryEvent::FreeHuge, b);
+    let price_s = |b: &ProfileBlock, event| b.prices.of_kind_or_zero(event) * b.scale;
+    let removed = |b: &ProfileBlock| faults_saved * (price_s(b, Heap) + price_s(b, FreeBase));
+    let cheaper_s = |b: &ProfileBlock| (huge_pages - resident).max(0.0) * (price_s(b, Huge) - b.prices.huge_again_s * b.scale);
+    let huge_s = |b: &ProfileBlock| huge_pages * (price_s(b, Huge) + price_s(b, FreeHuge)) - cheaper_s(b);
+    let saved = |b: &ProfileBlock| removed(b) - huge_s(b);
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
     let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
     let keep_s = KEEP_ERROR.0 * value + KEEP_ERROR.1 * value / share.value;
-    let error_s = if change.huge_pages > 0.0 { HUGE_ERROR * cost_s } else { keep_s };
+    let error_s = if huge_pages > 0.0 { HUGE_ERROR * cost_s } else { keep_s };
     let (low, high) = (kernel_s.low.min(value - error_s), kernel_s.high.max(value + error_s));
-    (share.value.abs() >= WORTH).then_some(Candidate {
-        setting: change.setting.to_owned(),
-        faults_saved: change.faults,
-        huge_pages: change.huge_pages,
-        kernel_s: Amount { low, high, ..kernel_s },
-    })
+    let kernel_s = Amount { low, high, ..kernel_s };
+    (share.value.abs() >= WORTH).then(|| Candidate { setting: setting.to_owned(), faults_saved, huge_pages, kernel_s })
 }

@@ -5,6 +5,9 @@ use record::command::{CommandEnd, CommandLaunch, CommandPlan, EventFamily, Launc
 use stats::quantile::quantile;
 use std::collections::BTreeMap;
 
+/// Seconds for one event of each kind.
+type Prices = BTreeMap<MemoryEvent, f64>;
+
 /// Bytes of a mebibyte.
 pub const MIB: u64 = 1 << 20;
 /// The least footprint that is priced: fewer faults are not resolved.
@@ -25,19 +28,21 @@ fn huge_page_bytes(plan: &CommandPlan) -> u64 {
 
 /// Seconds for one event of each kind, by one block.
 pub(super) struct BlockPrices {
-    each: BTreeMap<MemoryEvent, f64>,
+    each: Prices,
+    /// A huge page whose memory the process has just given back.
+    pub huge_again_s: f64,
 }
 
 impl BlockPrices {
     pub fn measured<'a>(plan: &CommandPlan, run: impl Fn(LaunchMode) -> Option<&'a CommandLaunch>) -> Option<BlockPrices> {
         let phase = |what: LaunchMode, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
         let mut prices = base(&phase)?;
-        huge(plan, &phase, &mut prices);
+        let huge_again_s = huge(plan, &phase, &mut prices).unwrap_or_default();
         let page_bytes = plan.pages.as_ref().map_or(4096, |pages| pages.page_bytes.max(1));
         events(page_bytes, &phase, &mut prices);
         let copied = phase(LaunchMode::PriceCow, "write").map(|p| per_fault(p, 0));
         prices.extend(copied.map(|price| (MemoryEvent::Cow, price)));
-        Some(BlockPrices { each: prices })
+        Some(BlockPrices { each: prices, huge_again_s })
     }
 
     pub fn of_kind_or_zero(&self, event: MemoryEvent) -> f64 {
@@ -56,7 +61,7 @@ fn per_fault(phase: PricePhase, loop_ns: u64) -> f64 {
     phase.cpu_ns.saturating_sub(loop_ns) as f64 * 1e-9 / phase.minor_faults.max(1) as f64
 }
 
-fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<BTreeMap<MemoryEvent, f64>> {
+fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<Prices> {
     let measured = |name| phase(LaunchMode::PriceBase, name);
     let first = per_fault(measured("first-touch")?, measured("re-touch")?.cpu_ns);
     let unmap = measured("unmap")?;
@@ -65,18 +70,18 @@ fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<BTree
     Some(prices)
 }
 
-/// Puts the prices of huge pages to the others; none where huge pages had run out.
-fn huge(plan: &CommandPlan, phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
-    let phases = ["first-touch", "re-touch", "unmap"].map(|name| phase(LaunchMode::PriceHuge, name));
-    let [Some(first), Some(again), Some(unmap)] = phases else { return };
+/// Puts the prices of huge pages to the others and returns that of recycled ones; none where huge pages had run out.
+fn huge(plan: &CommandPlan, phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut Prices) -> Option<f64> {
+    let measured = |name| phase(LaunchMode::PriceHuge, name);
+    let (again, unmap) = (measured("re-touch")?, measured("unmap")?);
     let pages = (unmap.bytes / huge_page_bytes(plan).max(1)).max(1);
-    if first.minor_faults == pages {
-        prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
-        prices.insert(MemoryEvent::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
-    }
+    let first = measured("first-touch").filter(|first| first.minor_faults == pages)?;
+    prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
+    prices.insert(MemoryEvent::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
+    Some(per_fault(measured("refault").unwrap_or(first), again.cpu_ns))
 }
 
-fn events(page_bytes: u64, phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
+fn events(page_bytes: u64, phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut Prices) {
     let measured = |name| phase(LaunchMode::PriceEvents, name);
     let faults = [
         (MemoryEvent::ZeroRead, "zero-read"),
