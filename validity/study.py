@@ -152,9 +152,9 @@ def measure(pagewise, folder, wanted):
         profile, took_s = asked(pagewise, ["profile", "--blocks", "6", "--json", "--discard-output", "--", command], work)
         words = ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", settings, "--", command]
         trial, tried_s = asked(pagewise, words, work)
-        kept = {key: profile.get(key) for key in ("outcome", "reason", "error", "cpu_s", "kernel_s", "faults", "consistency", "overhead",
+        kept = {key: profile.get(key) for key in ("outcome", "failure", "error", "cpu_s", "kernel_s", "faults", "consistency", "overhead",
                                                   "prices", "mappings", "candidates", "notes")}
-        arms = {arm["name"]: {"status": arm["status"], "reason": arm["reason"], **{m: arm["against"].get(m) for m in ("cpu", "kernel", "faults")}}
+        arms = {arm["name"]: {"status": arm["status"], "failure": arm.get("failure"), **{m: arm["against"].get(m) for m in ("cpu", "kernel", "faults")}}
                 for arm in trial.get("arms", []) if arm["role"] == "setting"}
         with open(results, "a") as file:
             file.write(json.dumps({"half": half, "name": name, "took_s": took_s, "tried_s": tried_s, "load": os.getloadavg()[0],

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, Attached, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary, TrialSummary, schema_of,
+    Amount, Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary,
+    TrialSummary,
 };
 use record::folder::{RunFolder, SUMMARY, peek};
 use record::{kind::Kind, sizes};
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 const NARROW: f64 = 0.002;
 /// Column of the titles of settings.
 const SETTING: usize = 14;
-/// Precision and margin of a try after a profile.
+/// Precision and margin of a try.
 const USUAL_SHARE: f64 = 0.01;
 /// Allocators of which one is tried after a profile.
 const ALLOCATORS: [&str; 3] = ["mimalloc", "jemalloc", "tcmalloc"];
@@ -90,9 +91,9 @@ pub(super) struct TryArgs {
     /// The settings there are.
     #[arg(long)]
     list: bool,
-    /// Half-width at which the interval of total CPU time is narrow enough.
-    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "1%", conflicts_with = "resume")]
-    precision: f64,
+    /// Half-width at which the interval of total CPU time is narrow enough [default: 1%, or as soon as every arm differs].
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, conflicts_with = "resume")]
+    precision: Option<f64>,
     /// Smaller differences are called the same.
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "1%", conflicts_with = "resume")]
     margin: f64,
@@ -204,7 +205,7 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     }
     try_settings(&TryArgs {
         with: promising,
-        precision: USUAL_SHARE,
+        precision: Some(USUAL_SHARE),
         margin: USUAL_SHARE,
         budget: arguments.budget,
         pairs: arguments.blocks,
@@ -307,7 +308,7 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
         remark!("pagewise: what is piped in here is not read; --input - gives it to each run");
     }
     Ok(CommandPlan {
-        schema: schema_of(kind),
+        schema: COMMAND_SCHEMA,
         kind,
         run: start.name_of(kind.word(), seed),
         created: start.created(),
@@ -351,7 +352,8 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
     Ok(CommandPlan {
-        precision: arguments.precision,
+        precision: arguments.precision.unwrap_or(USUAL_SHARE),
+        interim: arguments.precision.is_none() && arguments.pairs.is_none(),
         margin: arguments.margin,
         budget_s: arguments.budget,
         pairs: arguments.pairs,
@@ -422,12 +424,12 @@ fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)>
     let names: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
     names.into_iter().rev().find_map(|name| {
         let other: CommandPlan = peek(&runs_folder().join(&name), "plan.json")?;
-        let same = (&other.arms.first()?.command, &other.directory, &other.input)
-            == (&plan.arms[0].command, &plan.directory, &plan.input);
+        let same = (&other.arms.first()?.command, &other.directory, &other.input, other.kind)
+            == (&plan.arms[0].command, &plan.directory, &plan.input, Kind::Profile);
         if !same {
             return None;
         }
-        let opened = RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole(schema_of(Kind::Profile)));
+        let opened = RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole());
         // A profile that cannot be read predicts nothing, which is no reason not to try.
         let kept: KeptCommand = opened.inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing")).ok()?;
         if code_of(&kept, 0) != 0 {

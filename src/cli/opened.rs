@@ -2,7 +2,7 @@
 
 use super::named;
 use anyhow::Result;
-use record::command::{KeptCommand, schema_of};
+use record::command::KeptCommand;
 use record::{folder::RunFolder, kind::Kind, summary::Summary};
 
 /// Exit code of a verb whose answer rests on a damaged record.
@@ -47,7 +47,7 @@ pub(super) fn open_any(name: &str) -> Result<Opened> {
 
 fn opened(folder: RunFolder) -> Result<Opened> {
     Ok(match folder.kind()? {
-        kind @ (Kind::Try | Kind::Profile) => Opened::Command(Box::new(folder.whole(schema_of(kind))?)),
+        Kind::Try | Kind::Profile => Opened::Command(Box::new(folder.whole()?)),
         kind => Opened::Run(folder, kind),
     })
 }

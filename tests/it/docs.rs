@@ -201,14 +201,14 @@ fn a_command_that_fails_is_found() {
 
 #[test]
 fn the_page_on_compatibility_has_the_versions_of_this_program() {
-    use record::{across, advice, claim, command, fleet, kind::Kind, plan, summary};
+    use record::{across, advice, claim, command, fleet, plan, summary};
     let page = include_str!("../../docs/compatibility.md");
     let versions = [
         ("run folder", plan::SCHEMA),
-        ("try folder", command::schema_of(Kind::Try)),
-        ("profile folder", command::schema_of(Kind::Profile)),
-        ("`try --json`", command::summary_schema_of(Kind::Try)),
-        ("`profile --json`", command::summary_schema_of(Kind::Profile)),
+        ("try folder", command::COMMAND_SCHEMA),
+        ("profile folder", command::COMMAND_SCHEMA),
+        ("`try --json`", command::COMMAND_SUMMARY_SCHEMA),
+        ("`profile --json`", command::COMMAND_SUMMARY_SCHEMA),
         ("`summary.json`", summary::SUMMARY_SCHEMA),
         ("`compare --json`", across::COMPARED_SCHEMA),
         ("`claims --json`", claim::ANSWERS_SCHEMA),

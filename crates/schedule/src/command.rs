@@ -27,6 +27,8 @@ pub struct CommandMoment<'a> {
     /// Tells whether an arm is not launched again. Without the baseline a study ends.
     pub given_up: &'a dyn Fn(usize) -> bool,
     pub half_width: &'a dyn Fn() -> Option<f64>,
+    /// Tells whether an interim analysis ends the study.
+    pub is_settled: &'a dyn Fn() -> bool,
 }
 
 /// Decides the next launch of a study.
@@ -89,7 +91,7 @@ impl CommandScheduler {
         let least = if is_profile { FULL_BLOCKS } else { 0 };
         let fits = blocks < LEAST_LAUNCHES || left_s >= next_s;
         let chosen = || Policy::Precise.choose(&goal, least, &[set], spent_s);
-        blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. }))
+        !(moment.is_settled)() && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
     }
 }
 

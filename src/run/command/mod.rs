@@ -7,9 +7,9 @@ mod stacks;
 use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signals};
 use anyhow::{Context, Result, bail};
 use judge::command::profile::footprint_bytes;
-use judge::command::{given_up, half_width};
+use judge::command::{given_up, half_width, is_settled};
 pub use launch::thp_rule;
-use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, schema_of};
+use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode};
 use record::{decision::DecisionKind, folder::RunFolder};
 use schedule::command::{CommandMoment, CommandPart, CommandScheduler};
 use std::time::Instant;
@@ -34,7 +34,7 @@ pub fn resume(name: &str, folder: RunFolder, request: CommandPlan, forced: bool)
         bail!("there is no {} {name:?}: it is a {}", request.kind.word(), kind.word());
     }
     Session::go_on(folder, forced, |folder| {
-        let KeptCommand { plan, damage, .. } = folder.whole(schema_of(kind))?;
+        let KeptCommand { plan, damage, .. } = folder.whole()?;
         if let Some(first) = damage.first() {
             bail!("{} is damaged and cannot be resumed: {first}", folder.path().display());
         }
@@ -55,12 +55,11 @@ pub fn resume(name: &str, folder: RunFolder, request: CommandPlan, forced: bool)
 /// Launches what the plan requests and the folder does not have yet. Returns the whole record, and the signal that stopped it.
 pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)> {
     let (plan, folder) = (&session.plan, &session.folder);
-    let kept = || folder.whole(schema_of(plan.kind));
     let budget_s = plan.budget_s.unwrap_or(USUAL_BUDGET_S);
     if !session.resumed {
         folder.write_sealed("plan.json", plan)?;
     }
-    let KeptCommand { launches, .. } = kept()?;
+    let KeptCommand { launches, .. } = folder.whole()?;
     if !launches.is_empty() {
         decide(folder, "the user asked for it", DecisionKind::Resumed { budget_s, time_limit_s: None })?;
     }
@@ -76,7 +75,7 @@ pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)>
     let stopped_by = signals.arrived();
     let end = DecisionKind::Ended { stopped_by, launches: study.launches.len(), notes: Vec::new() };
     decide(folder, "nothing more is measured", end)?;
-    Ok((kept()?, stopped_by))
+    Ok((folder.whole()?, stopped_by))
 }
 
 impl Study<'_> {
@@ -91,6 +90,7 @@ impl Study<'_> {
                 spent_s: begun.elapsed().as_secs_f64(),
                 given_up: &|arm| given_up(plan, &self.launches, arm).is_some(),
                 half_width: &|| half_width(plan, &self.launches),
+                is_settled: &|| is_settled(plan, &self.launches),
             };
             let Some(part) = scheduler.next(moment) else { break };
             match scheduler.reached {

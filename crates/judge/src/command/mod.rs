@@ -34,6 +34,11 @@ pub fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64>
     of_kind(plan, launches)
 }
 
+/// True if an interim analysis ends the study.
+pub fn is_settled(plan: &CommandPlan, launches: &[CommandLaunch]) -> bool {
+    trial::interim(plan, launches).is_some()
+}
+
 /// Times of one arm in every block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Times {

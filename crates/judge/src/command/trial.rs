@@ -3,12 +3,13 @@
 use super::{Times, failure, proof};
 use crate::estimate::{LEVEL, of_series, shown};
 use record::command::{
-    Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandLaunch, CommandPlan, Measure, Measured,
-    TrialSummary, summary_schema_of,
+    Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, COMMAND_SUMMARY_SCHEMA, CommandCost, CommandLaunch, CommandPlan,
+    Measure, Measured, TrialSummary,
 };
-use record::summary::{Note, Verdict};
+use record::summary::{Note, NoteKind, Verdict};
 use stats::estimate::{RatioEstimate, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
+use stats::looks::{next_look, price};
 use stats::t::{mean_and_deviation, t_interval};
 use stats::{absolute::absolute, calibration::differing, verdicts::verdicts};
 use std::collections::BTreeMap;
@@ -33,17 +34,18 @@ fn measured_cost(cost: &CommandCost, measure: Measure) -> f64 {
 /// The judged costs: for each block the cost of every arm that took part in it.
 struct Blocks<'a> {
     costs: BTreeMap<i64, BTreeMap<usize, &'a CommandCost>>,
-    /// Confidence of the intervals: higher where precision ends the try, which prefers blocks that lie close together.
+    /// Confidence of the intervals: higher where precision ends the try, which prefers blocks that lie close together, and
+    /// where an interim analysis does.
     level: f64,
 }
 
 impl<'a> Blocks<'a> {
-    fn new(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> Blocks<'a> {
+    fn new(launches: &'a [CommandLaunch], level: f64) -> Blocks<'a> {
         let mut costs: BTreeMap<i64, BTreeMap<usize, &CommandCost>> = BTreeMap::new();
         for launch in launches.iter().filter(|launch| launch.block >= 0) {
             costs.entry(launch.block).or_default().extend(launch.cost.as_ref().map(|cost| (launch.arm, cost)));
         }
-        Blocks { costs, level: confidence(plan.pairs.is_none()) }
+        Blocks { costs, level }
     }
 
     /// Costs of an arm in the order of its blocks.
@@ -92,14 +94,14 @@ impl<'a> Blocks<'a> {
 
 /// The widest half-width of the total CPU time's ratio among all arms that are still tried.
 pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
-    let blocks = Blocks::new(plan, launches);
+    let blocks = Blocks::new(launches, confidence(plan.pairs.is_none()));
     let live = (1..plan.arms.len()).filter(|&arm| failure::given_up(plan, launches, arm).is_none());
     live.filter_map(|arm| Some(blocks.ratio(arm, Measure::Cpu)?.half_width())).max_by(f64::total_cmp)
 }
 
 /// Cost of every arm with figures in each block.
 pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
-    let (summary, blocks) = (judge(plan, launches), Blocks::new(plan, launches));
+    let (summary, blocks) = (judge(plan, launches), Blocks::new(launches, LEVEL));
     let believed = summary.arms.iter().enumerate().filter(|(_, arm)| arm.status == ArmStatus::Ok && arm.role != ArmRole::Again);
     let times = [(Measure::Cpu, "cpu"), (Measure::Kernel, "kernel"), (Measure::Wall, "wall")];
     let of_arm = |(arm, summary): (usize, &ArmSummary)| {
@@ -115,7 +117,29 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
 
 /// Judges a try from its plan and launches alone.
 pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> TrialSummary {
-    let blocks = Blocks::new(plan, launches);
+    interim(plan, launches).unwrap_or_else(|| judged(plan, launches, confidence(plan.pairs.is_none())))
+}
+
+/// The summary of a try that an interim analysis ends: every arm differs in CPU time, at the price of all analyses up to this.
+pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<TrialSummary> {
+    let blocks = Blocks::new(launches, LEVEL).whole(plan.arms.len());
+    if !plan.interim || next_look(blocks.saturating_sub(1)) != blocks {
+        return None;
+    }
+    let mut summary = judged(plan, launches, 1.0 - (1.0 - LEVEL) / price(blocks));
+    let differs = |arm: &ArmSummary| {
+        let cpu = arm.against.get(&Measure::Cpu).filter(|cpu| cpu.holds_among_all && !cpu.usual_only);
+        cpu.is_some_and(|cpu| matches!(cpu.verdict, Verdict::Faster { .. } | Verdict::Slower { .. }))
+    };
+    let is_lost = |arm: &ArmSummary| matches!(arm.status, ArmStatus::Failed | ArmStatus::Skipped);
+    let mut open = summary.arms.iter().filter(|arm| matches!(arm.role, ArmRole::Setting | ArmRole::Command) && !is_lost(arm));
+    let is_settled = summary.trusted && open.next().is_some_and(|first| differs(first) && open.all(differs));
+    summary.notes.push(NoteKind::SettledEarly { precision: plan.precision }.into());
+    is_settled.then_some(summary)
+}
+
+fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSummary {
+    let blocks = Blocks::new(launches, level);
     let mut arms: Vec<ArmSummary> = (0..plan.arms.len()).map(|arm| arm_summary(plan, launches, &blocks, arm)).collect();
     let again = again(plan, &arms, &blocks);
     adjust(plan, &mut arms, &blocks);
@@ -123,7 +147,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> TrialSummary {
     let mut notes = failure::notes(plan, launches);
     notes.extend(super::notes(launches, (arms[0].status == ArmStatus::Ok).then_some(whole)));
     TrialSummary {
-        schema: summary_schema_of(plan.kind),
+        schema: COMMAND_SUMMARY_SCHEMA,
         plan: plan.clone(),
         blocks: whole,
         trusted: again.is_none_or(|check| !check.differs),

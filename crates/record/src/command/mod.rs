@@ -7,35 +7,32 @@ mod profile;
 mod stacks;
 mod trial;
 
-use crate::{folder::Kept, kind::Kind, outcome::Status, setting::Setting};
+pub use crate::folder::KeptCommand;
+use crate::{kind::Kind, outcome::Status, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
 pub use profile::{Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileSummary};
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, ops::RangeInclusive, path::PathBuf};
 pub use trial::{
     Again, Against, ArmStatus, ArmSummary, Failure, FailureKind, Measure, Measured, ProofSummary, SettingEffect, TrialSummary,
 };
 
-/// A kept study.
-pub type KeptCommand = Kept<CommandPlan, CommandLaunch>;
-
-/// Version of the plan and launches of a study of this kind.
-pub fn schema_of(kind: Kind) -> u32 {
-    if kind == Kind::Profile { 3 } else { 2 }
-}
-
+/// Version of the plan and launches of a study.
+pub const COMMAND_SCHEMA: u32 = 3;
 /// Version of its summary.
-pub fn summary_schema_of(kind: Kind) -> u32 {
-    schema_of(kind) + 1
+pub const COMMAND_SUMMARY_SCHEMA: u32 = 4;
+
+/// Versions that are read. A try of version 2 is one without interim analyses.
+pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
+    if kind == Kind::Try { 2..=COMMAND_SCHEMA } else { COMMAND_SCHEMA..=COMMAND_SCHEMA }
 }
 
 /// Plan of a study. Written once, before the first launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandPlan {
-    /// [`schema_of`] its kind.
+    /// [`COMMAND_SCHEMA`], or an older one that is read.
     pub schema: u32,
     /// [`Kind::Try`] or [`Kind::Profile`].
     pub kind: Kind,
@@ -58,6 +55,9 @@ pub struct CommandPlan {
     pub input: Option<PathBuf>,
     /// Half-width at which the study ends: of the ratio of total CPU time, or of the share of CPU time that page faults cost.
     pub precision: f64,
+    /// True if a try ends at the interim analysis by which every arm differs in CPU time, precise or not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interim: bool,
     /// Smaller differences are called within the margin, as a share.
     pub margin: f64,
     /// Seconds for all launches together; six blocks are run in any case by a profile, and by a try without a budget.

@@ -5,6 +5,7 @@ mod frames;
 mod journal;
 mod seal;
 
+use crate::command::{CommandLaunch, CommandPlan, schemas_of};
 use crate::decision::{Decision, DecisionKind};
 pub use crate::hash::sha256_hex;
 use crate::plan::{Plan, SCHEMA};
@@ -17,8 +18,8 @@ pub use journal::{Damaged, Lines, peek};
 pub use seal::one_a_line;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::cell::Cell;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::{io::ErrorKind, ops::RangeInclusive};
 
 const LAUNCHES: &str = "launches.jsonl";
 const DECISIONS: &str = "decisions.jsonl";
@@ -69,10 +70,10 @@ impl LaunchReader<'_> {
 
 /// A try or profile, read whole.
 #[derive(Debug)]
-pub struct Kept<P, L> {
+pub struct KeptCommand {
     pub path: PathBuf,
-    pub plan: P,
-    pub launches: Vec<L>,
+    pub plan: CommandPlan,
+    pub launches: Vec<CommandLaunch>,
     /// True if a signal or a kill ended its last session.
     pub interrupted: bool,
     pub damage: Vec<String>,
@@ -271,14 +272,14 @@ impl RunFolder {
 
     /// The plan of a run, if it is of this schema.
     pub fn plan(&self) -> Result<Plan> {
-        self.plan_of(SCHEMA)
+        self.plan_of(SCHEMA..=SCHEMA)
     }
 
-    fn plan_of<P: DeserializeOwned>(&self, reads: u32) -> Result<P> {
+    fn plan_of<P: DeserializeOwned>(&self, reads: RangeInclusive<u32>) -> Result<P> {
         // Another version's plan is named by its schema, whatever its seals are.
-        if let Some(schema) = self.head()?.schema.filter(|schema| *schema != reads) {
-            let path = self.path().display();
-            bail!("{path} has schema {schema}, but this Pagewise reads {reads}; use the version that made it");
+        if let Some(schema) = self.head()?.schema.filter(|schema| !reads.contains(schema)) {
+            let (path, newest) = (self.path().display(), reads.end());
+            bail!("{path} has schema {schema}, but this Pagewise reads {newest}; use the version that made it");
         }
         self.read_sealed("plan.json")
     }
@@ -293,16 +294,16 @@ impl RunFolder {
         State::after(self.plan()?, &self.decisions()?).map_err(|error| self.damaged(format!("{error:#}")))
     }
 
-    /// Reads a try or profile whole, if its plan is of the schema that this version `reads`.
-    pub fn whole<P: DeserializeOwned, L: DeserializeOwned>(&self, reads: u32) -> Result<Kept<P, L>> {
-        let plan = self.plan_of(reads)?;
+    /// Reads a try or profile whole, if its plan is of a schema that this version reads.
+    pub fn whole(&self) -> Result<KeptCommand> {
+        let plan: CommandPlan = self.plan_of(schemas_of(self.kind()?))?;
         let last = self.decisions()?.pop().map(|decision| decision.what);
-        let Lines { records, mut damage } = journal::read::<L>(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
+        let Lines { records, mut damage } = journal::read(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
         if let Some(DecisionKind::Ended { launches, .. }) = last {
             damage.extend(lost(records.len() + damage.len(), launches));
         }
         let interrupted = !matches!(last, Some(DecisionKind::Ended { stopped_by: None, .. }));
-        Ok(Kept { path: self.path().to_owned(), plan, launches: records, interrupted, damage })
+        Ok(KeptCommand { path: self.path().to_owned(), plan, launches: records, interrupted, damage })
     }
 
     /// Keeps a launch of a run: its texts as a frame, then the line that locates it. Without room, neither stays.

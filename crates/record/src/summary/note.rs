@@ -59,6 +59,8 @@ pub enum NoteKind {
     LaunchesEnded(EndedExperiment),
     /// Claims ended: undecided comparisons that more launches should decide, and those near an edge.
     QuestionsEnded { likely: usize, near_edge: usize, launches: usize },
+    /// A try ended at an interim analysis, before it was as precise as this.
+    SettledEarly { precision: f64 },
     /// A part of the record is not as it was written.
     Damaged { seen: String },
     /// The output of a command was not compared.

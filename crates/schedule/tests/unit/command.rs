@@ -24,30 +24,16 @@ fn plan(kind: Kind) -> CommandPlan {
         schema: 2,
         kind,
         run: "r".to_owned(),
-        created: String::new(),
-        version: String::new(),
         seed: 1,
         arms: roles.iter().map(|role| arm(*role)).collect(),
         directory: "/".into(),
-        prepare: None,
-        evict: Vec::new(),
-        input: None,
         precision: 0.01,
         margin: 0.01,
-        budget_s: None,
         pairs: None,
         warmups: 1,
         time_limit_s: 60.0,
-        ignore_failure: false,
-        discard_output: false,
-        sample_kernel: false,
-        totals_only: false,
-        stacks: false,
-        attached: None,
         pages: (kind == Kind::Profile).then_some(pages),
-        environment: BTreeMap::new(),
-        profile: None,
-        predicted: BTreeMap::new(),
+        ..CommandPlan::default()
     }
 }
 
@@ -56,6 +42,7 @@ struct Simulated<'a> {
     plan: &'a CommandPlan,
     budget_s: f64,
     width: &'a dyn Fn(usize) -> Option<f64>,
+    settled_at: Option<usize>,
     given_up: &'a dyn Fn(usize) -> bool,
     fails: &'a dyn Fn(LaunchMode) -> bool,
 }
@@ -72,6 +59,7 @@ impl Simulated<'_> {
                 spent_s: (launches.len() - before) as f64,
                 given_up: self.given_up,
                 half_width: &|| (self.width)(blocks(&launches)),
+                is_settled: &|| self.settled_at == Some(blocks(&launches)),
             };
             let Some(CommandPart { block, arm, mode }) = scheduler.next(moment) else { break };
             let failed = if (self.fails)(mode) { "no".to_owned() } else { String::new() };
@@ -82,7 +70,7 @@ impl Simulated<'_> {
 }
 
 fn simulated(plan: &CommandPlan) -> Simulated<'_> {
-    Simulated { plan, budget_s: 60.0, width: &|_| Some(1.0), given_up: &|_| false, fails: &|_| false }
+    Simulated { plan, budget_s: 60.0, width: &|_| Some(1.0), settled_at: None, given_up: &|_| false, fails: &|_| false }
 }
 
 fn blocks(launches: &[CommandLaunch]) -> i64 {
@@ -108,6 +96,14 @@ fn a_narrow_interval_ends_a_study_that_has_its_six_blocks() {
     assert_eq!(blocks(&Simulated { width: &narrow, ..simulated(&plan) }.launches(Vec::new(), usize::MAX)), 9);
     let short = Simulated { budget_s: 1.0, ..simulated(&plan) };
     assert_eq!(blocks(&short.launches(Vec::new(), usize::MAX)), 6, "without a budget there is an interval");
+}
+
+#[test]
+fn an_interim_analysis_ends_a_study() {
+    let plan = plan(Kind::Try);
+    let of = |settled_at| blocks(&Simulated { settled_at, ..simulated(&plan) }.launches(Vec::new(), usize::MAX));
+    assert_eq!([Some(6), Some(14)].map(of), [6, 14]);
+    assert!(of(None) > 14);
 }
 
 #[test]

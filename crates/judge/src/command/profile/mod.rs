@@ -11,8 +11,8 @@ use super::{Times, costs_in, failure};
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 use record::command::{
-    Agreement, Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, Failure, LaunchMode,
-    MemoryEvent, ProfileSummary, summary_schema_of,
+    Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily,
+    Failure, LaunchMode, MemoryEvent, ProfileSummary,
 };
 use record::outcome::Status;
 use record::summary::{Note, NoteKind};
@@ -168,7 +168,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| all.len())));
     ProfileSummary {
-        schema: summary_schema_of(plan.kind),
+        schema: COMMAND_SUMMARY_SCHEMA,
         plan: plan.clone(),
         outcome,
         failure,

@@ -31,8 +31,6 @@ fn plan(pairs: Option<usize>) -> CommandPlan {
         schema: 2,
         kind: record::kind::Kind::Try,
         run: "r".to_owned(),
-        created: String::new(),
-        version: String::new(),
         seed: 1,
         arms: vec![
             arm("as it is", ArmRole::Baseline, None),
@@ -41,25 +39,12 @@ fn plan(pairs: Option<usize>) -> CommandPlan {
             arm("again", ArmRole::Again, None),
         ],
         directory: "/".into(),
-        prepare: None,
-        evict: Vec::new(),
-        input: None,
         precision: 0.01,
         margin: 0.01,
-        budget_s: None,
         pairs,
         warmups: 1,
         time_limit_s: 60.0,
-        ignore_failure: false,
-        discard_output: false,
-        sample_kernel: false,
-        totals_only: false,
-        stacks: false,
-        attached: None,
-        pages: None,
-        environment: BTreeMap::new(),
-        profile: None,
-        predicted: BTreeMap::new(),
+        ..CommandPlan::default()
     }
 }
 
@@ -124,7 +109,7 @@ impl Program {
         (0..4).map(|arm| one(arm, self)).collect()
     }
 
-    /// A whole try that ends on precision or after 60 blocks.
+    /// A whole try that ends at an interim analysis, on precision or after 60 blocks.
     fn tried(&mut self, plan: &CommandPlan, factor: f64) -> TrialSummary {
         let mut runs: Vec<CommandLaunch> = (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
         runs[1].cost.as_mut().unwrap().proof =
@@ -135,7 +120,10 @@ impl Program {
             let launches = number as usize + 1;
             let group = GroupProgress { launches, half_width: half_width(plan, &runs), launch_seconds: 1.0 };
             let done = plan.pairs.is_some_and(|n| launches >= n) || launches >= 60;
-            if done || (plan.pairs.is_none() && matches!(decide(&goal, &[group], launches as f64), NextStep::Precise)) {
+            if done
+                || interim(plan, &runs).is_some()
+                || (plan.pairs.is_none() && matches!(decide(&goal, &[group], launches as f64), NextStep::Precise))
+            {
                 break;
             }
         }
@@ -154,20 +142,47 @@ fn identical_commands_are_called_different_in_at_most_5_percent_of_tries() {
     for (pairs, precision) in [(None, 0.02), (None, 0.01), (Some(6), 0.01), (Some(20), 0.01)] {
         let plan = CommandPlan { precision, margin: 0.0001, ..plan(pairs) };
         let tries = 300;
-        let mut program = Program { rng: Seeded::new(20), drift: 0.0 };
-        let (mut any, mut differs, mut outside) = (0, 0, 0);
-        for _ in 0..tries {
-            let summary = program.tried(&plan, 1.0);
-            any += u32::from(announces(&summary));
-            differs += u32::from(!summary.trusted);
-            let ratio = summary.arms[1].against[&Measure::Cpu].ratio.expect("six blocks");
-            outside += u32::from(ratio.low > 1.0 || ratio.high < 1.0);
-        }
-        eprintln!("pairs {pairs:?} precision {precision}: announced {any}, A/A {differs}, CPU outside {outside} of {tries}");
+        let (any, differs, outside, _) = simulated(&plan, tries, 1.0);
         // 300 tries at 5 %: 15, and two standard errors above are 23. The margin here is next to nothing on purpose.
         assert!(any <= 23, "{any} of {tries}");
         assert!(differs <= 9, "{differs} of {tries}");
         assert!(outside <= 23, "{outside} of {tries}");
+    }
+}
+
+/// Tries by simulation: those that announce a difference, those that are not believed, those whose interval of CPU time does not
+/// hold the true ratio, and all their blocks.
+fn simulated(plan: &CommandPlan, tries: usize, factor: f64) -> (usize, usize, usize, usize) {
+    let mut program = Program { rng: Seeded::new(20), drift: 0.0 };
+    let (mut any, mut differs, mut outside, mut blocks) = (0, 0, 0, 0);
+    for _ in 0..tries {
+        let summary = program.tried(plan, factor);
+        let ratio = summary.arms[1].against[&Measure::Cpu].ratio.expect("six blocks");
+        any += usize::from(announces(&summary));
+        differs += usize::from(!summary.trusted);
+        outside += usize::from(ratio.low > factor || ratio.high < factor);
+        blocks += summary.blocks;
+    }
+    eprintln!("factor {factor}, precision {}: {any}, {differs}, {outside} of {tries}; {blocks} blocks", plan.precision);
+    (any, differs, outside, blocks)
+}
+
+#[test]
+fn an_interim_analysis_ends_a_try_sooner_and_is_wrong_no_more_often() {
+    let tries = 300;
+    for margin in [0.0001, 0.01] {
+        let usual = CommandPlan { margin, ..plan(None) };
+        let plan = CommandPlan { interim: true, ..usual.clone() };
+        // 300 tries at 5 %: 15, and two standard errors above are 23.
+        let (any, differs, outside, _) = simulated(&plan, tries, 1.0);
+        assert!(any <= 23 && differs <= 9 && outside <= 23, "{any}, {differs}, {outside}");
+        for factor in [1.02, 1.05, 1.1, 0.9] {
+            let (any, _, outside, blocks) = simulated(&plan, tries, factor);
+            let (any_usually, _, _, usually) = simulated(&usual, tries, factor);
+            assert!(outside <= 23, "{factor}: {outside}");
+            assert!(any + 6 >= any_usually, "{factor}: {any} of {any_usually}");
+            assert!(blocks <= usually && (factor < 1.1 || 2 * blocks < usually), "{factor}: {blocks} of {usually}");
+        }
     }
 }
 
