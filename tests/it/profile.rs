@@ -186,7 +186,8 @@ fn moved_and_trimmed_mappings_are_seen() {
     assert!(screen.contains("Mappings: ") && screen.contains(" 1 mremap") && screen.contains("4.0 MiB moved"), "{screen}");
 }
 
-/// Blocks that grow (by mremap), a heap that is trimmed, and freed blocks whose memory the heap could have had. Prints its faults.
+/// Blocks that grow (by mremap), a heap that is trimmed, freed blocks whose memory the heap could have had, and a cleared block
+/// that is read before it is written. Prints its faults.
 const GROWTH: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +206,11 @@ int main(void) {
             memset(small[i] = malloc(5000), 1, 5000);
         for (int i = 0; i < 3000; i++)
             free(small[i]);
+        char *cleared = calloc(2048, 4096);
+        for (int i = 0; i < 2048; i++)
+            if (cleared[i * 4096] == 0)
+                cleared[i * 4096] = 1;
+        free(cleared);
     }
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);

@@ -6,7 +6,6 @@ use files::kernel;
 use record::command::{Arm, ArmRole};
 use record::setting::{Setting, split_words};
 use record::sizes::did_you_mean;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The arms: the baseline first, the baseline once more last.
@@ -47,17 +46,7 @@ pub fn subject(commands: &[String]) -> Result<(String, Vec<String>)> {
 
 /// The arm of an unchanged command.
 pub fn plain(name: &str, role: ArmRole, shown: &str, command: Vec<String>) -> Arm {
-    Arm {
-        name: name.to_owned(),
-        role,
-        shown: shown.to_owned(),
-        command,
-        setting: None,
-        variables: BTreeMap::new(),
-        preloaded: None,
-        cpus: None,
-        skipped: None,
-    }
+    Arm { name: name.to_owned(), role, shown: shown.to_owned(), command, ..Arm::default() }
 }
 
 /// The words of a line; by the shell only where it has something that only a shell understands.

@@ -437,6 +437,7 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
         *page = OWN;
         if (b->would_be_huge)
             ++*saved_by(m);
+        touched.again_malloc += m->kept;
         return &touched.zero_write;
     }
     bool before = state == OWN || (*page & BEFORE);
@@ -447,8 +448,10 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
         simulate(p, m, b, state == OWN);
     }
     *page = d == DIRECTION_READ ? ZERO : OWN;
-    if (d == DIRECTION_READ)
+    if (d == DIRECTION_READ) {
+        touched.again_malloc += m->kept;
         return &touched.zero_read;
+    }
     bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
     touched.malloc_writes += is_malloc;
     touched.again_malloc += m->kept || (is_malloc && before && !(p->calls_seen && m->kind == MALLOC));

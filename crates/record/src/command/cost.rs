@@ -111,6 +111,7 @@ pub struct Split {
 
 /// Facts in `/proc` about a command's processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ObservedEffects {
     /// True if every process was looked at just before its end; otherwise the first was looked at from time to time.
     pub traced: bool,
@@ -121,15 +122,11 @@ pub struct ObservedEffects {
     /// Processes for which transparent huge pages were off.
     pub thp_disabled: u64,
     /// Resident memory of the process that ended with the most, in bytes.
-    #[serde(default)]
     pub end_rss_bytes: u64,
-    #[serde(default)]
     pub end_anonymous_bytes: u64,
     /// Part in transparent huge pages.
-    #[serde(default)]
     pub end_huge_bytes: u64,
     /// Processes whose program is to run with the rights of its owner.
-    #[serde(default)]
     pub setuid: u64,
     /// The processors that the first process kept to.
     pub cpus: String,

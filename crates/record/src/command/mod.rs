@@ -20,13 +20,13 @@ pub use trial::{
 };
 
 /// Version of the plan and launches of a study.
-pub const COMMAND_SCHEMA: u32 = 3;
+pub const COMMAND_SCHEMA: u32 = 4;
 /// Version of its summary.
 pub const COMMAND_SUMMARY_SCHEMA: u32 = 4;
 
-/// Versions that are read. A try of version 2 is one without interim analyses.
+/// Versions that are read. Tries of version 2 have no interim analyses, profiles of version 3 other names of kinds.
 pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
-    if kind == Kind::Try { 2..=COMMAND_SCHEMA } else { COMMAND_SCHEMA..=COMMAND_SCHEMA }
+    if kind == Kind::Try { 2..=COMMAND_SCHEMA } else { 3..=COMMAND_SCHEMA }
 }
 
 /// Plan of a study. Written once, before the first launch.
@@ -131,9 +131,10 @@ impl Amount {
 }
 
 /// Part of an arm in a study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmRole {
+    #[default]
     Baseline,
     Setting,
     Command,
@@ -142,7 +143,7 @@ pub enum ArmRole {
 }
 
 /// One way of running the command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     pub name: String,
     /// Its part in the study.

@@ -18,18 +18,24 @@ pub enum MemoryEvent {
     Shared,
     /// Writes to pages that were given back before.
     Again,
-    /// First writes to memory that was moved.
+    /// First writes to mappings that the kernel did not report: moved ones (mremap), for the most part.
     Elsewhere,
-    /// Reads of fresh memory.
+    /// Reads of fresh memory, which get the zero page.
+    #[serde(alias = "zero_read")]
     ZeroRead,
     /// Writes after them.
+    #[serde(alias = "zero_write")]
     ZeroWrite,
+    /// Writes to pages that a fork had shared.
     Cow,
     File,
     /// Writes to private copies of them.
+    #[serde(alias = "file_write")]
     FileWrite,
-    /// Huge pages.
+    /// Faults that gave a huge page.
     Huge,
+    /// Faults in kernel mode.
+    #[serde(alias = "in_calls")]
     InCalls,
     /// Faults of which only the number is known.
     Unknown,

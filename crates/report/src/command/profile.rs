@@ -212,8 +212,11 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
 }
 
 fn next_command(summary: &ProfileSummary) -> String {
-    let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
-    let named: Vec<&str> = std::iter::once("thp").chain(saving.map(|c| c.setting.as_str())).collect();
+    let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0);
+    let mut named: Vec<&str> = saving.map(|c| c.setting.as_str()).collect();
+    if named.is_empty() || summary.candidates.iter().all(|c| c.setting != "thp") {
+        named.insert(0, "thp");
+    }
     let with = named.join(",");
     let input = summary.plan.input.as_ref().map_or_else(String::new, |p| format!(" --input {}", quoted(&p.to_string_lossy())));
     let arm = &summary.plan.arms[0];

@@ -4,7 +4,7 @@ use crate::command::costs_in;
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, FailureKind, Faults, LaunchMode, MemoryEvent,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of followed faults that may differ from the command's own count before it is said.
 const UNLIKE: f64 = 0.1;
@@ -44,31 +44,19 @@ impl Counted<'_> {
     }
 
     fn events(&self) -> BTreeMap<MemoryEvent, f64> {
-        let followed = |count| self.mean(count);
+        use MemoryEvent::{File, FreeBase, FreeHuge, Huge, InCalls, ZeroRead};
+        let count = |faults: &Faults, kind: &MemoryEvent| faults.kinds.get(kind).copied().unwrap_or(0);
+        let kinds: BTreeSet<MemoryEvent> = self.followed.iter().flat_map(|(_, faults)| faults.kinds.keys().copied()).collect();
+        let of_kind = |kind| (kind, mean(self.followed.iter().map(|(_, faults)| count(faults, &kind) as f64)));
+        let mut events: BTreeMap<MemoryEvent, f64> = kinds.into_iter().map(of_kind).collect();
         let in_calls = |(cost, faults): &(&CommandCost, &Faults)| {
-            cost.minor_faults.saturating_sub(faults.samples.saturating_sub(faults.in_calls))
+            cost.minor_faults.saturating_sub(faults.samples.saturating_sub(count(faults, &InCalls)))
         };
-        let in_calls = mean(self.followed.iter().map(|pair| in_calls(pair) as f64));
-        let first_writes = followed(|f| f.heap + f.anonymous + f.stack + f.shared + f.again + f.elsewhere);
+        events.insert(InCalls, mean(self.followed.iter().map(|pair| in_calls(pair) as f64)));
         // Every page that was given to the program is taken from it once.
-        let given = first_writes + followed(|f| f.zero_write + f.cow + f.file_write) + in_calls;
-        BTreeMap::from([
-            (MemoryEvent::Heap, followed(|f| f.heap)),
-            (MemoryEvent::Anonymous, followed(|f| f.anonymous)),
-            (MemoryEvent::Stack, followed(|f| f.stack)),
-            (MemoryEvent::Shared, followed(|f| f.shared)),
-            (MemoryEvent::Again, followed(|f| f.again)),
-            (MemoryEvent::Elsewhere, followed(|f| f.elsewhere)),
-            (MemoryEvent::ZeroRead, followed(|f| f.zero_read)),
-            (MemoryEvent::ZeroWrite, followed(|f| f.zero_write)),
-            (MemoryEvent::Cow, followed(|f| f.cow)),
-            (MemoryEvent::File, followed(|f| f.file)),
-            (MemoryEvent::FileWrite, followed(|f| f.file_write)),
-            (MemoryEvent::Huge, followed(|f| f.huge)),
-            (MemoryEvent::InCalls, in_calls),
-            (MemoryEvent::FreeBase, given),
-            (MemoryEvent::FreeHuge, followed(|f| f.huge)),
-        ])
+        let given = events.iter().filter(|(kind, _)| !matches!(kind, File | Huge | ZeroRead)).map(|(_, count)| count).sum();
+        events.extend([(FreeBase, given), (FreeHuge, events.get(&Huge).copied().unwrap_or(0.0))]);
+        events
     }
 
     /// Records that were lost, or a command that had other faults while it was followed.

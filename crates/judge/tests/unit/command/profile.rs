@@ -81,8 +81,7 @@ fn faults() -> Faults {
     Faults {
         counted: 18_000,
         samples: 18_000,
-        heap: 17_920,
-        file: 80,
+        kinds: BTreeMap::from([(MemoryEvent::Heap, 17_920), (MemoryEvent::File, 80)]),
         malloc_blocks: 35,
         malloc_faults: 17_920,
         processes: 1,
