@@ -7,7 +7,6 @@ mod profile;
 mod stacks;
 mod trial;
 
-pub use crate::folder::KeptCommand;
 use crate::{kind::Kind, outcome::Status, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
@@ -231,6 +230,17 @@ pub struct CommandLaunch {
     /// The reason why there is no price.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failed: String,
+}
+
+/// A try or profile, read whole.
+#[derive(Debug)]
+pub struct KeptCommand {
+    pub path: PathBuf,
+    pub plan: CommandPlan,
+    pub launches: Vec<CommandLaunch>,
+    /// True if a signal or a kill ended its last session.
+    pub interrupted: bool,
+    pub damage: Vec<String>,
 }
 
 /// Summary of a study.

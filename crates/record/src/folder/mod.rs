@@ -5,7 +5,7 @@ mod frames;
 mod journal;
 mod seal;
 
-use crate::command::{CommandLaunch, CommandPlan, schemas_of};
+use crate::command::{CommandPlan, KeptCommand, schemas_of};
 use crate::decision::{Decision, DecisionKind};
 pub use crate::hash::sha256_hex;
 use crate::plan::{Plan, SCHEMA};
@@ -66,17 +66,6 @@ impl LaunchReader<'_> {
         };
         Ok(record.sides.iter().map(|side| transcript(&side.transcript)).collect())
     }
-}
-
-/// A try or profile, read whole.
-#[derive(Debug)]
-pub struct KeptCommand {
-    pub path: PathBuf,
-    pub plan: CommandPlan,
-    pub launches: Vec<CommandLaunch>,
-    /// True if a signal or a kill ended its last session.
-    pub interrupted: bool,
-    pub damage: Vec<String>,
 }
 
 /// A sentence if fewer lines of launches are there than the end of the run counted.
