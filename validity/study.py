@@ -76,7 +76,7 @@ BUILT = [
     ["g++", "-O2", "-o", "vcopies", "copies.cpp"], ["g++", "-O2", "-o", "sums", "sums.cpp"],
     ["javac", "Lists.java"], ["gcc", "-c", "many.c"], ["g++", "-c", "unordered.cpp"],
     ["rustc", "-O", "-o", "tree", "tree.rs"], ["rustc", "-O", "-o", "rows", "rows.rs"], ["gcc", "-O2", "-o", "lists", "lists.c"],
-    ["gcc", "-O2", "-o", "matrix", "matrix.c"], ["g++", "-O2", "-o", "counts", "counts.cpp"], ["go", "build", "-o", "growth", "growth.go"],
+    ["gcc", "-O2", "-o", "matrix", "matrix.c"], ["gcc", "-O2", "-o", "filter", "filter.c"], ["g++", "-O2", "-o", "counts", "counts.cpp"], ["go", "build", "-o", "growth", "growth.go"],
     ["javac", "Texts.java"],
 ]
 
