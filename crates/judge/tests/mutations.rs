@@ -133,7 +133,7 @@ fn judged(folder: &Path) -> anyhow::Result<Summary> {
 
 /// The values of each launch that are told of a cell, and its outcome.
 fn launches(cell: &CellSummary) -> Vec<(usize, String)> {
-    cell.per_launch.iter().map(|values| (values.launch, serde_json::to_string(values).unwrap())).collect()
+    cell.per_launch.iter().map(|values| (values.launch, format!("{values:?}"))).collect()
 }
 
 /// What is told must be what was told before, but for what is named; an empty answer is right.

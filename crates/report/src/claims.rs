@@ -2,8 +2,9 @@
 
 use crate::document::{Block, Body, Column, Document, Entry, Place, Section, Shown, Table, TableCell};
 use crate::plot::{Axis, Plot};
-use crate::{numbers, wording::count};
-use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Word};
+use crate::{numbers, phrases, wording::count};
+use minijinja::Value;
+use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Why, Word};
 use record::{sizes::format_size, summary::Estimate};
 use std::collections::BTreeSet;
 
@@ -74,6 +75,15 @@ fn summing_up(answers: &Answers, whole: bool) -> Vec<Block> {
     blocks
 }
 
+/// The words of a verdict on a claim.
+pub(crate) fn verdict(word: Word) -> String {
+    phrases::phrase("verdict", &word, Value::UNDEFINED)
+}
+
+fn why(why: &Option<Why>) -> Option<String> {
+    why.as_ref().map(|why| phrases::sentence("why", why))
+}
+
 fn deciding(answer: &Answer) -> Option<&JobAnswer> {
     answer.jobs.iter().find(|job| job.word == answer.word)
 }
@@ -96,13 +106,13 @@ fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Ax
         if let Some(axis) = axis {
             cells.push(TableCell::plot(ratio(answer).map(|ratio| Plot::interval(axis, ratio, &figure))));
         }
-        let published = TableCell::text(other.map_or("", |job| job.word.label()));
+        let published = TableCell::text(other.map_or_else(String::new, |job| verdict(job.word)));
         cells.extend([TableCell::number(figure, value), published, TableCell::text(&answer.statement)]);
         Entry::new(&answer.id, cells)
     };
     let bodies = VERDICTS.into_iter().map(|verdict| {
         let rows: Vec<Entry> = answers.clone().filter(|a| a.word == verdict).map(row).collect();
-        Body { heading: format!("{} ({})", verdict.label(), rows.len()), aside: false, rows }
+        Body { heading: format!("{} ({})", self::verdict(verdict), rows.len()), aside: false, rows }
     });
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
     let bodies = bodies.filter(|body| !body.rows.is_empty()).collect();
@@ -125,14 +135,16 @@ fn figure(job: &JobAnswer) -> String {
 
 /// Everything about one claim; folded where a table has its answer.
 fn about(answer: &Answer, whole: bool) -> Vec<Block> {
-    let mut rows: Vec<(&str, String)> = vec![("statement", answer.statement.clone()), ("why", answer.why.clone())];
+    let mut rows: Vec<(&str, String)> =
+        vec![("statement", answer.statement.clone()), ("why", why(&answer.why).unwrap_or_default())];
     let mut points = Vec::new();
     for job in &answer.jobs {
         let against = job.other.as_ref().map_or_else(String::new, |other| format!(" / {other}"));
-        rows.push((&job.job, job.word.label().to_owned()));
+        rows.push((&job.job, verdict(job.word)));
         rows.push(("", format!("{}: {}{against}", job.figure, job.way)));
         rows.push(("", here(answer.kind, job)));
-        rows.extend([&job.cause, &job.why].into_iter().filter(|w| !w.is_empty()).map(|w| ("", format!("{w}."))));
+        let cause = job.cause.as_ref().map(|cause| phrases::sentence("difference", cause));
+        rows.extend([cause, why(&job.why)].into_iter().flatten().map(|sentence| ("", format!("{sentence}."))));
         points.extend(job.points.iter().map(|point| {
             let ratio = point.ratio.as_ref().map_or_else(|| "no figure".to_owned(), numbers::with_limits);
             Entry::new(format_size(point.value), vec![TableCell::number(ratio, point.ratio.map(|r| r.ratio))])
@@ -156,7 +168,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
         blocks.push(Block::Table(Table::new("The ratio at each value", columns, points)));
     }
     if whole {
-        blocks.insert(0, Block::Heading(format!("{}: {}", answer.id, answer.word.label())));
+        blocks.insert(0, Block::Heading(format!("{}: {}", answer.id, verdict(answer.word))));
         return blocks;
     }
     Block::part(format!("{}: {}", answer.id, answer.statement), Place::Page, blocks).into_iter().collect()

@@ -3,7 +3,7 @@
 use crate::wording::{count, percent};
 use minijinja::{Environment, Error, State, UndefinedBehavior, Value, value::Serde};
 use record::outcome::Outcome;
-use record::sizes::{about_size, format_ns};
+use record::sizes::{about_size, format_ns, three_digits};
 use record::summary::{NoteKind, WarningKind};
 use serde::Serialize;
 use stats::estimate::LEAST_POINTS;
@@ -23,6 +23,7 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     phrases.add_filter("share", percent);
     phrases.add_filter("ns", format_ns);
     phrases.add_filter("size", about_size);
+    phrases.add_filter("digits", three_digits);
     phrases.add_filter("reason", |state: &State, cause: Value| -> Result<String, Error> {
         let Ok(word) = cause.get_attr("word") else { return Ok(String::new()) };
         state.env().get_template(&format!("reason/{word}"))?.render(cause)
@@ -44,6 +45,10 @@ fn render(name: &str, figures: Value) -> String {
 /// The sentence of a part of the file for a variant with this tag.
 pub(crate) fn sentence(part: &str, variant: &impl Serialize) -> String {
     let figures = Value::from(Serde(variant));
+    // An older record has the sentence itself.
+    if let Some(text) = figures.as_str() {
+        return text.to_owned();
+    }
     let tag = ["word", "code"].iter().find_map(|field| figures.get_attr(field).ok().filter(|tag| !tag.is_undefined()));
     render(&format!("{part}/{}", tag.unwrap_or_default()), figures)
 }

@@ -1,68 +1,63 @@
-//! Cause of a difference, as far as the counters show. Each sentence rests on a share: the part of the difference in wall time
-//! that lies in the kernel, in the program or in waiting. Where no part carries half of it, the cause was not found.
+//! Cause of a difference, as far as the counters show. It rests on a share: the part of the difference in wall time that lies
+//! in the kernel, in the program or in waiting. Where no part carries half of it, the cause was not found.
 
 use super::figure::ClaimSide;
-use record::claim::{Job, Of, Word};
-use record::sizes::{about_size, three_digits};
+use record::claim::{Counter, Difference, DifferencePart, Job, Of, Word};
 use record::summary::{CellSummary, FactProof, PhaseSummary};
 
-/// Cause where no counter explains the difference.
-pub(super) const NOT_FOUND: &str = "the cause was not found";
 /// A part explains a difference where it is at least this share of it.
 const SHARE: f64 = 0.5;
 /// A count explains something where one side has at least so many times the other's.
 const TIMES: f64 = 1.5;
+/// Fewer faults or sleeps than this explain nothing.
+const LEAST: f64 = 8.0;
 
-/// One sentence on the cause.
-pub(super) fn sentence(job: &Job, way: ClaimSide, other: ClaimSide, word: Word) -> String {
-    let (Some(a), Some(b)) = (way.summary(), other.summary()) else { return NOT_FOUND.to_owned() };
-    if job.fact.is_some() || job.cost == Of::Spread || job.cost == Of::Faults {
-        return counted_itself(job, a, b);
-    }
-    if job.cost == Of::Tail {
-        return NOT_FOUND.to_owned(); // Counters are of all operations together.
+type Side<'a> = (ClaimSide<'a>, &'a PhaseSummary);
+/// A counter with the dearer and the cheaper side's count.
+type Counted = Option<(Counter, f64, f64)>;
+
+/// The cause; `None` where it was not found.
+pub(super) fn difference(job: &Job, way: ClaimSide, other: ClaimSide, word: Word) -> Option<Difference> {
+    let (a, b) = (way.summary()?, other.summary()?);
+    match (&job.fact, job.cost) {
+        (Some(fact), _) => return Some(Difference::Counted { fact: fact.clone() }),
+        (None, Of::Faults) => return Some(Difference::Faults { first: a.minor_faults, second: b.minor_faults }),
+        // Counters are of all operations and launches together.
+        (None, Of::Spread | Of::Tail) => return None,
+        (None, Of::Wall | Of::Cpu) => {}
     }
     if word == Word::NoDifferenceHere || (word == Word::Holds && (a.wall_ns.median / b.wall_ns.median).ln().abs() < 0.05) {
-        return alike(way, other, a, b);
+        return alike((way, a), (other, b));
     }
-    // From here on `dear` is the side that costs more.
     let cost = |p: &PhaseSummary| if job.cost == Of::Cpu { p.cpu_ns.median } else { p.wall_ns.median };
-    let (dear, cheap) = if cost(a) >= cost(b) { (way, other) } else { (other, way) };
-    let (Some(d), Some(c)) = (dear.summary(), cheap.summary()) else { return NOT_FOUND.to_owned() };
-    explain(job.cost, (dear, d), (cheap, c))
+    let (dear, cheap) = if cost(a) >= cost(b) { ((way, a), (other, b)) } else { ((other, b), (way, a)) };
+    explain(job.cost, cost(dear.1) - cost(cheap.1), dear, cheap)
 }
 
-fn explain(cost: Of, (dear, d): (ClaimSide, &PhaseSummary), (cheap, c): (ClaimSide, &PhaseSummary)) -> String {
-    let difference = match cost {
-        Of::Cpu => d.cpu_ns.median - c.cpu_ns.median,
-        _ => d.wall_ns.median - c.wall_ns.median,
-    };
+fn explain(cost: Of, difference: f64, dear: Side, cheap: Side) -> Option<Difference> {
     if difference <= 0.0 {
-        return NOT_FOUND.to_owned();
+        return None;
     }
-    let kernel = (d.system_ns - c.system_ns) / difference;
-    let program = (d.user_ns - c.user_ns) / difference;
+    let (d, c) = (dear.1, cheap.1);
     let waits = |p: &PhaseSummary| (p.wall_ns.median - p.cpu_ns.median).max(0.0);
-    let waiting = if cost == Of::Wall { (waits(d) - waits(c)) / difference } else { 0.0 };
-    let names = (label(dear, cheap), label(cheap, dear));
-    if kernel >= SHARE {
-        let what = in_kernel((dear, d), (cheap, c), &names);
-        return format!("{} % of the difference is the kernel's time: {what}", percent(kernel));
+    let waiting = if cost == Of::Wall { waits(d) - waits(c) } else { 0.0 };
+    let part = |ns: f64, counted: Counted| {
+        let (counter, dear_count, cheap_count) = counted.unwrap_or((Counter::Nothing, 0.0, 0.0));
+        let share = (ns / difference).min(1.0);
+        let (dear, cheap) = (label(dear.0, cheap.0), label(cheap.0, dear.0));
+        DifferencePart { share, dear, cheap, counter, dear_count, cheap_count }
+    };
+    let (kernel, program) = (d.system_ns - c.system_ns, d.user_ns - c.user_ns);
+    let carries = |ns: f64| ns / difference >= SHARE;
+    if carries(kernel) {
+        Some(Difference::Kernel(part(kernel, in_kernel(dear, cheap))))
+    } else if carries(waiting) {
+        Some(Difference::Waiting(part(waiting, while_waiting(dear, cheap))))
+    } else if carries(program) {
+        Some(Difference::Program(part(program, huge_pages(dear.0.cell, cheap.0.cell))))
+    } else {
+        None
     }
-    if waiting >= SHARE {
-        let what = while_waiting((dear, d), (cheap, c), &names);
-        return format!("{} % of the difference is waiting: {what}", percent(waiting));
-    }
-    if program >= SHARE {
-        let pages = huge_pages(dear.cell, cheap.cell, &names);
-        let what = pages.unwrap_or_else(|| "its own instructions and accesses, not the kernel".to_owned());
-        return format!("{} % of the difference is the program's own time: {what}", percent(program));
-    }
-    NOT_FOUND.to_owned()
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0}", (share * 100.0).min(100.0))
 }
 
 /// Difference of one side from the other: its method, or the parameters in which they differ.
@@ -90,100 +85,55 @@ fn number(cell: &CellSummary, fact: &str) -> Option<f64> {
     }
 }
 
-fn more(dear: f64, cheap: f64) -> bool {
-    dear >= TIMES * cheap && dear - cheap >= 1.0
+/// A counter of which the dearer side has so many more that it explains something, and at least so many.
+fn more(counter: Counter, dear: f64, cheap: f64, least: f64) -> Counted {
+    (dear >= TIMES * cheap && dear - cheap >= 1.0 && dear >= least).then_some((counter, dear, cheap))
 }
 
 /// Kernel counter that differs in the right direction.
-fn in_kernel(
-    (dear, d): (ClaimSide, &PhaseSummary),
-    (cheap, c): (ClaimSide, &PhaseSummary),
-    names: &(String, String),
-) -> String {
-    let (a, b) = names;
-    if more(d.minor_faults, c.minor_faults) && d.minor_faults >= 8.0 {
-        let (n, m) = (three_digits(d.minor_faults), three_digits(c.minor_faults));
-        return format!("{n} page faults of {a} against {m} of {b}");
-    }
-    let pair = |fact: &str| Some((number(dear.cell, fact)?, number(cheap.cell, fact)?));
-    for (fact, words) in [("redirtied_bytes", "written back and made dirty again"), ("copied_bytes", "copied")] {
-        if let Some((n, m)) = pair(fact).filter(|(n, m)| more(*n, *m)) {
-            return format!("{} {words} by {a} against {} by {b}", about_size(n), about_size(m));
-        }
-    }
-    for fact in ["calls", "read_calls", "enters"] {
-        if let Some((n, m)) = pair(fact).filter(|(n, m)| more(*n, *m)) {
-            return format!("{} calls of {a} against {} of {b}", three_digits(n), three_digits(m));
-        }
-    }
-    let switches = (d.voluntary_switches, c.voluntary_switches);
-    if more(switches.0, switches.1) && switches.0 >= 8.0 {
-        return format!("{a} sleeps {} times, {b} {}", three_digits(switches.0), three_digits(switches.1));
-    }
-    if let Some(words) = huge_pages(dear.cell, cheap.cell, names) {
-        return words;
-    }
-    format!("by what was not found ({a} and {b} have as many faults and calls, as far as they are counted)")
+fn in_kernel((dear, d): Side, (cheap, c): Side) -> Counted {
+    let fact = |(name, counter): (&str, Counter)| more(counter, number(dear.cell, name)?, number(cheap.cell, name)?, 0.0);
+    let facts = [
+        ("redirtied_bytes", Counter::Redirtied),
+        ("copied_bytes", Counter::Copied),
+        ("calls", Counter::Calls),
+        ("read_calls", Counter::Calls),
+        ("enters", Counter::Calls),
+    ];
+    more(Counter::Faults, d.minor_faults, c.minor_faults, LEAST)
+        .or_else(|| facts.into_iter().find_map(fact))
+        .or_else(|| more(Counter::Sleeps, d.voluntary_switches, c.voluntary_switches, LEAST))
+        .or_else(|| huge_pages(dear.cell, cheap.cell))
 }
 
-fn while_waiting(
-    (dear, d): (ClaimSide, &PhaseSummary),
-    (cheap, c): (ClaimSide, &PhaseSummary),
-    names: &(String, String),
-) -> String {
-    let (a, b) = names;
-    let device = |s: ClaimSide| number(s.cell, "device_bytes").unwrap_or(0.0);
+fn while_waiting((dear, d): Side, (cheap, c): Side) -> Counted {
+    let device = |side: ClaimSide| number(side.cell, "device_bytes").unwrap_or(0.0);
     let (n, m) = (device(dear), device(cheap));
-    if more(n, m) {
-        return format!("the device reads {} for {a} and {} for {b}", about_size(n), about_size(m));
-    }
-    if n > 0.0 || d.major_faults >= 1.0 {
-        return format!("{a} waits longer for the device, which brings both about as much");
-    }
     let switches = (d.voluntary_switches, c.voluntary_switches);
-    if switches.0 >= 1.0 && more(switches.0, switches.1) {
-        return format!("{a} sleeps {} times, {b} {}", three_digits(switches.0), three_digits(switches.1));
-    }
-    if switches.0 >= 1.0 {
-        format!("{a} and {b} sleep alike often, {a} for longer")
-    } else {
-        "for what was not found".to_owned()
-    }
+    let longer = |counter| Some((counter, 0.0, 0.0));
+    more(Counter::Device, n, m, 0.0)
+        .or_else(|| longer(Counter::DeviceLonger).filter(|_| n > 0.0 || d.major_faults >= 1.0))
+        .or_else(|| more(Counter::Sleeps, switches.0, switches.1, 1.0))
+        .or_else(|| longer(Counter::SleepsLonger).filter(|_| switches.0 >= 1.0))
 }
 
 /// Huge pages on the cheaper side only.
-fn huge_pages(dear: &CellSummary, cheap: &CellSummary, (a, b): &(String, String)) -> Option<String> {
+fn huge_pages(dear: &CellSummary, cheap: &CellSummary) -> Counted {
     let (n, m) = (number(dear, "huge_bytes").unwrap_or(0.0), number(cheap, "huge_bytes")?);
-    more(m, n).then(|| format!("{b} has {} in huge pages, {a} {}", about_size(m), about_size(n)))
+    more(Counter::HugePages, m, n, 0.0).map(|(counter, ..)| (counter, n, m))
 }
 
 /// Two costs that are the same: what they have in common.
-fn alike(way: ClaimSide, other: ClaimSide, a: &PhaseSummary, b: &PhaseSummary) -> String {
-    let sleeps = |p: &PhaseSummary| p.voluntary_switches;
+fn alike((way, a): Side, (other, b): Side) -> Option<Difference> {
     let waits = |p: &PhaseSummary| 1.0 - p.cpu_ns.median / p.wall_ns.median;
-    if sleeps(a) >= 8.0 && sleeps(b) >= 8.0 && waits(a) > 0.3 && waits(b) > 0.3 {
-        let (n, m) = (three_digits(sleeps(a)), three_digits(sleeps(b)));
-        return format!("both sleep ({n} and {m} times) and must be woken, which is most of either");
+    let sleeps = |p: &PhaseSummary| p.voluntary_switches >= LEAST && waits(p) > 0.3;
+    if sleeps(a) && sleeps(b) {
+        return Some(Difference::BothSleep { first: a.voluntary_switches, second: b.voluntary_switches });
     }
     let near = |x: f64, y: f64| (x - y).abs() <= 0.1 * x.max(y).max(1.0);
     let device = |s: ClaimSide| number(s.cell, "device_bytes").unwrap_or(0.0);
     if waits(a) > 0.5 && waits(b) > 0.5 && device(way) > 0.0 && near(device(way), device(other)) {
-        return "both wait for the device, which brings as much to either".to_owned();
+        return Some(Difference::BothWait);
     }
-    if near(a.minor_faults, b.minor_faults) && near(a.system_ns, b.system_ns) {
-        "faults and the kernel's time are the same".to_owned()
-    } else {
-        NOT_FOUND.to_owned()
-    }
-}
-
-/// A claim about a count is its own explanation.
-fn counted_itself(job: &Job, a: &PhaseSummary, b: &PhaseSummary) -> String {
-    match (&job.fact, job.cost) {
-        (Some(fact), _) => format!("{fact} is counted in every sample; the limits are the extremes that were seen"),
-        (None, Of::Faults) => {
-            format!("{} faults against {}, counted by the kernel", three_digits(a.minor_faults), three_digits(b.minor_faults))
-        }
-        _ => NOT_FOUND.to_owned(),
-    }
+    (near(a.minor_faults, b.minor_faults) && near(a.system_ns, b.system_ns)).then_some(Difference::Same)
 }

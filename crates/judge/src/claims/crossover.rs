@@ -2,7 +2,7 @@
 
 use super::figure::{self, ClaimFigure};
 use super::{FigureTest, JudgedJob, sides, unmeasured};
-use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, ResolvedJob, Word};
+use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, ResolvedJob, Why, Word};
 use record::summary::{Estimate, Summary};
 
 /// Position of one point's interval for the praised way.
@@ -26,7 +26,7 @@ pub(super) fn word(
     points: &[ClaimPoint],
     (low, high): (f64, f64),
     margin: f64,
-) -> (Word, Option<Band>, Vec<usize>, &'static str) {
+) -> (Word, Option<Band>, Vec<usize>, Option<Why>) {
     let signs: Vec<Sign> = points.iter().map(|p| sign(p.ratio.as_ref())).collect();
     let at = |wanted: Sign| (0..points.len()).filter(move |&i| signs[i] == wanted).collect::<Vec<_>>();
     let (dearer, cheaper) = (at.clone()(Sign::Dearer), at(Sign::Cheaper));
@@ -35,17 +35,17 @@ pub(super) fn word(
         ([], []) => {
             let same = |p: &ClaimPoint| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
             if points.iter().all(same) && !points.is_empty() {
-                (Word::NoDifferenceHere, None, Vec::new(), "")
+                (Word::NoDifferenceHere, None, Vec::new(), None)
             } else {
-                (Word::Undecided, None, Vec::new(), "no size shows which way is cheaper")
+                (Word::Undecided, None, Vec::new(), Some(Why::NoSize))
             }
         }
         (dearer, cheaper) if dearer.iter().min() > cheaper.iter().max() && !cheaper.is_empty() => {
             let deciding = vec![cheaper[cheaper.len() - 1], dearer[0]];
-            (Word::Reversed, None, deciding, "")
+            (Word::Reversed, None, deciding, None)
         }
         (dearer, cheaper) if !cheaper.is_empty() && dearer.iter().max() > cheaper.iter().min() => {
-            (Word::Undecided, None, Vec::new(), "it crosses more than once")
+            (Word::Undecided, None, Vec::new(), Some(Why::CrossesOften))
         }
         (dearer, cheaper) => {
             let (last, first) = (dearer.iter().max().copied(), cheaper.iter().min().copied());
@@ -59,7 +59,7 @@ pub(super) fn word(
                 (Some(above), Some(up_to)) if above >= low && up_to <= high => (Word::Holds, vec![last, first]),
                 _ => (Word::Undecided, Vec::new()),
             };
-            let why = if word == Word::Undecided { "the band reaches beyond the range" } else { "" };
+            let why = (word == Word::Undecided).then_some(Why::BeyondRange);
             (word, band, deciding.into_iter().flatten().collect(), why)
         }
     }
@@ -94,9 +94,10 @@ pub(super) fn judge(
         _ => (0.0, f64::MAX),
     };
     let (word, band, deciding, why) = word(&answer.points, edges, margin);
-    (answer.word, answer.band, answer.why) = (word, band, why.to_owned());
+    (answer.word, answer.band, answer.why) = (word, band, why);
     if figures.iter().all(Option::is_none) {
-        (answer.word, answer.why) = lacking.unwrap_or((Word::Undecided, "its cells are in no run".to_owned()));
+        let (word, why) = lacking.unwrap_or((Word::Undecided, Why::NoRun));
+        (answer.word, answer.why) = (word, Some(why));
     }
     // Each deciding sign may be wrong; together no more often than the sum.
     let tails = deciding.iter().filter_map(|&i| figures[i].as_ref().and_then(|f| f.tail(from_one(f))));

@@ -7,7 +7,7 @@ pub(crate) mod figure;
 mod regions;
 mod wanted;
 
-use record::claim::{Answer, Answers, Claim, ClaimKind, Job, JobAnswer, ResolvedClaim, ResolvedJob, Word};
+use record::claim::{Answer, Answers, Claim, ClaimKind, Difference, Job, JobAnswer, ResolvedClaim, ResolvedJob, Why, Word};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
@@ -91,10 +91,9 @@ fn adjust(all: &mut [Vec<JudgedJob>]) {
     let mut adjusted = holm(&values).into_iter();
     for entry in all.iter_mut().flatten().filter(|f| f.p.is_some()) {
         if adjusted.next().is_none_or(|p| p > FAMILY) && entry.answer.word.is_decided() {
-            let alone = entry.answer.word.label();
-            entry.answer.word = Word::Undecided;
-            entry.answer.cause.clear();
-            entry.answer.why = format!("by itself it would be called \"{alone}\", but not among {} questions", values.len());
+            let alone = std::mem::replace(&mut entry.answer.word, Word::Undecided);
+            entry.answer.cause = None;
+            entry.answer.why = Some(Why::AmongAll { alone, questions: values.len() });
         }
     }
     // A true null is either of the coarse verdict or of the exact one, and what Holm's steps left open counts for both.
@@ -119,7 +118,7 @@ fn answer(claim: &Claim, judged: Vec<JudgedJob>) -> Answer {
         source: claim.source.clone(),
         confuses: claim.confuses.clone(),
         word: measurable.map_or(Word::NotMeasurableHere, |job| job.word),
-        why: claim.missing.as_ref().map_or_else(String::new, |missing| format!("it needs {missing}")),
+        why: claim.missing.as_ref().map(|needs| Why::Missing { needs: needs.clone() }),
         jobs,
     }
 }
@@ -140,7 +139,7 @@ fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary
     let mut answer = blank(claim, job, resolved);
     if resolved.way.is_empty() || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none()) {
         answer.word = if resolved.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
-        answer.why.clone_from(&resolved.left_out);
+        answer.why = (!resolved.left_out.is_empty()).then(|| Why::LeftOut { reason: resolved.left_out.clone() });
         answer.late = resolved.for_lack_of_time;
         return JudgedJob::nothing(answer);
     }
@@ -172,9 +171,9 @@ fn blank(claim: &Claim, job: &Job, resolved: &ResolvedJob) -> JobAnswer {
         band: None,
         points: Vec::new(),
         run: String::new(),
-        cause: String::new(),
+        cause: None,
         late: false,
-        why: String::new(),
+        why: None,
     }
 }
 
@@ -202,12 +201,9 @@ fn single(
     let ready = |s: &Summary, w: &CellSummary, o: Option<&CellSummary>| figure::of_claim(claim, job, s, w, o);
     let first = all.iter().find_map(|(s, (w, o))| Some((*s, *w, *o, ready(s, w, *o)?)));
     let Some((summary, way, other, figure)) = first else {
-        let (word, why) = all.first().map_or_else(
-            || (Word::Undecided, "its cells are in no run".to_owned()),
-            |(_, (way, other))| unmeasured(way, *other),
-        );
+        let (word, why) = all.first().map_or((Word::Undecided, Why::NoRun), |(_, (way, other))| unmeasured(way, *other));
         let late = all.iter().take(1).any(|(_, (way, other))| is_late(way, *other));
-        return JudgedJob::nothing(JobAnswer { word, why, late, ..answer });
+        return JudgedJob::nothing(JobAnswer { word, why: Some(why), late, ..answer });
     };
     let regions = Regions::of_claim(claim, margin);
     answer.word = regions.word(figure.estimate.low, figure.estimate.high);
@@ -223,10 +219,10 @@ fn single(
             let first = phase(totals.0).unwrap_or(headline);
             let second = phase(totals.1).unwrap_or_else(|| first.clone());
             let sides = (ClaimSide { cell: way, phase: &first }, ClaimSide { cell: other, phase: &second });
-            answer.cause = cause::sentence(job, sides.0, sides.1, answer.word);
+            answer.cause = cause::difference(job, sides.0, sides.1, answer.word).or(Some(Difference::NotFound));
         }
     } else {
-        answer.why = regions.undecided(&figure.estimate);
+        answer.why = Some(Why::Interval { verdicts: regions.possible(&figure.estimate) });
     }
     let p = if answer.word.is_decided() { regions.p(answer.word, &figure) } else { figure.error.map(|_| 1.0) };
     let (distance, merged) = (regions.distance(figure.estimate.ratio), regions.coarse());
@@ -239,25 +235,20 @@ fn is_late(way: &CellSummary, other: Option<&CellSummary>) -> bool {
     [Some(way), other].into_iter().flatten().any(|cell| cell.cause == Some(Cause::Budget))
 }
 
-fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) {
+fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, Why) {
     let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
     match lacking {
         // That the time was too short says nothing of the machine.
-        Some(cell) if cell.cause == Some(Cause::Budget) => (Word::Undecided, "the budget did not reach it".to_owned()),
+        Some(cell) if cell.cause == Some(Cause::Budget) => (Word::Undecided, Why::Budget),
         Some(cell) => {
             let absent = matches!(cell.status, Status::Skipped | Status::Refused);
             let word = if absent { Word::NotMeasurableHere } else { Word::Undecided };
-            (word, format!("{} is {}: {}", cell.cell, cell.status.word(), cell.reason))
+            (word, Why::Cell { cell: cell.cell.clone(), outcome: cell.outcome() })
         }
         None => {
-            let least = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);
-            let needed = stats::estimate::LEAST_POINTS;
-            let why = if least < needed {
-                format!("{least} launches; an interval needs {needed}")
-            } else {
-                "the figure is not recorded, or it is zero".to_owned()
-            };
-            (Word::Undecided, why)
+            let launches = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);
+            let least = stats::estimate::LEAST_POINTS;
+            (Word::Undecided, if launches < least { Why::Launches { launches, least } } else { Why::NoFigure })
         }
     }
 }

@@ -110,16 +110,9 @@ impl Regions {
     }
 
     /// Verdicts that an undecided interval leaves open.
-    pub fn undecided(&self, estimate: &Estimate) -> String {
+    pub fn possible(&self, estimate: &Estimate) -> Vec<Word> {
         let (first, last) = (self.index(estimate.low), self.index(estimate.high));
-        let possible: Vec<&str> = self.verdicts[first..=last.max(first)].iter().map(|w| w.label()).collect();
-        match (possible.first(), possible.last()) {
-            (Some(first), Some(last)) if possible.len() == 2 => {
-                format!("the interval allows \"{first}\" and \"{last}\"")
-            }
-            (Some(first), Some(last)) => format!("the interval allows all from \"{first}\" to \"{last}\""),
-            _ => String::new(),
-        }
+        self.verdicts[first..=last.max(first)].to_vec()
     }
 }
 

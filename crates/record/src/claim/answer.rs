@@ -1,11 +1,12 @@
 //! Answers to claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
 
 use super::{Claim, ClaimKind, Source};
-use crate::{cell::Cell, summary::Estimate};
+use crate::{cell::Cell, outcome::Outcome, summary::Estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub const ANSWERS_SCHEMA: u32 = 1;
+/// Version of this shape. Version 1, with reasons and causes as sentences, is read too.
+pub const ANSWERS_SCHEMA: u32 = 2;
 
 /// The verdict on a claim, the most surprising first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,20 +29,6 @@ pub enum Word {
 }
 
 impl Word {
-    pub fn label(self) -> &'static str {
-        match self {
-            Word::Reversed => "reversed",
-            Word::NoDifferenceHere => "no difference here",
-            Word::Weaker => "weaker",
-            Word::DoesNotHold => "does not hold",
-            Word::Stronger => "stronger",
-            Word::HoldsOrStronger => "holds or stronger",
-            Word::Holds => "holds",
-            Word::Undecided => "undecided",
-            Word::NotMeasurableHere => "not measurable here",
-        }
-    }
-
     /// Tells whether it says something of the claim.
     pub fn is_decided(self) -> bool {
         !matches!(self, Word::Undecided | Word::NotMeasurableHere)
@@ -90,8 +77,8 @@ pub struct Answer {
     /// The verdict: that of the corrected comparison, or of the published one where there is no other.
     pub word: Word,
     pub jobs: Vec<JobAnswer>,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
 }
 
 /// The answer of one comparison.
@@ -123,14 +110,120 @@ pub struct JobAnswer {
     pub points: Vec<ClaimPoint>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
-    /// Cause of the difference, as far as the counters show.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub cause: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Difference>,
     /// True if the budget did not reach its cells, so that a longer one may decide it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
+}
+
+/// The reason why there is no verdict, or no surer one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Why {
+    /// No machine can measure it with what Pagewise has.
+    Missing { needs: String },
+    /// It was not planned, for this reason.
+    LeftOut { reason: String },
+    /// Its cells are in no run.
+    NoRun,
+    /// The budget did not reach it.
+    Budget,
+    /// A cell has no figures.
+    Cell {
+        cell: String,
+        #[serde(flatten)]
+        outcome: Outcome,
+    },
+    /// Fewer launches than an interval needs.
+    Launches { launches: usize, least: usize },
+    /// The figure is not recorded, or it is zero.
+    NoFigure,
+    /// Verdicts that the interval allows, in the order of their regions.
+    Interval { verdicts: Vec<Word> },
+    /// The verdict alone, which does not hold among so many questions.
+    AmongAll { alone: Word, questions: usize },
+    /// No size shows which way is cheaper.
+    NoSize,
+    /// It crosses more than once.
+    CrossesOften,
+    /// The band reaches beyond the range.
+    BeyondRange,
+    /// A sentence of a record before version 2.
+    #[serde(untagged)]
+    Written(String),
+}
+
+/// Cause of a difference, as far as the counters show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Difference {
+    NotFound,
+    /// The fact is counted in every sample; the interval is its extremes.
+    Counted {
+        fact: String,
+    },
+    /// Page faults of both sides, counted by the kernel.
+    Faults {
+        first: f64,
+        second: f64,
+    },
+    /// Most of it is time in the kernel.
+    Kernel(DifferencePart),
+    /// Most of it is waiting.
+    Waiting(DifferencePart),
+    /// Most of it is time in user mode.
+    Program(DifferencePart),
+    /// Both cost the same and sleep so often.
+    BothSleep {
+        first: f64,
+        second: f64,
+    },
+    /// Both cost the same and wait for the device.
+    BothWait,
+    /// Faults and time in the kernel are the same.
+    Same,
+    /// A sentence of a record before version 2.
+    #[serde(untagged)]
+    Written(String),
+}
+
+/// A part of a difference, with the counter that explains it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DifferencePart {
+    /// Of the whole difference, at most 1.
+    pub share: f64,
+    /// The side that costs more, by what distinguishes it.
+    pub dear: String,
+    pub cheap: String,
+    pub counter: Counter,
+    pub dear_count: f64,
+    pub cheap_count: f64,
+}
+
+/// Counter of the kernel, or a recorded fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counter {
+    Faults,
+    /// Bytes written back and made dirty again.
+    Redirtied,
+    /// Bytes.
+    Copied,
+    Calls,
+    Sleeps,
+    /// Bytes.
+    HugePages,
+    /// Bytes read from the device.
+    Device,
+    /// As many bytes from the device, for longer.
+    DeviceLonger,
+    /// As many sleeps, for longer.
+    SleepsLonger,
+    /// No counter explains it.
+    Nothing,
 }
 
 /// Between which values of a parameter one way becomes cheaper than another; open where nothing was measured beyond.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use answer::{
-    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, JobAnswer, ResolvedClaim, ResolvedJob, Word,
+    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference, DifferencePart, JobAnswer,
+    ResolvedClaim, ResolvedJob, Why, Word,
 };
 
 /// One claim.

@@ -25,8 +25,7 @@ pub use warning::{LaunchCount, Warning, WarningKind};
 use crate::experiment::Experiment;
 pub use crate::method::Role;
 
-/// Version of this shape. Older ones are read too: 2 has no causes of outcomes, 3 no conditions, 4 warnings and notes as
-/// sentences, 5 reasons as sentences.
+/// Version of this shape. Older ones are read too: 4 has warnings and notes as sentences, 5 reasons.
 pub const SUMMARY_SCHEMA: u32 = 6;
 
 /// A whole run, judged.

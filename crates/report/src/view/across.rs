@@ -7,7 +7,7 @@ use crate::{phrases, wording};
 use minijinja::context;
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::cell::parameter_words;
-use record::claim::{AnswerChange, Word};
+use record::claim::AnswerChange;
 use record::summary::{Estimate, Verdict};
 use stats::across::LEAST_RUNS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -340,7 +340,7 @@ fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
         let mut cells = Vec::new();
         for (at, (word, figure)) in [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()
         {
-            cells.push(TableCell::text(word.map_or("not asked", Word::label)));
+            cells.push(TableCell::text(word.map_or_else(|| "not asked".to_owned(), crate::claims::verdict)));
             let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
             let figure = figure.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
             if let Some(axis) = &axis {

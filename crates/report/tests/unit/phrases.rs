@@ -1,5 +1,6 @@
 use super::*;
 use minijinja::context;
+use record::claim::{Counter, Difference, DifferencePart, Why, Word};
 use record::command::{FailureKind, SettingEffect};
 use record::kind::Kind;
 use record::machine::preflight::Busy;
@@ -254,6 +255,8 @@ fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
         ("broken", variants::<LaunchFault>(fault)),
         ("missing", variants::<across::MissingReason>(word.clone())),
         ("finding", variants::<fleet::Finding>(word)),
+        ("verdict", variants::<Word>(name.clone())),
+        ("counter", variants::<Counter>(name.clone())),
         ("gate", variants::<across::Gated>(name.clone())),
         ("compare", variants::<across::Gated>(name.clone())),
         ("measure", variants::<command::Measure>(name.clone())),
@@ -263,7 +266,7 @@ fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
     ];
     parts.iter().for_each(|(part, variants)| assert_eq!(&names(part), variants, "{part}"));
     // Enums that take any tag, or are written only; the tests above have their variants.
-    let others = ["fact", "remedy", "note", "missed", "status", "shared"];
+    let others = ["fact", "remedy", "note", "why", "difference", "missed", "status", "shared"];
     let listed: BTreeSet<&str> = parts.iter().map(|(part, _)| *part).chain(others).collect();
     let all: BTreeSet<&str> = PHRASES.templates().filter_map(|(name, _)| name.split('/').next()).collect();
     assert_eq!(all, listed);
@@ -285,6 +288,37 @@ fn what_is_missing_and_odd_is_said_with_its_outcome() {
 }
 
 #[test]
+fn claims_have_their_reasons_and_causes() {
+    use Difference::*;
+    let text = || "text".to_owned();
+    let why = [
+        Why::Missing { needs: text() },
+        Why::LeftOut { reason: text() },
+        Why::NoRun,
+        Why::Budget,
+        Why::Cell { cell: text(), outcome: Outcome::because(Status::Refused, Cause::Altered) },
+        Why::Launches { launches: 3, least: 4 },
+        Why::NoFigure,
+        Why::Interval { verdicts: vec![Word::Holds, Word::Weaker] },
+        Why::Interval { verdicts: vec![Word::Holds, Word::Weaker, Word::NoDifferenceHere] },
+        Why::AmongAll { alone: Word::Holds, questions: 100 },
+        Why::NoSize,
+        Why::CrossesOften,
+        Why::BeyondRange,
+    ];
+    insta::assert_snapshot!("why", sentences("why", "word", &why));
+    let part = |counter| {
+        let [dear, cheap] = ["a", "b"].map(str::to_owned);
+        DifferencePart { share: 0.62, dear, cheap, counter, dear_count: 5120.0, cheap_count: 10.0 }
+    };
+    let counters = names("counter").into_iter().map(|name| serde_json::from_value(json!(name)).unwrap());
+    let mut causes = vec![NotFound, Counted { fact: text() }, Faults { first: 5120.0, second: 10.0 }, BothWait, Same];
+    causes.extend([Waiting(part(Counter::Nothing)), Program(part(Counter::Nothing)), BothSleep { first: 9.0, second: 8.0 }]);
+    causes.extend(counters.map(|counter| Kernel(part(counter))));
+    insta::assert_snapshot!("difference", sentences("difference", "word", &causes));
+}
+
+#[test]
 fn what_older_records_say_is_shown_as_it_is() {
     let old = r#"{ "code": "interrupted", "seen": "5 % of its rounds", "hint": "stop them" }"#;
     assert_eq!(warning(&serde_json::from_str(old).unwrap()), "5 % of its rounds; stop them");
@@ -292,4 +326,7 @@ fn what_older_records_say_is_shown_as_it_is() {
         note(&serde_json::from_str(r#"{ "code": "budget-ended", "text": "the budget ended" }"#).unwrap()),
         "the budget ended"
     );
+    assert_eq!(sentence("why", &serde_json::from_str::<Why>(r#""it needs a disk""#).unwrap()), "it needs a disk");
+    let cause: Difference = serde_json::from_str(r#""the cause was not found""#).unwrap();
+    assert_eq!(sentence("difference", &cause), "the cause was not found");
 }

@@ -181,7 +181,7 @@ fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse(
     let advised = |way: &str, within: &[&str], open: &[&str]| record::advice::Case {
         way: Some(way.to_owned()),
         within: within.iter().map(|way| (*way).to_owned()).collect(),
-        unsettled: open.iter().map(|way| ((*way).to_owned(), None)).collect(),
+        unsettled: open.iter().map(|way| (*way).to_owned()).collect(),
         ..blank()
     };
     let first = advised("mmap", &[], &[]);
