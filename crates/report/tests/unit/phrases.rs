@@ -85,6 +85,7 @@ fn notes() -> Vec<NoteKind> {
         OutputsDiffer { arms: texts() },
         NotEvicted { bytes: 4096 },
         ThpChanged { rules: texts() },
+        SettledEarly { precision: 0.01 },
         ManyProcesses { processes: 200 },
         TooFew { least: 6 },
         FaultsUnseen { reason: text() },
