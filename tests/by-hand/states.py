@@ -65,7 +65,7 @@ def text_bytes(path):
 def command(pagewise, state, out):
     work = WORK[OF_STATE.get(state, "fault")]
     return [pagewise, "run", *work, "--state", state, "--launches", "2", "--budget", "90s", "--allow-system-changes",
-            "--json", "--out", out]
+            "--force", "--json", "--out", out]
 
 
 def launches(out):
