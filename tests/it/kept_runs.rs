@@ -82,6 +82,9 @@ fn runs_are_found_by_what_they_are_and_removed_only_within_the_store() {
     assert_eq!(place.run(&["runs", "tag", other, "after"]).code, 0);
     let files = entries(&kept[1]);
     assert!(known && files.len() <= 10 && kept[1].join("report.html").is_file(), "{files:?}");
+    let described = place.run(&["show", "last"]);
+    assert!(described.code == 0 && described.out.contains("kind                run"), "{}", described.out);
+    assert!(described.err.contains("pagewise report last prints its results"), "{}", described.err);
     // A tag does not touch what the run wrote: it is still as it was sealed.
     assert_eq!(place.run(&["report", one]).code, 0);
     refused(&place.run(&["runs", "tag", one, "a b"]), "is no tag");
@@ -288,6 +291,42 @@ fn the_newest_run_those_of_a_tag_and_the_parts_of_one_answer_are_found() {
     assert!(list.lines().count() == 3 && list.contains("(2 runs)") && list.contains("3 of 3 runs"), "{list}");
     assert!(place.run(&["runs", "rm", id(&kept[0]), "--yes"]).out.contains("-p2"));
     assert_eq!(entries(&place.file("data/pagewise/runs")).len(), 1);
+}
+
+#[test]
+fn shells_complete_experiments_methods_runs_and_tags() {
+    if Command::new("python3").args(["-c", "import pty"]).output().map_or(true, |output| !output.status.success()) {
+        return skip("there is no python3 with a terminal here to play shells");
+    }
+    let (place, run) = (Place::new(), "20261121T171805Z-1a2b3c4d");
+    place.furnish(1);
+    let store = place.file("data/pagewise/runs");
+    std::fs::create_dir_all(&store).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    copy(&root.join("tests/fixtures/runs/ordinary"), &store.join(run));
+    assert_eq!(place.run(&["runs", "tag", run, "before"]).code, 0);
+    let path = format!("{}:{}", place.file("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let player = root.join("tests/it/support/shells.py");
+    for (shell, file) in [("bash", "pagewise"), ("zsh", "_pagewise"), ("fish", "pagewise.fish")] {
+        if Command::new(shell).args(["-c", "true"]).output().is_err() {
+            skip(&format!("there is no {shell} here to complete words"));
+            continue;
+        }
+        let script = place.file(file);
+        std::fs::write(&script, place.run(&["completions", shell]).out).unwrap();
+        let whole = format!("report {run}");
+        for (typed, completed) in [
+            ("list fau", "list fault"),
+            ("run read/mmap-populate-f", "run read/mmap-populate-fixed"),
+            (&whole[..whole.len() - 4], &whole),
+            ("compare last tag:be", "compare last tag:before"),
+        ] {
+            let mut played = Command::new("python3");
+            place.settle(&mut played);
+            played.arg(&player).arg(shell).arg(&script).arg(format!("pagewise {typed}")).env("PATH", &path);
+            assert_eq!(said(&mut played).out.trim(), format!("pagewise {completed}"), "{shell}");
+        }
+    }
 }
 
 #[test]
