@@ -129,7 +129,7 @@ pub(super) struct ClaimsArgs {
     allow_system_changes: bool,
     #[command(flatten)]
     page: output::PageArgs,
-    /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
+    /// Measure nothing: say which verdicts of two kept runs of claims contradict each other.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"],
           conflicts_with_all = ["what", "about", "table", "file", "out", "fresh", "full", "strict", "seed"])]
     compare: Vec<String>,

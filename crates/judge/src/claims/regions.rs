@@ -116,7 +116,7 @@ impl Regions {
     }
 }
 
-/// Claims whose verdict is another in the second run, or that only one of them asked.
+/// Claims whose verdicts contradict each other, or that only one of the runs decided.
 pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
     let keys = |answers: &Answers| -> BTreeSet<(String, String)> {
         answers.answers.iter().flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone()))).collect()
@@ -125,7 +125,9 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
     let mut changes = Vec::new();
     for (id, job) in all {
         let (a, b) = (find(first, &id, &job), find(second, &id, &job));
-        if a.map(|(_, j)| j.word) == b.map(|(_, j)| j.word) {
+        let (first, second) = (a.map(|(_, j)| j.word), b.map(|(_, j)| j.word));
+        let decided = first.into_iter().chain(second).filter(|word| word.is_decided()).count();
+        if decided != 1 && !first.zip(second).is_some_and(|(a, b)| a.contradicts(b)) {
             continue;
         }
         let statement = a.or(b).map_or_else(String::new, |(statement, _)| statement.to_owned());
@@ -133,8 +135,8 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
             id,
             statement,
             job,
-            first: a.map(|(_, j)| j.word),
-            second: b.map(|(_, j)| j.word),
+            first,
+            second,
             ratios: (a.and_then(|(_, j)| j.ratio), b.and_then(|(_, j)| j.ratio)),
             unit: a.or(b).map_or_else(String::new, |(_, j)| j.unit.clone()),
         });

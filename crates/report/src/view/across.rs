@@ -321,13 +321,11 @@ fn gate_sentence(gated: Gated, gate: f64) -> String {
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.
 fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
     if changes.is_empty() {
-        return vec![Block::Answer("Every verdict of A is the same in B.".into())];
+        return vec![Block::Answer("No verdict of A contradicts one of B.".into())];
     }
-    let ratio = |change: &AnswerChange, at: usize| {
-        let ratio = if at == 0 { change.ratios.0 } else { change.ratios.1 };
-        ratio.filter(|_| change.unit.is_empty())
-    };
-    let ratios: Vec<Estimate> = changes.iter().flat_map(|c| [ratio(c, 0), ratio(c, 1)]).flatten().collect();
+    let is_ratio = |change: &&AnswerChange| change.unit.is_empty();
+    let ratios = changes.iter().filter(is_ratio).flat_map(|c| [c.ratios.0, c.ratios.1]).flatten();
+    let ratios: Vec<Estimate> = ratios.collect();
     let axis = Axis::over(ratios.iter());
     let mut columns = vec![Column::text("claim")];
     for side in ["A", "B"] {
@@ -338,24 +336,31 @@ fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
     columns.push(Column::sentences("claimed"));
     let row = |change: &AnswerChange| {
         let mut cells = Vec::new();
-        for (at, (word, figure)) in [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()
-        {
+        for (word, ratio) in [(change.first, change.ratios.0), (change.second, change.ratios.1)] {
             cells.push(TableCell::text(word.map_or_else(|| "not asked".to_owned(), crate::claims::verdict)));
-            let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
-            let figure = figure.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
+            let figure = ratio.map_or_else(String::new, |e| format!("{} {}", numbers::with_limits(&e), change.unit));
             if let Some(axis) = &axis {
-                cells.push(TableCell::plot(ratio(change, at).map(|ratio| Plot::interval(axis, ratio, &figure))));
+                let ratio = ratio.filter(|_| change.unit.is_empty());
+                cells.push(TableCell::plot(ratio.map(|ratio| Plot::interval(axis, ratio, &figure))));
             }
-            cells.push(TableCell::text(figure));
+            cells.push(TableCell::text(figure.trim_end()));
         }
         cells.push(TableCell::text(&change.statement));
         Entry::new(format!("{} ({})", change.id, change.job), cells)
     };
-    let count = wording::count(changes.len(), "verdict");
+    let is_contradiction = |change: &&AnswerChange| change.first.zip(change.second).is_some_and(|(a, b)| a.contradicts(b));
+    let (contradict, once): (Vec<_>, Vec<_>) = changes.iter().partition(is_contradiction);
+    let (count, decided) = (wording::count(contradict.len(), "claim"), once.len());
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
-    let bodies = vec![Body { rows: changes.iter().map(row).collect(), ..Body::default() }];
+    let bodies = [("Contradict each other", contradict), ("Decided in one run only", once)];
+    let body = |(heading, changes): (&str, Vec<&AnswerChange>)| Body {
+        heading: heading.to_owned(),
+        aside: false,
+        rows: changes.into_iter().map(row).collect(),
+    };
+    let bodies = bodies.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
     vec![
-        Block::Answer(format!("{count} of A and B are not the same.")),
-        Block::Table(Table { caption, legend: Vec::new(), columns, bodies }),
+        Block::Answer(format!("{count} with contradicting verdicts; {decided} decided in one run only.")),
+        Block::Table(Table { caption, columns, bodies, ..Table::default() }),
     ]
 }

@@ -335,6 +335,24 @@ fn two_runs_are_told_apart_by_their_verdicts() {
     assert!(changes(&of(0.5), &of(0.52)).is_empty());
     let found = changes(&of(0.5), &of(1.5));
     assert_eq!((found[0].first, found[0].second), (Some(Word::Holds), Some(Word::Reversed)));
+    // A coarse verdict leaves open which exact one is true, and an open one contradicts none.
+    let with = |word: Word| {
+        let mut answers = of(0.5);
+        answers.answers[0].jobs[0].word = word;
+        answers
+    };
+    for (a, b, is_change) in [
+        (Word::DoesNotHold, Word::Reversed, false),
+        (Word::Stronger, Word::HoldsOrStronger, false),
+        (Word::Undecided, Word::NotMeasurableHere, false),
+        (Word::DoesNotHold, Word::HoldsOrStronger, true),
+        (Word::HoldsOrStronger, Word::Weaker, true),
+        (Word::Weaker, Word::Reversed, true),
+        (Word::Undecided, Word::Holds, true),
+    ] {
+        assert_eq!(changes(&with(a), &with(b)).len(), usize::from(is_change), "{a:?} {b:?}");
+        assert_eq!(changes(&with(b), &with(a)).len(), usize::from(is_change), "{b:?} {a:?}");
+    }
 }
 
 /// No word but "undecided" where the interval crosses an edge that decides it: every value in the interval, taken by itself,
