@@ -10,7 +10,7 @@ use record::{command::CommandSummary, sizes, summary::Summary};
 use report::command::STACK_FORMATS;
 use report::export::{ExportFormat, FORMATS};
 use report::{escape::pretty_json, export::rows::Rows, view::ExportedCells};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -41,7 +41,9 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.force))?;
     let opened = open(&arguments.run)?;
     tell_interrupted(&arguments.run, opened.is_interrupted());
-    arguments.has_its_kind(&opened)?;
+    if let (Some(kind), Some(name)) = (opened.program(), arguments.experiments.first()) {
+        bail!("{} is {kind}, which has no experiment {name:?}", arguments.run);
+    }
     match opened {
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
@@ -77,15 +79,6 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     }
 }
 
-impl ExportArgs {
-    fn has_its_kind(&self, opened: &Opened) -> Result<()> {
-        match (opened.program(), self.experiments.first()) {
-            (Some(kind), Some(name)) => bail!("{} is {kind}, which has no experiment {name:?}", self.run),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// A sentence where the run has no such experiment.
 pub(super) fn known(summary: &Summary, experiments: &[String]) -> Result<()> {
     let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
@@ -104,30 +97,11 @@ fn tell_left_out(format: &ExportFormat, taken: &ExportedCells<'_>) {
     }
 }
 
-fn put(arguments: &ExportArgs, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u8> {
-    match &arguments.out {
-        Some(path) => write(path, arguments.force, fill)?,
-        None => {
-            let stdout = std::io::stdout();
-            let mut out = BufWriter::new(stdout.lock());
-            let done = fill(&mut out).and_then(|()| Ok(out.flush()?));
-            return match done {
-                // A reader that has seen enough, such as head, is no error.
-                Err(error) if is_broken_pipe(&error) => Ok(0),
-                other => other.map(|()| 0).context("cannot write to standard output"),
-            };
-        }
+fn put(arguments: &ExportArgs, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    if let Some(path) = &arguments.out {
+        return write(path, arguments.force, fill);
     }
-    Ok(0)
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<std::io::Error>() {
-        Some(error) => error.kind() == std::io::ErrorKind::BrokenPipe,
-        None => {
-            cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind)
-                == Some(std::io::ErrorKind::BrokenPipe)
-        }
-    };
-    error.chain().any(kind)
+    let mut bytes = Vec::new();
+    fill(&mut bytes)?;
+    super::output::put(&bytes).map(drop)
 }

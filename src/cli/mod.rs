@@ -182,7 +182,7 @@ struct SelftestArgs {
 struct SelectArgs {
     /// EXPERIMENT[/METHOD[@WORKER]].
     what: Vec<String>,
-    /// Parameter values; KEY=all takes the whole grid. May be repeated.
+    /// Parameter values; KEY=all takes the whole grid. 16M, 16k are binary as in fio, 16MB decimal. May be repeated.
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     set: Vec<String>,
 }
@@ -356,9 +356,17 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
     if !select.set.is_empty() {
         bail!("--set belongs to show --request: the source of a method is the same for all values");
     }
-    let [text] = &select.what[..] else { bail!("show takes one EXPERIMENT or EXPERIMENT/METHOD; pagewise list has them") };
+    let [text] = &select.what[..] else {
+        bail!("show takes one EXPERIMENT, EXPERIMENT/METHOD, FILE or RUN; pagewise list and pagewise runs have them")
+    };
     if let Some(source) = bench::source(text)? {
         return print(&source);
+    }
+    // A kept run without functions of the user has no source: it is described. `last` stands for none where none is kept.
+    let is_experiment = laboratory.experiments.iter().any(|e| e.name == *text);
+    if !is_experiment && named::named(text).map(|_| named::folder(text).is_ok())? {
+        remark!("pagewise report {text} prints its results");
+        return runs::show(text, false);
     }
     let selector = Selector::parse(text)?;
     let experiment = catalog::find(&laboratory.experiments, &selector.experiment)?;

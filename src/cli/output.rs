@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {
-    put(&if console::colors_enabled() { escape::styled(text) } else { escape::lines(text) })
+    put(if console::colors_enabled() { escape::styled(text) } else { escape::lines(text) }.as_bytes())
 }
 
 /// Prints lines of plain text, none wider than the screen; the exit code 0.
@@ -31,11 +31,12 @@ pub(super) fn kept_in(what: &str, path: &Path) -> String {
 
 /// Prints a value as JSON; the exit code 0.
 pub(super) fn print_json(value: &impl Serialize) -> Result<u8> {
-    put(&escape::pretty_json(value)?)
+    put(escape::pretty_json(value)?.as_bytes())
 }
 
-fn put(text: &str) -> Result<u8> {
-    match std::io::stdout().write_all(text.as_bytes()) {
+/// Writes to standard output; the exit code 0.
+pub(super) fn put(bytes: &[u8]) -> Result<u8> {
+    match std::io::stdout().write_all(bytes) {
         // A reader that has seen enough, such as head, is no error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
         // The terminal is gone.

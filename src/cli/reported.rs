@@ -59,7 +59,6 @@ impl ReportArgs {
 
     /// Refuses what only a run of methods has, where a try or a profile was kept.
     pub(super) fn has_its_kind(&self, opened: &Opened) -> Result<()> {
-        let Some(kind) = opened.program() else { return Ok(()) };
         let given = [
             (!self.experiments.is_empty(), "tables of an experiment"),
             (self.shown.full, "--full"),
@@ -67,10 +66,10 @@ impl ReportArgs {
             (self.warnings, "--warnings"),
             (self.published.is_some(), "--published"),
         ];
-        match given.iter().find(|(given, _)| *given) {
-            Some((_, name)) => bail!("{} is {kind}, which has no {name}", self.run),
-            None => Ok(()),
+        if let (Some(kind), Some((_, name))) = (opened.program(), given.iter().find(|(given, _)| *given)) {
+            bail!("{} is {kind}, which has no {name}", self.run);
         }
+        Ok(())
     }
 }
 

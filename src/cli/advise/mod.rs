@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(super) struct AdviseArgs {
     /// Task of the program: read, fault, transfer, copy, allocate, share or message; without it the saved advice is shown.
     question: Option<String>,
-    /// The size in question.
+    /// The size in question: 16MiB or 16M (binary, as in fio), 16MB (decimal).
     #[arg(long, value_name = "SIZE", value_parser = sizes::parse_size)]
     bytes: Option<u64>,
     /// The very file to be read.

@@ -156,7 +156,8 @@ fn is_wanted(entry: &Entry, arguments: &RunsArgs) -> bool {
         && arguments.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
 }
 
-fn show(name: &str, json: bool) -> Result<u8> {
+/// Describes a kept run.
+pub(super) fn show(name: &str, json: bool) -> Result<u8> {
     let (folder, kind) = match open_any(name)? {
         Opened::Command(kept) => return command::report_command(&kept, json, None),
         Opened::Run(folder, kind) => (folder, kind),
