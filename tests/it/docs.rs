@@ -200,6 +200,29 @@ fn a_command_that_fails_is_found() {
 }
 
 #[test]
+fn readme_has_lines_of_the_screen_of_a_kept_run_and_begins_with_an_answer() {
+    const RUN: &str = "docs/evidence/runs/overview";
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join(RUN);
+    let shown = said(Place::new().command(&["report"]).arg(run).env_remove("COLUMNS")).out;
+    assert!(shown.lines().count() <= 60, "a screen or two:\n{shown}");
+    let readme = include_str!("../../README.md");
+    let is_shown = |line: &&str| line.starts_with("    ");
+    let sample: Vec<&str> = readme.lines().skip_while(|line| !is_shown(line)).take_while(is_shown).collect();
+    let mut lines = shown.lines();
+    for line in sample.iter().map(|line| &line[4..]) {
+        assert!(lines.any(|shown| shown == line), "the screen lacks, at its place: {line}\n{shown}");
+    }
+    let depends = shown.split("DEPENDS").nth(1).unwrap().split("KEEP").next().unwrap();
+    let depends: Vec<String> = depends.lines().skip(1).map(|line| format!("    {line}")).collect();
+    assert!(depends.iter().filter(|line| !line.starts_with("     ")).count() >= 2, "two rows that depend: {depends:?}");
+    assert!(depends.iter().all(|line| sample.contains(&line.as_str())), "README has these rows whole: {depends:?}");
+    let beginning = readme.lines().take(25).collect::<Vec<_>>().join("\n");
+    for part in ["Which way to", "It is for people", "cargo run --release -- run", RUN, "FASTER:", "DEPENDS:"] {
+        assert!(beginning.contains(part), "the first 25 lines of README lack: {part}");
+    }
+}
+
+#[test]
 fn the_page_on_compatibility_has_the_versions_of_this_program() {
     use record::{across, advice, claim, command, fleet, plan, summary};
     let page = include_str!("../../docs/compatibility.md");

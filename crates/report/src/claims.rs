@@ -116,7 +116,7 @@ fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Ax
     });
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
     let bodies = bodies.filter(|body| !body.rows.is_empty()).collect();
-    Block::Table(Table { caption, legend: Vec::new(), columns, bodies })
+    Block::Table(Table { caption, columns, bodies, ..Table::default() })
 }
 
 /// The figure of a comparison in a few characters.

@@ -103,6 +103,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Rows that belong together, and are sorted by themselves.
     pub bodies: Vec<Body>,
+    /// On a terminal each body has columns of its own widths, as many as its rows fill.
+    pub apart: bool,
 }
 
 /// The meaning of a color.
@@ -252,7 +254,7 @@ impl Chart {
 impl Table {
     pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: impl IntoIterator<Item = Entry>) -> Table {
         let bodies = vec![Body { rows: rows.into_iter().collect(), ..Body::default() }];
-        Table { caption: caption.into(), legend: Vec::new(), columns, bodies }
+        Table { caption: caption.into(), columns, bodies, ..Table::default() }
     }
 }
 

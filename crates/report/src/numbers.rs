@@ -58,11 +58,6 @@ impl<'a> Work<'a> {
         if self.is_rate() { format!("{} GB/s", three_digits(1.0 / per_unit_ns)) } else { format_ns(per_unit_ns) }
     }
 
-    /// The figure of a median, with the mean where that differs: `33.4 µs (mean 51.2 µs)`.
-    pub fn median(self, cost: &Distribution) -> String {
-        self.figure(cost.median) + &self.mean(cost)
-    }
-
     fn mean(self, cost: &Distribution) -> String {
         let differs = |mean: &f64| (mean / cost.median).ln().abs() > SKEWED.ln_1p();
         cost.mean.filter(differs).map_or_else(String::new, |mean| format!(" (mean {})", self.figure(mean)))

@@ -22,6 +22,9 @@ type Widths = Vec<(usize, usize)>;
 
 /// A table's lines. Bodies that are put aside belong to `full`.
 pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -> Vec<String> {
+    if table.apart {
+        return (0..table.bodies.len()).flat_map(|at| lines(&alone(table, at), indent, screen, full)).collect();
+    }
     let bodies: Vec<&Body> = table.bodies.iter().filter(|b| (full || !b.aside) && !b.rows.is_empty()).collect();
     let rows = || bodies.iter().flat_map(|body| &body.rows);
     if rows().next().is_none() {
@@ -40,6 +43,15 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
         }
     }
     lines
+}
+
+/// A body as a table; only that of the first one has titles.
+fn alone(table: &Table, at: usize) -> Table {
+    let body = table.bodies[at].clone();
+    let filled = body.rows.iter().map(|row| row.cells.len() + 1).max().unwrap_or(0);
+    let mut columns = table.columns[..filled].to_vec();
+    columns.iter_mut().filter(|_| at > 0).for_each(|column| column.title.clear());
+    Table { columns, bodies: vec![body], ..Table::default() }
 }
 
 /// The width that a column would like: none where no row has anything in it.

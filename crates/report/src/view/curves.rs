@@ -320,7 +320,7 @@ fn map(
         "{headline} of each method over that of {baseline}: {across} across, {down} downward. Below 1 a method takes less; in \
          brackets where that is not settled"
     );
-    Some(Block::Table(Table { caption, legend: Vec::new(), columns, bodies: bodies.collect() }))
+    Some(Block::Table(Table { caption, columns, bodies: bodies.collect(), ..Table::default() }))
 }
 
 /// A ratio, the stronger colored the further it is from 1: each step is a factor.

@@ -246,7 +246,7 @@ impl<'a> GroupView<'a> {
                 self.headline
             );
         }
-        Table { caption, legend: Vec::new(), columns, bodies: bodies.collect() }
+        Table { caption, columns, bodies: bodies.collect(), ..Table::default() }
     }
 
     fn phases(&self, stack: &Stack) -> Table {

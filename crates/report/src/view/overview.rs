@@ -10,8 +10,6 @@ use std::collections::BTreeMap;
 
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
-/// Methods of one kind that a line names.
-const NAMED: usize = 2;
 const LIST_LINES: usize = 3;
 /// Lines on how sure it is: the A/A check, the limits, untrusted cells, warnings.
 const SURE_LINES: usize = 4;
@@ -59,10 +57,11 @@ struct AnswerRow {
     /// Position of the experiment and of the group within it.
     place: (usize, usize),
     experiment: String,
-    setting: String,
+    /// The experiment at its parameters: `fault 16 MiB`.
+    question: String,
     usual: String,
     method: String,
-    /// That method with its figure, or the findings on all methods.
+    /// That method with its figure, or the findings that decide.
     finding: String,
     /// The factors by which it is faster, at least and at most, where it is.
     factors: Option<(f64, f64)>,
@@ -77,22 +76,23 @@ impl AnswerRow {
 
     fn entry(&self, axis: &Axis) -> Entry {
         let link = Some(format!("experiment-{}", self.experiment));
-        let mut cells = vec![TableCell::text(&self.setting), TableCell::text(&self.usual), TableCell::text(&self.finding)];
+        let cells = vec![TableCell::text(&self.usual), TableCell::text(&self.finding)];
+        let mut entry = Entry { link, ..Entry::new(&self.question, cells) };
         if let Some(factors) = self.factors {
             let label = format!("{} times faster", self.faster());
             let plot = Plot::Bar { axis: axis.clone(), factors, label };
-            cells.extend([TableCell::text(self.faster()), TableCell::plot(Some(plot))]);
-            return Entry { link, tone: Tone::Faster, ..Entry::new(&self.experiment, cells) };
+            entry.cells.extend([TableCell::text(self.faster()), TableCell::plot(Some(plot))]);
+            entry.tone = Tone::Faster;
         }
-        Entry { link, ..Entry::new(&self.experiment, cells) }
+        entry
     }
 }
 
 /// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
 pub fn briefly(summary: &Summary) -> Vec<String> {
     let overview = Overview::new(summary, &Labels::new(summary), &summary.run);
-    let brief = |row: &AnswerRow| format!("{} {} {} {}×", row.experiment, row.setting, row.method, row.faster());
-    overview.rows.iter().filter(|row| row.kind == AnswerKind::Faster).map(|row| brief(row).replace("  ", " ")).collect()
+    let brief = |row: &AnswerRow| format!("{} {} {}×", row.question, row.method, row.faster());
+    overview.rows.iter().filter(|row| row.kind == AnswerKind::Faster).map(brief).collect()
 }
 
 impl Overview {
@@ -142,10 +142,8 @@ impl Overview {
 
     /// The tables and lists; `page` is the path of the run's page.
     pub(super) fn blocks(self, page: Option<&str>) -> Vec<Block> {
-        let mut blocks = vec![
-            self.table()
-                .map_or_else(|| Block::Answer("Nothing was measured long enough to say anything.".to_owned()), Block::Table),
-        ];
+        let nothing = || Block::Answer("Nothing was measured long enough to say anything.".to_owned());
+        let mut blocks = vec![self.table().map_or_else(nothing, Block::Table)];
         if self.left_out > 0 {
             blocks.push(Block::Text(format!("and {} more questions: {}", self.left_out, self.full)));
         }
@@ -169,7 +167,6 @@ impl Overview {
         let axis = Axis::factors(largest);
         let mut columns = vec![
             Column::text("experiment"),
-            Column::sentences("at"),
             Column::sentences("usual choice"),
             Column::sentences("other methods"),
             Column::text("× faster"),
@@ -177,7 +174,7 @@ impl Overview {
         ];
         let mut legend = vec![("proven", "proven: at least so much"), ("possible", "possible: within the 95 % interval")];
         if self.rows.iter().all(|row| row.factors.is_none()) {
-            columns.truncate(4);
+            columns.truncate(3);
             legend.clear();
         }
         let body = |kind: AnswerKind| Body {
@@ -188,7 +185,7 @@ impl Overview {
         let bodies: Vec<Body> = AnswerKind::ALL.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
         let legend = legend.into_iter().map(|(class, text)| Key { class: class.into(), text: text.into() }).collect();
         let caption = "The usual choice of each experiment against the others".to_owned();
-        (!bodies.is_empty()).then_some(Table { caption, legend, columns, bodies })
+        (!bodies.is_empty()).then_some(Table { caption, legend, columns, bodies, apart: true })
     }
 }
 
@@ -233,19 +230,13 @@ fn why_unanswered(summary: &Summary, experiment: &str) -> Option<String> {
 fn disturbed_by<'a>(causes: impl Iterator<Item = &'a Cause>, untrusted: usize) -> &'static str {
     let (mut disk, mut processors) = (0, 0);
     for cause in causes {
-        match cause {
-            Cause::OthersOnDisk { .. } => disk += 1,
-            Cause::SwitchedOut { .. } => processors += 1,
-            _ => {}
-        }
+        disk += usize::from(matches!(cause, Cause::OthersOnDisk { .. }));
+        processors += usize::from(matches!(cause, Cause::SwitchedOut { .. }));
     }
-    let others = untrusted - disk - processors;
-    if others >= disk.max(processors) {
-        ""
-    } else if disk >= processors {
-        ": others used the disk"
-    } else {
-        ": others used the CPUs"
+    match untrusted - disk - processors {
+        others if others >= disk.max(processors) => "",
+        _ if disk >= processors => ": others used the disk",
+        _ => ": others used the CPUs",
     }
 }
 
@@ -287,20 +278,17 @@ fn row(
 ) -> Option<AnswerRow> {
     let definition = &experiment.definition;
     let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
-    let figure = |cell: usize, per: bool| {
-        let phase = summary.cells[cell].phases.get(&experiment.headline);
-        let cost = phase.filter(|_| summary.cells[cell].status == Status::Ok).map(|phase| {
-            let work = Work::new(definition);
-            work.median(&phase.per_unit_ns) + &if per { work.per() } else { String::new() }
-        });
-        format!("{} {}", name(cell), cost.unwrap_or_default()).trim_end().to_owned()
+    let work = Work::new(definition);
+    let figure = |cell: usize, per: &str| {
+        let phase = summary.cells[cell].phases.get(&experiment.headline).filter(|_| summary.cells[cell].status == Status::Ok);
+        phase.map_or_else(|| name(cell), |phase| format!("{} {}{per}", name(cell), work.figure(phase.per_unit_ns.median)))
     };
     let clauses = || answer::clauses(summary, definition, group, name);
     let usual = group.baseline?;
     let (kind, method, finding, factors, surprise) = match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             let factors = wording::faster_by(&ratio);
-            (AnswerKind::Faster, name(cell), figure(cell, false), Some(factors), factors.0.ln())
+            (AnswerKind::Faster, name(cell), figure(cell, ""), Some(factors), factors.0.ln())
         }
         Recommendation::Depends { cell, .. } => {
             let ratios =
@@ -311,24 +299,34 @@ fn row(
             (AnswerKind::Depends, method, finding, None, surprise)
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
-            let (mut finding, surprise) = others(summary, experiment, group, labels);
-            if let Some((method, clauses)) = clauses() {
-                finding += &format!("; {method} {}", clauses.join("; "));
-            }
             let is_keep = matches!(group.recommendation, Recommendation::Keep { .. });
-            (if is_keep { AnswerKind::Keep } else { AnswerKind::Inconclusive }, name(cell), finding, None, surprise)
+            let kind = if is_keep { AnswerKind::Keep } else { AnswerKind::Inconclusive };
+            let (mut finding, surprise) = others(summary, experiment, group, labels, kind);
+            // Conditions under which the method is faster come first, and decide.
+            let faster = group.conditions.iter().filter(|c| matches!(c.verdict, Verdict::Faster { .. })).count();
+            let (method, clauses) = clauses().unwrap_or_default();
+            finding.extend(clauses[..faster].iter().map(|clause| format!("; {method} {clause}")));
+            (kind, name(cell), finding, None, surprise)
         }
         Recommendation::Nothing => return None,
     };
-    let (experiment, setting) = (definition.name.clone(), labels.setting_briefly(definition, group));
-    Some(AnswerRow { kind, place, experiment, setting, usual: figure(usual, true), method, finding, factors, surprise })
+    let experiment = definition.name.clone();
+    let question = format!("{experiment} {}", labels.setting_briefly(definition, group)).trim_end().to_owned();
+    // A cost that no other is compared with has no place on a line.
+    let usual = if kind == AnswerKind::Inconclusive { name(usual) } else { figure(usual, &work.per()) };
+    Some(AnswerRow { kind, place, experiment, question, usual, method, finding, factors, surprise })
 }
 
-/// The findings on the other methods of a group whose baseline is kept, and how far the slowest lies off, as a logarithm. Every
-/// method that may be faster is named; of the others the first few.
-fn others(summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummary, labels: &Labels) -> (String, f64) {
-    let margin = summary.settings.margin;
-    let [mut open, mut slower, mut within, mut untrusted] = [const { Vec::new() }; 4];
+/// The finding on the other methods of a group whose baseline is kept, and how far the slowest lies off, as a logarithm. Where
+/// others may be faster, each is named, the first with its figure; elsewhere the first of all.
+fn others(
+    summary: &Summary,
+    experiment: &ExperimentSummary,
+    group: &GroupSummary,
+    labels: &Labels,
+    kind: AnswerKind,
+) -> (String, f64) {
+    let [mut settled, mut open, mut names, mut untrusted] = [const { Vec::new() }; 4];
     let mut surprise = 0.0f64;
     let compared = group.by_cell(&experiment.headline);
     for &cell in group.cells.iter().filter(|&&cell| Some(cell) != group.baseline && summary.cells[cell].is_ranked()) {
@@ -338,32 +336,27 @@ fn others(summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummar
         match (summary.cells[cell].status, verdict, comparison.and_then(|c| c.ratio)) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 surprise = surprise.max(ratio.low.ln());
-                slower.push(format!("{name} {}×", wording::factors(ratio.low, ratio.high)));
+                settled.push(format!("{name} {}× slower", wording::factors(ratio.low, ratio.high)));
             }
-            (Status::Ok, Verdict::Within { .. }, _) => within.push(name),
-            (Status::Ok, _, ratio) => open.push(match (comparison.and_then(|c| c.doubt), ratio) {
-                (Some(doubt), _) => format!("{name} ({})", wording::doubt(&doubt)),
-                // A wider interval says no more than the name does.
-                (None, Some(ratio)) if ratio.half_width() < 1.0 => {
-                    format!("{name} ({})", wording::between_briefly(&ratio))
-                }
-                (None, _) => name,
-            }),
-            (Status::Untrusted, ..) => untrusted.push(name),
+            (Status::Ok, Verdict::Within { margin }, _) => settled.push(format!("{name} within {}", wording::percent(margin))),
+            (Status::Ok, _, ratio) => {
+                open.push(match (comparison.and_then(|c| c.doubt), ratio) {
+                    (Some(doubt), _) => format!("{name} ({})", wording::doubt(&doubt)),
+                    // A wider interval says no more than the name does.
+                    (None, Some(ratio)) if ratio.half_width() < 1.0 => format!("{name} ({})", wording::between_briefly(&ratio)),
+                    (None, _) => name.clone(),
+                });
+                names.push(name);
+            }
+            (Status::Untrusted, ..) => untrusted.push(format!("{name} untrusted")),
             _ => {}
         }
     }
-    let few = |names: &[String]| {
-        let more = if names.len() > NAMED { format!(" +{}", names.len() - NAMED) } else { String::new() };
-        names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ") + &more
-    };
-    let within_margin = format!("within {}", wording::percent(margin));
-    let parts = [
-        ("not settled", open.join(", ")),
-        ("slower", few(&slower)),
-        (&within_margin, few(&within)),
-        ("untrusted", untrusted.join(", ")),
-    ];
-    let parts = parts.iter().filter(|(_, names)| !names.is_empty());
-    (parts.map(|(finding, names)| format!("{finding}: {names}")).collect::<Vec<_>>().join("; "), surprise)
+    if kind == AnswerKind::Inconclusive {
+        let all: Vec<String> = open.into_iter().take(1).chain(names.into_iter().skip(1)).chain(untrusted).collect();
+        return (all.join(", "), surprise);
+    }
+    let all = [settled, open, untrusted].concat();
+    let more = if all.len() > 1 { format!(" +{}", all.len() - 1) } else { String::new() };
+    (all.first().map_or_else(String::new, |first| first.clone() + &more), surprise)
 }
