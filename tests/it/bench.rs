@@ -63,7 +63,7 @@ fn a_function_that_ends_or_breaks_the_process_fails_by_its_name() {
     let (_, summary) = bench(&place, text, &[]);
     let reason = |function: &str| {
         let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
-        format!("{} {}", cell["status"].as_str().unwrap_or_default(), crate::support::place::reason(&cell))
+        format!("{} {}", cell["status"].as_str().unwrap_or_default(), crate::support::place::reason(cell))
     };
     assert!(reason("leaves").contains("exit(3)"), "{}", reason("leaves"));
     assert!(reason("crashes").contains("SIGSEGV"), "{}", reason("crashes"));
@@ -90,7 +90,7 @@ fn a_function_that_forks_or_changes_the_process_fails_and_the_others_do_not() {
         ("limits", "it changed the limit of open files"),
     ] {
         let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         assert!(reason.contains(words), "{function}: {reason} {}", result.err);
         assert_eq!(cell["status"] == "ok", words.is_empty(), "{function}: {cell}");
     }
@@ -209,7 +209,7 @@ fn a_function_is_compared_with_a_built_in_method_that_comes_to_the_same() {
     // What else the machine reads meanwhile may make a cell untrusted too.
     for (cell_name, is_wrong) in [("by_fread@own", false), ("mmap@c-O3", false), ("wrong@own", true)] {
         let cell = cell(&summary, &format!("read/{cell_name}"), &[]);
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         assert_eq!(reason.contains("digest"), is_wrong, "{cell_name}: {reason} {}", result.err);
     }
     let used = summary["groups"].as_array().unwrap().iter().any(|group| group["recommendation"].to_string().contains("use"));

@@ -28,7 +28,7 @@ fn measured(place: &Place, what: &str, more: &[&str]) -> (Said, Value) {
 
 fn outcome(summary: &Value, function: &str) -> String {
     let cell = cell(summary, &format!("bench/{function}@own"), &[]);
-    format!("{}: {}", cell["status"].as_str().unwrap_or_default(), crate::support::place::reason(&cell))
+    format!("{}: {}", cell["status"].as_str().unwrap_or_default(), crate::support::place::reason(cell))
 }
 
 /// Processes with this argument.
@@ -196,11 +196,11 @@ fn functions_that_lie_alike_do_not_outvote_a_built_in_method() {
     let (result, summary) = measured(&place, path.to_str().unwrap(), &more);
     for (name, words) in [("lies@own", "digest"), ("mmap@own", "digest"), ("says_nothing@own", "digest")] {
         let cell = cell(&summary, &format!("read/{name}"), &[]);
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         assert!(cell["status"] == "untrusted" && reason.contains(words), "{name}: {reason} {}", result.err);
     }
     let peer = cell(&summary, "read/mmap@c-O3", &[]);
-    assert!(!crate::support::place::reason(&peer).contains("digest"), "{peer}");
+    assert!(!crate::support::place::reason(peer).contains("digest"), "{peer}");
     // A function has the name of the baseline: the baseline is the built-in method all the same.
     let baseline = summary["groups"][0]["baseline"].as_u64().unwrap() as usize;
     assert_eq!(summary["cells"][baseline]["cell"], "read/mmap@c-O3", "{}", summary["groups"]);

@@ -174,7 +174,7 @@ fn memory_files_are_made_where_they_must_not_be_executable() {
 fn expect(cells: &[Value], skipped: &[(&str, &str)]) {
     for cell in cells {
         let method = cell["method"].as_str().unwrap();
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         match skipped.iter().find(|(name, _)| *name == method) {
             Some((_, words)) => {
                 assert_eq!(cell["status"], "skipped", "{cell:#}");

@@ -131,7 +131,7 @@ fn a_device_that_takes_no_more_writes_in_the_midst_fails_the_cells_that_need_it(
         assert!([0, 4].contains(&code), "{code}: {err}");
         let summary: Value = serde_json::from_str(&out).unwrap();
         for cell in summary["cells"].as_array().unwrap().iter().filter(|cell| cell["status"] == "failed") {
-            let reason = crate::support::place::reason(&cell);
+            let reason = crate::support::place::reason(cell);
             assert!(named(&reason), "{reason}");
         }
         let failed = |name: &&str| cell(&summary, name, &[])["status"] == "failed";
@@ -160,7 +160,7 @@ fn a_file_of_which_a_part_cannot_be_read_has_no_figure() {
     for cache in ["hot", "cold"] {
         let summary: Value = serde_json::from_reader(File::open(place.file(cache)).unwrap()).unwrap();
         for cell in summary["cells"].as_array().unwrap().iter().filter(|cell| cell["role"] == "method") {
-            let reason = crate::support::place::reason(&cell);
+            let reason = crate::support::place::reason(cell);
             assert!(cell["status"] == "failed" && reason.contains("read"), "{cell:#}");
             assert!(reason.ends_with("Input/output error"), "{reason}");
             assert!(cell["phases"].as_object().unwrap().is_empty(), "no figure: {cell:#}");

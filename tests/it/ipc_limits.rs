@@ -106,7 +106,7 @@ impl Limited {
     /// The cell has this outcome, and its reason is one line that says all this.
     fn is(&self, name: &str, status: &str, parts: &[&str]) {
         let found = cell(&self.summary, name, &[]);
-        let reason = crate::support::place::reason(&found);
+        let reason = crate::support::place::reason(found);
         assert!(found["status"] == status && reason.lines().count() == 1, "{} {}", found["status"], found["reason"]);
         for part in parts {
             assert!(reason.contains(part), "{name}: {reason:?} does not say {part:?}");

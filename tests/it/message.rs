@@ -162,7 +162,7 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
         let summary: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&told).unwrap()).unwrap();
         let cell = &summary["cells"][0];
         assert_eq!(cell["status"], "failed", "{cell:#}");
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         assert!(reason.contains("killed by signal 9") || reason.contains("SIGKILL"), "{reason}");
         let left = std::fs::read_dir("/dev/shm").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
         let id = summary["run"].as_str().unwrap_or("nothing").to_owned();

@@ -60,7 +60,7 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
     assert_eq!(touch["phases"]["first-touch"]["minor_faults"], 512.0, "{touch:#}");
     let go = cell(&summary, "fault/touch@go", &[]);
     assert_eq!(
-        (&go["status"], crate::support::place::reason(&go).contains("Go toolchain")),
+        (&go["status"], crate::support::place::reason(go).contains("Go toolchain")),
         (&"skipped".into(), true),
         "{go:#}"
     );

@@ -18,13 +18,13 @@ fn dropping_everybodys_cache_needs_permission_and_is_proved() {
     let what = ["read/read", "read/mmap", "--set", &file, "--set", "cache=dropped", "--set", "consume=sum"];
     for cell in run_json(home.path(), &what)["cells"].as_array().unwrap() {
         assert_eq!(cell["status"], "refused", "{cell:#}");
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         assert!(reason.contains("everybody's page cache") && reason.contains("--allow-system-changes"), "{reason}");
     }
     // To empty the cache of a machine that others use takes its time.
     let allowed = run_json_within(home.path(), "90s", &[&what[..], &["--allow-system-changes"]].concat());
     for cell in allowed["cells"].as_array().unwrap() {
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         match cell["status"].as_str().unwrap() {
             "skipped" => assert!(reason.contains("only root") || reason.contains("tmpfs"), "{reason}"),
             "refused" => assert!(reason.contains("tmpfs cannot be cold"), "{reason}"),

@@ -53,7 +53,7 @@ fn tmpfs_cannot_be_cold_and_nothing_is_left_in_it() {
         match cell["parameters"]["cache"].as_str().unwrap() {
             "cold" => {
                 assert_eq!(cell["status"], "refused");
-                assert!(crate::support::place::reason(&cell).contains("tmpfs cannot be cold"));
+                assert!(crate::support::place::reason(cell).contains("tmpfs cannot be cold"));
             }
             _ => assert_eq!(cell["status"], "ok", "{cell:#}"),
         }
@@ -74,13 +74,13 @@ fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
     let allowed = run_json(home.path(), &[&set[..], &["--allow-system-changes"]].concat());
     let cell = &allowed["cells"][0];
     match cell["status"].as_str().unwrap() {
-        "skipped" => assert!(crate::support::place::reason(&cell).contains("no memory cgroup"), "{cell:#}"),
+        "skipped" => assert!(crate::support::place::reason(cell).contains("no memory cgroup"), "{cell:#}"),
         "ok" => {
             assert!(cell["proofs"]["resident_after_bytes"]["max"].as_u64().unwrap() <= 32 << 20, "{cell:#}");
             assert!(!cell["proofs"]["series"].as_array().unwrap().is_empty());
         }
         // Other tests read from the same disk.
-        "untrusted" if ["foreign_bytes", "switched out"].iter().any(|w| crate::support::place::reason(&cell).contains(w)) => {}
+        "untrusted" if ["foreign_bytes", "switched out"].iter().any(|w| crate::support::place::reason(cell).contains(w)) => {}
         other => panic!("{other}: {cell:#}"),
     }
     let other = run_json(home.path(), &[&["read/bufio@go", "read/mapped-buffer@java*"][..], &set[1..]].concat());
@@ -178,7 +178,7 @@ fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
     assert!([Some(0), Some(4)].contains(&output.status.code()), "{} {}", output.status, text(&output.stderr));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     for cell in summary["cells"].as_array().unwrap() {
-        let reason = crate::support::place::reason(&cell);
+        let reason = crate::support::place::reason(cell);
         match cell["status"].as_str().unwrap() {
             "skipped" => assert!(reason.contains("no Java") || reason.contains("Go"), "{reason}"),
             "failed" => assert!(

@@ -194,7 +194,7 @@ fn fails(lie: &str, bytes: &str, more: &[&str], because: &str) {
     let (_place, summary) = dies(lie, bytes, more);
     let touch = cell(&summary, "fault/touch@canary", &[]);
     assert_eq!(touch["status"], "failed", "{lie}: {touch:#}");
-    assert!(crate::support::place::reason(&touch).contains(because), "{lie}: {} does not say {because:?}", touch["reason"]);
+    assert!(crate::support::place::reason(touch).contains(because), "{lie}: {} does not say {because:?}", touch["reason"]);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_worker_that_breaks_the_protocol_is_an_untrusted_cell() {
         let (_place, summary) = dies(lie, "4MiB", &[]);
         let touch = cell(&summary, "fault/touch@canary", &[]);
         assert_eq!(touch["status"], "untrusted", "{lie}: {touch:#}");
-        assert!(crate::support::place::reason(&touch).contains(because), "{lie}: {}", touch["reason"]);
+        assert!(crate::support::place::reason(touch).contains(because), "{lie}: {}", touch["reason"]);
         assert_eq!(summary["trusted"], false, "{lie}");
     }
 }
@@ -283,7 +283,7 @@ fn what_does_not_fit_is_refused_with_both_figures() {
     let summary: Value = serde_json::from_str(&result.out).unwrap();
     let large = cell(&summary, "fault/touch@c-O3", &[("bytes", "4398046511104")]);
     assert_eq!(large["status"], "refused", "{large:#}");
-    let reason = crate::support::place::reason(&large);
+    let reason = crate::support::place::reason(large);
     assert!(reason.starts_with("needs 4.0 TiB of memory, but only ") && reason.contains("are available"), "{reason}");
     assert!(crate::support::place::is_measured(cell(&summary, "fault/touch@c-O3", &[("bytes", "1048576")])));
     let nothing = place.run(&["run", "fault/touch@c-O3", "--set", "bytes=4TiB", "--budget", "1s"]);

@@ -71,7 +71,7 @@ fn without_shared_memory_its_methods_fail_and_the_others_are_measured() {
         let place = Place::new();
         let summary = outcomes(setup, &starved(&place, &ALONE, &format!("{setup}; exec \"$@\"")));
         let shm = cell(&summary, CELLS[0], &[]);
-        let reason = crate::support::place::reason(&shm);
+        let reason = crate::support::place::reason(shm);
         assert!(["failed", "skipped"].contains(&shm["status"].as_str().unwrap()), "{setup}: {shm:#}");
         assert!(reason.contains(words), "{setup}: {reason}");
         assert!(shm["phases"].as_object().is_none_or(|p| p.is_empty()), "{setup}: no figure: {shm:#}");

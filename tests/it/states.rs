@@ -108,7 +108,7 @@ fn swapped_pages_come_back_from_zram() {
     let (summary, _, err) = measured(&["fault/swap-in@c-O3", "--set", "bytes=2MiB"], "swap-zram");
     let cell = in_state(&summary, "swap-zram")[0];
     match cell["status"].as_str().unwrap() {
-        "skipped" => skip(&crate::support::place::reason(&cell)),
+        "skipped" => skip(&crate::support::place::reason(cell)),
         _ => assert!(cell["phases"]["first-touch"]["major_faults"].as_f64().unwrap() > 0.0, "{err}: {cell:#}"),
     }
 }
@@ -126,7 +126,7 @@ fn memory_in_pieces_gives_no_huge_pages_and_is_whole_again() {
     let (summary, states, err) = measured(&what, "fragmented-pinned");
     let thp = in_state(&summary, "fragmented-pinned").into_iter().find(|cell| cell["method"] == "thp").unwrap();
     if thp["status"] == "skipped" {
-        skip(&crate::support::place::reason(&thp));
+        skip(&crate::support::place::reason(thp));
         return;
     }
     // Other tests that run meanwhile may free blocks; then the launch says so and is not judged.
