@@ -7,7 +7,7 @@ use crate::support::wishes::wish;
 use pagewise::plan::{catalog, claims};
 use pagewise::worker;
 use record::cell::Cell;
-use record::claim::{Answers, Claim, ClaimKind, Why};
+use record::claim::{Answers, Claim, ClaimKind, NoVerdict};
 use serde_json::Value;
 
 /// Holds answers against the committed schema.
@@ -194,7 +194,7 @@ fn a_budget_that_is_too_small_leaves_claims_out_and_says_so() {
     assert_eq!(result.code, 3, "{}", result.err);
     let answers: Answers = serde_json::from_str(&result.out).unwrap();
     assert!(answers.run.is_none(), "nothing was measured");
-    assert!(answers.answers[0].jobs.iter().all(|j| matches!(&j.why, Some(Why::LeftOut { .. })) && j.late));
+    assert!(answers.answers[0].jobs.iter().all(|j| matches!(&j.why, Some(NoVerdict::LeftOut { .. })) && j.late));
 }
 
 #[test]

@@ -216,11 +216,11 @@ pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> 
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
 fn gates(estimates: &[RatioEstimate], edge: f64) -> Vec<GateWord> {
-    let above: Vec<f64> = estimates.iter().map(|one| (2.0 * one.p_above(edge)).min(1.0)).collect();
-    let word = |(one, above): (&RatioEstimate, f64)| {
+    let above: Vec<f64> = estimates.iter().map(|estimate| (2.0 * estimate.p_above(edge)).min(1.0)).collect();
+    let word = |(estimate, above): (&RatioEstimate, f64)| {
         if above <= 1.0 - CONFIDENCE {
             GateWord::Regression
-        } else if 2.0 * one.p_below(edge) <= 1.0 - CONFIDENCE {
+        } else if 2.0 * estimate.p_below(edge) <= 1.0 - CONFIDENCE {
             GateWord::Passes
         } else {
             GateWord::Undecided

@@ -4,7 +4,7 @@ use crate::document::{Block, Body, Column, Document, Entry, Place, Section, Show
 use crate::plot::{Axis, Plot};
 use crate::{numbers, phrases, wording::count};
 use minijinja::Value;
-use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Why, Word};
+use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, NoVerdict, Word};
 use record::{sizes::format_size, summary::Estimate};
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ pub(crate) fn verdict(word: Word) -> String {
     phrases::phrase("verdict", &word, Value::UNDEFINED)
 }
 
-fn why(why: &Option<Why>) -> Option<String> {
+fn why(why: &Option<NoVerdict>) -> Option<String> {
     why.as_ref().map(|why| phrases::sentence("why", why))
 }
 

@@ -2,7 +2,7 @@
 
 use super::figure::{self, ClaimFigure};
 use super::{FigureTest, JudgedJob, sides, unmeasured};
-use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, ResolvedJob, Why, Word};
+use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, NoVerdict, ResolvedJob, Word};
 use record::summary::{Estimate, Summary};
 
 /// Position of one point's interval for the praised way.
@@ -26,7 +26,7 @@ pub(super) fn word(
     points: &[ClaimPoint],
     (low, high): (f64, f64),
     margin: f64,
-) -> (Word, Option<Band>, Vec<usize>, Option<Why>) {
+) -> (Word, Option<Band>, Vec<usize>, Option<NoVerdict>) {
     let signs: Vec<Sign> = points.iter().map(|p| sign(p.ratio.as_ref())).collect();
     let at = |wanted: Sign| (0..points.len()).filter(move |&i| signs[i] == wanted).collect::<Vec<_>>();
     let (dearer, cheaper) = (at.clone()(Sign::Dearer), at(Sign::Cheaper));
@@ -37,7 +37,7 @@ pub(super) fn word(
             if points.iter().all(same) && !points.is_empty() {
                 (Word::NoDifferenceHere, None, Vec::new(), None)
             } else {
-                (Word::Undecided, None, Vec::new(), Some(Why::NoSize))
+                (Word::Undecided, None, Vec::new(), Some(NoVerdict::NoSize))
             }
         }
         (dearer, cheaper) if dearer.iter().min() > cheaper.iter().max() && !cheaper.is_empty() => {
@@ -45,7 +45,7 @@ pub(super) fn word(
             (Word::Reversed, None, deciding, None)
         }
         (dearer, cheaper) if !cheaper.is_empty() && dearer.iter().max() > cheaper.iter().min() => {
-            (Word::Undecided, None, Vec::new(), Some(Why::CrossesOften))
+            (Word::Undecided, None, Vec::new(), Some(NoVerdict::CrossesOften))
         }
         (dearer, cheaper) => {
             let (last, first) = (dearer.iter().max().copied(), cheaper.iter().min().copied());
@@ -59,7 +59,7 @@ pub(super) fn word(
                 (Some(above), Some(up_to)) if above >= low && up_to <= high => (Word::Holds, vec![last, first]),
                 _ => (Word::Undecided, Vec::new()),
             };
-            let why = (word == Word::Undecided).then_some(Why::BeyondRange);
+            let why = (word == Word::Undecided).then_some(NoVerdict::BeyondRange);
             (word, band, deciding.into_iter().flatten().collect(), why)
         }
     }
@@ -96,7 +96,7 @@ pub(super) fn judge(
     let (word, band, deciding, why) = word(&answer.points, edges, margin);
     (answer.word, answer.band, answer.why) = (word, band, why);
     if figures.iter().all(Option::is_none) {
-        let (word, why) = lacking.unwrap_or((Word::Undecided, Why::NoRun));
+        let (word, why) = lacking.unwrap_or((Word::Undecided, NoVerdict::NoRun));
         (answer.word, answer.why) = (word, Some(why));
     }
     // Each deciding sign may be wrong; together no more often than the sum.

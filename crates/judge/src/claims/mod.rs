@@ -7,7 +7,9 @@ pub(crate) mod figure;
 mod regions;
 mod wanted;
 
-use record::claim::{Answer, Answers, Claim, ClaimKind, Difference, Job, JobAnswer, ResolvedClaim, ResolvedJob, Why, Word};
+use record::claim::{
+    Answer, Answers, Claim, ClaimKind, Difference, Job, JobAnswer, NoVerdict, ResolvedClaim, ResolvedJob, Word,
+};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
@@ -93,7 +95,7 @@ fn adjust(all: &mut [Vec<JudgedJob>]) {
         if adjusted.next().is_none_or(|p| p > FAMILY) && entry.answer.word.is_decided() {
             let alone = std::mem::replace(&mut entry.answer.word, Word::Undecided);
             entry.answer.cause = None;
-            entry.answer.why = Some(Why::AmongAll { alone, questions: values.len() });
+            entry.answer.why = Some(NoVerdict::AmongAll { alone, questions: values.len() });
         }
     }
     // A true null is either of the coarse verdict or of the exact one, and what Holm's steps left open counts for both.
@@ -118,7 +120,7 @@ fn answer(claim: &Claim, judged: Vec<JudgedJob>) -> Answer {
         source: claim.source.clone(),
         confuses: claim.confuses.clone(),
         word: measurable.map_or(Word::NotMeasurableHere, |job| job.word),
-        why: claim.missing.as_ref().map(|needs| Why::Missing { needs: needs.clone() }),
+        why: claim.missing.as_ref().map(|needs| NoVerdict::Missing { needs: needs.clone() }),
         jobs,
     }
 }
@@ -139,7 +141,7 @@ fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary
     let mut answer = blank(claim, job, resolved);
     if resolved.way.is_empty() || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none()) {
         answer.word = if resolved.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
-        answer.why = (!resolved.left_out.is_empty()).then(|| Why::LeftOut { reason: resolved.left_out.clone() });
+        answer.why = (!resolved.left_out.is_empty()).then(|| NoVerdict::LeftOut { reason: resolved.left_out.clone() });
         answer.late = resolved.for_lack_of_time;
         return JudgedJob::nothing(answer);
     }
@@ -201,7 +203,7 @@ fn single(
     let ready = |s: &Summary, w: &CellSummary, o: Option<&CellSummary>| figure::of_claim(claim, job, s, w, o);
     let first = all.iter().find_map(|(s, (w, o))| Some((*s, *w, *o, ready(s, w, *o)?)));
     let Some((summary, way, other, figure)) = first else {
-        let (word, why) = all.first().map_or((Word::Undecided, Why::NoRun), |(_, (way, other))| unmeasured(way, *other));
+        let (word, why) = all.first().map_or((Word::Undecided, NoVerdict::NoRun), |(_, (way, other))| unmeasured(way, *other));
         let late = all.iter().take(1).any(|(_, (way, other))| is_late(way, *other));
         return JudgedJob::nothing(JobAnswer { word, why: Some(why), late, ..answer });
     };
@@ -222,7 +224,7 @@ fn single(
             answer.cause = cause::difference(job, sides.0, sides.1, answer.word).or(Some(Difference::NotFound));
         }
     } else {
-        answer.why = Some(Why::Interval { verdicts: regions.possible(&figure.estimate) });
+        answer.why = Some(NoVerdict::Interval { verdicts: regions.possible(&figure.estimate) });
     }
     let p = if answer.word.is_decided() { regions.p(answer.word, &figure) } else { figure.error.map(|_| 1.0) };
     let (distance, merged) = (regions.distance(figure.estimate.ratio), regions.coarse());
@@ -235,20 +237,20 @@ fn is_late(way: &CellSummary, other: Option<&CellSummary>) -> bool {
     [Some(way), other].into_iter().flatten().any(|cell| cell.cause == Some(Cause::Budget))
 }
 
-fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, Why) {
+fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, NoVerdict) {
     let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
     match lacking {
         // That the time was too short says nothing of the machine.
-        Some(cell) if cell.cause == Some(Cause::Budget) => (Word::Undecided, Why::Budget),
+        Some(cell) if cell.cause == Some(Cause::Budget) => (Word::Undecided, NoVerdict::Budget),
         Some(cell) => {
             let absent = matches!(cell.status, Status::Skipped | Status::Refused);
             let word = if absent { Word::NotMeasurableHere } else { Word::Undecided };
-            (word, Why::Cell { cell: cell.cell.clone(), outcome: cell.outcome() })
+            (word, NoVerdict::Cell { cell: cell.cell.clone(), outcome: cell.outcome() })
         }
         None => {
             let launches = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);
             let least = stats::estimate::LEAST_POINTS;
-            (Word::Undecided, if launches < least { Why::Launches { launches, least } } else { Why::NoFigure })
+            (Word::Undecided, if launches < least { NoVerdict::Launches { launches, least } } else { NoVerdict::NoFigure })
         }
     }
 }

@@ -86,7 +86,7 @@ pub struct Answer {
     pub word: Word,
     pub jobs: Vec<JobAnswer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<NoVerdict>,
 }
 
 /// The answer of one comparison.
@@ -124,13 +124,13 @@ pub struct JobAnswer {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<NoVerdict>,
 }
 
 /// The reason why there is no verdict, or no surer one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "word")]
-pub enum Why {
+pub enum NoVerdict {
     /// No machine can measure it with what Pagewise has.
     Missing { needs: String },
     /// It was not planned, for this reason.
@@ -285,7 +285,7 @@ pub struct ResolvedJob {
     /// Of a crossover: the value of its parameter for each cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<u64>,
-    /// Why it is not measured: there is no such worker here, or the budget did not reach it.
+    /// NoVerdict it is not measured: there is no such worker here, or the budget did not reach it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub left_out: String,
     /// True if time was too short, not the machine.

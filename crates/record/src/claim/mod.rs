@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use answer::{
-    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference, DifferencePart, JobAnswer,
-    ResolvedClaim, ResolvedJob, Why, Word,
+    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference, DifferencePart, JobAnswer, NoVerdict,
+    ResolvedClaim, ResolvedJob, Word,
 };
 
 /// One claim.
@@ -27,7 +27,7 @@ pub struct Claim {
     pub table: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
-    /// Why no machine can answer it with what Pagewise has; there are no jobs then.
+    /// NoVerdict no machine can answer it with what Pagewise has; there are no jobs then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     pub source: Source,

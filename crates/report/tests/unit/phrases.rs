@@ -1,6 +1,6 @@
 use super::*;
 use minijinja::context;
-use record::claim::{Counter, Difference, DifferencePart, Why, Word};
+use record::claim::{Counter, Difference, DifferencePart, NoVerdict, Word};
 use record::command::{FailureKind, SettingEffect};
 use record::kind::Kind;
 use record::machine::preflight::Busy;
@@ -293,19 +293,19 @@ fn claims_have_their_reasons_and_causes() {
     use Difference::*;
     let text = || "text".to_owned();
     let why = [
-        Why::Missing { needs: text() },
-        Why::LeftOut { reason: text() },
-        Why::NoRun,
-        Why::Budget,
-        Why::Cell { cell: text(), outcome: Outcome::because(Status::Refused, Cause::Altered) },
-        Why::Launches { launches: 3, least: 4 },
-        Why::NoFigure,
-        Why::Interval { verdicts: vec![Word::Holds, Word::Weaker] },
-        Why::Interval { verdicts: vec![Word::Holds, Word::Weaker, Word::NoDifferenceHere] },
-        Why::AmongAll { alone: Word::Holds, questions: 100 },
-        Why::NoSize,
-        Why::CrossesOften,
-        Why::BeyondRange,
+        NoVerdict::Missing { needs: text() },
+        NoVerdict::LeftOut { reason: text() },
+        NoVerdict::NoRun,
+        NoVerdict::Budget,
+        NoVerdict::Cell { cell: text(), outcome: Outcome::because(Status::Refused, Cause::Altered) },
+        NoVerdict::Launches { launches: 3, least: 4 },
+        NoVerdict::NoFigure,
+        NoVerdict::Interval { verdicts: vec![Word::Holds, Word::Weaker] },
+        NoVerdict::Interval { verdicts: vec![Word::Holds, Word::Weaker, Word::NoDifferenceHere] },
+        NoVerdict::AmongAll { alone: Word::Holds, questions: 100 },
+        NoVerdict::NoSize,
+        NoVerdict::CrossesOften,
+        NoVerdict::BeyondRange,
     ];
     insta::assert_snapshot!("why", sentences("why", "word", &why));
     let part = |counter| {
@@ -327,7 +327,7 @@ fn what_older_records_say_is_shown_as_it_is() {
         note(&serde_json::from_str(r#"{ "code": "budget-ended", "text": "the budget ended" }"#).unwrap()),
         "the budget ended"
     );
-    assert_eq!(sentence("why", &serde_json::from_str::<Why>(r#""it needs a disk""#).unwrap()), "it needs a disk");
+    assert_eq!(sentence("why", &serde_json::from_str::<NoVerdict>(r#""it needs a disk""#).unwrap()), "it needs a disk");
     let cause: Difference = serde_json::from_str(r#""the cause was not found""#).unwrap();
     assert_eq!(sentence("difference", &cause), "the cause was not found");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::cell::Cell;
-use record::claim::{Claim, ClaimPoint, Counter, Difference, ResolvedClaim, ResolvedJob, Why, Word};
+use record::claim::{Claim, ClaimPoint, Counter, Difference, NoVerdict, ResolvedClaim, ResolvedJob, Word};
 use record::outcome::{Cause, Status};
 use record::summary::{
     Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Recommendation,
@@ -253,19 +253,19 @@ fn what_was_not_measured_says_why() {
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
     assert_eq!(answer.word, Word::NotMeasurableHere);
     let why = answer.jobs[0].why.clone();
-    assert!(matches!(&why, Some(Why::Cell { outcome, .. }) if outcome.reason == "no reserved huge pages"), "{why:?}");
+    assert!(matches!(&why, Some(NoVerdict::Cell { outcome, .. }) if outcome.reason == "no reserved huge pages"), "{why:?}");
     let mut late = measured("a", "64", 1.0, 1);
     (late.status, late.cause) = (Status::Refused, Some(Cause::Budget));
     let made = summary("r", vec![late, measured("b", "64", 1.0, 2)]);
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-    assert_eq!((answer.word, &answer.jobs[0].why), (Word::Undecided, &Some(Why::Budget)));
+    assert_eq!((answer.word, &answer.jobs[0].why), (Word::Undecided, &Some(NoVerdict::Budget)));
     assert!(answer.jobs[0].late);
     let mut short = measured("a", "64", 1.0, 1);
     short.per_launch.truncate(3);
     short.launches = 3;
     let made = summary("r", vec![short, measured("b", "64", 1.0, 2)]);
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-    assert_eq!((answer.word, &answer.jobs[0].why), (Word::Undecided, &Some(Why::Launches { launches: 3, least: 4 })));
+    assert_eq!((answer.word, &answer.jobs[0].why), (Word::Undecided, &Some(NoVerdict::Launches { launches: 3, least: 4 })));
     assert_eq!(answers(&[asked(claim("ratio", "high = 0.9"))], &[], MARGIN)[0].word, Word::Undecided);
 }
 
@@ -312,7 +312,8 @@ fn many_words_need_stronger_evidence_than_one() {
     let many: Vec<ResolvedClaim> = (0..100).map(|_| alone.clone()).collect();
     let all = answers(&many, &[&one], MARGIN);
     assert!(
-        all.iter().all(|a| a.word == Word::Undecided && matches!(a.jobs[0].why, Some(Why::AmongAll { questions: 100, .. })))
+        all.iter()
+            .all(|a| a.word == Word::Undecided && matches!(a.jobs[0].why, Some(NoVerdict::AmongAll { questions: 100, .. })))
     );
 }
 
