@@ -156,7 +156,7 @@ impl Laboratory {
         if self.workers.iter().any(|w| w.name == worker) || worker == functions::WORKER {
             bail!("--against {worker}: that is the name of a worker");
         }
-        let named = RunFolder::open(name, &runs_folder());
+        let named = named::folder(name);
         let last = || {
             let kept = named::named(&format!("tag:{name}"))?.into_iter().rfind(|run| functions::is_kept(Path::new(run)));
             kept.with_context(|| format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one"))

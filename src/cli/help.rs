@@ -31,5 +31,5 @@ Doubt:
 Options:
 {options}
 
-pagewise help VERB says more of a verb.
+pagewise help VERB says more of a verb. For packages: completions SHELL, man.
 ";
