@@ -44,8 +44,8 @@ struct copy {
     }                                                                                                                  \
     to[last] ^= flip;
 
-/* The phase, after a copy of its own kind: where lines of the destination were written by another method, streaming stores take
- * three times as long as where they were streamed before. */
+/* The phase, after one more copy by the same call: where another method wrote the lines of the destination, streaming stores
+ * take three times as long as where they were streamed before. */
 #define COPIES(one)                                                                                                    \
     for (uint64_t i = 0; i < c.warm_up; i++)                                                                           \
         one;                                                                                                           \
