@@ -190,12 +190,7 @@ impl LieTest {
     /// Lies about everything that the laws of one cell name, one at a time. `assumed`: a law that does not hold at first must
     /// be made to hold by a lie as well.
     fn cell(
-        &mut self,
-        findings: &mut LawResults,
-        record: &LaunchRecord,
-        recorded: &Transcripts,
-        method: &Method,
-        assumed: bool,
+        &mut self, findings: &mut LawResults, record: &LaunchRecord, recorded: &Transcripts, method: &Method, assumed: bool,
     ) -> Result<()> {
         let cell = record.cells[0];
         method.clone_into(&mut self.state.cells[cell].method);
@@ -275,11 +270,7 @@ impl LieTest {
 
     /// Lies about the digest of one slot, or of one cell where the cells of a group must agree.
     fn digest(
-        &mut self,
-        findings: &mut LawResults,
-        record: &LaunchRecord,
-        recorded: &Transcripts,
-        evidence: &Evidence,
+        &mut self, findings: &mut LawResults, record: &LaunchRecord, recorded: &Transcripts, evidence: &Evidence,
     ) -> Result<()> {
         let cell = record.cells[0];
         let planned = &self.state.cells[cell];

@@ -57,11 +57,7 @@ pub struct CheckOptions {
 
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
 pub fn check(
-    experiments: &[Experiment],
-    workers: &[Worker],
-    what: &[String],
-    external: &[PathBuf],
-    options: CheckOptions,
+    experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf], options: CheckOptions,
 ) -> Result<u8> {
     let suite = || {
         let place = Scratch::new("suite")?;
@@ -71,12 +67,7 @@ pub fn check(
 }
 
 fn check_in(
-    place: &Path,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    what: &[String],
-    external: bool,
-    options: CheckOptions,
+    place: &Path, experiments: &[Experiment], workers: &[Worker], what: &[String], external: bool, options: CheckOptions,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let wish = Wish::new(all_selectors(experiments, workers, &selectors, external)?, ParameterList::Check);
@@ -166,12 +157,7 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
 
 /// One launch of every unit with fixed rounds.
 fn run(
-    place: &Path,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    wish: &Wish,
-    allow_system_changes: bool,
-    signals: &Signals,
+    place: &Path, experiments: &[Experiment], workers: &[Worker], wish: &Wish, allow_system_changes: bool, signals: &Signals,
 ) -> Result<(State, Evidence, RunFolder)> {
     let folder = RunFolder::create(place)?;
     let name = format!("check-{}", std::process::id());

@@ -49,12 +49,7 @@ type Calls = BTreeMap<String, BTreeSet<String>>;
 
 /// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
 fn trace_cell(
-    place: &Path,
-    state: &State,
-    cell: &Cell,
-    method: &Method,
-    workers: &[Worker],
-    signals: &Signals,
+    place: &Path, state: &State, cell: &Cell, method: &Method, workers: &[Worker], signals: &Signals,
 ) -> Result<Result<Option<Calls>, String>> {
     let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
     let names: Vec<&str> = cell.sides().collect();

@@ -232,11 +232,7 @@ fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
 
 /// Measures the cells as an ordinary run, with the claims kept beside its plan.
 fn measured(
-    laboratory: &Laboratory,
-    arguments: &ClaimsArgs,
-    resolved: &Resolved,
-    cells: &[record::cell::Cell],
-    wish: &Wish,
+    laboratory: &Laboratory, arguments: &ClaimsArgs, resolved: &Resolved, cells: &[record::cell::Cell], wish: &Wish,
     terms: Terms,
 ) -> Result<(Summary, Option<i32>, RunFolder)> {
     let choice = Choice::Claimed(resolved, cells, wish);

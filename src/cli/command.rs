@@ -237,8 +237,7 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
 
 /// Makes a study or completes one, keeps its summary and prints it.
 fn study(
-    common: &CommandArgs,
-    plan: impl FnOnce() -> Result<CommandPlan>,
+    common: &CommandArgs, plan: impl FnOnce() -> Result<CommandPlan>,
     export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
 ) -> Result<u8> {
     let mut plan = plan()?;

@@ -356,10 +356,7 @@ pub(super) fn begun(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Sess
 
 /// Measures, prints and keeps a run; the result is the exit code.
 pub(super) fn measure(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    session: &Session,
-    answering: &dyn Answering,
+    laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answering: &dyn Answering,
 ) -> Result<u8> {
     let folder = &session.folder;
     let open = if session.resumed { answering.open(folder, session.plan.margin)? } else { None };
@@ -385,9 +382,7 @@ pub(super) fn measure(
 
 /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
 pub(super) fn made(
-    laboratory: &Laboratory,
-    session: &Session,
-    questions: Option<&dyn Questions>,
+    laboratory: &Laboratory, session: &Session, questions: Option<&dyn Questions>,
 ) -> Result<(Summary, Option<i32>)> {
     let kept_scores = |host: &_| super::kept::scores(&runs_folder(), host);
     session.measure(&laboratory.workers, &kept_scores, questions)
@@ -412,11 +407,7 @@ pub(super) fn articles(id: Option<&str>) -> Result<Vec<&'static Published>> {
 }
 
 pub(super) fn print_run(
-    summary: &Summary,
-    folder: &RunFolder,
-    mut wanted: Wanted,
-    shown: &ShownArgs,
-    articles: &[&Published],
+    summary: &Summary, folder: &RunFolder, mut wanted: Wanted, shown: &ShownArgs, articles: &[&Published],
 ) -> Result<u8> {
     wanted.run = output::called(folder);
     wanted.page = output::beside(folder);

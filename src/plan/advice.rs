@@ -44,11 +44,7 @@ pub struct AdviceTerms {
 
 /// The question with its cells. `wish` says what `N` and a page are here.
 pub fn request(
-    topic: Topic,
-    terms: &AdviceTerms,
-    all: &[Experiment],
-    workers: &[Worker],
-    wish: &Wish,
+    topic: Topic, terms: &AdviceTerms, all: &[Experiment], workers: &[Worker], wish: &Wish,
 ) -> Result<AdviceRequest> {
     let experiment = &states::among(super::catalog::find(all, &topic.experiment)?, &terms.states)?;
     for key in terms.settings.keys() {
@@ -136,10 +132,7 @@ fn open(experiment: &Experiment, obvious: &Cell, set: &BTreeMap<String, String>)
 
 /// The cell of a method; `None` where it has none in this case, such as one that knows no such value.
 fn one_cell(
-    topic: &Topic,
-    method: &str,
-    worker: &str,
-    settings: &BTreeMap<String, String>,
+    topic: &Topic, method: &str, worker: &str, settings: &BTreeMap<String, String>,
     (all, workers, wish): (&[Experiment], &[Worker], &Wish),
 ) -> Result<Option<Cell>> {
     let known = workers.iter().find(|w| w.name == worker).and_then(|w| w.method(&topic.experiment, method));

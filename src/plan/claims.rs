@@ -116,11 +116,7 @@ fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>
 
 /// The first cell of these settings. `None` if its family of workers is not here.
 fn one_cell(
-    name: &str,
-    settings: Vec<(String, Vec<String>)>,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    wish: &Wish,
+    name: &str, settings: Vec<(String, Vec<String>)>, experiments: &[Experiment], workers: &[Worker], wish: &Wish,
 ) -> Result<Option<PlannedCell>> {
     let selector = Selector::parse(name)?;
     let family = |pattern: &str| pattern.strip_suffix('*').map(str::to_owned);
@@ -169,9 +165,7 @@ fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
 /// which comparisons need not be measured. The cells to measure are returned, those first that answer most in their time.
 pub fn affordable(
-    claims: &mut [ResolvedClaim],
-    known_s: &BTreeMap<Cell, f64>,
-    budget_s: f64,
+    claims: &mut [ResolvedClaim], known_s: &BTreeMap<Cell, f64>, budget_s: f64,
     is_answered: impl Fn(&ResolvedClaim, usize) -> bool,
 ) -> Vec<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();

@@ -11,10 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds the twins and puts the cells into launch groups.
 pub(super) fn launch_groups(
-    cells: &mut Vec<PlannedCell>,
-    experiments: &[Experiment],
-    baselines: &BTreeMap<String, String>,
-    twins: Twins,
+    cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines: &BTreeMap<String, String>, twins: Twins,
 ) -> Result<Vec<LaunchGroup>> {
     add_twins(cells, experiments, baselines, twins)?;
     let mut planned: Vec<(String, LaunchGroup)> = Vec::new();
@@ -55,10 +52,7 @@ pub(super) enum Twins {
 }
 
 fn add_twins(
-    cells: &mut Vec<PlannedCell>,
-    experiments: &[Experiment],
-    baselines: &BTreeMap<String, String>,
-    which: Twins,
+    cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines: &BTreeMap<String, String>, which: Twins,
 ) -> Result<()> {
     let mut seen = BTreeSet::new();
     let mut twins = Vec::new();

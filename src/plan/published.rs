@@ -55,11 +55,7 @@ fn permitted(value: &str, allow_system_changes: bool) -> &str {
 
 /// Exactly the cells that repeat the figures of an article, or of several those on which their statements rest, each once.
 pub fn cells(
-    tables: &[&Published],
-    experiments: &[Experiment],
-    workers: &[Worker],
-    wish: &Wish,
-    allow_system_changes: bool,
+    tables: &[&Published], experiments: &[Experiment], workers: &[Worker], wish: &Wish, allow_system_changes: bool,
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();

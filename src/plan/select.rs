@@ -71,10 +71,7 @@ pub(super) fn alone_if_the_other_is(method: &Method, worker: &str, workers: &[Wo
 
 /// Methods and workers that one selector stands for.
 fn selected<'a>(
-    experiment: &Experiment,
-    workers: &'a [Worker],
-    selector: &Selector,
-    wish: &Wish,
+    experiment: &Experiment, workers: &'a [Worker], selector: &Selector, wish: &Wish,
 ) -> Result<Vec<(&'a Method, String)>> {
     let names: Vec<String> = match &selector.worker {
         Some(pattern) if pattern.contains('*') => {

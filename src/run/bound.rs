@@ -104,11 +104,7 @@ fn make_one(root: &Path, name: &str, bound: &str, guard: &mut dyn Undoing) -> Re
 }
 
 fn make_at(
-    level: &Path,
-    version: u8,
-    name: &str,
-    bound: &str,
-    guard: &mut dyn Undoing,
+    level: &Path, version: u8, name: &str, bound: &str, guard: &mut dyn Undoing,
 ) -> Result<std::result::Result<PathBuf, String>> {
     let Some(bound) = Bound::parse(bound) else { return Ok(Err(format!("{bound} is no bound"))) };
     let limit = match (version, bound.slows) {

@@ -57,10 +57,7 @@ impl Inputs {
     /// Makes the captures that the cells of a run read, or finds them whole in the cache; beside them what is to be decided of
     /// cells whose capture cannot be made. Those in memory are removed with everything else that bears the run's name.
     pub fn make(
-        state: &State,
-        guard: &mut Guard,
-        folder: &RunFolder,
-        signals: &Signals,
+        state: &State, guard: &mut Guard, folder: &RunFolder, signals: &Signals,
     ) -> Result<(Inputs, Vec<(String, DecisionKind)>)> {
         let mut all: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
@@ -140,12 +137,7 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
 
 /// `None` where the file is there now; otherwise why not.
 fn make_one(
-    path: &Path,
-    bytes: &str,
-    run: &str,
-    guard: &mut Guard,
-    folder: &RunFolder,
-    signals: &Signals,
+    path: &Path, bytes: &str, run: &str, guard: &mut Guard, folder: &RunFolder, signals: &Signals,
 ) -> Result<Option<Outcome>> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");

@@ -77,11 +77,7 @@ impl Prepared {
 
 /// Writes the requests of a launch.
 pub(super) fn all(
-    state: &State,
-    folder: &RunFolder,
-    workers: &[Worker],
-    (inputs, bounds): (&Inputs, &Bounds),
-    order: &Order,
+    state: &State, folder: &RunFolder, workers: &[Worker], (inputs, bounds): (&Inputs, &Bounds), order: &Order,
 ) -> Result<Vec<Prepared>> {
     let Order { number, launch, cells, turns, options } = order;
     let planned = &state.cells[cells[0]];

@@ -116,11 +116,7 @@ impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder has are taken over.
     /// Errors: the machine cannot be prepared, or the folder is damaged.
     pub fn new(
-        plan: Plan,
-        folder: &'a RunFolder,
-        workers: &'a [Worker],
-        signals: &'a Signals,
-        progress: Progress,
+        plan: Plan, folder: &'a RunFolder, workers: &'a [Worker], signals: &'a Signals, progress: Progress,
     ) -> Result<Runner<'a>> {
         let mut state = State::after(plan, &folder.decisions()?)?;
         let site = Site::prepare(&mut state, folder, signals)?;

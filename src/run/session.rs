@@ -57,10 +57,7 @@ impl Session {
     /// Goes on with a kept run by the programs that began it; `resumed` confirms its plan and names its new limits.
     /// Errors: it is damaged or in use, its plan is not confirmed, or a worker has changed.
     pub fn resume(
-        folder: RunFolder,
-        workers: &[Worker],
-        forced: bool,
-        resumed: impl FnOnce(&State) -> Result<DecisionKind>,
+        folder: RunFolder, workers: &[Worker], forced: bool, resumed: impl FnOnce(&State) -> Result<DecisionKind>,
     ) -> Result<Session> {
         Session::go_on(folder, forced, |folder| {
             let state = folder.state()?;
@@ -73,10 +70,7 @@ impl Session {
 
     /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
     pub fn measure(
-        &self,
-        workers: &[Worker],
-        kept_scores: KeptScores,
-        questions: Option<&dyn Questions>,
+        &self, workers: &[Worker], kept_scores: KeptScores, questions: Option<&dyn Questions>,
     ) -> Result<(Summary, Option<i32>)> {
         let is_empty = || self.folder.launches().is_ok_and(|all| all.records.is_empty());
         self.judged(workers, kept_scores, questions).inspect_err(|_| {
@@ -88,10 +82,7 @@ impl Session {
     }
 
     fn judged(
-        &self,
-        workers: &[Worker],
-        kept_scores: KeptScores,
-        questions: Option<&dyn Questions>,
+        &self, workers: &[Worker], kept_scores: KeptScores, questions: Option<&dyn Questions>,
     ) -> Result<(Summary, Option<i32>)> {
         let Session { plan, folder, resumed, alone, .. } = self;
         let resumed = *resumed;

@@ -97,10 +97,7 @@ impl States {
     /// Has the machine in a state, or plain; the reason where this machine cannot be. `needed_bytes` is what a worker of the
     /// experiment needs.
     pub fn enter(
-        &mut self,
-        name: Option<&str>,
-        experiment: &str,
-        needed_bytes: u64,
+        &mut self, name: Option<&str>, experiment: &str, needed_bytes: u64,
     ) -> Result<std::result::Result<Option<StateSeen>, String>> {
         let wanted = name.map(states::find).transpose()?.flatten();
         let begun = Instant::now();

@@ -227,10 +227,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
 }
 
 fn built(
-    (path, bytes): (&Path, &[u8]),
-    (worker, list): (Worker, String),
-    peer: Option<Peer>,
-    programs: Vec<(String, PathBuf)>,
+    (path, bytes): (&Path, &[u8]), (worker, list): (Worker, String), peer: Option<Peer>, programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };

@@ -219,9 +219,7 @@ pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
 /// Installations of one language by their versions: those that an option names, and the usual ones with another version.
 /// `about` tells a version, its text and its place.
 fn installations<T, V: Ord>(
-    (option, named): (&str, &[PathBuf]),
-    usual: impl IntoIterator<Item = PathBuf>,
-    open: impl Fn(&Path) -> Result<T>,
+    (option, named): (&str, &[PathBuf]), usual: impl IntoIterator<Item = PathBuf>, open: impl Fn(&Path) -> Result<T>,
     about: impl Fn(&T) -> (V, String, PathBuf),
 ) -> Result<Vec<T>> {
     let mut all: BTreeMap<V, T> = BTreeMap::new();

@@ -18,11 +18,7 @@ fn methods(worker: &Worker) -> impl Iterator<Item = &Method> {
 
 /// Two sides to their end, whatever that is.
 fn both(
-    launch: &Launch,
-    a: &Worker,
-    b: &Worker,
-    cells: &[(&Method, &[(&str, &str)])],
-    rounds: u32,
+    launch: &Launch, a: &Worker, b: &Worker, cells: &[(&Method, &[(&str, &str)])], rounds: u32,
 ) -> [crate::support::sides::Ended; 2] {
     let first = launch.start(a, &launch.request(cells, Some('a'), rounds));
     let second = launch.start(b, &launch.request(cells, Some('b'), rounds));

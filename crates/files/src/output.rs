@@ -37,8 +37,7 @@ impl Output {
     /// Writes the file by `fill`. Its name appears when it is whole, so that a reader sees the old or the new content.
     /// Errors: the error of `fill`, or a failed write; nothing is left behind.
     pub fn write<E: From<Error>>(
-        &self,
-        fill: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
+        &self, fill: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let cannot = |error: io::Error| Error::new("write", &self.path, error);
         let filled = |file: File| {

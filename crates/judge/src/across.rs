@@ -34,10 +34,7 @@ pub struct Run {
 impl Run {
     /// A run of methods, on this machine when it began, with the SHA-256 of each worker, and its answers to claims.
     pub fn read(
-        summary: &Summary,
-        environment: &Environment,
-        workers: &BTreeMap<String, String>,
-        answers: Option<Answers>,
+        summary: &Summary, environment: &Environment, workers: &BTreeMap<String, String>, answers: Option<Answers>,
     ) -> Result<Run> {
         let workers = workers.iter().map(|(name, hash)| (format!("{WORKER}{name}"), hash.clone()));
         let version = ("version".to_owned(), summary.version.clone());

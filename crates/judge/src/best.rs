@@ -34,12 +34,7 @@ fn level_of(judged: &Judged, measure: usize, pair: [usize; 2]) -> f64 {
 }
 
 fn claim(
-    state: &State,
-    evidence: &Evidence,
-    judged: &Judged,
-    kind: String,
-    cells: &[usize],
-    (measure, widened): (usize, f64),
+    state: &State, evidence: &Evidence, judged: &Judged, kind: String, cells: &[usize], (measure, widened): (usize, f64),
 ) -> Option<BestClaim> {
     let group = judged.group;
     let evidence_of = |cell: usize| evidence.cells.get(&cell);
@@ -195,12 +190,7 @@ pub(crate) fn floors(state: &State, cells: &mut [CellSummary], groups: &mut [Gro
 
 /// Share of each cell's time that the lower bound would take, as a paired ratio with its interval.
 pub(crate) fn shares(
-    state: &State,
-    evidence: &Evidence,
-    cells: &mut [CellSummary],
-    summaries: &[GroupSummary],
-    all: &[Group],
-    widened: f64,
+    state: &State, evidence: &Evidence, cells: &mut [CellSummary], summaries: &[GroupSummary], all: &[Group], widened: f64,
 ) {
     for (summary, group) in summaries.iter().zip(all) {
         let Some(best) = summary.best_possible else { continue };

@@ -43,11 +43,7 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
 }
 
 pub(crate) fn summary_of_cell(
-    state: &State,
-    evidence: &Evidence,
-    index: usize,
-    doubt: Option<&Cause>,
-    cache: LastCache,
+    state: &State, evidence: &Evidence, index: usize, doubt: Option<&Cause>, cache: LastCache,
 ) -> Result<CellSummary> {
     let planned = &state.cells[index];
     let method = &planned.method;

@@ -97,11 +97,7 @@ impl Checks {
 
     /// A slot has its method's phases, all but those that `may_lack`, each timed once (`overall` is the laboratory's).
     pub(crate) fn phases(
-        &mut self,
-        method: &Method,
-        (seen, twice): (&[TimedPhase], Option<&str>),
-        may_lack: &[String],
-        launch: usize,
+        &mut self, method: &Method, (seen, twice): (&[TimedPhase], Option<&str>), may_lack: &[String], launch: usize,
     ) {
         let is_planned = |name: &str| {
             let base = name.strip_suffix(".b").unwrap_or(name);

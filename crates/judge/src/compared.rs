@@ -22,10 +22,7 @@ pub(crate) struct Judged<'a> {
 
 impl<'a> Judged<'a> {
     pub fn new(
-        state: &State,
-        evidence: &Evidence,
-        group: &'a Group<'a>,
-        disagreeing: &'a BTreeMap<usize, Cause>,
+        state: &State, evidence: &Evidence, group: &'a Group<'a>, disagreeing: &'a BTreeMap<usize, Cause>,
     ) -> Judged<'a> {
         let level = level(state, &group.experiment.name);
         let columns = |measure: usize| {

@@ -35,11 +35,7 @@ fn plain(experiment: &Experiment, parameters: &Parameters) -> Parameters {
 
 /// The method of a group's answer under the other conditions of its question, and the answer that all of them allow.
 fn depends(
-    experiment: &Experiment,
-    cells: &[CellSummary],
-    groups: &[GroupSummary],
-    question: &[usize],
-    at: usize,
+    experiment: &Experiment, cells: &[CellSummary], groups: &[GroupSummary], question: &[usize], at: usize,
 ) -> Option<(Recommendation, Vec<AnswerCondition>)> {
     let mine = &groups[at];
     let others = || question.iter().copied().filter(move |&other| other != at);

@@ -34,12 +34,7 @@ pub(crate) fn shown(estimate: &RatioEstimate) -> Estimate {
 
 /// The ratios of cells to one of a group by one measure. Their variances are pooled; the floor's is no method's and stays out.
 pub(crate) fn against(
-    state: &State,
-    evidence: &Evidence,
-    group: &Group,
-    base: usize,
-    (measure, which): (usize, PairedCost),
-    level: f64,
+    state: &State, evidence: &Evidence, group: &Group, base: usize, (measure, which): (usize, PairedCost), level: f64,
 ) -> BTreeMap<usize, RatioEstimate> {
     let Some(base_evidence) = evidence.cells.get(&base) else { return BTreeMap::new() };
     let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
@@ -60,11 +55,7 @@ fn chosen(at: impl Fn(f64) -> Option<RatioEstimate>, precision: f64, level: f64)
 
 /// One cell's ratio to another by itself.
 pub(crate) fn alone(
-    base: &CellEvidence,
-    other: &CellEvidence,
-    measure: usize,
-    which: PairedCost,
-    level: f64,
+    base: &CellEvidence, other: &CellEvidence, measure: usize, which: PairedCost, level: f64,
 ) -> Option<RatioEstimate> {
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }

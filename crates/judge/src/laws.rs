@@ -36,8 +36,7 @@ pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
 impl<'a> PlacedLaws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
     pub fn placed(
-        laws: impl Iterator<Item = &'a Law>,
-        parameters: &'a BTreeMap<String, String>,
+        laws: impl Iterator<Item = &'a Law>, parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> PlacedLaws<'a> {
         let placed = |law: &'a Law| {
@@ -75,9 +74,7 @@ impl<'a> PlacedLaws<'a> {
 
 impl<'a> Operand<'a> {
     fn named(
-        name: &'a str,
-        parameters: &'a BTreeMap<String, String>,
-        about: Option<&'a BTreeMap<String, String>>,
+        name: &'a str, parameters: &'a BTreeMap<String, String>, about: Option<&'a BTreeMap<String, String>>,
     ) -> Operand<'a> {
         let number = |column: &str| COLUMNS.iter().position(|known| *known == column);
         let column = name.rsplit_once('.').and_then(|(phase, column)| Some((phase, number(column)?)));

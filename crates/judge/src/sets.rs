@@ -155,11 +155,7 @@ pub(crate) type Costs = BTreeMap<usize, Vec<Vec<f64>>>;
 /// The questions that both sides have costs for, with the cost on `b` relative to that on `a` and verdicts adjusted for
 /// their number; with a verdict on `gate`, the share by which nothing may be slower, where there is one.
 pub(crate) fn pairs(
-    questions: &[SetQuestion],
-    a: &Costs,
-    b: &Costs,
-    margin: f64,
-    gate: Option<f64>,
+    questions: &[SetQuestion], a: &Costs, b: &Costs, margin: f64, gate: Option<f64>,
 ) -> BTreeMap<usize, ComparedCell> {
     let mut cells: BTreeMap<usize, Estimated> = BTreeMap::new();
     for (&question, logs_a) in a {

@@ -97,9 +97,7 @@ fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 
 /// The warnings of a test on every cell but hidden duplicates.
 fn of_cells<D: IntoIterator<Item = WarningKind>>(
-    state: &State,
-    evidence: &Evidence,
-    test: impl Fn(usize, &CellEvidence) -> D,
+    state: &State, evidence: &Evidence, test: impl Fn(usize, &CellEvidence) -> D,
 ) -> Vec<Warning> {
     let cells = evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin);
     let doubts = cells.flat_map(|(&index, cell)| test(index, cell).into_iter().map(move |doubt| (index, doubt)));

@@ -43,11 +43,7 @@ fn ways(summary: &Summary, group: &GroupSummary) -> usize {
 }
 
 fn ordinary(
-    summary: &Summary,
-    group: &GroupSummary,
-    best: &BestClaim,
-    margin: &str,
-    name: &impl Fn(usize) -> String,
+    summary: &Summary, group: &GroupSummary, best: &BestClaim, margin: &str, name: &impl Fn(usize) -> String,
 ) -> String {
     // Methods beside the one that is named: those that are no faster than it need not be told of twice.
     let beside = |named: usize| best.within.iter().copied().filter(|&c| c != named).collect::<Vec<usize>>();
@@ -109,10 +105,7 @@ fn of_kind(best: &BestClaim, margin: &str, name: &impl Fn(usize) -> String) -> S
 /// The name of the method whose verdict flips, or was checked, and its verdict under each condition: faster ones first, and
 /// last, in one clause, the conditions under which nothing is settled. `None` where no other condition was measured.
 pub(crate) fn clauses(
-    summary: &Summary,
-    experiment: &Experiment,
-    group: &GroupSummary,
-    name: impl Fn(usize) -> String,
+    summary: &Summary, experiment: &Experiment, group: &GroupSummary, name: impl Fn(usize) -> String,
 ) -> Option<(String, Vec<String>)> {
     let cell = match group.recommendation {
         Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),

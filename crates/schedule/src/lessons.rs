@@ -12,11 +12,7 @@ const BEHIND_THE_MAPPING: &str =
 
 /// The decisions, in their order, each with its reason. `broken` is the fault of a transcript that breaks the protocol.
 pub fn lessons(
-    state: &State,
-    record: &LaunchRecord,
-    transcripts: &Read,
-    launch: &Launch,
-    broken: Option<&str>,
+    state: &State, record: &LaunchRecord, transcripts: &Read, launch: &Launch, broken: Option<&str>,
 ) -> Vec<(&'static str, DecisionKind)> {
     let mut lessons = Vec::new();
     let stopped = record.sides.iter().any(|side| side.end == End::Stopped);

@@ -108,11 +108,7 @@ impl Tour {
     }
 
     fn visit(
-        &mut self,
-        view: &View,
-        shared: &mut Shared,
-        names: &[String],
-        (visit, place): (usize, usize),
+        &mut self, view: &View, shared: &mut Shared, names: &[String], (visit, place): (usize, usize),
     ) -> (Stop, Option<StepResult>) {
         // The time since the last stop was the previous experiment's.
         if let Some(previous) = (visit * names.len() + place).checked_sub(1) {

@@ -43,12 +43,8 @@ pub struct Ranking {
 ///
 /// `TooFew` without methods, `NotAProbability`.
 pub fn rank_contrasts(
-    methods: usize,
-    contrast: impl Fn(usize, usize) -> Vec<Point>,
-    level: impl Fn(usize, usize) -> f64,
-    baseline: Option<usize>,
-    (margin, confidence): (f64, f64),
-    widening: f64,
+    methods: usize, contrast: impl Fn(usize, usize) -> Vec<Point>, level: impl Fn(usize, usize) -> f64,
+    baseline: Option<usize>, (margin, confidence): (f64, f64), widening: f64,
 ) -> Result<Ranking, Undefined> {
     check_probability(confidence)?;
     if methods == 0 {
@@ -83,10 +79,7 @@ pub fn simultaneous(confidence: f64, intervals: usize) -> f64 {
 
 /// The method that costs least relative to one common method; never one that is shown to cost more than another.
 fn leader(
-    methods: usize,
-    baseline: Option<usize>,
-    pairs: &[(usize, usize)],
-    verdicts: &[AdjustedVerdict],
+    methods: usize, baseline: Option<usize>, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict],
     to: impl Fn(usize, usize) -> Option<RatioEstimate>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);

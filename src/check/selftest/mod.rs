@@ -56,11 +56,7 @@ fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
 /// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, the trials
 /// that are done are judged; the second value is that signal.
 pub fn selftest(
-    place: &Path,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    budget_s: f64,
-    seed: u64,
+    place: &Path, experiments: &[Experiment], workers: &[Worker], budget_s: f64, seed: u64,
 ) -> Result<(SelfTest, Option<i32>)> {
     let signals = Signals::watch()?;
     let laboratory = TestBench::new(experiments, workers, &signals)?;
@@ -99,11 +95,7 @@ pub fn selftest(
 
 /// Runs of real cells until the time is used up: at least one.
 fn real_runs(
-    place: &Path,
-    what: (&[Experiment], &[Worker]),
-    budget_s: f64,
-    seed: u64,
-    signals: &Signals,
+    place: &Path, what: (&[Experiment], &[Worker]), budget_s: f64, seed: u64, signals: &Signals,
 ) -> Result<Vec<RealRun>> {
     let mut runs = Vec::new();
     let number = ((budget_s / REAL_RUN_S) as usize).max(1);

@@ -121,10 +121,7 @@ const NATIVE: &str = "c-O3";
 
 /// The run of this number; `None` where no such worker is there.
 pub fn run(
-    folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
-    number: usize,
-    (budget_s, seed): (f64, u64),
+    folder: &Path, (experiments, workers): (&[Experiment], &[Worker]), number: usize, (budget_s, seed): (f64, u64),
     signals: &Signals,
 ) -> Result<Option<RealRun>> {
     let (family, regimes) = TURNS[number % TURNS.len()];
@@ -144,11 +141,7 @@ pub fn run(
 
 /// One experiment's native method, its hidden duplicate and the same with 5 % more to do, and nothing beside them.
 pub fn alone(
-    folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
-    experiment: &str,
-    terms: Terms,
-    signals: &Signals,
+    folder: &Path, (experiments, workers): (&[Experiment], &[Worker]), experiment: &str, terms: Terms, signals: &Signals,
 ) -> Result<(State, Evidence)> {
     let is_it = |regime: &&Regime| regime.experiment == experiment;
     let regime = FIRST.iter().chain(SECOND).find(is_it).with_context(|| format!("{experiment} has no such cells"))?;
@@ -160,11 +153,7 @@ pub fn alone(
 
 /// The cells of these regimes in one run.
 fn measure(
-    folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
-    worker: &Worker,
-    regimes: &[&Regime],
-    terms: Terms,
+    folder: &Path, (experiments, workers): (&[Experiment], &[Worker]), worker: &Worker, regimes: &[&Regime], terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
     let narrow: Vec<Experiment> = regimes.iter().map(|r| narrowed(experiments, r)).collect::<Result<_>>()?;

@@ -146,12 +146,7 @@ const WARMUP_ROUNDS: usize = 5;
 
 /// Launches identical cells one after the other and judges them by [`naive`].
 pub fn naive_trials(
-    place: &Path,
-    laboratory: &TestBench,
-    work: WorkKind,
-    batch: Option<u64>,
-    samples: usize,
-    seed: u64,
+    place: &Path, laboratory: &TestBench, work: WorkKind, batch: Option<u64>, samples: usize, seed: u64,
 ) -> Result<Usual> {
     let mut trials = Usual { work: work.method().to_owned(), comparisons: 0, samples, announced: 0, beyond_margin: 0 };
     for number in 0..NAIVE_COMPARISONS / PER_LAUNCH {
@@ -172,12 +167,7 @@ pub fn naive_trials(
 
 /// The samples of A, B, A, B … in the order in which one process took them.
 fn sequence(
-    place: &Path,
-    laboratory: &TestBench,
-    work: WorkKind,
-    batch: Option<u64>,
-    samples: usize,
-    seed: u64,
+    place: &Path, laboratory: &TestBench, work: WorkKind, batch: Option<u64>, samples: usize, seed: u64,
 ) -> Result<Vec<Vec<f64>>> {
     let cell = |pair| laboratory.cell(work.method(), pair, batch, 0);
     let (a, b) = (cell(1)?.cell, cell(1)?.cell);

@@ -130,10 +130,7 @@ impl<'a> AdviceSession<'a> {
 
     /// Measures a question; the settings of the other cases are returned.
     pub fn measure(
-        &mut self,
-        request: &AdviceRequest,
-        spending: &Spending,
-        own_file: bool,
+        &mut self, request: &AdviceRequest, spending: &Spending, own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
         let known = |session: &Self, settings: &BTreeMap<String, String>| {
             session.summaries().iter().any(|s| has(request, settings, request.bytes, s, session.margin))

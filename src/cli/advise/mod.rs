@@ -211,11 +211,7 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
 }
 
 fn answer_of(
-    session: &mut AdviceSession,
-    topic: Topic,
-    terms: &advice::AdviceTerms,
-    budget_s: f64,
-    own_file: bool,
+    session: &mut AdviceSession, topic: Topic, terms: &advice::AdviceTerms, budget_s: f64, own_file: bool,
 ) -> Result<AdviceAnswer> {
     let request = session.request(topic, terms)?;
     let spending = Spending::new(&request, budget_s);

@@ -22,9 +22,7 @@ const SPLIT_US: &str = "500";
 
 /// Launches an arm once; stacks of one page fault in so many go to a file.
 pub fn launch(
-    (plan, scratch): (&CommandPlan, &Path),
-    (arm, mode, stacks): (usize, LaunchMode, Option<(PathBuf, u64)>),
-    block: i64,
+    (plan, scratch): (&CommandPlan, &Path), (arm, mode, stacks): (usize, LaunchMode, Option<(PathBuf, u64)>), block: i64,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
     let thp = thp_rule();
@@ -38,11 +36,7 @@ pub fn launch(
 
 /// Follows a process that runs already for one window of time.
 pub fn attached(
-    process: &Attached,
-    scratch: &Path,
-    block: i64,
-    stacks: Option<(PathBuf, u64)>,
-    signals: &Signals,
+    process: &Attached, scratch: &Path, block: i64, stacks: Option<(PathBuf, u64)>, signals: &Signals,
 ) -> Result<CommandLaunch> {
     let numbers = [f64::from(std::process::id()), f64::from(process.pid), (1e3 * process.window_s).ceil()];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
@@ -114,10 +108,7 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
 
 /// Runs a command once in the plan's folder and returns its cost and the end of its messages.
 fn start(
-    (plan, scratch): (&CommandPlan, &Path),
-    options: Vec<OsString>,
-    command: &[String],
-    signals: &Signals,
+    (plan, scratch): (&CommandPlan, &Path), options: Vec<OsString>, command: &[String], signals: &Signals,
 ) -> Result<(CommandCost, String)> {
     let limit_ms = (plan.time_limit_s * 1e3).ceil().to_string();
     let parent = std::process::id().to_string();
@@ -152,11 +143,7 @@ pub(super) struct Worked {
 
 /// Runs a worker on a request in the scratch folder.
 pub(super) fn run_worker(
-    command: &[OsString],
-    request: &str,
-    limit: TimeLimit,
-    scratch: &Path,
-    signals: &Signals,
+    command: &[OsString], request: &str, limit: TimeLimit, scratch: &Path, signals: &Signals,
 ) -> Result<Worked> {
     let [request_path, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
     Folder::open(scratch)?.write("request", request.as_bytes())?;

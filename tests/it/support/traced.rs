@@ -159,11 +159,7 @@ impl Running {
 /// Where the watched side fails, the other one is killed after two seconds, as the laboratory does; at once where they had
 /// not met yet (`ends_the_other`).
 pub fn watch(
-    worker: &Worker,
-    method: &Method,
-    parameters: &[(&str, &str)],
-    watched: char,
-    inject: Option<(&str, &str)>,
+    worker: &Worker, method: &Method, parameters: &[(&str, &str)], watched: char, inject: Option<(&str, &str)>,
     ends_the_other: bool,
 ) -> Watched {
     let launch = Launch::new();

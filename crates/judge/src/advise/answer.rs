@@ -52,10 +52,7 @@ impl<'a> CaseCells<'a> {
 /// Advice for one case, with the summary behind it. A way is advised only where the run's own judging does: its gain
 /// lies beyond the margin, and the word holds among all words of the run.
 fn case<'a>(
-    request: &'a AdviceRequest,
-    settings: &BTreeMap<String, String>,
-    summaries: &[&'a Summary],
-    margin: f64,
+    request: &'a AdviceRequest, settings: &BTreeMap<String, String>, summaries: &[&'a Summary], margin: f64,
 ) -> (Case, Option<CaseCells<'a>>) {
     let of_size = |s: &&'a Summary| here(request, settings, s);
     // Of equals the last is taken, and the newest runs come first.
@@ -209,11 +206,7 @@ pub(super) fn contradicts(case: &Case, other: &Case) -> bool {
 
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
-    request: &AdviceRequest,
-    cases: &[BTreeMap<String, String>],
-    summaries: &[&Summary],
-    made: &[String],
-    margin: f64,
+    request: &AdviceRequest, cases: &[BTreeMap<String, String>], summaries: &[&Summary], made: &[String], margin: f64,
     snippets: impl Fn(&str) -> Vec<Snippet>,
 ) -> AdviceAnswer {
     let (mut first, here) = case(request, &request.settings, summaries, margin);

@@ -11,10 +11,7 @@ use std::collections::BTreeMap;
 
 /// One way's cost relative to another's in a summary.
 pub(super) fn ratio(
-    summary: &Summary,
-    (way, other): (&CellSummary, &CellSummary),
-    measure: &str,
-    cost: Of,
+    summary: &Summary, (way, other): (&CellSummary, &CellSummary), measure: &str, cost: Of,
 ) -> Option<Estimate> {
     let measured = |c: &CellSummary| c.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
     if !measured(way) || !measured(other) {
@@ -114,9 +111,7 @@ fn is(cell: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) ->
 
 /// The cells of a summary that are this one, by size.
 pub(super) fn by_size<'a>(
-    summary: &'a Summary,
-    wanted: &Cell,
-    settings: &BTreeMap<String, String>,
+    summary: &'a Summary, wanted: &Cell, settings: &BTreeMap<String, String>,
 ) -> BTreeMap<u64, &'a CellSummary> {
     let mine = summary.cells.iter().filter(|c| is(c, wanted, settings));
     mine.filter_map(|c| Some((c.parameters.get(BYTES)?.parse().ok()?, c))).collect()

@@ -23,9 +23,7 @@ fn sign(estimate: Option<&Estimate>) -> Sign {
 
 /// The word of a crossover by the ratios at its points (ascending), with the band it lies in and the points that decide.
 pub(super) fn word(
-    points: &[ClaimPoint],
-    (low, high): (f64, f64),
-    margin: f64,
+    points: &[ClaimPoint], (low, high): (f64, f64), margin: f64,
 ) -> (Word, Option<Band>, Vec<usize>, Option<NoVerdict>) {
     let signs: Vec<Sign> = points.iter().map(|p| sign(p.ratio.as_ref())).collect();
     let at = |wanted: Sign| (0..points.len()).filter(move |&i| signs[i] == wanted).collect::<Vec<_>>();
@@ -66,12 +64,7 @@ pub(super) fn word(
 }
 
 pub(super) fn judge(
-    claim: &Claim,
-    job: &Job,
-    resolved: &ResolvedJob,
-    summaries: &[&Summary],
-    margin: f64,
-    mut answer: JobAnswer,
+    claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64, mut answer: JobAnswer,
 ) -> JudgedJob {
     let mut figures: Vec<Option<ClaimFigure>> = Vec::new();
     let mut lacking = None;

@@ -68,11 +68,7 @@ pub(super) fn cell<'a>(summary: &'a Summary, wanted: &Cell) -> Option<&'a CellSu
 
 /// The figure of a claim from its cells, where they bring one.
 pub(super) fn of_claim(
-    claim: &Claim,
-    job: &Job,
-    summary: &Summary,
-    way: &CellSummary,
-    other: Option<&CellSummary>,
+    claim: &Claim, job: &Job, summary: &Summary, way: &CellSummary, other: Option<&CellSummary>,
 ) -> Option<ClaimFigure> {
     if [Some(way), other].into_iter().flatten().any(|c| c.status != Status::Ok || c.launches < LEAST_POINTS) {
         return None;

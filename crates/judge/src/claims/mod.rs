@@ -190,12 +190,7 @@ fn sides<'a>(resolved: &ResolvedJob, index: usize, summary: &'a Summary) -> Opti
 
 /// A claim of a ratio or of a cost by itself.
 fn single(
-    claim: &Claim,
-    job: &Job,
-    resolved: &ResolvedJob,
-    summaries: &[&Summary],
-    margin: f64,
-    answer: JobAnswer,
+    claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64, answer: JobAnswer,
 ) -> JudgedJob {
     let mut answer = answer;
     let having = summaries.iter().filter_map(|s| Some((*s, sides(resolved, 0, s)?)));

@@ -61,11 +61,7 @@ fn doubt(launches: usize) -> f64 {
 
 /// Launches that one figure lacks until it holds at this level.
 fn lacking(
-    resolved: &ResolvedClaim,
-    job: &ResolvedJob,
-    (test, distance): (&FigureTest, f64),
-    decides: bool,
-    level: f64,
+    resolved: &ResolvedClaim, job: &ResolvedJob, (test, distance): (&FigureTest, f64), decides: bool, level: f64,
 ) -> Option<MissingLaunches> {
     let have = test.figure.estimate.launches;
     // Of a ratio that moves, more launches say no more than that.

@@ -45,11 +45,7 @@ fn short(path: &str) -> &str {
 }
 
 fn prove(
-    proof: Proof,
-    arm: &Arm,
-    observed: &ObservedEffects,
-    usual_bytes: u64,
-    faults: Option<&RatioEstimate>,
+    proof: Proof, arm: &Arm, observed: &ObservedEffects, usual_bytes: u64, faults: Option<&RatioEstimate>,
 ) -> (bool, SettingEffect) {
     let all = observed.processes;
     match proof {

@@ -13,12 +13,8 @@ use std::collections::BTreeMap;
 
 /// A kind with its figures; nodes that are not usual have no say in advice.
 pub(super) fn kind(
-    gathered: &Gathered,
-    nodes: &[Node],
-    (kind, first): (&NodeKind, &NodeKind),
-    table: &Table,
-    is_usual: &impl Fn(usize) -> bool,
-    margin: f64,
+    gathered: &Gathered, nodes: &[Node], (kind, first): (&NodeKind, &NodeKind), table: &Table,
+    is_usual: &impl Fn(usize) -> bool, margin: f64,
 ) -> record::fleet::MachineGroup {
     record::fleet::MachineGroup {
         name: kind.name.clone(),
@@ -92,11 +88,7 @@ fn methods(questions: &[SetQuestion], table: &Table, is_usual: &impl Fn(usize) -
 
 /// The first kind against each other kind that has enough nodes.
 pub(super) fn compared(
-    gathered: &Gathered,
-    kinds: &[NodeKind],
-    tables: &[Table],
-    is_usual: &impl Fn(usize) -> bool,
-    margin: f64,
+    gathered: &Gathered, kinds: &[NodeKind], tables: &[Table], is_usual: &impl Fn(usize) -> bool, margin: f64,
 ) -> Vec<KindsCompared> {
     let costs = |table: &Table| -> Costs {
         let all = |place: &NodePlace| place.cells.iter().flat_map(|cell| cell.logs.clone()).collect::<Vec<f64>>();

@@ -236,11 +236,7 @@ fn false_alarm_chance(identical: &[Identical]) -> f64 {
 impl SelfTest {
     /// Counts what the runs brought.
     pub fn from_trials(
-        done: &[Done],
-        runs: &[RealRun],
-        naive: Vec<Usual>,
-        seed: u64,
-        (budget_s, elapsed_s): (f64, f64),
+        done: &[Done], runs: &[RealRun], naive: Vec<Usual>, seed: u64, (budget_s, elapsed_s): (f64, f64),
     ) -> SelfTest {
         let (real, moves) = real::count(runs);
         let sum = |count: fn(&Real) -> usize| Real::sum(&real, count);

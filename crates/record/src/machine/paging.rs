@@ -159,10 +159,7 @@ impl HugePages {
 
     /// The setting of this size counts, unless it inherits the common one, or the kernel is older than it.
     fn deciding<'s>(
-        &self,
-        name: &str,
-        by_size: &'s BTreeMap<String, String>,
-        common: Option<&'s str>,
+        &self, name: &str, by_size: &'s BTreeMap<String, String>, common: Option<&'s str>,
     ) -> Option<(&'s str, String)> {
         let own_name = self.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024)).unwrap_or_default();
         match by_size.get(&own_name) {

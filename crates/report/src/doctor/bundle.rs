@@ -33,11 +33,7 @@ fn impersonal(environment: &Environment) -> Environment {
 /// Bundle of a machine, its workers and its newest run. `is_packaged` is that of [`super::obstacles`]; `is_carried` is true for
 /// cells whose names this program made.
 pub fn document(
-    version: &str,
-    is_packaged: bool,
-    environment: &Environment,
-    workers: &[&str],
-    newest: Option<&Newest>,
+    version: &str, is_packaged: bool, environment: &Environment, workers: &[&str], newest: Option<&Newest>,
     is_carried: impl Fn(&CellSummary) -> bool,
 ) -> Document {
     let environment = &impersonal(environment);

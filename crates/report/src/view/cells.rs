@@ -126,11 +126,7 @@ fn name(cell: &CellSummary) -> String {
 }
 
 fn cell<'a>(
-    summary: &'a Summary,
-    index: usize,
-    group: Option<&GroupSummary>,
-    compared: &Comparisons,
-    labels: &Labels,
+    summary: &'a Summary, index: usize, group: Option<&GroupSummary>, compared: &Comparisons, labels: &Labels,
 ) -> CellView<'a> {
     let cell = &summary.cells[index];
     let experiment = summary.experiment(&cell.experiment);
@@ -151,9 +147,7 @@ fn cell<'a>(
 }
 
 fn phases<'a, 'b>(
-    cell: &'a CellSummary,
-    experiment: Option<&ExperimentSummary>,
-    comparison: impl Fn(&str) -> Option<&'b Comparison>,
+    cell: &'a CellSummary, experiment: Option<&ExperimentSummary>, comparison: impl Fn(&str) -> Option<&'b Comparison>,
 ) -> Vec<PhaseView<'a>> {
     let headline = experiment.map_or("", |e| e.headline.as_str());
     let totals = experiment.iter().flat_map(|e| e.definition.totals.iter().map(|t| t.name.as_str()));

@@ -59,11 +59,7 @@ pub(super) fn value(group: &GroupSummary, key: &str) -> u64 {
 }
 
 fn curve(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    family: &[&GroupSummary],
-    (key, bytes): (&str, bool),
-    labels: &Labels,
+    summary: &Summary, experiment: &ExperimentSummary, family: &[&GroupSummary], (key, bytes): (&str, bool), labels: &Labels,
 ) -> Option<(String, Curves)> {
     let mut groups = family.to_vec();
     groups.sort_by_key(|group| value(group, key));
@@ -108,11 +104,7 @@ fn rank(lines: &mut [Line], baseline: Option<&str>) {
 
 /// Every ordinary method's cost at every value.
 fn lines(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    groups: &[&GroupSummary],
-    (key, bytes): (&str, bool),
-    labels: &Labels,
+    summary: &Summary, experiment: &ExperimentSummary, groups: &[&GroupSummary], (key, bytes): (&str, bool), labels: &Labels,
 ) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for group in groups {
@@ -148,13 +140,7 @@ pub(super) fn words_of(value: u64, bytes: bool) -> String {
 
 /// The values between which a line's ratio to the baseline changes sides, where both sides are shown.
 fn crossovers(
-    experiment: &ExperimentSummary,
-    groups: &[&GroupSummary],
-    key: &str,
-    bytes: bool,
-    at: usize,
-    line: &Line,
-    baseline: &str,
+    experiment: &ExperimentSummary, groups: &[&GroupSummary], key: &str, bytes: bool, at: usize, line: &Line, baseline: &str,
 ) -> Vec<Crossover> {
     let mut crossovers = Vec::new();
     let mut last: Option<(u64, bool)> = None;
@@ -279,11 +265,7 @@ pub(super) fn maps(summary: &Summary, experiment: &ExperimentSummary, labels: &L
 }
 
 fn map(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    labels: &Labels,
-    keys: [&str; 2],
-    groups: &[&GroupSummary],
+    summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, keys: [&str; 2], groups: &[&GroupSummary],
 ) -> Option<Block> {
     let definition = &experiment.definition;
     let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);

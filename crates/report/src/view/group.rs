@@ -148,10 +148,7 @@ pub(super) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a
 impl<'a> GroupView<'a> {
     /// Arranges a group; `None` where it has nothing but floors and lower bounds, which answer nothing.
     pub(super) fn new(
-        summary: &'a Summary,
-        experiment: &'a ExperimentSummary,
-        group: &'a GroupSummary,
-        labels: &Labels,
+        summary: &'a Summary, experiment: &'a ExperimentSummary, group: &'a GroupSummary, labels: &Labels,
     ) -> Option<GroupView<'a>> {
         let cells: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
         if cells.iter().all(|&c| matches!(summary.cells[c].role, Role::Null | Role::Limit)) {
@@ -311,10 +308,7 @@ fn moved(experiment: &ExperimentSummary, group: &GroupSummary, name: impl Fn(usi
 
 /// Cells whose launches have two levels.
 fn levels<'a>(
-    summary: &'a Summary,
-    experiment: &'a ExperimentSummary,
-    cells: &'a [usize],
-    name: impl Fn(usize) -> String + 'a,
+    summary: &'a Summary, experiment: &'a ExperimentSummary, cells: &'a [usize], name: impl Fn(usize) -> String + 'a,
 ) -> impl Iterator<Item = String> + 'a {
     let of_cell = move |&cell: &usize| {
         let phase = summary.cells[cell].phases.get(&experiment.headline)?;
@@ -328,11 +322,8 @@ fn levels<'a>(
 }
 
 fn row<'a>(
-    summary: &'a Summary,
-    experiment: &ExperimentSummary,
-    (group, comparison): (&GroupSummary, Option<&'a Comparison>),
-    index: usize,
-    labels: &Labels,
+    summary: &'a Summary, experiment: &ExperimentSummary, (group, comparison): (&GroupSummary, Option<&'a Comparison>),
+    index: usize, labels: &Labels,
 ) -> Option<Row<'a>> {
     let cell = &summary.cells[index];
     let phase = cell.phases.get(&experiment.headline)?;

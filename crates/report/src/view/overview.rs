@@ -270,11 +270,7 @@ fn rows(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &L
 }
 
 fn row(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    group: &GroupSummary,
-    labels: &Labels,
-    place: (usize, usize),
+    summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummary, labels: &Labels, place: (usize, usize),
 ) -> Option<AnswerRow> {
     let definition = &experiment.definition;
     let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
@@ -320,11 +316,7 @@ fn row(
 /// The finding on the other methods of a group whose baseline is kept, and how far the slowest lies off, as a logarithm. Where
 /// others may be faster, each is named, the first with its figure; elsewhere the first of all.
 fn others(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    group: &GroupSummary,
-    labels: &Labels,
-    kind: AnswerKind,
+    summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummary, labels: &Labels, kind: AnswerKind,
 ) -> (String, f64) {
     let [mut settled, mut open, mut names, mut untrusted] = [const { Vec::new() }; 4];
     let mut surprise = 0.0f64;

@@ -193,11 +193,7 @@ impl<'a> Machine<'a> {
     }
 
     fn launch(
-        &mut self,
-        state: &State,
-        launch: &Launch,
-        cells: Vec<usize>,
-        (number, limit_s): (usize, f64),
+        &mut self, state: &State, launch: &Launch, cells: Vec<usize>, (number, limit_s): (usize, f64),
     ) -> (LaunchRecord, Read) {
         let turns = turns::of_launch(state, launch, &cells, true);
         let begun_s = self.now_s;

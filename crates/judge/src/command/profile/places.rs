@@ -7,10 +7,7 @@ use std::collections::BTreeMap;
 
 /// Seconds by stack. The saved stacks of a kind share the cost of all its faults, and all together are the cost of page faults.
 pub(super) fn stacks(
-    launches: &[CommandLaunch],
-    blocks: &[ProfileBlock],
-    counted: &Counted,
-    faults_s: f64,
+    launches: &[CommandLaunch], blocks: &[ProfileBlock], counted: &Counted, faults_s: f64,
 ) -> Option<CallStacks> {
     let mut weights: BTreeMap<(Vec<&CallFrame>, MemoryEvent), f64> = BTreeMap::new();
     for table in launches.iter().filter_map(|launch| launch.stacks.as_ref()) {
