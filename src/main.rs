@@ -6,8 +6,7 @@ use clap::{CommandFactory, Parser};
 use pagewise::cli::{self, Cli};
 use record::sizes;
 use rustix::process::{Resource, getrlimit};
-use std::process::ExitCode;
-use std::thread::JoinHandle;
+use std::{process::ExitCode, thread::JoinHandle};
 
 /// Bytes of stack for all work: enough under any `ulimit -s`.
 const STACK: usize = 8 << 20;

@@ -2,8 +2,7 @@
 
 use crate::worker::Worker;
 use anyhow::{Context, Result};
-use record::method::Method;
-use record::{transcript, transcript::LaunchKeys};
+use record::{method::Method, transcript, transcript::LaunchKeys};
 use std::io::Write;
 use std::process::{Command, Stdio};
 

@@ -1,17 +1,13 @@
 //! System calls inside phases, as strace sees them between the marks, against what the method declares.
 
-use crate::run::launch::{Side, launch};
-use crate::worker::{self, Worker};
-use crate::{run::captures, run::launch::TimeLimit, run::signals::Signals};
+use crate::run::launch::{Side, TimeLimit, launch};
+use crate::{run::captures, run::signals::Signals, worker, worker::Worker};
 use anyhow::Result;
 use files::Folder;
 use record::method::{Isolation, Method};
-use record::{cell::Cell, launches::End, state::State};
-use record::{transcript, transcript::LaunchKeys};
+use record::{cell::Cell, launches::End, state::State, transcript, transcript::LaunchKeys};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::path::Path;
-use std::time::Duration;
+use std::{ffi::OsString, path::Path, time::Duration};
 
 const MOST_BYTES: u64 = 1 << 30;
 const TIME_LIMIT: Duration = Duration::from_secs(60);

@@ -1,7 +1,6 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
-use super::run::{self, RunArgs};
-use super::{Cli, Laboratory, claims, named, output, output::write, print, print_json, runs_folder, tags};
+use super::{Cli, Laboratory, claims, named, output, output::write, print, print_json, run, run::RunArgs, runs_folder, tags};
 use crate::worker::{self, Worker, carried, functions};
 use crate::{plan::catalog, run::guard::Scratch};
 use anyhow::{Context, Result, bail};

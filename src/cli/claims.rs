@@ -1,10 +1,9 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
 use super::{Laboratory, SelectArgs, new_folder, output, print, print_json, reported, run, start::Start};
-use crate::machine;
-use crate::plan::claims::{self, Resolved};
-use crate::plan::{self, Choice, Terms, Wish};
+use crate::plan::{Choice, Terms, Wish, claims};
 use crate::run::{Questions, Session, signals};
+use crate::{machine, plan, plan::claims::Resolved};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::{Circumstances, evidence::Evidence};

@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::across::{CompareOptions, Run, compare, unknown_fact};
 use record::{across::Gated, folder::Damaged, machine::environment::Environment, sizes};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 /// Prefix of a gate on tails.
 const TAIL: &str = "p99.9:";

@@ -3,9 +3,8 @@
 use super::opened::{Opened, open};
 use super::output::{print, print_json};
 use super::{Laboratory, output, runs, runs_folder};
-use crate::machine::{self, preflight};
-use crate::run::session::judged;
-use crate::worker::{self, Worker, carried};
+use crate::worker::{Worker, carried};
+use crate::{machine, machine::preflight, run::session::judged, worker};
 use anyhow::Result;
 use clap::Args;
 use record::{machine::environment::Environment, summary::CellSummary};

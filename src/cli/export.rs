@@ -7,11 +7,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
-use report::command::STACK_FORMATS;
 use report::export::{ExportFormat, FORMATS};
-use report::{escape::pretty_json, export::rows::Rows, view::ExportedCells};
-use std::io::Write;
-use std::path::PathBuf;
+use report::{command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells};
+use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {

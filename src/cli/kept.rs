@@ -6,8 +6,7 @@ use crate::{machine, run::session::judged, worker};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::summary::Summary;
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// Most runs whose scores are read, the newest first.
 const MOST_SCORED: usize = 50;

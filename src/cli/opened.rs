@@ -2,8 +2,7 @@
 
 use super::named;
 use anyhow::Result;
-use record::command::KeptCommand;
-use record::{folder::RunFolder, kind::Kind, summary::Summary};
+use record::{command::KeptCommand, folder::RunFolder, kind::Kind, summary::Summary};
 
 /// Exit code of a verb whose answer rests on a damaged record.
 const DAMAGED: u8 = 3;

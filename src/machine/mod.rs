@@ -7,10 +7,8 @@ use record::machine::environment::{Environment, Identity};
 use record::{advice::Fingerprint, machine::files::Files, sizes::Here};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use serde::de::DeserializeOwned;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::{cell::RefCell, collections::BTreeMap, process::Stdio};
 
 #[cfg(test)]
 #[path = "../../tests/unit/machine/fixture.rs"]

@@ -3,8 +3,7 @@
 use super::Below;
 use record::machine::cgroup::throttled_us;
 use record::machine::preflight::{Busy, NoiseDelta};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [

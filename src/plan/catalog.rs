@@ -1,15 +1,12 @@
 //! The experiments that there are: those that the binary carries, and those of the user's own.
 
-use crate::machine;
-use crate::worker::{self, carried};
+use crate::{machine, worker, worker::carried};
 use anyhow::{Context, Result};
 use files::Folder;
 use record::experiment::{Experiment, Title};
 use record::method::{Method, Role};
 use record::sizes;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     let mut experiments: Vec<Experiment> = Vec::new();

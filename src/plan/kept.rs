@@ -1,7 +1,6 @@
 //! A kept plan is data. Whatever it would execute, load, open or permit must be what this command line says.
 
-use super::input::{self, CAPTURE};
-use super::states;
+use super::{input, input::CAPTURE, states};
 use crate::worker::{self, Worker};
 use anyhow::{Context, Result, bail, ensure};
 use record::plan::{Plan, PlannedCell};

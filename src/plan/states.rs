@@ -7,8 +7,7 @@ use record::experiment::{Experiment, Parameter, ParameterKind};
 use record::machine_state::{MachineState, PLAIN, STATE};
 use record::outcome::{Outcome, Status};
 use record::{plan::PlannedCell, sizes};
-use std::path::Path;
-use std::sync::LazyLock;
+use std::{path::Path, sync::LazyLock};
 
 static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
     let parse = |(path, text): &(&str, &str)| MachineState::parse(path, text);

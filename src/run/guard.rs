@@ -7,13 +7,11 @@
 use crate::worker;
 use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
-use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt, os::unix::fs::MetadataExt};
 
 /// The first field of every journal (`workers/c/helper/guard.c`).
 const MAGIC: &str = "pagewise-journal-1";

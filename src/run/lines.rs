@@ -1,8 +1,7 @@
 //! The screen, and plain text whose lines are no wider.
 
 use console::Term;
-use report::escape;
-use report::terminal::{self, Screen};
+use report::{escape, terminal, terminal::Screen};
 use std::io::{IsTerminal, Write};
 
 /// Columns of a file or a pipe.

@@ -1,17 +1,14 @@
 //! The requests of one launch, and how its processes are started.
 
 use crate::run::bound::{Bounds, heap_needed};
-use crate::worker::{self, Worker};
-use crate::{run::captures::Inputs, run::launch::Side};
+use crate::{run::captures::Inputs, run::launch::Side, worker, worker::Worker};
 use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
-use record::{launches::COUNTED, machine_state::Counters, state::State};
-use record::{transcript, transcript::LaunchKeys};
+use record::{launches::COUNTED, machine_state::Counters, state::State, transcript, transcript::LaunchKeys};
 use schedule::{Launch, turns::Turns};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{ffi::OsString, time::Duration};
 
 const MOST_BYTES: u64 = 1 << 30;
 /// Longest path of a socket, in bytes (unix(7)).

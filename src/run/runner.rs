@@ -2,16 +2,12 @@
 
 use crate::run::bound::{Bounds, memory_needed};
 use crate::run::guard::{Guard, Undo, Undoing};
-use crate::run::launch::Adopting;
-use crate::run::launch::{self, Ended, Side};
-use crate::run::launch::{TimeLimit, duration};
-use crate::run::prepared::{self, Order, Prepared};
-use crate::run::{Alone, bound, decide};
-use crate::worker::{self, Worker};
-use crate::{
-    machine::memory, machine::noise::Snapshot, run::captures::Inputs, run::progress::Progress, run::signals::Signals,
-    run::states::States, worker::foreign,
-};
+use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
+use crate::run::prepared::{Order, Prepared};
+use crate::run::{Alone, bound, decide, launch, prepared};
+use crate::worker::{Worker, foreign};
+use crate::{machine::memory, machine::noise::Snapshot, run::captures::Inputs, run::progress::Progress, run::signals::Signals};
+use crate::{run::states::States, worker};
 use anyhow::{Result, bail};
 use judge::evidence::Evidence;
 use record::decision::{DecisionKind, LeftOut};
@@ -24,8 +20,7 @@ use schedule::lessons::{lessons, with_twin};
 use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 /// Bytes left free when a launch's need is compared with what is available.
 const RESERVE_BYTES: u64 = 64 << 20;

@@ -2,12 +2,9 @@
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::{io::Read, os::unix::net::UnixStream, sync::Arc, time::Duration};
 
 /// The longest time between a signal and the end of the process.
 const LAST_WORDS: Duration = Duration::from_millis(1800);

@@ -9,12 +9,10 @@ use crate::{plan::states, worker};
 use anyhow::{Context, Result, bail};
 use files::{Folder, kernel};
 use record::machine_state::{Counters, MachineState, StateSeen};
-use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::Instant;
+use std::{ffi::OsString, io, os::unix::process::CommandExt, time::Instant};
 
 /// Memory of a bound worker besides its share of its need, in bytes.
 const WORKER_BYTES: u64 = 8 << 20;

@@ -2,14 +2,11 @@
 //! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
 use super::cache::{built, is_built, put};
-use super::native::path_of;
-use super::{Maker, Started, Worker, carried};
+use super::{Maker, Started, Worker, carried, native::path_of};
 use anyhow::{Context, Result, ensure};
 use files::Folder;
 use record::folder::sha256_hex;
-use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
+use std::{path::Path, process::Command, sync::Arc};
 
 /// A language whose worker is one program.
 #[derive(Debug)]

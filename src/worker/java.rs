@@ -7,9 +7,8 @@ use super::{Maker, Started, Worker, carried};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::folder::sha256_hex;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{ffi::OsString, process::Command};
 
 const RELEASE_BYTES: u64 = 1 << 16;
 

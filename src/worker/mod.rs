@@ -4,12 +4,9 @@ use anyhow::{Context, Result, bail};
 use files::{File, Temporary};
 use record::method::{Heading, Method};
 use record::sizes;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::{borrow::Cow, collections::BTreeMap, ffi::OsString, io::IsTerminal};
 
 mod cache;
 pub mod carried;

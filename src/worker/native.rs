@@ -4,12 +4,8 @@ use super::{Maker, MethodList, Started, Worker, carried, private_cache};
 use anyhow::{Context, Result};
 use files::File;
 use record::folder::sha256_hex;
-use std::collections::BTreeMap;
-use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
+use std::{collections::BTreeMap, os::fd::AsRawFd, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
 const HELPER: &str = "pagewise-helper";
 /// The library that `try` preloads into a program to have its large mappings made of huge pages.

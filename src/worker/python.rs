@@ -5,9 +5,8 @@ use super::cache::{built, put};
 use super::{Maker, Started, Worker, carried};
 use anyhow::{Context, Result, bail};
 use record::folder::sha256_hex;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{io::Read, process::Command};
 
 /// The oldest CPython that has what the methods use: shared_memory, pickle's protocol 5, mmap.madvise.
 const LEAST: (u32, u32) = (3, 8);

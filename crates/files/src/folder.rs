@@ -7,12 +7,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{io, io::Write, os::unix::ffi::OsStrExt, os::unix::fs::DirBuilderExt};
 
 /// An open folder. Names are relative paths below it.
 #[derive(Debug)]

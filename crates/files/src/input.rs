@@ -2,8 +2,7 @@
 
 use crate::{Error, File, Result};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, fstat, openat};
-use std::io::{self, Read};
-use std::path::Path;
+use std::{io, io::Read, path::Path};
 
 /// Opens a regular file by a path that the user typed; links are followed.
 /// Errors: there is none, it may not be read, or it is no regular file.

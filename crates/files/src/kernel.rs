@@ -1,9 +1,7 @@
 //! Files of /proc, /sys and cgroups: composed while they are read, and without owners to check.
 
 use crate::{File, input::limited};
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::{fs, io, path::Path};
 
 const MOST_BYTES: u64 = 64 << 20;
 

@@ -14,9 +14,8 @@ pub mod kernel;
 mod output;
 mod temporary;
 
-use std::io;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::{io, os::fd::AsFd};
 
 pub use folder::{DirEntry, EntryKind, Folder};
 pub use input::{open_input, read_input, read_input_text};

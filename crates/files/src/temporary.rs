@@ -3,10 +3,9 @@
 use crate::{Error, File, Folder, Ownership, Result};
 use rustix::fs::{MemfdFlags, Mode, fchmod, memfd_create};
 use rustix::io::Errno;
-use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::{ffi::OsString, io, io::Write};
 
 /// Most bytes of an unusable path that a message shows.
 const SHOWN: usize = 100;

@@ -1,9 +1,8 @@
 //! Cells of one group whose content must agree with each other's.
 
 use crate::evidence::Evidence;
-use record::kind::OWN_WORKER;
 use record::plan::{compatible, group_of};
-use record::{experiment::Content, method::Role, outcome::Cause, state::State};
+use record::{experiment::Content, kind::OWN_WORKER, method::Role, outcome::Cause, state::State};
 use std::collections::BTreeMap;
 
 /// One digest of a cell, with all that decides whom it must agree with.

@@ -1,8 +1,7 @@
 //! The fastest methods of a group, what may be claimed of them, and figures beside its overhead and its lower bound.
 
 use crate::compared::{CellComparison, Judged, sound};
-use crate::estimate::{LEVEL, against, alone, level, shown};
-use crate::estimate::{PairedCost, points};
+use crate::estimate::{LEVEL, PairedCost, against, alone, level, points, shown};
 use crate::{cells::memory_bytes, evidence::Evidence, groups::Group};
 use anyhow::Result;
 use record::summary::{BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Unsettled, Verdict};

@@ -1,7 +1,6 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use crate::estimate::{LEVEL, against, level, shown};
-use crate::estimate::{PairedCost, points};
+use crate::estimate::{LEVEL, PairedCost, against, level, points, shown};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;

@@ -5,8 +5,7 @@ use crate::groups::{Group, groups};
 use record::{decision::Width, method::Role, state::State, summary::Estimate};
 use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
 use stats::{interval::CONFIDENCE, moderated::Prior};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;

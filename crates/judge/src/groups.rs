@@ -1,8 +1,7 @@
 //! Cells that are compared with each other.
 
-use record::kind::OWN_WORKER;
 use record::plan::{compatible, group_of};
-use record::{experiment::Experiment, state::State};
+use record::{experiment::Experiment, kind::OWN_WORKER, state::State};
 use std::collections::BTreeMap;
 
 /// Common parameters of cells, by the parameters' names.

@@ -1,7 +1,6 @@
 //! Differences between two machines, or between two states of one, and whether that can change a figure.
 
-use record::across::FactDifference;
-use record::machine::environment::Environment;
+use record::{across::FactDifference, machine::environment::Environment};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,8 +8,7 @@ use record::outcome::{Outcome, Status};
 use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
-use stats::{estimate::RatioEstimate, interval::CONFIDENCE, quantile::midmean};
-use stats::{multiplicity::holm, verdicts::verdicts};
+use stats::{estimate::RatioEstimate, interval::CONFIDENCE, multiplicity::holm, quantile::midmean, verdicts::verdicts};
 use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.

@@ -1,8 +1,7 @@
 //! The slots of a launch: what each turn of a cell timed and told, those of both sides together.
 
 use record::transcript::{Counts, Read};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimedPhase<'a> {

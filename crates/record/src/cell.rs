@@ -4,8 +4,7 @@ use crate::method::{KeyKind, Method};
 use crate::sizes;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 /// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -3,8 +3,7 @@
 use crate::{cell::Cell, concern::Concern, sizes, table::FurtherTable};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 /// Rule for the digests of one experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,7 @@ use crate::expression::{Expression, Law};
 use crate::sizes;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::ops::Deref;
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, ops::Deref, sync::OnceLock};
 
 /// The part a method plays in its experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,9 +2,8 @@
 
 use crate::{cell::Cell, machine_state::STATE, outcome::Cause};
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::BufRead;
+use std::{collections::BTreeMap, io::BufRead};
 
 /// Defines the numbers of a sample by their names, each once.
 macro_rules! counts {

@@ -2,12 +2,10 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
-use crate::wording::{self, count};
-use crate::{escape, phrases, view};
+use crate::{escape, phrases, view, wording, wording::count};
 use minijinja::Value;
 use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread};
-use record::summary::Verdict;
-use record::{across::FactDifference, cell::parameter_words};
+use record::{across::FactDifference, cell::parameter_words, summary::Verdict};
 use stats::apart::LEAST;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,7 @@
 //! The actions of a scheduler.
 
 use crate::Task;
-use record::decision::Ending;
-use record::decision::{DecisionKind, LeftOut};
+use record::decision::{DecisionKind, Ending, LeftOut};
 
 /// The block of launches that are kept but only show the cost of a launch.
 pub const PILOT: i32 = -1;

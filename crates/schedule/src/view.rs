@@ -7,8 +7,7 @@ use record::plan::{compatible, group_of};
 use record::state::{GroupState, LaunchCost, Stage, State};
 use record::{cell::Cell, decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;
-use std::collections::BTreeMap;
-use std::ops::Deref;
+use std::{collections::BTreeMap, ops::Deref};
 
 /// A moment with the facts of the scheduler.
 pub(crate) struct View<'a> {

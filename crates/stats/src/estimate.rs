@@ -8,8 +8,7 @@
 use super::interval::{CONFIDENCE, Undefined, tail};
 use super::moderated::{Prior, weighted_mean};
 use super::moved::{BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory, neighbours_alike};
-use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
-use super::quantile::{MIDMEAN_VARIANCE, midmean};
+use super::quantile::{MAD_TO_SD, MIDMEAN_VARIANCE, median, median_absolute_deviation, midmean};
 use super::stopping::STOPPED_CONFIDENCE;
 use super::t::{t_quantile, t_tail};
 use serde::{Deserialize, Serialize};

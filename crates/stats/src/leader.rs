@@ -2,8 +2,7 @@
 
 use super::estimate::{Point, RatioEstimate, estimates};
 use super::interval::{Undefined, check_probability};
-use super::verdicts::Region;
-use super::verdicts::{AdjustedVerdict, verdicts};
+use super::verdicts::{AdjustedVerdict, Region, verdicts};
 use serde::{Deserialize, Serialize};
 
 /// Position of a method relative to the leader.

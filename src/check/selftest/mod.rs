@@ -6,8 +6,7 @@ use files::Folder;
 use judge::selftest::{Done, EXTRAS, WorkKind};
 use judge::{selftest::SelfTest, selftest::real::RealRun};
 use record::experiment::Experiment;
-use std::path::Path;
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 use trials::{TestBench, Trial};
 
 pub mod real;

@@ -8,8 +8,7 @@ use anyhow::{Result, bail};
 use judge::advise::{AdviceRequest, choices, has, points};
 use record::{advice::Topic, kind::Kind, sizes::format_size, summary::Summary};
 use schedule::crossover::{CrossoverSearch, SizeAnswer};
-use std::collections::BTreeMap;
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;

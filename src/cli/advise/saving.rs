@@ -1,9 +1,7 @@
 //! The file of advice: its places, made, found, merged.
 
 use super::{super::print, AdviseArgs, measuring::AdviceSession};
-use crate::plan::{self, advice};
-use crate::worker::{self, carried};
-use crate::{machine, machine::fingerprint, run::signals};
+use crate::{machine, machine::fingerprint, plan, plan::advice, run::signals, worker, worker::carried};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::advise::AdviceRequest;

@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::fleet::{Gathered, check, read};
 use record::{experiment::ParameterList, fleet::Criteria, folder::RunFolder, kind::Kind, sizes};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 /// Half-width at which a check is done before its budget ends: finer than any limit that is learnt.
 const PRECISION: f64 = 0.02;

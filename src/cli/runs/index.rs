@@ -7,10 +7,8 @@ use files::Folder;
 use record::folder::{OLD_CLAIMS, peek};
 use record::{kind::Kind, machine::environment::Identity, plan::SCHEMA};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
-use std::time::SystemTime;
+use std::{collections::BTreeMap, path::Path, time::SystemTime};
 
 /// Changes where what is remembered has another shape.
 const SHAPE: u32 = 4;

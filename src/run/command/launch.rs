@@ -8,10 +8,8 @@ use files::Folder;
 use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase};
 use record::transcript::{SideEnding, Transcript};
 use record::{cell::Cell, kind::Kind, launches::End, transcript, transcript::LaunchKeys};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
 /// Limit of a line of costs and of messages, in bytes.
 const MOST_BYTES: u64 = 1 << 20;

@@ -1,14 +1,12 @@
 //! Answer to one question, for a person and for the advice file.
 
 use super::choice::{choices, flips, segments};
-use super::points::{AdviceRequest, by_size};
-use super::points::{points, ratio};
-use super::{points::repeated, pool::standard};
+use super::points::{AdviceRequest, by_size, points, ratio, repeated};
+use super::pool::standard;
 use crate::estimate::LEVEL;
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
-use record::machine_state::STATE;
 use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};
-use record::{claim::Of, outcome::Status, sizes::format_size};
+use record::{claim::Of, machine_state::STATE, outcome::Status, sizes::format_size};
 use stats::t::t_quantile;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,6 @@
 //! From which size on one way is cheaper than another: a band between two sizes, never a point.
 
-use super::figure::{self, ClaimFigure};
-use super::{FigureTest, JudgedJob, sides, unmeasured};
+use super::{FigureTest, JudgedJob, figure, figure::ClaimFigure, sides, unmeasured};
 use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, NoVerdict, ResolvedJob, Word};
 use record::summary::{Estimate, Summary};
 

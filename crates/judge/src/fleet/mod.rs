@@ -7,8 +7,7 @@ use gathered::{Table, table};
 use record::fleet::{FLEET_SCHEMA, Fault, Fleet, Unread};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::{machine::environment::Environment, summary::Summary};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 mod gathered;
 mod kinds;

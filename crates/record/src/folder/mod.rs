@@ -17,9 +17,8 @@ pub use frames::FramePart;
 pub use journal::{Damaged, Lines, peek};
 pub use seal::one_a_line;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::{io::ErrorKind, ops::RangeInclusive};
+use std::{cell::Cell, io::ErrorKind, ops::RangeInclusive};
 
 const LAUNCHES: &str = "launches.jsonl";
 const DECISIONS: &str = "decisions.jsonl";

@@ -4,8 +4,7 @@ use super::quoted;
 use super::trial::{exports, finding};
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 use record::command::TrialSummary;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 const FILES: &str = include_str!("policy.toml");
 

@@ -3,10 +3,9 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::{phrases, wording};
-use record::kind::Kind;
 use record::machine::environment::{Environment, Identity};
-use record::outcome::Status;
 use record::summary::{CellSummary, Summary};
+use record::{kind::Kind, outcome::Status};
 use std::collections::BTreeMap;
 
 const HIDDEN: &str = "…";

@@ -1,12 +1,10 @@
 //! Bencher Metric Format: by cell and measure a value with its limits. Bencher's own measure `latency` is in nanoseconds.
 
-use crate::escape::pretty_json;
-use crate::{numbers::scaled, view::ExportedCells};
+use crate::{escape::pretty_json, numbers::scaled, view::ExportedCells};
 use anyhow::Result;
 use record::summary::Distribution;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 #[derive(Serialize)]
 struct Metric {

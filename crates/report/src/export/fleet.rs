@@ -5,8 +5,7 @@ use crate::escape;
 use anyhow::Result;
 use record::fleet::{Finding, Fleet};
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 const S_PER_NS: f64 = 1e-9;
 

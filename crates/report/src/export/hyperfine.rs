@@ -4,8 +4,7 @@ use crate::escape::pretty_json;
 use crate::view::{CellView, ExportedCells};
 use anyhow::Result;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 /// A whole file.
 #[derive(Debug, Serialize)]

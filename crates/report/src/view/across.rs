@@ -1,14 +1,12 @@
 //! Two sets of runs as a document: the environment first, then every cell, then claims whose verdict differs.
 
 use crate::document::{Block, Body, Column, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone};
-use crate::numbers::{self, Work};
 use crate::plot::{Axis, Plot};
-use crate::{phrases, wording};
+use crate::{numbers, numbers::Work, phrases, wording};
 use minijinja::context;
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
-use record::cell::parameter_words;
-use record::claim::AnswerChange;
 use record::summary::{Estimate, Verdict};
+use record::{cell::parameter_words, claim::AnswerChange};
 use stats::across::LEAST_RUNS;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,12 +2,10 @@
 
 use super::{group, labels::Labels};
 use crate::document::{Block, Chart, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
-use crate::numbers::{self, Work};
 use crate::plot::{CurvePoint, Curves, Line, Scale};
-use crate::wording;
-use record::outcome::Status;
-use record::sizes::three_digits;
+use crate::{numbers, numbers::Work, wording};
 use record::summary::{Role, Summary};
+use record::{outcome::Status, sizes::three_digits};
 use std::collections::BTreeMap;
 
 /// Lines of one chart at most.

@@ -5,11 +5,8 @@ use framehop::{ExplicitModuleSectionInfo, Module};
 use gimli::{EndianArcSlice, NativeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
 use record::command::CallFrame;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 /// Larger files are not opened.
 const MOST_BYTES: u64 = 2 << 30;

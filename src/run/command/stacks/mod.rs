@@ -9,10 +9,8 @@ use files::Folder;
 use framehop::{CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
 use indexmap::IndexSet;
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::{collections::HashMap, rc::Rc, sync::Arc};
 
 /// File of the helper program in the scratch folder.
 const FILE: &str = "stacks";

@@ -1,7 +1,6 @@
 //! Cost against size, both by factors, with the bands in which the cheaper way changes.
 
-use super::svg::{self, Svg};
-use super::{Drawing, MARKS};
+use super::{Drawing, MARKS, svg, svg::Svg};
 use crate::plot::{CurvePoint, Curves};
 
 /// Height of the drawing, and of the part of it in which costs lie, in pixels.

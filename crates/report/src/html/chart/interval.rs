@@ -1,7 +1,6 @@
 //! A ratio with its interval on the axis of its group, and bars of factors.
 
-use super::Drawing;
-use super::svg::{self, Svg};
+use super::{Drawing, svg, svg::Svg};
 use crate::{numbers, plot::Axis};
 use record::summary::Estimate;
 

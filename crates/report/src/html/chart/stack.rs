@@ -1,7 +1,6 @@
 //! Shares of a whole: phases laid end to end, and functions below their callers.
 
-use super::Drawing;
-use super::svg::{self, Svg};
+use super::{Drawing, svg, svg::Svg};
 use crate::plot::{FlameBox, Scale};
 
 /// The words of a scale of times.
