@@ -186,7 +186,8 @@ fn moved_and_trimmed_mappings_are_seen() {
     assert!(screen.contains("Mappings: ") && screen.contains(" 1 mremap") && screen.contains("4.0 MiB moved"), "{screen}");
 }
 
-/// Blocks that grow (by mremap), a heap that is trimmed, and freed blocks whose memory the heap could have had. Prints its faults.
+/// Blocks that grow (by mremap), a heap that is trimmed, and freed blocks whose memory the heap could have had. Prints its
+/// faults.
 const GROWTH: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>

@@ -120,7 +120,7 @@ fn little_address_space_refuses_what_does_not_fit() {
     let place = Place::new();
     let summary = outcomes("64 MiB", &starved(&place, &[], "ulimit -v 65536; exec \"$@\""));
     for name in &CELLS[..2] {
-        let reason = cell(&summary, name, &[])["reason"].as_str().unwrap_or_default();
+        let reason = crate::support::place::reason(cell(&summary, name, &[]));
         assert!(reason.contains("RLIMIT_AS"), "{name}: {reason}");
     }
 }

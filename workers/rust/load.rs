@@ -29,9 +29,7 @@ pub unsafe extern "C" fn rust_read_to_end(descriptor: c_int, parts: *mut Parts) 
 
 /// A thread for each processor calls `work` with its part of the bytes and the part's offset.
 pub fn in_parts<T: Send>(
-    parts: impl Iterator<Item = T>,
-    part_bytes: usize,
-    work: impl Fn(T, u64) -> io::Result<()> + Sync,
+    parts: impl Iterator<Item = T>, part_bytes: usize, work: impl Fn(T, u64) -> io::Result<()> + Sync,
 ) -> io::Result<()> {
     thread::scope(|scope| {
         let work = &work;

@@ -129,11 +129,7 @@ pub unsafe extern "C" fn rust_read_whole(descriptor: c_int, pass: *const Pass) -
 /// Reads by a ring into as many buffers as it is deep, each used in its turn.
 #[no_mangle]
 pub unsafe extern "C" fn rust_ring_read(
-    ring: *mut Ring,
-    descriptor: c_int,
-    buffers: *mut u8,
-    depth: usize,
-    pass: *const Pass,
+    ring: *mut Ring, descriptor: c_int, buffers: *mut u8, depth: usize, pass: *const Pass,
 ) -> c_int {
     let pass = &*pass;
     let buffer = |number: usize| buffers.add(number % depth * pass.step_bytes);

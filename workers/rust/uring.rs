@@ -202,12 +202,7 @@ impl Ring {
 
     /// Keeps reads in flight as deep as the ring, and hands the steps over in their order.
     unsafe fn pass(
-        &mut self,
-        file: c_int,
-        steps: usize,
-        turns: &mut Vec<Turn>,
-        turn: impl Fn(usize) -> Turn,
-        mut take: impl FnMut(usize),
+        &mut self, file: c_int, steps: usize, turns: &mut Vec<Turn>, turn: impl Fn(usize) -> Turn, mut take: impl FnMut(usize),
     ) -> io::Result<()> {
         let mut queued = 0;
         for step in 0..steps {
@@ -236,11 +231,7 @@ impl Ring {
 
     /// All steps of a file; the kernel writes to no buffer any more when it returns.
     pub unsafe fn read_all(
-        &mut self,
-        file: c_int,
-        steps: usize,
-        turn: impl Fn(usize) -> Turn,
-        take: impl FnMut(usize),
+        &mut self, file: c_int, steps: usize, turn: impl Fn(usize) -> Turn, take: impl FnMut(usize),
     ) -> io::Result<()> {
         let mut turns = Vec::with_capacity(self.depth);
         let result = self.pass(file, steps, &mut turns, turn, take);

@@ -124,6 +124,11 @@ pub fn disturbed(node: &str) -> String {
     line(format!("UNKNOWN: {node}: another run measured at the same time, so its costs say nothing"))
 }
 
+/// The line of a check whose budget held no launch.
+pub fn unmeasured(node: &str) -> String {
+    line(format!("UNKNOWN: {node}: no launch ended within the budget"))
+}
+
 /// The check of one node, in one line.
 pub fn checked(node: &str, checked: &Checked) -> String {
     let missed = checked.missed.iter().map(|missed| phrases::sentence("missed", missed));

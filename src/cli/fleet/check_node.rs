@@ -28,8 +28,8 @@ pub(in crate::cli) struct CheckNodeArgs {
     force: bool,
 }
 
-/// 0 where the node is like its kind, 3 where it is odd, 4 where its kind is not known. Costs beside another run are no
-/// fault of the node.
+/// 0 where the node is like its kind, 3 where it is odd, 4 where its kind is not known or no launch ended in time. Costs beside
+/// another run are no fault of the node.
 pub(in crate::cli) fn check_node(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &CheckNodeArgs) -> Result<u8> {
     let criteria = criteria(&arguments.criteria)?;
     arguments.out.as_deref().map_or(Ok(()), RunFolder::can_create)?;
@@ -43,7 +43,11 @@ pub(in crate::cli) fn check_node(laboratory: impl FnOnce() -> Result<Laboratory>
         None => arguments.out.clone().context("a folder")?,
     };
     let measured = measure(&laboratory()?, &criteria, &place, arguments.budget);
-    let checked = measured.and_then(|stopped_by| {
+    if measured.as_ref().is_ok_and(|(any, stopped_by)| !any && stopped_by.is_none()) {
+        print(&report::fleet::unmeasured(&name))?;
+        return Ok(4);
+    }
+    let checked = measured.and_then(|(_, stopped_by)| {
         let mut gathered = Gathered::default();
         read(&mut gathered, &place, false);
         match gathered.runs.first() {
@@ -76,7 +80,10 @@ fn criteria(path: &std::path::Path) -> Result<Criteria> {
     Criteria::parse(&text).with_context(|| format!("{} is no criteria file", path.display()))
 }
 
-fn measure(laboratory: &Laboratory, criteria: &Criteria, place: &std::path::Path, budget_s: f64) -> Result<Option<i32>> {
+/// Tells whether any launch ended, and the signal that stopped it.
+fn measure(
+    laboratory: &Laboratory, criteria: &Criteria, place: &std::path::Path, budget_s: f64,
+) -> Result<(bool, Option<i32>)> {
     let select = SelectArgs { what: criteria.what.clone(), set: criteria.set.clone() };
     let wish = laboratory.wish(&select, None, ParameterList::Short)?;
     let start = Start::now();
@@ -84,5 +91,6 @@ fn measure(laboratory: &Laboratory, criteria: &Criteria, place: &std::path::Path
     let terms = Terms { kind: Kind::CheckNode, created: start.created(), short: true, ..usual };
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, Choice::Wished(&wish), terms)?;
     let session = Session::begin(plan, place, true)?;
-    Ok(run::made(laboratory, &session, None)?.1)
+    let (summary, stopped_by) = run::made(laboratory, &session, None)?;
+    Ok((summary.cells.iter().any(|cell| !cell.per_launch.is_empty()), stopped_by))
 }

@@ -1,3 +1,4 @@
+/* See freed.h. */
 #include "freed.h"
 #include <stddef.h>
 

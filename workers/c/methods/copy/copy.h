@@ -44,16 +44,11 @@ struct copy {
     }                                                                                                                  \
     to[last] ^= flip;
 
-/* The phase, after one more copy by the same call: where another method wrote the lines of the destination, streaming stores
+/* Before the phase, one more copy by the same call: where another method wrote the lines of the destination, streaming stores
  * take three times as long as where they were streamed before. */
-#define COPIES(one)                                                                                                    \
+#define COPY_BEFORE(one)                                                                                               \
     for (uint64_t i = 0; i < c.warm_up; i++)                                                                           \
-        one;                                                                                                           \
-    PHASE(s, "copy")                                                                                                   \
-    {                                                                                                                  \
-        EACH_COPY(one)                                                                                                 \
-        c.wrong = wrong;                                                                                               \
-    }
+        one;
 
 /* Reads every word, as whoever the copy is for. */
 void copy_use(const char *p, size_t bytes);

@@ -6,7 +6,11 @@ static void run(struct slot *s)
     char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride;
     uint64_t batch = c.batch;
-    COPIES(memcpy(to + i * stride, from, bytes))
+    COPY_BEFORE(memcpy(to + i * stride, from, bytes))
+    PHASE(s, "copy") {
+        EACH_COPY(memcpy(to + i * stride, from, bytes))
+        c.wrong = wrong;
+    }
     copy_end(s, &c);
 }
 

@@ -57,7 +57,11 @@ static void run(struct slot *s)
     char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride;
     uint64_t batch = c.batch;
-    COPIES(memcpy(to + i * stride, from, bytes))
+    COPY_BEFORE(memcpy(to + i * stride, from, bytes))
+    PHASE(s, "copy") {
+        EACH_COPY(memcpy(to + i * stride, from, bytes))
+        c.wrong = wrong;
+    }
     fact(s, "pages_in_place", pages_on(s, c.from, s->bytes, nodes) + pages_on(s, c.to, s->bytes, nodes));
     fact(s, "pages_on_own_node", pages_on(s, c.from, s->bytes, mine) + pages_on(s, c.to, s->bytes, mine));
     copy_end(s, &c);

@@ -25,7 +25,11 @@ static void run(struct slot *s)
     char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride, done = bytes;
     uint64_t batch = c.batch;
-    COPIES(done = done == bytes ? read_self(self, to + i * stride, from, bytes) : done)
+    COPY_BEFORE(done = done == bytes ? read_self(self, to + i * stride, from, bytes) : done)
+    PHASE(s, "copy") {
+        EACH_COPY(done = done == bytes ? read_self(self, to + i * stride, from, bytes) : done)
+        c.wrong = wrong;
+    }
     if (done != bytes)
         fail_because(s, "process_vm_readv", came_so_far(strerror(errno), done, bytes));
     copy_end(s, &c);

@@ -12,7 +12,11 @@ static void run(struct slot *s)
     char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride;
     uint64_t batch = c.batch;
-    COPIES(rep_movsb(to + i * stride, from, bytes))
+    COPY_BEFORE(rep_movsb(to + i * stride, from, bytes))
+    PHASE(s, "copy") {
+        EACH_COPY(rep_movsb(to + i * stride, from, bytes))
+        c.wrong = wrong;
+    }
     copy_end(s, &c);
 }
 #else

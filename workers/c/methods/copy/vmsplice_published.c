@@ -26,7 +26,11 @@ static void run(struct slot *s)
     char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride, done = bytes;
     uint64_t batch = c.batch;
-    COPIES(done = done == bytes ? copy_once(to + i * stride, from, bytes) : done)
+    COPY_BEFORE(done = done == bytes ? copy_once(to + i * stride, from, bytes) : done)
+    PHASE(s, "copy") {
+        EACH_COPY(done = done == bytes ? copy_once(to + i * stride, from, bytes) : done)
+        c.wrong = wrong;
+    }
     if (done != bytes)
         fail_because(s, "pipe2, vmsplice or close", came_so_far(strerror(errno), done, bytes));
     copy_end(s, &c);

@@ -129,7 +129,7 @@ void others_start(struct others *all)
     go(all);
     while (atomic_load(&all->moving) < all->count)
         sched_yield();
-    /* Until all have fallen asleep, and their CPUs with them. The caller stays awake: one that slept finds its own caches cold. */
+    /* Until all have fallen asleep, and their CPUs with them. The caller stays awake: one that slept finds cold caches. */
     uint64_t start = now_ns();
     while (all->asleep && now_ns() - start < REST_NS)
         ;

@@ -150,8 +150,8 @@ fn identical_commands_are_called_different_in_at_most_5_percent_of_tries() {
     }
 }
 
-/// Tries by simulation: those that announce a difference, those that are not believed, those whose interval of CPU time does not
-/// hold the true ratio, and all their blocks.
+/// Tries by simulation: those that announce a difference, those that are not believed, those whose interval of CPU time does
+/// not hold the true ratio, and all their blocks.
 fn simulated(plan: &CommandPlan, tries: usize, factor: f64) -> (usize, usize, usize, usize) {
     let mut program = Program { rng: Seeded::new(20), drift: 0.0 };
     let (mut any, mut differs, mut outside, mut blocks) = (0, 0, 0, 0);
