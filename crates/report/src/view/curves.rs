@@ -72,10 +72,7 @@ fn curve(
     let left_out = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
     let upward = Scale::times(lines.iter().flat_map(Line::costs))?;
-    let setting = groups.first().map_or_else(String::new, |g| labels.setting(&experiment.definition, g));
-    let is_fixed = |word: &&str| !word.is_empty() && !word.starts_with(&format!("{key}="));
-    let setting: String = setting.split(' ').filter(is_fixed).map(|word| format!(" {word}")).collect();
-    let setting = if setting.is_empty() { setting } else { format!(",{setting}") };
+    let setting = fixed(experiment, &groups, labels, &[key]);
     let name = baseline.as_deref().unwrap_or_default();
     let ranked = lines.iter().enumerate().skip(1);
     let knees = lines.iter().enumerate().filter_map(|(at, line)| knee(key, at, line));
@@ -88,6 +85,14 @@ fn curve(
         caption += &format!(". {left_out} more methods stand in the tables");
     }
     Some((caption, Curves { across: Scale::values(&values, bytes)?, upward, crossovers, lines }))
+}
+
+/// The parameters of the groups other than these keys, after a comma.
+fn fixed(experiment: &ExperimentSummary, groups: &[&GroupSummary], labels: &Labels, keys: &[&str]) -> String {
+    let setting = groups.first().map_or_else(String::new, |group| labels.setting(&experiment.definition, group));
+    let is_fixed = |word: &&str| word.split_once('=').is_some_and(|(key, _)| !keys.contains(&key));
+    let rest: Vec<&str> = setting.split(' ').filter(is_fixed).collect();
+    if rest.is_empty() { String::new() } else { format!(", {}", rest.join(" ")) }
 }
 
 /// The baseline first; the others by where they come out best, as the smallest factor to the cheapest at the same value.
@@ -298,9 +303,10 @@ fn map(
         Body { heading, aside: false, rows }
     });
     let ([across, down], headline, baseline) = (keys, &experiment.headline, name(baseline));
+    let setting = fixed(experiment, groups, labels, &keys);
     let caption = format!(
-        "{headline} of each method over that of {baseline}: {across} across, {down} downward. Below 1 a method takes less; in \
-         brackets where that is not settled"
+        "{headline} of each method over that of {baseline}{setting}: {across} across, {down} downward. Below 1 a method takes \
+         less; in brackets where that is not settled"
     );
     Some(Block::Table(Table { caption, columns, bodies: bodies.collect(), ..Table::default() }))
 }
