@@ -186,9 +186,7 @@ fn about() -> String {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let optimised = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
     let page = stopwatch::page_bytes();
-    format!(
-        "pagewise\t1\t{name}\nabout\tcompiler\trustc\nabout\tmethod_flags\t{optimised}\nabout\tpage_bytes\t{page}\n"
-    )
+    format!("pagewise\t1\t{name}\nabout\tcompiler\trustc\nabout\tmethod_flags\t{optimised}\nabout\tpage_bytes\t{page}\n")
 }
 
 fn list(params: &[Param], functions: &[Function]) -> String {
