@@ -9,7 +9,7 @@
 /* Page faults by kind, over all processes. Each fault in user mode is in exactly one of the kinds up to `elsewhere`. */
 struct touched {
     uint64_t heap, anonymous, stack, shared; /* first writes */
-    uint64_t again, again_malloc;            /* of a page that was touched before and given back; of these, likely malloc's */
+    uint64_t again, again_malloc;            /* of a page touched before and given back; malloc's that `keep` spares */
     uint64_t malloc_writes;                  /* of all these writes, likely malloc's */
     uint64_t zero_read, zero_write;          /* reads of fresh memory, and the writes after them */
     uint64_t cow;                            /* writes after a fork */

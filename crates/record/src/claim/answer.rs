@@ -285,7 +285,7 @@ pub struct ResolvedJob {
     /// Of a crossover: the value of its parameter for each cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<u64>,
-    /// NoVerdict it is not measured: there is no such worker here, or the budget did not reach it.
+    /// Reason why it is not measured: there is no such worker here, or the budget did not reach it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub left_out: String,
     /// True if time was too short, not the machine.

@@ -27,7 +27,7 @@ pub struct Claim {
     pub table: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
-    /// NoVerdict no machine can answer it with what Pagewise has; there are no jobs then.
+    /// Reason why no machine can answer it with what Pagewise has; there are no jobs then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     pub source: Source,
