@@ -5,7 +5,8 @@
     tests/by-hand/states.py kills PAGEWISE 100 [SEED [STATE...]]
                                                            so many kills at random moments of making, holding and undoing
 
-Root only. It counts and times nothing but the making, so it runs beside other runs (--force). Figures of one machine are in docs/evidence/states.md.
+Root only. It times nothing but the making, so it runs beside other runs (--force). Figures of one machine are in
+docs/evidence/states.md.
 """
 import glob, json, os, random, shutil, signal, statistics, subprocess, sys, tempfile, time
 

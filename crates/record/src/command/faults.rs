@@ -18,8 +18,8 @@ pub struct Faults {
     /// Faults in user mode, each of one kind, and those in kernel mode where they are seen.
     #[serde(flatten)]
     pub kinds: BTreeMap<MemoryEvent, u64>,
-    /// Faults that malloc would not have had if it kept memory: those again that were likely its own, and first ones in what it had
-    /// given back before.
+    /// Faults that malloc would spare if it kept memory: those again that were likely its own, and first ones in what it had
+    /// given back.
     pub again_malloc: u64,
     /// Of all first writes and those again, how many were likely malloc's.
     pub malloc_writes: u64,

@@ -80,6 +80,11 @@ static void run(struct slot *s)
         caches_before(s); /* the tries have brought the blocks */
     known = s->cell;
     chosen = candidates[best % CANDIDATES];
+    if (c.warm_up && best >= CANDIDATES) {
+        pool_wake(s);
+        on_every_thread(s, copy_part, c.to, s->bytes, 0);
+    } else if (c.warm_up)
+        alone(s);
     fact_word(s, "best_candidate", names[best % CANDIDATES]);
     fact(s, "best_threads", best >= CANDIDATES ? s->threads : 1);
     if (best >= CANDIDATES)

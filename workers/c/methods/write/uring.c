@@ -36,7 +36,10 @@ static void make_thread(struct slot *s)
     unsigned index = *at(ring.params.sq_off.tail) & *at(ring.params.sq_off.ring_mask);
     ring.sqes[index] = (struct io_uring_sqe){.opcode = IORING_OP_FSYNC, .fd = ring.file};
     at(ring.params.sq_off.array)[index] = index;
-    check_done(s, carry_out(1) != 1, "io_uring_enter");
+    long taken = carry_out(1);
+    const struct io_uring_cqe *answer = (const void *)at(ring.params.cq_off.cqes);
+    errno = taken == 1 && answer->res < 0 ? -answer->res : errno;
+    check_done(s, taken != 1 || answer->res < 0, "io_uring_enter");
     __atomic_store_n(at(ring.params.cq_off.head), *at(ring.params.cq_off.tail), __ATOMIC_RELEASE);
 }
 
