@@ -125,9 +125,8 @@ static void leave_cpu(int cpu)
         lost("sched_setaffinity", strerror(errno)); /* it would be measured with a processor less */
 }
 
-/* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
- * twice: asleep, where b then steps aside, and awake, so that both run when they leave. */
-void meet(struct slot *s)
+/* Tells the other side where this one runs; returns where that one does. */
+static int exchange_cpus(struct slot *s)
 {
     struct {
         int mark, cpu;
@@ -136,8 +135,16 @@ void meet(struct slot *s)
     hear(s, &theirs, sizeof theirs);
     if (theirs.mark != 'm')
         lost("recv", "the two sides are not at the same place");
-    if (s->role == 'b' && theirs.cpu == sched_getcpu())
-        leave_cpu(theirs.cpu);
+    return theirs.cpu;
+}
+
+/* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
+ * twice: asleep, where b then steps aside, and awake, so that both run when they leave. */
+void meet(struct slot *s)
+{
+    int cpu = exchange_cpus(s);
+    if (s->role == 'b' && cpu == sched_getcpu())
+        leave_cpu(cpu);
     char here = 'h';
     tell(s, &here, 1);
     ssize_t got;
@@ -145,6 +152,14 @@ void meet(struct slot *s)
         sched_yield();
     if (got != 1)
         lost("recv", gone(got));
+}
+
+void meet_asleep(struct slot *s)
+{
+    char here = 'h';
+    (void)exchange_cpus(s);
+    tell(s, &here, 1);
+    hear(s, &here, 1);
 }
 
 void agree(struct slot *s, const char *obstacle)

@@ -58,7 +58,7 @@ static void run_slot(struct cell *cell, int number, int round)
     current_slot = number;
     current_cell = cell->number;
     if (cell->method->run_b)
-        meet(s);
+        meet_asleep(s);
     if (sigsetjmp(slot_exit, 0) == 0) {
         if (processes > 1) {
             run_in_processes(s, (unsigned)processes);

@@ -178,6 +178,7 @@ void forbid_huge_pages(struct slot *s, bool forbidden); /* to the whole process,
 
 /* Two sides (sides.c). meet() is a rendezvous of both sides; tell() and hear() pass a few bytes, and descriptors. */
 void meet(struct slot *s);
+void meet_asleep(struct slot *s); /* the same for the other side, and leaves both where the scheduler puts them */
 void tell(struct slot *s, const void *data, size_t bytes);
 void hear(struct slot *s, void *data, size_t bytes);
 void tell_descriptor(int descriptor);
