@@ -13,12 +13,16 @@ struct region {
     char *p;
 };
 
+/* A file is opened by its path, as by a process that did not inherit it. */
 static char *attach(const char *way, const struct region *r)
 {
+    int named = is(way, "file"), file = named ? open(path, O_RDWR) : r->file;
     char *p = is(way, "sysv") ? shmat(r->id, NULL, 0)
-                              : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->file, 0);
+                              : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (p == MAP_FAILED)
         die(way);
+    if (named)
+        close(file);
     return p;
 }
 
