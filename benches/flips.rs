@@ -1,7 +1,8 @@
 //! Does the overview flip? Several overviews of one machine, each with orders of its own: which answers name another method,
 //! which are settled in some only, whether a later interval contradicts an earlier sentence, and how many intervals overlap.
 //!
-//! `cargo bench --bench flips -- [LOOKS] [SECONDS]` takes eight overviews of 150 s where nothing else is said.
+//! `cargo bench --bench flips -- [LOOKS] [SECONDS]` takes eight overviews of 150 s where nothing else is said. With names of
+//! files it compares overviews that were taken at other times, each by `pagewise run --json --seed N >FILE`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -23,12 +24,18 @@ struct Answer {
 
 fn main() -> Result<()> {
     // cargo adds --bench.
-    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u64>().ok());
+    let given: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let mut numbers = given.iter().filter_map(|word| word.parse::<u64>().ok());
     let (looks, seconds) = (numbers.next().unwrap_or(8), numbers.next().unwrap_or(150));
+    let files: Vec<&String> = given.iter().filter(|word| word.parse::<u64>().is_err()).collect();
+    let count = if files.is_empty() { looks } else { files.len() as u64 };
     let mut all: Vec<BTreeMap<String, Answer>> = Vec::new();
-    for seed in 1..=looks {
-        let summary = overview(seed, seconds)?;
-        println!("overview {seed} of {looks}: {:.0} s, {} answers", summary.elapsed_s, summary.groups.len());
+    for seed in 1..=count {
+        let summary = match files.get(seed as usize - 1) {
+            Some(file) => serde_json::from_slice(&std::fs::read(file).with_context(|| format!("reading {file}"))?)?,
+            None => overview(seed, seconds)?,
+        };
+        println!("overview {seed} of {count}: {:.0} s, {} answers", summary.elapsed_s, summary.groups.len());
         all.push(answers(&summary));
     }
     report(&all);
