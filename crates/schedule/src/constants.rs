@@ -53,6 +53,9 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
+/// Seconds that the usual condition of a question is worth in the overview, however short its launches are: what is not settled
+/// there is so by the differences between launches.
+pub(crate) const USUAL_S: f64 = 3.0;
 /// Launches planned for a neighboring condition in the overview, and the factor by which its ratio may be wider.
 pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.

@@ -14,6 +14,8 @@ pub(crate) struct SetStanding {
     pub ranked: Option<f64>,
     /// The widest other half-width.
     pub others: Option<f64>,
+    /// True for a neighboring condition in the overview.
+    pub beside: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +56,10 @@ fn least(sets: &[SetStanding]) -> NextBlock {
 }
 
 fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent_s: f64) -> NextBlock {
-    let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open).collect();
+    // A neighboring condition that has an interval waits until the usual ones are precise.
+    let usual = |set: &SetStanding| set.open && !set.beside && set.ranked.is_some_and(|width| width > goal.precision);
+    let waits = |set: &SetStanding| set.beside && set.launches >= LEAST_LAUNCHES && sets.iter().any(usual);
+    let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open && !waits(&sets[set])).collect();
     let widest = |width: &dyn Fn(usize) -> f64| open.iter().copied().max_by(|&a, &b| width(a).total_cmp(&width(b)));
     let Some(widest_ranked) = widest(&|set| sets[set].ranked.unwrap_or(0.0)) else {
         return NextBlock::End(Reason::NothingOpen);

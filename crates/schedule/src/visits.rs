@@ -4,7 +4,7 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next};
-use crate::constants::{FRESH_LAUNCHES, LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS};
+use crate::constants::{FRESH_LAUNCHES, LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, USUAL_S, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::{Sizing, shortened, worth};
@@ -158,7 +158,7 @@ fn needs_s(view: &View, experiment: &str) -> (f64, f64) {
         } else if view.group(group).fresh {
             FRESH_LAUNCHES * cost.launch_s(1)
         } else {
-            PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32)
+            USUAL_S.max(PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32))
         };
         let launches = if view.is_neighbor(group) { NEIGHBOR.0 } else { PLANNED_LAUNCHES };
         (launches * cost.launch_s(warmup + 1), worth_s)
@@ -363,5 +363,6 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> SetStanding {
         next_s: set.next_s(view),
         ranked: widest(true).map(|width| if beside { width / NEIGHBOR.1 } else { width }),
         others: widest(false).filter(|_| !beside),
+        beside,
     }
 }

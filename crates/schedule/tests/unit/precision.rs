@@ -7,7 +7,7 @@ fn next(sets: &[SetStanding], spent_s: f64) -> NextBlock {
 }
 
 fn set(launches: usize, ranked: f64, others: f64) -> SetStanding {
-    SetStanding { open: true, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others) }
+    SetStanding { open: true, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), beside: false }
 }
 
 #[test]
@@ -18,6 +18,15 @@ fn ranked_ratios_come_first_and_others_take_part_in_one_launch_of_three() {
     assert_eq!(next(&[set(3, 0.02, 0.3)], 10.0), block(0, true));
     assert_eq!(next(&[set(7, 0.2, 0.2)], 30.0), block(0, false), "out of reach, still spent");
     assert_eq!(next(&[set(7, 0.009, 0.3)], 10.0), block(0, true), "the rest gets the time left");
+}
+
+#[test]
+fn a_neighboring_condition_waits_until_the_usual_ones_are_precise() {
+    let block = |set| NextBlock::Block { set, whole: false };
+    let beside = |launches, ranked| SetStanding { beside: true, ..set(launches, ranked, 0.0) };
+    assert_eq!(next(&[set(7, 0.02, 0.0), beside(7, 0.9)], 10.0), block(0));
+    assert_eq!(next(&[set(7, 0.009, 0.0), beside(7, 0.9)], 10.0), block(1));
+    assert_eq!(next(&[set(7, 0.02, 0.0), beside(2, 0.9)], 10.0), NextBlock::Block { set: 1, whole: true }, "no interval yet");
 }
 
 #[test]
