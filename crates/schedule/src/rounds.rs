@@ -2,7 +2,8 @@
 
 use crate::action::{Action, Why};
 use crate::constants::{
-    CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
+    CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
+    TIMING_ROUNDS,
 };
 use crate::{block::ComparisonSet, view::View};
 use record::state::{LaunchCost, Stage};
@@ -40,10 +41,12 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
     let begun = groups.iter().any(|&g| matches!(view.stage(g), Stage::Sized { rounds: 2.., .. }));
     let is_open = |&g: &usize| view.is_alive(g) && matches!(view.stage(g), Stage::Piloted(_));
     let open: Vec<usize> = groups.into_iter().filter(is_open).collect();
-    let least_s: f64 = open.iter().map(|&g| view.one_round_s(g)).sum();
-    let adjustable = open.iter().filter(|&&g| !view.group(g).fresh).count().max(1) as f64;
-    let left_s = (until_s - view.spent_s) * PLANNED_SHARE;
-    let spare_s = |launches: f64| (left_s / launches - least_s) / adjustable;
+    let (beside, usual): (Vec<usize>, Vec<usize>) = open.iter().partition(|&&group| view.is_neighbor(group));
+    let one_round_s = |groups: &[usize]| groups.iter().map(|&g| view.one_round_s(g)).sum::<f64>();
+    let adjustable = usual.iter().filter(|&&g| !view.group(g).fresh).count().max(1) as f64;
+    // Neighboring conditions have their few launches; the rest of the time is the usual ones'.
+    let left_s = (until_s - view.spent_s) * PLANNED_SHARE - NEIGHBOR.0 * one_round_s(&beside);
+    let spare_s = |launches: f64| (left_s / launches - one_round_s(&usual)) / adjustable;
     let plan = &view.state.plan;
     let (most_s, fewest_s) =
         (spare_s(PLANNED_LAUNCHES.max(f64::from(plan.min_launches))), spare_s(f64::from(plan.max_launches)));
@@ -53,7 +56,7 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         if view.group(group).fresh || is_launched {
             1
         } else if begun || view.is_neighbor(group) {
-            cheap(cost, warmup)
+            cheap(cost, warmup).max(if view.one_round_s(group) < SHORT_ROUND_S { TIMING_ROUNDS } else { 1 })
         } else {
             between(cost.round_s, worth(cost, warmup, PRECISION_ROUNDS), fewest_s, most_s).max(cheap(cost, warmup))
         }
