@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 static size_t bytes, pages, count;
 static unsigned *set, *order;
 static char *image, *buffer, *names[2];
-static int snapshot, compact, uffd;
+static int snapshot, compact, uffd, pager_cpu = -1;
 
 static double now(void)
 {
@@ -44,8 +45,18 @@ static void fill(int file, char *to, size_t size)
     }
 }
 
+static void stay_on(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu < 0 ? 0 : cpu, &one);
+    if (cpu >= 0 && sched_setaffinity(0, sizeof one, &one))
+        die("sched_setaffinity");
+}
+
 static void *pager(void *arg)
 {
+    stay_on(pager_cpu);
     char *base = arg;
     struct uffd_msg m;
     while (read(uffd, &m, sizeof m) == sizeof m) {
@@ -60,8 +71,11 @@ static void *pager(void *arg)
 static double life(const char *way)
 {
     pthread_t thread;
-    int is_uffd = !strcmp(way, "uffd") || !strcmp(way, "reap");
+    int is_uffd = !strncmp(way, "uffd", 4) || !strcmp(way, "reap");
     struct uffdio_api api = {.api = UFFD_API};
+    int here = sched_getcpu(), placed = !strcmp(way, "uffd-same") || !strcmp(way, "uffd-other");
+    pager_cpu = !placed ? -1 : !strcmp(way, "uffd-same") ? here : here ? 0 : 1;
+    stay_on(placed ? here : -1);
     if (is_uffd) {
         uffd = syscall(SYS_userfaultfd, O_CLOEXEC | 1);
         if (ioctl(uffd, UFFDIO_API, &api))

@@ -6,10 +6,12 @@ use crate::{numbers, phrases, wording::count};
 use minijinja::Value;
 use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, NoVerdict, Word};
 use record::{sizes::format_size, summary::Estimate};
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
 
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
+/// Claims at the head of the page.
+const MOST_SURPRISING: usize = 8;
 /// All verdicts, the most surprising first.
 const VERDICTS: [Word; 9] = [
     Word::Reversed,
@@ -32,9 +34,17 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     let axis = Axis::over(ratios.iter());
     if !whole {
         document = document.section("answers", "Answers", Place::Screen, vec![table(all.iter(), None)]);
+        let mut reversed: Vec<&Answer> = all.iter().filter(|answer| answer.word == Word::Reversed).collect();
+        let distance = |answer: &&Answer| ratio(answer).map_or(0.0, |ratio| ratio.ratio.ln().abs());
+        reversed.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+        let first = (!reversed.is_empty()).then(|| table(reversed.into_iter().take(MOST_SURPRISING), axis.as_ref()));
+        document = document.section("surprising", "Most surprising", Place::Page, first.into_iter().collect());
     }
-    let mut seen = BTreeSet::new();
-    for question in all.iter().map(|answer| answer.question.as_str()).filter(|question| seen.insert(*question)) {
+    let reversed = |question: &str| all.iter().filter(|a| a.question == question && a.word == Word::Reversed).count();
+    let mut questions: Vec<&str> = all.iter().map(|answer| answer.question.as_str()).collect();
+    questions.sort_by_key(|question| (question.is_empty(), Reverse(reversed(question)), *question));
+    questions.dedup();
+    for question in questions {
         let answers = all.iter().filter(|a| a.question == question);
         let short = if question.is_empty() { "no experiment" } else { question }.to_owned();
         let (id, title) = (format!("question-{question}"), format!("{short} ({})", answers.clone().count()));
@@ -46,12 +56,8 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     }
     let facts = answers.environment.iter().map(|(name, value)| Entry::new(name, vec![TableCell::text(value)]));
     let facts = Table::new("The machine", vec![Column::text("fact"), Column::text("value")], facts);
-    document.section("sum", "In short", Place::Everywhere, summing_up(answers, whole)).section(
-        "environment",
-        "Environment",
-        Place::Page,
-        vec![Block::Table(facts)],
-    )
+    let document = document.section("sum", "In short", Place::Everywhere, summing_up(answers, whole));
+    document.section("environment", "Environment", Place::Page, vec![Block::Table(facts)])
 }
 
 /// The number of claims that are decided, and what would decide more.
@@ -66,12 +72,9 @@ fn summing_up(answers: &Answers, whole: bool) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(text + ".")];
     let title = "Answered in part by kept runs of this machine (--fresh measures anew)";
     blocks.extend(Block::list(title, answers.reused.iter().cloned()));
-    if !whole {
-        blocks.push(Block::text(
-            "Ratios are the first way's cost divided by the other's, with 95 % limits; below 1 it costs less. \
-             pagewise claims ID says everything about one.",
-        ));
-    }
+    let reading = "Ratios are the first way's cost divided by the other's, with 95 % limits; below 1 it costs less. \
+                   pagewise claims ID says everything about one.";
+    blocks.extend((!whole).then(|| Block::text(reading)));
     blocks
 }
 
@@ -102,10 +105,8 @@ fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Ax
         let figure = deciding(answer).map_or_else(String::new, figure);
         let other = answer.jobs.iter().find(|j| j.job == AS_PUBLISHED && j.word != answer.word && j.word.is_decided());
         let value = deciding(answer).and_then(|job| job.ratio).map(|ratio| ratio.ratio);
-        let mut cells = Vec::new();
-        if let Some(axis) = axis {
-            cells.push(TableCell::plot(ratio(answer).map(|ratio| Plot::interval(axis, ratio, &figure))));
-        }
+        let drawn = |axis| TableCell::plot(ratio(answer).map(|ratio| Plot::interval(axis, ratio, &figure)));
+        let mut cells: Vec<TableCell> = axis.map(drawn).into_iter().collect();
         let published = TableCell::text(other.map_or_else(String::new, |job| verdict(job.word)));
         cells.extend([TableCell::number(figure, value), published, TableCell::text(&answer.statement)]);
         Entry::new(&answer.id, cells)
@@ -163,10 +164,8 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
     let rows = rows.into_iter().filter(|(_, text)| !text.is_empty());
     let rows = rows.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let mut blocks = vec![Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows))];
-    if !points.is_empty() {
-        let columns = vec![Column::text("value"), Column::number("ratio")];
-        blocks.push(Block::Table(Table::new("The ratio at each value", columns, points)));
-    }
+    let columns = vec![Column::text("value"), Column::number("ratio")];
+    blocks.extend((!points.is_empty()).then(|| Block::Table(Table::new("The ratio at each value", columns, points))));
     if whole {
         blocks.insert(0, Block::Heading(format!("{}: {}", answer.id, verdict(answer.word))));
         return blocks;

@@ -6,12 +6,12 @@
 
 static cpu_set_t before; /* the CPUs that this process was started with */
 static bool pinned;
+static int chosen[2];    /* the CPUs of the sides, or of a thread and its second one */
 
 void pin_begin(struct slot *s)
 {
     static const char *known;
     static const char *obstacle;
-    static int chosen[2];
     const char *pin = key_word(s, "pin");
     if (!*pin || strcmp(pin, "none") == 0)
         return;
@@ -31,6 +31,11 @@ void pin_begin(struct slot *s)
     pinned = true;
 }
 
+int pin_second(void)
+{
+    return pinned ? chosen[1] : -1;
+}
+
 void pin_end(void)
 {
     if (pinned && sched_setaffinity(0, sizeof before, &before) != 0) {
@@ -45,7 +50,7 @@ void pin_end(void)
 void pin_facts(struct slot *s)
 {
     int32_t mine = sched_getcpu(), theirs = -1;
-    if (!*key_word(s, "pin"))
+    if (!*key_word(s, "pin") || !s->cell->method->run_b)
         return;
     tell(s, &mine, sizeof mine);
     hear(s, &theirs, sizeof theirs);

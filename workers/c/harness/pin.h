@@ -1,5 +1,5 @@
 /* `pin=`: where the two sides of a launch run. A method with two sides lists PIN_KEY among its keys and PIN_LAWS among its
- * laws; worker.c pins each side before the slot, records where both ran after it, and lets both run anywhere again. */
+ * laws, one with a pager PIN_KEY alone; worker.c pins each side before the slot, records where both ran after it, and lets both run anywhere again. */
 #ifndef PAGEWISE_PIN_H
 #define PAGEWISE_PIN_H
 #include "worker.h"
@@ -18,4 +18,6 @@ void pin_begin(struct slot *s);
 /* Records `cpu`, `l3` and `node` (with `b.` before them on side b), and on side a how many different ones both sides had. */
 void pin_facts(struct slot *s);
 void pin_end(void);
+/* In a method without sides: the CPU for its second thread or process, -1 where that may run anywhere. */
+int pin_second(void);
 #endif

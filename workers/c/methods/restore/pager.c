@@ -16,7 +16,9 @@ struct pager *pager_open(struct slot *s, struct guest *g, uint64_t features, con
 {
     struct pager *pager = mmap(NULL, sizeof *pager, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check_map(s, pager);
-    *pager = (struct pager){.g = g, .around = g->page, .answer = copy_in};
+    *pager = (struct pager){.g = g, .around = g->page, .answer = copy_in, .cpu = pin_second(), .guest_cpu = sched_getcpu()};
+    if (pager->cpu < 0 && *key_word(s, "pin") && !key_is(s, "pin", "none"))
+        skip(s, "a pager has a CPU of its own beside one clone: clones=1");
     pager->poisons = getenv("PAGEWISE_TEST_POISON") != NULL;
     userfault_open(s, &pager->u, features | (pager->poisons ? FEATURE_POISON : 0), since);
     pager->u.p = g->p;
@@ -57,6 +59,8 @@ void pager_facts(struct slot *s, struct pager *pager)
     pager_check(s, pager);
     fact(s, "served_pages", pager->served);
     fact(s, "prefetched_pages", pager->prefetched);
+    if (pager->cpu >= 0)
+        fact(s, "apart_pages", pager->apart);
 }
 
 /* What waits for a page, and what comes later, gets it from the kernel: zeros, which the proofs find. */
@@ -72,6 +76,14 @@ void *pager_serve(void *argument)
 {
     struct pager *pager = argument;
     struct uffd_msg message;
+    cpu_set_t place;
+    CPU_ZERO(&place);
+    CPU_SET(pager->cpu < 0 ? 0 : pager->cpu, &place);
+    if (pager->cpu >= 0 && sched_setaffinity(0, sizeof place, &place) != 0) {
+        pager_give_up(pager);
+        pager->ended = true;
+        return NULL;
+    }
     for (;;) {
         ssize_t got = read(pager->u.descriptor, &message, sizeof message);
         if (got < 0 && errno == EINTR && !pager->stop)
@@ -83,6 +95,7 @@ void *pager_serve(void *argument)
         pager->answering = true;
         if (got != sizeof message || !pager->answer(pager, page))
             break;
+        pager->apart += pager->cpu >= 0 && sched_getcpu() != pager->guest_cpu;
         pager->answering = false;
     }
     if (!pager->stop)

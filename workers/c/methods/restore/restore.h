@@ -2,6 +2,7 @@
 #ifndef PAGEWISE_RESTORE_H
 #define PAGEWISE_RESTORE_H
 #include "methods/fault/userfault.h"
+#include "pin.h"
 #include <stdatomic.h>
 
 #define RESTORE_PHASES "map first work rest end"
@@ -20,6 +21,9 @@
 /* Each page of the set came once, asked for or before; the guest's memory is its own. */
 #define PAGER_LAWS                                                                                                     \
     FILE_LAWS "; served_pages + prefetched_pages == set_pages; private_bytes == set_pages * page_bytes"
+/* Answers that a pager on the guest's CPU, or on another one, gave from elsewhere; counted where it has a place. */
+#define PAGER_PIN_KEY "pin:none|same|l3"
+#define PAGER_PIN_LAWS "; pin=same: apart_pages == 0; pin=l3: apart_pages == served_pages"
 /* The touching thread makes no call; read(2) and ioctl(2) are the pager's. */
 #define PAGER_MAP "map:mmap,ioctl,mprotect?,rt_sigprocmask,clone3?,clone?,madvise?"
 #define PAGER_CALLS PAGER_MAP " end:rt_sigaction,rt_sigprocmask?,tgkill?,getpid?,sched_yield?,futex?,close,munmap"
@@ -75,6 +79,8 @@ struct pager {
     bool poisons;             /* a test: no page but the first may be served */
     bool (*answer)(struct pager *, uint64_t address);
     _Atomic uint64_t served, prefetched;
+    int cpu, guest_cpu;       /* where it runs, -1: anywhere; where the guest does */
+    _Atomic uint64_t apart;   /* answers from another CPU than the guest's, where it does not run anywhere */
     _Atomic bool answering, stop, ended;
     _Atomic int error;        /* nobody answers any more, and the memory is the kernel's affair again */
 };

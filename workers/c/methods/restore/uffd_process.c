@@ -57,6 +57,6 @@ static void run(struct slot *s)
 
 METHOD(restore_uffd_process, .experiment = "restore", .name = "uffd-process",
        .summary = "userfaultfd: another process answers each fault by UFFDIO_COPY from its mapping of the snapshot.",
-       .phases = RESTORE_PHASES, .keys = RESTORE_KEYS, .memory = "clones * bytes",
-       .laws = RESTORE_LAWS "; served_pages == set_pages; private_bytes == set_pages * page_bytes",
+       .phases = RESTORE_PHASES, .keys = RESTORE_KEYS " " PAGER_PIN_KEY, .memory = "clones * bytes",
+       .laws = RESTORE_LAWS "; served_pages == set_pages; private_bytes == set_pages * page_bytes" PAGER_PIN_LAWS,
        .calls = "map:mmap,ioctl,clone end:kill,wait4,close,munmap", .run = run);

@@ -10,6 +10,6 @@ static void run(struct slot *s)
 
 METHOD(restore_uffd_thread, .experiment = "restore", .name = "uffd-thread",
        .summary = "userfaultfd: a thread answers each fault by UFFDIO_COPY from a mapping of the snapshot.",
-       .phases = RESTORE_PHASES, .keys = RESTORE_KEYS, .memory = "clones * bytes",
-       .laws = PAGER_LAWS,
+       .phases = RESTORE_PHASES, .keys = RESTORE_KEYS " " PAGER_PIN_KEY, .memory = "clones * bytes",
+       .laws = PAGER_LAWS PAGER_PIN_LAWS,
        .calls = PAGER_CALLS, .run = run);
