@@ -77,7 +77,8 @@ BUILT = [
     ["javac", "Lists.java"], ["gcc", "-c", "many.c"], ["g++", "-c", "unordered.cpp"],
     ["rustc", "-O", "-o", "tree", "tree.rs"], ["rustc", "-O", "-o", "rows", "rows.rs"], ["gcc", "-O2", "-o", "lists", "lists.c"],
     ["gcc", "-O2", "-o", "matrix", "matrix.c"], ["gcc", "-O2", "-o", "filter", "filter.c"], ["g++", "-O2", "-o", "counts", "counts.cpp"], ["go", "build", "-o", "growth", "growth.go"],
-    ["javac", "Texts.java"],
+    ["javac", "Texts.java"], ["gcc", "-O2", "-o", "turned", "turned.c"], ["gcc", "-O2", "-o", "overwritten", "overwritten.c"],
+    ["g++", "-O2", "-o", "stable", "stable.cpp"], ["g++", "-O2", "-o", "pages", "pages.cpp"],
 ]
 
 
