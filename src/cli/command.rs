@@ -3,17 +3,17 @@
 use super::output::{may_write, print_folded, write};
 use super::{new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::machine::{self, memory};
-use crate::run::command::{self, arms, thp_rule};
+use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
 use crate::run::{Session, signals};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary,
+    Amount, Arm, ArmRole, ArmStatus, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary,
     TrialSummary,
 };
 use record::folder::{RunFolder, SUMMARY, peek};
-use record::{kind::Kind, sizes};
+use record::{kind::Kind, outcome::Status, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
 use schedule::command::MOST_PAIRS;
@@ -38,7 +38,7 @@ const MOST_LIBRARY: u64 = 16 << 20;
 /// Options of a command that a process which runs already has no use for.
 const NOT_OF_A_PROCESS: [&str; 9] =
     ["budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command"];
-/// Windows of a process that runs already; one more is for what is known beforehand.
+/// Windows of a process that runs already, besides the first.
 const WINDOWS: usize = 8;
 const PROFILE_BUDGET_S: f64 = 20.0;
 
@@ -215,20 +215,22 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     })
 }
 
-/// Huge pages, what the profile predicts to save most besides, settings of libraries that it met, and the first allocator here.
+/// Huge pages, what the profile predicts to save most besides, settings of libraries that it met, and of its own allocator;
+/// where that is the C library's, the first other one here.
 fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
     let mut names = vec!["thp".to_owned()];
     let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
     names.extend(saving.map(|candidate| candidate.setting.clone()).next());
-    let modules = || summary.stacks.iter().flat_map(|stacks| &stacks.frames).map(|frame| frame.module.as_str());
+    let frames = || summary.stacks.iter().flat_map(|stacks| &stacks.frames);
+    let modules = || frames().map(|frame| frame.module.as_str()).chain([summary.allocator.as_str()]);
     let of_modules = arms::all()?
         .into_iter()
         .filter(|setting| setting.modules.iter().any(|start| modules().any(|module| module.starts_with(start.as_str()))));
     names.extend(of_modules.map(|setting| setting.name).filter(|name| !names.contains(name)).collect::<Vec<_>>());
-    for allocator in ALLOCATORS {
-        let arms = arms::arms(command, &arms::of_words(&[allocator.to_owned()])?)?;
+    for allocator in ALLOCATORS.iter().filter(|_| summary.allocator.is_empty()) {
+        let arms = arms::arms(command, &arms::of_words(&[(*allocator).to_owned()])?)?;
         if arms.iter().all(|arm| arm.skipped.is_none()) {
-            names.push(allocator.to_owned());
+            names.push((*allocator).to_owned());
             break;
         }
     }
@@ -274,7 +276,10 @@ fn spool(path: &Path) -> Result<()> {
 
 /// 4 if the command could not be measured.
 fn not_measured(summary: &CommandSummary) -> u8 {
-    4 * u8::from(!summary.is_measured())
+    4 * u8::from(match summary {
+        CommandSummary::Try(summary) => summary.arms[0].status != ArmStatus::Ok,
+        CommandSummary::Profile(summary) => summary.outcome != Status::Ok,
+    })
 }
 
 fn page_of(summary: &CommandSummary) -> String {
@@ -365,9 +370,10 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
 fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
-        let window_s = arguments.duration / (WINDOWS + 1) as f64;
+        let window_s = arguments.duration / (WINDOWS as f64 + FIRST_WINDOW);
         return Ok(CommandPlan {
             attached: Some(Attached { pid, window_s }),
+            budget_s: Some(arguments.duration),
             pairs: Some(WINDOWS),
             pages: Some(pages()),
             stacks: arguments.stacks == "on",

@@ -25,11 +25,6 @@ pub struct Snapshot {
     unwritten_bytes: u64,
 }
 
-/// Tells whether a device of `/sys/block` stands on another one, which is counted too: a file by a loop, a disk by a mapper.
-fn is_upper(device: &Path) -> bool {
-    device.join("loop").exists() || !files::kernel::names(device.join("slaves")).is_empty()
-}
-
 fn read(root: &Path, path: &str) -> String {
     files::kernel::read(root.join(path)).unwrap_or_default()
 }
@@ -80,7 +75,8 @@ impl Snapshot {
             if let [_, _, name, _, _, read, _, _, _, written, ..] = fields[..]
                 && let device = root.join("sys/block").join(name)
                 && device.exists()
-                && !is_upper(&device)
+                // A device that stands on another one, which is counted too: a file by a loop, a disk by a mapper.
+                && !device.join("loop").exists() && files::kernel::names(device.join("slaves")).is_empty()
             {
                 snapshot.sectors.insert(name.to_owned(), (read.parse().unwrap_or(0), written.parse().unwrap_or(0)));
             }

@@ -302,6 +302,40 @@ fn a_process_that_runs_already_is_profiled_and_goes_on() {
     assert!(gone.code == 1 && gone.err.contains("there is no process"), "{}", gone.err);
 }
 
+/// A service that ends while it is profiled: after so many windows, or between two of them.
+#[test]
+fn a_process_that_ends_leaves_what_was_seen_of_it() {
+    let place = Place::new();
+    let program = built(&place, "ending", SERVICE, &["-g"]).expect("gcc builds");
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let mut service = Command::new(program).spawn().unwrap();
+    let pid = service.id().to_string();
+    let mut profile = place.command(&["profile", "--pid", &pid, "--for", "8s", "--json"]);
+    let profile = profile.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let windows = || {
+        let runs = entries(&place.file("data/pagewise/runs"));
+        let launches = runs.first().map(|run| std::fs::read_to_string(run.join("launches.jsonl")).unwrap_or_default());
+        launches.unwrap_or_default().matches(r#""mode":"followed""#).count()
+    };
+    wait_until("three windows are over", || windows() >= 3);
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let said = profile.wait_with_output().unwrap();
+    let of: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!((said.status.code(), &of["outcome"], &of["blocks"]), (Some(0), &Value::from("ok"), &Value::from(6)), "{of:#}");
+    let note = of["notes"].as_array().unwrap().iter().find(|note| note["code"] == "process-ended");
+    let windows = note.and_then(|note| note["windows"].as_u64());
+    assert!(windows.is_some_and(|windows| (2..8).contains(&windows)), "{of:#}");
+    let total = of["faults"]["seconds"]["value"].as_f64().unwrap();
+    assert!(with_function(&of, "serve") > 0.9 * total, "{of:#}");
+    // Whose memory was given back is a guess here, and so nothing is a figure.
+    assert!(of["candidates"].as_array().unwrap().iter().all(|c| c["kernel_s"]["low"].as_f64() <= Some(0.0)), "{of:#}");
+    let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]).out;
+    assert!(screen.contains("the process ended meanwhile"), "{screen}");
+}
+
 #[test]
 fn a_profile_goes_on_to_try_what_is_promising() {
     let place = Place::new();
@@ -311,6 +345,38 @@ fn a_profile_goes_on_to_try_what_is_promising() {
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     assert!(said.out.contains("pagewise · profile") && said.out.contains("pagewise · try"), "{}", said.out);
     assert!(said.out.contains("A/A check") && said.out.contains("  thp: "), "{}", said.out);
+}
+
+/// Blocks beyond 2 MiB that are all written.
+const BLOCKS: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    char *blocks[8];
+    for (int i = 0; i < 8; i++) memset(blocks[i] = malloc(5 << 20), 1, 5 << 20);
+    return blocks[7][0] - 1;
+}
+"#;
+
+/// The settings of another malloc that the program is linked with are tried, and those of the C library's are not.
+#[test]
+fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
+    let place = Place::new();
+    let options = ["profile", "--then-try", "--blocks", "6", "--"];
+    for (library, huge) in [("libjemalloc.so.2", "jemalloc-thp"), ("libmimalloc.so.2", "mimalloc-thp")] {
+        let name = library.split('.').next().unwrap();
+        let Some(program) = built(&place, name, BLOCKS, &["-Wl,--no-as-needed", &format!("-l:{library}")]) else {
+            skip(&format!("there is no {library}"));
+            continue;
+        };
+        let said = place.run(&[&options[..], &[program.to_str().unwrap()]].concat());
+        assert_eq!(said.code, 0, "{} {}", said.out, said.err);
+        assert!(said.out.contains(&format!("Its allocator is {name}.")), "{}", said.out);
+        let tried = said.out.split("pagewise · try").nth(1).unwrap().replace("\n    ", " ");
+        let line = |arm: &str| tried.lines().find(|line| line.starts_with(&format!("  {arm}: ")));
+        assert!(line(huge).is_some_and(|line| line.contains("huge pages")) && line("keep").is_none(), "{tried}");
+        assert!(line(&huge.replace("thp", "keep")).is_some(), "{tried}");
+    }
 }
 
 #[test]

@@ -82,7 +82,8 @@ impl Setting {
         if self.name.is_empty() || self.name.contains([',', ' ', ':', '/']) {
             bail!("a setting needs a name without commas, colons, slashes and spaces");
         }
-        if !self.changes_something() {
+        let is_usual = self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty() && self.cpus.is_none();
+        if is_usual && self.preload.is_empty() && self.arguments.is_empty() && !self.no_thp && !self.advise_mappings {
             bail!(
                 "it changes nothing: it sets none of env, tunables, java_options, preload, \
                  advise_mappings, arguments, cpus and no_thp"
@@ -101,12 +102,6 @@ impl Setting {
             bail!("{name:?} is no name of a variable");
         }
         Ok(())
-    }
-
-    fn changes_something(&self) -> bool {
-        let nothing = self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty();
-        let process = self.cpus.is_some() || self.no_thp || self.advise_mappings;
-        !(nothing && self.preload.is_empty() && self.arguments.is_empty()) || process
     }
 
     /// `env:K=V`: one variable.

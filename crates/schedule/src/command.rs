@@ -3,7 +3,7 @@
 
 use crate::constants::{FULL_BLOCKS, STUDY_BLOCKS};
 use crate::precision::{NextBlock, Policy, SetStanding};
-use record::command::{CommandLaunch, CommandPlan, LaunchMode};
+use record::command::{CommandLaunch, CommandPlan, LaunchMode, has_ended};
 use record::kind::Kind;
 use stats::{interval::LEAST_LAUNCHES, orders::rounds, stopping::StoppingGoal};
 use std::collections::VecDeque;
@@ -61,6 +61,7 @@ impl CommandScheduler {
             };
             let usual = STUDY_BLOCKS[usize::from(moment.plan.kind == Kind::Profile)];
             let most = moment.plan.pairs.unwrap_or(usual).min(MOST_PAIRS);
+            let most = if has_ended(moment.launches) { most.min(LEAST_LAUNCHES) } else { most };
             if block >= most || (block > 0 && !self.goes_on(&moment, block)) {
                 break;
             }
@@ -118,7 +119,9 @@ fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
 fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     let plan = moment.plan;
     let mode = if plan.attached.is_some() { LaunchMode::Followed } else { LaunchMode::Plain };
-    let mut parts: Vec<(usize, LaunchMode)> = (0..plan.arms.len()).map(|arm| (arm, mode)).collect();
+    // The costs of a process that has ended lack nothing but prices.
+    let arms = if has_ended(moment.launches) { 0 } else { plan.arms.len() };
+    let mut parts: Vec<(usize, LaunchMode)> = (0..arms).map(|arm| (arm, mode)).collect();
     let Some(pages) = plan.pages.as_ref().filter(|_| plan.kind == Kind::Profile) else { return parts };
     let in_mode = |mode: LaunchMode| moment.launches.iter().filter(move |launch| launch.mode == mode);
     let unseen = |launch: &CommandLaunch| launch.cost.as_ref().is_some_and(|cost| cost.faults_unseen.is_some());

@@ -85,33 +85,24 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
             arm.skipped = Some(format!("the kernel gives no transparent huge pages ({path})"));
         }
     }
-    let program = if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
-        bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name)
-    } else {
-        1
-    };
-    arm.command.splice(program..program, setting.arguments.iter().cloned());
+    if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
+        bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name);
+    }
+    arm.command.splice(1..1, setting.arguments.iter().cloned());
     arm.variables.extend(setting.env.clone());
     join(&mut arm, "GLIBC_TUNABLES", &setting.tunables, ":");
     join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options, " ");
-    if !setting.preload.is_empty() {
-        match library(&setting.preload)? {
-            Some(path) => {
-                join(&mut arm, "LD_PRELOAD", &path, ":");
-                arm.preloaded = Some(path);
-            }
-            None => arm.skipped = Some(missing(setting)),
-        }
-    }
     if setting.advise_mappings {
         let path = worker::advising_library()?;
-        match path.to_str().filter(|p| !p.contains([' ', ':'])) {
-            Some(path) => {
-                join(&mut arm, "LD_PRELOAD", path, ":");
-                arm.preloaded = Some(path.to_owned());
-            }
-            None => arm.skipped = Some(format!("LD_PRELOAD takes no path with a space or a colon: {}", path.display())),
-        }
+        arm.preloaded = path.to_str().filter(|p| !p.contains([' ', ':'])).map(str::to_owned);
+        let refused = || format!("LD_PRELOAD takes no path with a space or a colon: {}", path.display());
+        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(refused));
+    } else if !setting.preload.is_empty() {
+        arm.preloaded = library(&setting.preload)?;
+        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(|| missing(setting)));
+    }
+    if let Some(path) = arm.preloaded.clone() {
+        join(&mut arm, "LD_PRELOAD", &path, ":");
     }
     arm.cpus = match setting.cpus.as_deref() {
         Some("last") => last_cpu(),

@@ -15,6 +15,8 @@ use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 const MOST_BYTES: u64 = 1 << 20;
 /// Time of the helper beyond the command's time limit.
 const GRACE: Duration = Duration::from_secs(60);
+/// Length of the first window of a process that runs already, as a share of the others'.
+pub const FIRST_WINDOW: f64 = 0.2;
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
@@ -36,12 +38,14 @@ pub fn launch(
 pub fn attached(
     process: &Attached, scratch: &Path, block: i64, stacks: Option<(PathBuf, u64)>, signals: &Signals,
 ) -> Result<CommandLaunch> {
-    let numbers = [f64::from(std::process::id()), f64::from(process.pid), (1e3 * process.window_s).ceil()];
+    // The first window only shows how many faults to expect.
+    let window_s = process.window_s * if block < 0 { FIRST_WINDOW } else { 1.0 };
+    let numbers = [f64::from(std::process::id()), f64::from(process.pid), (1e3 * window_s).ceil()];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
     command_line.extend(numbers.map(|number| number.to_string().into()));
     command_line.extend(stacks.into_iter().flat_map(|(path, period)| [path.into(), period.to_string().into()]));
     let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;
-    let mode = LaunchMode::Followed;
+    let (mode, block) = (LaunchMode::Followed, if cost.process_ended { block.max(0) } else { block });
     Ok(CommandLaunch { block, mode, thp: thp_rule(), cost: Some(cost), messages, ..CommandLaunch::default() })
 }
 

@@ -8,7 +8,7 @@ use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signal
 use anyhow::{Context, Result, bail};
 use judge::command::profile::footprint_bytes;
 use judge::command::{given_up, half_width, is_settled};
-pub use launch::thp_rule;
+pub use launch::{FIRST_WINDOW, thp_rule};
 use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode};
 use record::{decision::DecisionKind, folder::RunFolder};
 use schedule::command::{CommandMoment, CommandPart, CommandScheduler};
@@ -121,7 +121,7 @@ impl Study<'_> {
                 Some(process) => launch::attached(process, scratch, block, stacks, self.signals)?,
                 None => launch::launch((plan, scratch), (arm, mode, stacks), block, self.signals)?,
             };
-            if is_wanted && launch.cost.as_ref().is_some_and(CommandCost::has_stacks) {
+            if launch.cost.as_ref().is_some_and(|c| is_wanted && c.faults.is_some() && c.stacks_unseen.is_none()) {
                 launch.stacks = Some(self.callers.read(scratch)?);
             }
             launch
@@ -132,7 +132,11 @@ impl Study<'_> {
         // A launch that the user's signal ended says nothing of the command.
         let is_stopped = launch.cost.as_ref().map_or(self.signals.arrived().is_some(), |c| c.end == CommandEnd::Stopped);
         // A process that runs already is never seen but followed: its window is what it costs, too.
-        let window = plan.attached.and(launch.cost.as_ref()).map(|cost| CommandLaunch {
+        let window = launch.cost.as_ref().filter(|cost| plan.attached.is_some() && cost.wall_ns > 0);
+        if plan.attached.is_some() && window.is_none() && mode.is_command() && launches.is_empty() {
+            bail!("the process has ended");
+        }
+        let window = window.map(|cost| CommandLaunch {
             mode: LaunchMode::Plain,
             cost: Some(CommandCost { faults: None, ..cost.clone() }),
             stacks: None,

@@ -43,7 +43,7 @@ static bool look(pid_t pid, struct used *used)
     return true;
 }
 
-static void print_cost(const struct used *from, const struct used *to, uint64_t wall_ns)
+static void print_cost(const struct used *from, const struct used *to, uint64_t wall_ns, bool ended)
 {
     uint64_t cpu_us = (to->cpu_ns - from->cpu_ns) / 1000, system = to->system_ticks - from->system_ticks;
     uint64_t ticks = to->user_ticks - from->user_ticks + system, system_us = ticks ? cpu_us * system / ticks : 0;
@@ -54,8 +54,18 @@ static void print_cost(const struct used *from, const struct used *to, uint64_t 
            (unsigned long long)(to->minor_faults - from->minor_faults),
            (unsigned long long)(to->major_faults - from->major_faults));
     printf("\"output_bytes\":0,\"output_hash\":\"\",\"error_bytes\":0,\"left\":0,\"not_evicted\":0");
-    faults_print();
+    if (ended)
+        printf(",\"process_ended\":true");
+    if (wall_ns)
+        faults_print();
     printf("}\n");
+}
+
+/* True if the process has ended, although its parent may not know yet. */
+static bool has_ended(int process)
+{
+    struct pollfd watched = {process, POLLIN, 0};
+    return process < 0 || poll(&watched, 1, 0) > 0;
 }
 
 static int attach_main(int argc, char **argv)
@@ -70,27 +80,28 @@ static int attach_main(int argc, char **argv)
     sigaddset(&ending, SIGINT);
     sigprocmask(SIG_BLOCK, &ending, NULL);
     int signals = signalfd(-1, &ending, SFD_CLOEXEC), process = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct used from, to;
-    if (process < 0 || !look(pid, &from)) {
-        dprintf(2, "process %d has ended\n", pid);
-        return 3;
+    struct used from = {0}, to;
+    if (!has_ended(process))
+        faults_attach(pid, argc > 4 ? argv[3] : NULL, argc > 4 ? strtoull(argv[4], NULL, 10) : 0);
+    if (has_ended(process) || !look(pid, &from)) {
+        print_cost(&from, &from, 0, true);
+        return 0;
     }
-    faults_attach(pid, argc > 4 ? argv[3] : NULL, argc > 4 ? strtoull(argv[4], NULL, 10) : 0);
     if (faults_reason()[0]) {
         dprintf(2, "process %d cannot be followed: %s\n", pid, faults_reason());
         return 3;
     }
-    if (!look(pid, &from))
-        return 3;
     uint64_t begun = now_ns(), until = begun + strtoull(argv[2], NULL, 10) * 1000000;
     to = from;
     struct pollfd watched[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {faults_descriptor(), POLLIN, 0}};
     while (now_ns() < until && !watched[0].revents && !watched[1].revents) {
         poll(watched, 3, LOOK_MS);
         faults_read();
+        uint64_t most_kib = to.rss_kib;
         look(pid, &to);
+        to.rss_kib = to.rss_kib > most_kib ? to.rss_kib : most_kib; /* none where it has ended */
     }
-    print_cost(&from, &to, now_ns() - begun);
+    print_cost(&from, &to, now_ns() - begun, has_ended(process));
     return 0;
 }
 

@@ -249,7 +249,8 @@ impl Holds {
             (false, _) => self.sizes.iter().filter_map(|s| crate::sizes::parse_size(s).ok()).collect(),
             (true, (Some(low), Some(high))) => {
                 let between = (low * high).sqrt();
-                [low / 8.0, low, between, high, high * 8.0].map(|v| power_of_two(v, 4096)).to_vec()
+                let power_of_two = |value: f64| 1_u64 << (value.log2().round() as u32).clamp(12, 62);
+                [low / 8.0, low, between, high, high * 8.0].map(power_of_two).to_vec()
             }
             _ => Vec::new(),
         };
@@ -257,9 +258,4 @@ impl Holds {
         points.dedup();
         points
     }
-}
-
-/// The nearest power of two, at least `least`.
-fn power_of_two(value: f64, least: u64) -> u64 {
-    (1_u64 << (value.max(1.0).log2().round() as u32).min(62)).max(least)
 }

@@ -72,6 +72,9 @@ pub struct CommandCost {
     /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
+    /// True if the process that is followed ended in this window, or before it: then the window has no length.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub process_ended: bool,
     /// Observation of its processes, if they were observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ObservedEffects>,
@@ -81,11 +84,6 @@ impl CommandCost {
     /// CPU time, in seconds.
     pub fn cpu_s(&self) -> f64 {
         (self.user_us + self.system_us) as f64 * 1e-6
-    }
-
-    /// True if the callers of its page faults were saved.
-    pub fn has_stacks(&self) -> bool {
-        self.faults.is_some() && self.stacks_unseen.is_none()
     }
 
     /// CPU time in the kernel, in seconds.
@@ -128,6 +126,8 @@ pub struct ObservedEffects {
     pub end_huge_bytes: u64,
     /// Processes whose program is to run with the rights of its owner.
     pub setuid: u64,
+    /// The library of another malloc than the C library's, where one was mapped: `libjemalloc`, `libmimalloc`, `libtcmalloc`.
+    pub allocator: String,
     /// The processors that the first process kept to.
     pub cpus: String,
     /// Processes that had the preloaded library mapped; one number, or none where nothing was preloaded.

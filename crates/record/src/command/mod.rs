@@ -7,7 +7,7 @@ mod profile;
 mod stacks;
 mod trial;
 
-use crate::{kind::Kind, outcome::Status, setting::Setting};
+use crate::{kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
 pub use profile::{Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileSummary};
@@ -122,13 +122,6 @@ pub struct Amount {
     pub high: f64,
 }
 
-impl Amount {
-    /// A change of the other sign.
-    pub fn negated(self) -> Amount {
-        Amount { value: -self.value, low: -self.high, high: -self.low }
-    }
-}
-
 /// Part of an arm in a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -232,6 +225,11 @@ pub struct CommandLaunch {
     pub failed: String,
 }
 
+/// True if the process that is followed has ended.
+pub fn has_ended(launches: &[CommandLaunch]) -> bool {
+    launches.iter().any(|launch| launch.cost.as_ref().is_some_and(|cost| cost.process_ended))
+}
+
 /// A try or profile, read whole.
 #[derive(Debug)]
 pub struct KeptCommand {
@@ -249,14 +247,4 @@ pub struct KeptCommand {
 pub enum CommandSummary {
     Try(Box<TrialSummary>),
     Profile(Box<ProfileSummary>),
-}
-
-impl CommandSummary {
-    /// True if the command was measured.
-    pub fn is_measured(&self) -> bool {
-        match self {
-            CommandSummary::Try(summary) => summary.arms[0].status == ArmStatus::Ok,
-            CommandSummary::Profile(summary) => summary.outcome == Status::Ok,
-        }
-    }
 }

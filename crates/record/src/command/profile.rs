@@ -174,6 +174,9 @@ pub struct ProfileSummary {
     /// Calls that change mappings, as in [`super::Faults`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mappings: BTreeMap<String, u64>,
+    /// As in [`super::ObservedEffects`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub allocator: String,
     pub prices: Vec<Price>,
     pub faults: Option<CostLine>,
     /// The same by callers, in seconds, the largest first; together they are all of it.

@@ -56,8 +56,11 @@ facts! { m:
         /// From 2 on the kernel's own work is not counted for others than root, from 3 on nothing is.
         perf_event_paranoid: Option<i64> = m.number("/proc/sys/kernel/perf_event_paranoid");
         /// Counters of the processor, empty if there are none.
-        hardware_counters: Vec<String> =
-            m.names("/sys/bus/event_source/devices").into_iter().filter(|name| is_core_counter(name)).collect();
+        hardware_counters: Vec<String> = {
+            // Hybrid processors have one set of counters per kind of core: `cpu_core` and `cpu_atom`.
+            let is_core = |name: &String| name == "cpu" || name.starts_with("cpu_") || name.contains("_pmuv3");
+            m.names("/sys/bus/event_source/devices").into_iter().filter(is_core).collect()
+        };
         /// Processes that may be traced, by the rules of Yama.
         yama_ptrace_scope: Option<u64> = m.number("/proc/sys/kernel/yama/ptrace_scope");
         /// 0 lets everybody use io_uring, 1 one group and root, 2 nobody.
@@ -85,11 +88,6 @@ facts! { m:
         /// Soft limits of this process that bear on memory, in bytes or `unlimited`.
         process: BTreeMap<String, String> = process_limits(&m.text("/proc/self/limits").unwrap_or_default());
     }
-}
-
-/// Hybrid processors have one set of counters per kind of core: `cpu_core` and `cpu_atom`.
-fn is_core_counter(name: &str) -> bool {
-    name == "cpu" || name.starts_with("cpu_") || name.contains("_pmuv3")
 }
 
 /// True for a line of proc_pid_mountinfo(5) whose sixth field, the options of this mount, has `ro`.

@@ -83,6 +83,8 @@ pub enum NoteKind {
     TotalsOnly,
     /// Call stacks are missing for this reason.
     NoStacks { reason: String },
+    /// The process that was followed ended after these windows, and so many seconds of them.
+    ProcessEnded { windows: usize, followed_s: f64 },
     /// Processes with another user's rights.
     Setuid { processes: u64 },
     /// It ended in another way under ptrace.

@@ -185,7 +185,9 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
         None => format!("{} {name}", count(*number as f64)),
     };
     let parts: Vec<String> = summary.mappings.iter().filter(|(_, number)| **number > 0).map(part).collect();
-    (!parts.is_empty()).then(|| format!("Mappings: {}.", parts.join(", ")))
+    let library = &summary.allocator;
+    let allocator = if library.is_empty() { String::new() } else { format!(" Its allocator is {library}.") };
+    (!parts.is_empty()).then(|| format!("Mappings: {}.{allocator}", parts.join(", ")))
 }
 
 /// Settings worth a try, with the least saving where the interval (docs/validity.md) excludes none.
@@ -217,12 +219,11 @@ fn next_command(summary: &ProfileSummary) -> String {
     if named.is_empty() || summary.candidates.iter().all(|c| c.setting != "thp") {
         named.insert(0, "thp");
     }
-    let with = named.join(",");
     let input = summary.plan.input.as_ref().map_or_else(String::new, |p| format!(" --input {}", quoted(&p.to_string_lossy())));
     let arm = &summary.plan.arms[0];
     let command = match arm.command.first().map(String::as_str) {
         Some("/bin/sh") if arm.shown != arm.command.join(" ") => quoted(&arm.shown),
         _ => arm.command.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" "),
     };
-    format!("pagewise try --with {with}{input} -- {command}")
+    format!("pagewise try --with {}{input} -- {command}", named.join(","))
 }

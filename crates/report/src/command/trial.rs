@@ -209,14 +209,11 @@ fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
     let limits = interval(&ratio);
     match against.verdict {
         _ if !against.holds_among_all => format!("{what} not settled {limits}"),
-        Verdict::Faster { at_least } if against.usual_only => {
-            usually(arm, measure, &format!("{} % less {what}", percent(at_least)))
+        Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
+            let change = if matches!(against.verdict, Verdict::Faster { .. }) { "less" } else { "more" };
+            let finding = format!("at least {} % {change} {what}", percent(at_least));
+            if against.usual_only { usually(arm, measure, &finding) } else { format!("{finding} {limits}") }
         }
-        Verdict::Slower { at_least } if against.usual_only => {
-            usually(arm, measure, &format!("{} % more {what}", percent(at_least)))
-        }
-        Verdict::Faster { at_least } => format!("at least {} % less {what} {limits}", percent(at_least)),
-        Verdict::Slower { at_least } => format!("at least {} % more {what} {limits}", percent(at_least)),
         Verdict::Within { margin } => format!("{what} the same within {} %", digits(100.0 * margin)),
         Verdict::NotSettled => format!("{what} not settled {limits}"),
     }
@@ -228,7 +225,7 @@ fn usually(arm: &ArmSummary, measure: Measure, finding: &str) -> String {
     let mean = arm.against.get(&measure).and_then(|against| against.mean);
     let mean = mean.map_or_else(String::new, |m| format!(" {}", bounds_of(m.low, m.high)));
     format!(
-        "usually at least {finding}, but {runs} of {} runs took more than 1.5 times the median and the mean is not settled{mean}",
+        "usually {finding}, but {runs} of {} runs took more than 1.5 times the median and the mean is not settled{mean}",
         arm.runs
     )
 }

@@ -4,7 +4,7 @@ use crate::document::{Block, Body, Column, Document, Entry, Key, Place, Section,
 use crate::plot::{Axis, Plot};
 use crate::{numbers, numbers::Work, phrases, wording};
 use minijinja::context;
-use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
+use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, MissingCell};
 use record::summary::{Estimate, Verdict};
 use record::{cell::parameter_words, claim::AnswerChange};
 use stats::across::LEAST_RUNS;
@@ -248,8 +248,8 @@ fn missing(missing: &MissingCell) -> String {
 
 /// The gate, the count of verdicts, and how sure they are.
 fn answers(compared: &Compared) -> Vec<Block> {
-    let gate = compared.gated.zip(compared.gate).map(|(gated, gate)| Block::Answer(gate_sentence(gated, gate)));
-    let mut blocks: Vec<Block> = gate.into_iter().collect();
+    let sentence = |(gated, gate)| phrases::phrase("compare", &gated, context! { gate => wording::percent(gate) });
+    let mut blocks = Vec::from_iter(compared.gated.zip(compared.gate).map(sentence).map(Block::Answer));
     blocks.push(Block::Answer(count(&compared.cells)));
     let (a, b) = (compared.a.runs.len(), compared.b.runs.len());
     let mut items = Vec::new();
@@ -310,10 +310,6 @@ fn needed(compared: &Compared) -> Option<String> {
         0 => format!("about {most} runs a side should decide {cells}"),
         more => format!("about {most} runs a side should decide {} of {cells}; {more} may stay open", runs.len()),
     })
-}
-
-fn gate_sentence(gated: Gated, gate: f64) -> String {
-    phrases::phrase("compare", &gated, context! { gate => wording::percent(gate) })
 }
 
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.

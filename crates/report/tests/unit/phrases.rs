@@ -91,6 +91,7 @@ fn notes() -> Vec<NoteKind> {
         FaultsUnseen { reason: text() },
         TotalsOnly,
         NoStacks { reason: text() },
+        ProcessEnded { windows: 1, followed_s: 0.5 },
         Setuid { processes: 1 },
         NotWatched,
         MajorFaults { faults: 12.4 },

@@ -30,12 +30,14 @@ pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Pr
     }
     // Beyond what was resident at once, huge pages are recycled ones.
     let resident = counted.shown.max_rss_bytes / pages.huge_page_bytes.max(1) as f64;
-    let mut candidates: Vec<Candidate> = changes.iter().filter_map(|change| candidate(*change, resident, blocks)).collect();
+    // Whose memory a process that runs already has given back is not seen, so nothing is a figure.
+    let candidate = |&change| candidate(change, resident, plan.attached.is_none(), blocks);
+    let mut candidates: Vec<Candidate> = changes.iter().filter_map(candidate).collect();
     candidates.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
     candidates
 }
 
-fn candidate(change: (&str, f64, f64), resident: f64, blocks: &[ProfileBlock]) -> Option<Candidate> {
+fn candidate(change: (&str, f64, f64), resident: f64, is_seen: bool, blocks: &[ProfileBlock]) -> Option<Candidate> {
     let (setting, faults_saved, huge_pages) = change;
     let unpriced = |b: &ProfileBlock| huge_pages > 0.0 && b.prices.price(Huge).is_none();
     if faults_saved < 1.0 || blocks.iter().any(unpriced) {
@@ -50,7 +52,7 @@ fn candidate(change: (&str, f64, f64), resident: f64, blocks: &[ProfileBlock]) -
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
     let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
     let keep_s = KEEP_ERROR.0 * value + KEEP_ERROR.1 * value / share.value;
-    let error_s = if huge_pages > 0.0 { HUGE_ERROR * cost_s } else { keep_s };
+    let error_s = if huge_pages > 0.0 || !is_seen { HUGE_ERROR * cost_s } else { keep_s };
     let (low, high) = (kernel_s.low.min(value - error_s), kernel_s.high.max(value + error_s));
     let kernel_s = Amount { low, high, ..kernel_s };
     (share.value.abs() >= WORTH).then(|| Candidate { setting: setting.to_owned(), faults_saved, huge_pages, kernel_s })

@@ -12,7 +12,7 @@ use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 use record::command::{
     Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily,
-    Failure, LaunchMode, MemoryEvent, ProfileSummary,
+    Failure, LaunchMode, MemoryEvent, ProfileSummary, has_ended,
 };
 use record::outcome::Status;
 use record::summary::{Note, NoteKind};
@@ -55,11 +55,19 @@ fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
     Some(Amount { value: interval.estimate, low: interval.low, high: interval.high })
 }
 
+/// Launches of the command by itself, or windows of a process, without the first.
+fn windows(launches: &[CommandLaunch]) -> impl Iterator<Item = &CommandLaunch> {
+    launches.iter().filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Plain)
+}
+
 fn blocks<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch], counted: &Counted) -> Vec<ProfileBlock<'a>> {
     let last = launches.iter().map(|launch| launch.block).max().unwrap_or(-1);
     let in_block = |block: i64, mode: LaunchMode| launches.iter().find(move |l| l.block == block && l.mode == mode);
+    // The windows of a process that has ended are priced in turn, as often as an interval needs.
+    let seen = if has_ended(launches) { windows(launches).count() } else { 0 };
     let block = |block: i64| {
-        let plain = in_block(block, LaunchMode::Plain)?.cost.as_ref()?;
+        let window = || windows(launches).nth((block as usize).checked_rem(seen)?);
+        let plain = in_block(block, LaunchMode::Plain).or_else(window)?.cost.as_ref()?;
         let prices = BlockPrices::measured(plan, |mode| in_block(block, mode))?;
         let scale = match counted.followed_faults() {
             Some(faults) if faults > 0.0 => plain.minor_faults as f64 / faults,
@@ -142,7 +150,8 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
 /// Predicted kernel time of each setting: the change in seconds, negative where it saves.
 pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Amount> {
     let settled = summary.candidates.iter().filter(|candidate| candidate.is_settled());
-    settled.map(|c| (c.setting.clone(), c.kernel_s.negated())).collect()
+    let change = |saving: Amount| Amount { value: -saving.value, low: -saving.high, high: -saving.low };
+    settled.map(|candidate| (candidate.setting.clone(), change(candidate.kernel_s))).collect()
 }
 
 /// Judges a profile from its plan and launches alone.
@@ -165,6 +174,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let consistency = believed.and_then(|counted| consistency(&all, counted));
     let holds = consistency.is_none_or(|c| c.agreement != Agreement::Exceeds);
     let candidates = believed.filter(|_| holds).map(|counted| candidates::candidates(plan, counted, &all));
+    let traced = costs_in(launches, LaunchMode::Traced).find_map(|cost| cost.proof.as_ref());
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| all.len())));
     ProfileSummary {
@@ -178,6 +188,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         kernel_s: amount(all.iter().map(|block| block.plain.kernel_s())),
         overhead: if plan.attached.is_none() { overhead(launches) } else { None },
         mappings: counted.as_ref().and_then(|c| c.traced).map(|faults| faults.calls.clone()).unwrap_or_default(),
+        allocator: traced.map_or_else(String::new, |proof| proof.allocator.clone()),
         prices: counted.as_ref().map(|c| shown(&all, c)).unwrap_or_default(),
         faults,
         stacks,
@@ -199,6 +210,10 @@ fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counte
         notes.push(NoteKind::NoStacks { reason });
     } else if plan.totals_only {
         notes.push(NoteKind::TotalsOnly);
+    }
+    if has_ended(launches) {
+        let wall_ns: u64 = windows(launches).filter_map(|window| Some(window.cost.as_ref()?.wall_ns)).sum();
+        notes.push(NoteKind::ProcessEnded { windows: windows(launches).count(), followed_s: wall_ns as f64 * 1e-9 });
     }
     let plain = costs_in(launches, LaunchMode::Plain).next();
     if let Some(traced) = costs_in(launches, LaunchMode::Traced).next() {

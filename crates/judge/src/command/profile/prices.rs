@@ -12,6 +12,8 @@ type Prices = BTreeMap<MemoryEvent, f64>;
 pub const MIB: u64 = 1 << 20;
 /// The least footprint that is priced: fewer faults are not resolved.
 const LEAST_BYTES: u64 = 4 * MIB;
+/// The largest footprint that is priced for a process that runs already: more takes longer than its user expects.
+const MOST_OF_A_WINDOW: u64 = 64 * MIB;
 /// A price whose ninth decile is this many times the first is called unsteady.
 const UNSTEADY: f64 = 1.5;
 
@@ -19,7 +21,8 @@ const UNSTEADY: f64 = 1.5;
 pub fn footprint_bytes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<u64> {
     let ended = launches.iter().filter_map(|r| r.cost.as_ref()).find(|c| c.end == CommandEnd::Exit)?;
     let unit = huge_page_bytes(plan).max(2 * MIB);
-    Some((ended.max_rss_kib * 1024).max(LEAST_BYTES).div_ceil(unit) * unit)
+    let most = if plan.attached.is_some() { MOST_OF_A_WINDOW } else { u64::MAX };
+    Some((ended.max_rss_kib * 1024).min(most).max(LEAST_BYTES).div_ceil(unit) * unit)
 }
 
 fn huge_page_bytes(plan: &CommandPlan) -> u64 {

@@ -72,6 +72,7 @@ fn cost() -> CommandCost {
         faults_unseen: None,
         stacks_unseen: None,
         split: None,
+        process_ended: false,
         proof: None,
     }
 }

@@ -74,6 +74,7 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> CommandLaunch {
         faults_unseen: None,
         stacks_unseen: None,
         split: None,
+        process_ended: false,
         proof: (block < 0).then(ObservedEffects::default),
     };
     CommandLaunch { arm, block, thp: "madvise".to_owned(), cost: Some(cost), ..CommandLaunch::default() }
