@@ -125,6 +125,23 @@ fn is_firefox(file: &Path) {
     assert_eq!(functions.len(), 1, "a function is one, whatever its lines");
     let all: f64 = samples["weight"].as_array().unwrap().iter().map(|weight| weight.as_f64().unwrap()).sum();
     assert!((0.2..0.4).contains(&(of_third / all)), "{of_third} of {all}");
+    is_read_by_firefox_profiler(file, 100.0 * of_third / all);
+}
+
+/// Firefox Profiler's own program (npm: @firefox-devtools/profiler-cli) finds a planted function with its share in percent.
+fn is_read_by_firefox_profiler(file: &Path, percent: f64) {
+    let sessions = file.with_extension("sessions");
+    let run = |words: &[&str]| Command::new("profiler-cli").args(words).env("PROFILER_CLI_SESSION_DIR", &sessions).output();
+    let Ok(loaded) = run(&["load", file.to_str().unwrap()]) else {
+        return skip("profiler-cli is not installed");
+    };
+    let samples = run(&["thread", "samples"]).unwrap();
+    run(&["stop", "--all"]).unwrap();
+    let text = String::from_utf8_lossy(&samples.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&loaded.stderr).into_owned();
+    let line = text.lines().find(|line| line.contains("planted_third - total: "));
+    let share = line.and_then(|line| line.split(['(', '%']).nth(1)?.parse::<f64>().ok());
+    assert!(share.is_some_and(|share| (share - percent).abs() < 0.2), "{share:?}, not {percent}: {errors} {text}");
 }
 
 /// Most of its page faults are in a function that `planted_in_python` calls.

@@ -27,9 +27,10 @@ static enum direction one_byte(unsigned op, unsigned reg)
     if (op >= 0x50 && op <= 0x57)
         return DIRECTION_WRITE;                     /* push */
     switch (op) {
+    case 0xa4: case 0xa5: return DIRECTION_COPY;    /* movs */
     case 0x80: case 0x81: case 0x83: return of(reg != 7);
     case 0x86: case 0x87: case 0x88: case 0x89: case 0x8c: case 0x8f: /* xchg, mov, pop */
-    case 0xa4: case 0xa5: case 0xaa: case 0xab:     /* movs, stos: its destination is the fresh one more often */
+    case 0xaa: case 0xab:                           /* stos */
     case 0xc0: case 0xc1: case 0xd0: case 0xd1: case 0xd2: case 0xd3:
     case 0xc6: case 0xc7: case 0xc8: case 0xe8: case 0x68: case 0x6a: return DIRECTION_WRITE;
     case 0xf6: case 0xf7: return of(reg == 2 || reg == 3);

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum direction { DIRECTION_UNKNOWN, DIRECTION_READ, DIRECTION_WRITE };
+/* A copy, by one instruction, reads at one address and writes at another. */
+enum direction { DIRECTION_UNKNOWN, DIRECTION_READ, DIRECTION_WRITE, DIRECTION_COPY };
 
 /* Of the machine code at the place of a page fault; unknown where the architecture's code is not read, or `bytes` are
  * too few. */

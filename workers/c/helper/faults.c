@@ -16,6 +16,11 @@
 enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000, LATE_NS = 4000000 };
 enum { STACK = 200, CALL = 201 }; /* types of records beside the kernel's */
 enum { SAMPLE_DATA_PAGE_SIZE = 1 << 22 }; /* since Linux 5.11, whose headers may be younger than these */
+#if defined(__x86_64__)
+enum { SAMPLE_TARGET = PERF_SAMPLE_REGS_USER, TARGET = 1 << 5 }; /* RDI, to which movs copies */
+#else
+enum { SAMPLE_TARGET = 0, TARGET = 0 };
+#endif
 
 /* A record, as far as it matters. */
 struct record {
@@ -66,7 +71,9 @@ static int open_event(pid_t pid, int cpu, bool in_kernel)
         .size = sizeof attr,
         .config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
         .sample_period = 1,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | SAMPLE_DATA_PAGE_SIZE,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+                       SAMPLE_TARGET | SAMPLE_DATA_PAGE_SIZE,
+        .sample_regs_user = TARGET,
         .disabled = 1, .inherit = 1, .mmap = 1, .mmap2 = 1, .mmap_data = 1, .comm = 1, .comm_exec = 1, .task = 1,
         .enable_on_exec = !faults.attached, .sample_id_all = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1, .watermark = 1,
         .wakeup_watermark = USUAL_PAGES * 4096 / 8, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
@@ -226,14 +233,18 @@ static void take(const struct perf_event_header *header)
     const uint64_t *word = (const uint64_t *)(header + 1), *end = (const uint64_t *)((const char *)header + header->size);
     const uint32_t *half = (const uint32_t *)word;
     struct record r = {.type = (uint8_t)header->type};
+    bool has_target;
     switch (header->type) {
     case PERF_RECORD_SAMPLE:
         r.pid = (int32_t)half[2];
         r.time = word[2];
         r.address = word[3];
-        r.bytes = word[4];
+        has_target = SAMPLE_TARGET && word[4]; /* the kind of registers; none of a thread of the kernel */
+        r.bytes = word[4 + (SAMPLE_TARGET != 0) + has_target];
         r.flag = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
         r.direction = (uint8_t)(r.flag ? DIRECTION_WRITE : direction_at(r.pid, word[0]));
+        if (r.direction == DIRECTION_COPY)
+            r.direction = has_target && word[5] / 4096 != r.address / 4096 ? DIRECTION_READ : DIRECTION_WRITE;
         faults.samples++;
         break;
     case PERF_RECORD_LOST:

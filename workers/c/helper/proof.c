@@ -27,6 +27,7 @@ static struct {
     uint64_t end_rss, end_anonymous, end_huge; /* of the process that ended with the most memory, in bytes */
     uint64_t setuid;                /* processes whose program is to run with its owner's rights */
     char cpus[256];
+    const char *allocator;          /* the library of the last process that has one */
 } proof;
 
 void proof_watch(const char *path)
@@ -88,9 +89,11 @@ static void look_at_memory(pid_t pid, bool at_end)
         proof.end_huge = huge == UINT64_MAX ? 0 : huge * 1024;
     }
     free(text);
-    if (!proof.paths)
-        return;
     text = read_of(pid, "maps", NULL);
+    static const char *const allocators[] = {"libjemalloc", "libmimalloc", "libtcmalloc"};
+    for (size_t i = 0; text && i < sizeof allocators / sizeof *allocators; i++)
+        if (strstr(text, allocators[i]))
+            proof.allocator = allocators[i];
     for (int i = 0; text && i < proof.paths; i++)
         if (strstr(text, proof.path[i])) {
             proof.seen[i] = true;
@@ -203,9 +206,9 @@ void proof_print(void)
     for (int i = 0; i < proof.paths; i++)
         if (!proof.mapped[i] && proof.seen[i])
             proof.mapped[i] = 1;
-    printf(",\"proof\":{\"traced\":%s,\"processes\":%llu,\"huge_bytes\":%llu,\"thp_disabled\":%llu,\"cpus\":\"%s\"",
+    printf(",\"proof\":{\"traced\":%s,\"processes\":%llu,\"huge_bytes\":%llu,\"thp_disabled\":%llu,\"cpus\":\"%s\",\"allocator\":\"%s\"",
            proof.traced ? "true" : "false", (unsigned long long)proof.processes, (unsigned long long)proof.huge_bytes,
-           (unsigned long long)proof.thp_disabled, proof.cpus);
+           (unsigned long long)proof.thp_disabled, proof.cpus, proof.allocator ? proof.allocator : "");
     printf(",\"end_rss_bytes\":%llu,\"end_anonymous_bytes\":%llu,\"end_huge_bytes\":%llu,\"setuid\":%llu",
            (unsigned long long)proof.end_rss, (unsigned long long)proof.end_anonymous, (unsigned long long)proof.end_huge,
            (unsigned long long)proof.setuid);

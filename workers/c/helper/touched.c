@@ -18,7 +18,7 @@ struct mapping {
     enum kind kind;
     bool advised; /* it would be, with the setting `thp` */
     bool libc;    /* of the C library's file */
-    bool kept;    /* it would come, or has grown, from memory that malloc had kept, with the setting `keep` */
+    enum kept kept; /* whether it would come, or has grown, from memory that malloc had kept, with the setting `keep` */
 };
 
 /* A stretch of 2 MiB of one process. */
@@ -220,7 +220,7 @@ void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, cons
     uint64_t end = start + bytes, heap_end = kind == HEAP && p->calls_seen ? end_of_heap(p) : 0;
     bool grows = start < heap_end && heap_end < end; /* the record has all of it */
     start = grows ? heap_end : start;
-    bool kept = grows && (freed_take(&p->freed, end - start) || freed_take_several(&p->freed, end - start));
+    enum kept kept = grows ? freed_grow(&p->freed, end - start) : NOT_KEPT;
     put(p, (struct mapping){start, end, kind, would_advise(p, kind, bytes), libc, kept});
 }
 
@@ -264,11 +264,25 @@ static void give_back(struct process *p, uint64_t start, uint64_t end)
     }
 }
 
+/* Malloc gives this range back. */
+static void give_to_freed(struct process *p, uint64_t start, uint64_t bytes)
+{
+    uint64_t pages[4] = {0};
+    for (uint64_t at = start; at < start + bytes; at += PAGE) {
+        const struct block *b = touched_block(p, at / BLOCK);
+        if (b)
+            pages[b->page[at % BLOCK / PAGE] & 3]++;
+        else
+            at += BLOCK - PAGE - at % BLOCK;
+    }
+    freed_add(&p->freed, bytes, pages[ZERO] > pages[OWN] + pages[FORKED]);
+}
+
 static void unmap(struct process *p, uint64_t start, uint64_t bytes)
 {
     const struct mapping *m = mapping_at(p, start);
     if (m && m->kind == MALLOC && m->start == start && m->end == start + bytes) /* what is trimmed is no block */
-        freed_add(&p->freed, bytes);
+        give_to_freed(p, start, bytes);
     give_back(p, start, start + bytes);
     put(p, (struct mapping){.start = start, .end = start + bytes, .kind = NOTHING});
     touched.returned_bytes += bytes;
@@ -303,7 +317,7 @@ static void remap(struct process *p, const struct mapping_call *c)
         return;
     uint64_t kept = c->bytes < c->to_bytes ? c->bytes : c->to_bytes;
     if (kept < c->bytes && m.kind == MALLOC)
-        freed_add(&p->freed, c->bytes - kept);
+        give_to_freed(p, c->start + kept, c->bytes - kept);
     if (kept < c->bytes)
         unmap(p, c->start + kept, c->bytes - kept);
     if (c->to != c->start) {
@@ -315,7 +329,7 @@ static void remap(struct process *p, const struct mapping_call *c)
     m.end = c->to + c->to_bytes;
     m.advised = would_advise(p, m.kind, c->to_bytes);
     /* What is written from now on is the grown part, for the most part. */
-    m.kept = kept < c->to_bytes && m.kind == MALLOC && freed_take(&p->freed, c->to_bytes - kept);
+    m.kept = kept < c->to_bytes && m.kind == MALLOC ? freed_take(&p->freed, c->to_bytes - kept) : NOT_KEPT;
     put(p, m);
 }
 
@@ -350,7 +364,7 @@ static void move_end(struct process *p, uint64_t end)
     uint64_t wanted = (end + PAGE - 1) / PAGE * PAGE, heap_end = end_of_heap(p);
     if (wanted <= p->heap_start || wanted >= heap_end)
         return;
-    freed_add(&p->freed, heap_end - wanted);
+    give_to_freed(p, wanted, heap_end - wanted);
     unmap(p, wanted, heap_end - wanted);
 }
 
@@ -366,7 +380,7 @@ void touched_call(pid_t pid, const struct mapping_call *c)
     case CALL_MAP: {
         enum kind kind = c->is_stack ? ANONYMOUS : kind_of_call(p, c);
         give_back(p, c->to, c->to + bytes);
-        bool kept = kind == MALLOC && freed_take(&p->freed, bytes);
+        enum kept kept = kind == MALLOC ? freed_take(&p->freed, bytes) : NOT_KEPT;
         bool advised = !c->is_stack && would_advise(p, kind, bytes);
         put(p, (struct mapping){c->to, c->to + bytes, kind, advised, false, kept});
         break;
@@ -437,7 +451,7 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
         *page = OWN;
         if (b->would_be_huge)
             ++*saved_by(m);
-        touched.again_malloc += m->kept;
+        touched.again_malloc += m->kept == KEPT;
         return &touched.zero_write;
     }
     bool before = state == OWN || (*page & BEFORE);
@@ -449,12 +463,12 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
     }
     *page = d == DIRECTION_READ ? ZERO : OWN;
     if (d == DIRECTION_READ) {
-        touched.again_malloc += m->kept;
+        touched.again_malloc += m->kept == KEPT;
         return &touched.zero_read;
     }
     bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
     touched.malloc_writes += is_malloc;
-    touched.again_malloc += m->kept || (is_malloc && before && !(p->calls_seen && m->kind == MALLOC));
+    touched.again_malloc += m->kept == KEPT || (is_malloc && before && !(p->calls_seen && m->kind == MALLOC));
     return before ? &touched.again : first_write(m->kind);
 }
 
