@@ -1,10 +1,12 @@
 //! Tails of single operations: what stalls a worker is in its histogram, and as long as it was. No test asserts that a machine
 //! is fast: a worker that was stopped cannot have been faster than its stop.
 
+use crate::support::place::Place;
 use crate::support::sides::{Launch, Side, Worker};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::{ClockId, clock_gettime};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::{fs, time::Duration};
 
 fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
@@ -71,4 +73,53 @@ fn each_stop_of_a_worker_is_in_its_histogram_and_as_long_as_it_was() {
         }
         assert!(seen >= 3, "load={load}: {seen} of {} stops were within a phase", stops.len());
     }
+}
+
+/// Stops the workers of a laboratory one after the other, so that a worker has some 100 operations between two stops.
+fn stop_again_and_again(laboratory: &mut Child) {
+    while laboratory.try_wait().unwrap().is_none() {
+        let children = format!("/proc/{0}/task/{0}/children", laboratory.id());
+        let children = fs::read_to_string(children).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let program = fs::read_link(format!("/proc/{child}/exe")).unwrap_or_default();
+            let is_worker = program.file_name().is_some_and(|name| name.to_string_lossy().contains("worker-c-"));
+            if is_worker && let Some(process) = Pid::from_raw(child.parse().unwrap()) {
+                stop(process, Duration::from_millis(5));
+            }
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// A recording of messages, and two copies of it: a side of three runs that do not scatter. Which verdict ends with which code
+/// is tested, and not the noise of a machine.
+fn recorded(place: &Place, is_slowed: bool) -> Vec<String> {
+    let names = ["first", "second", "third"].map(|name| place.file(&format!("home/{name}-{is_slowed}")));
+    let limits = ["--launches", "4", "--budget", "12s", "--out", names[0].to_str().unwrap()];
+    let mut run = place.command(&[&["run", "tail/message@c-O3"], &limits[..]].concat());
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    if is_slowed {
+        stop_again_and_again(&mut run);
+    }
+    let ended = run.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    for name in &names[1..] {
+        assert!(Command::new("cp").arg("-r").args([&names[0], name]).status().unwrap().success());
+    }
+    names.map(|name| name.display().to_string()).to_vec()
+}
+
+#[test]
+fn a_gate_on_tails_fails_where_workers_were_stopped_and_passes_the_other_way_round() {
+    let place = Place::new();
+    let [plain, slowed] = [false, true].map(|is_slowed| recorded(&place, is_slowed));
+    let gate = |a: &[String], b: &[String]| {
+        let words = ["compare", "--gate", "p99.9:90%", "--expect", "huge_pages"].map(str::to_owned);
+        let words: Vec<String> = words.iter().chain(a).chain(&["--".to_owned()]).chain(b).cloned().collect();
+        place.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let slower = gate(&plain, &slowed);
+    assert!(slower.code == 2 && slower.out.contains("p99.9 per operation"), "{}{}", slower.out, slower.err);
+    let faster = gate(&slowed, &plain);
+    assert_eq!(faster.code, 0, "{}{}", faster.out, faster.err);
 }

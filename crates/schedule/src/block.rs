@@ -39,8 +39,9 @@ impl ComparisonSet {
         self.block_s.unwrap_or_else(forecast_s).max(1e-6)
     }
 
-    pub fn holds(&self, view: &View, cell: usize) -> bool {
-        self.launch_groups.iter().any(|&group| view.group(group).cells.contains(&cell))
+    /// Tells whether it has one of these cells.
+    pub fn holds(&self, view: &View, cells: &[usize]) -> bool {
+        self.launch_groups.iter().any(|&group| cells.iter().any(|cell| view.group(group).cells.contains(cell)))
     }
 }
 
@@ -80,10 +81,7 @@ impl LaunchBlock {
         let block = set.blocks;
         while let Some(launch_group) = self.order.pop() {
             let signed = i32::try_from(block).unwrap_or(i32::MAX);
-            if view.forecast.has_launch(launch_group, block)
-                || taking_part(view.state, &shared.finished, launch_group, signed).is_empty()
-                || !view.comes(launch_group, block)
-            {
+            if !view.lacks(launch_group, block) || taking_part(view.state, &shared.finished, launch_group, signed).is_empty() {
                 continue;
             }
             if view.spent_s >= until_s || view.spent_s + view.launch_s(launch_group) > until_s {

@@ -36,8 +36,7 @@ enum ClaimPhase {
 
 impl Claims {
     pub fn new(comparisons: Vec<(Vec<Cell>, bool)>) -> Claims {
-        let (sets, places) = (Vec::new(), Vec::new());
-        Claims { comparisons, second_pass: false, phase: ClaimPhase::Pilots, sets, places, block: None }
+        Claims { comparisons, second_pass: false, phase: ClaimPhase::Pilots, sets: Vec::new(), places: Vec::new(), block: None }
     }
 
     pub fn step(&mut self, view: &View, shared: &mut Shared) -> Result<StepResult> {
@@ -126,7 +125,7 @@ impl Claims {
         let mut worth = vec![0.0; all.len()];
         for (cells, decides) in &self.comparisons {
             let cells: Vec<usize> = cells.iter().filter_map(|cell| place(view, cell)).collect();
-            let touched: Vec<usize> = (0..all.len()).filter(|&set| touches(view, &all[set].1, &cells)).collect();
+            let touched: Vec<usize> = (0..all.len()).filter(|&set| all[set].1.holds(view, &cells)).collect();
             let weight = if *decides { 1.0 } else { 1.0 / BESIDE };
             touched.iter().for_each(|&set| worth[set] += weight / touched.len() as f64);
         }
@@ -144,6 +143,11 @@ impl Claims {
         }
         let kept = all.into_iter().enumerate().filter(|(set, _)| admitted.contains(set));
         (self.places, self.sets) = kept.map(|(_, pair)| pair).unzip();
+        // A launch group that joins a set in the second pass begins with the first block, which the others have.
+        for set in &mut self.sets {
+            let lacks = |&group: &usize| (0..set.blocks).find(|&block| view.lacks(group, block));
+            set.blocks = set.launch_groups.iter().filter_map(lacks).min().unwrap_or(set.blocks);
+        }
     }
 
     /// The order of a block of the least launches: experiments one after the other, so that compared cells are near in time.
@@ -160,9 +164,8 @@ impl Claims {
         let mut lacking: BTreeSet<usize> = BTreeSet::new();
         for comparison in view.forecast.undecided(view.state)? {
             let cells: Vec<usize> = comparison.cells.iter().filter_map(|cell| place(view, cell)).collect();
-            let sets: Vec<usize> = (0..self.sets.len()).filter(|&set| touches(view, &self.sets[set], &cells)).collect();
-            let has_turn = comparison.likely || self.second_pass;
-            if has_turn && !sets.is_empty() && cells.len() == comparison.cells.len() {
+            let sets: Vec<usize> = (0..self.sets.len()).filter(|&set| self.sets[set].holds(view, &cells)).collect();
+            if (comparison.likely || self.second_pass) && !sets.is_empty() && cells.len() == comparison.cells.len() {
                 lacking.extend(cells);
                 open.push(Open { sets, launches: comparison.launches, weight: weight(&comparison) });
             }
@@ -174,16 +177,14 @@ impl Claims {
             open: set.is_open(view),
         };
         let progress: Vec<SetProgress> = self.sets.iter().map(progress).collect();
-        let (share, least_s) = BATCH_TIME;
-        let targets = batch(&progress, &open, view.left_s(), (view.left_s() * share).max(least_s));
+        let targets = batch(&progress, &open, view.left_s(), (view.left_s() * BATCH_TIME.0).max(BATCH_TIME.1));
         Ok(if targets.is_empty() { ClaimPhase::Over } else { ClaimPhase::Batch(targets) })
     }
 
     fn end(&self, view: &View, shared: &mut Shared) -> Result<()> {
         let open = view.forecast.undecided(view.state)?;
         let likely = open.iter().filter(|comparison| comparison.likely).count();
-        let near_edge = open.len() - likely;
-        shared.endings.push(Ending::Claims { likely, near_edge, launches: view.launches });
+        shared.endings.push(Ending::Claims { likely, near_edge: open.len() - likely, launches: view.launches });
         Ok(())
     }
 }
@@ -200,10 +201,6 @@ fn place(view: &View, wanted: &Cell) -> Option<usize> {
         let is_candidate = !planned.twin && planned.outcome.is_none();
         is_candidate && planned.cell.name() == wanted.name() && plain(&planned.cell) == parameters
     })
-}
-
-fn touches(view: &View, set: &ComparisonSet, cells: &[usize]) -> bool {
-    cells.iter().any(|&cell| set.holds(view, cell))
 }
 
 /// The forecast of a set's next block without finished cells, in seconds.

@@ -147,6 +147,11 @@ impl View<'_> {
             || self.alive(launch_group).iter().any(|cell| turns::comes(role(cell), block))
     }
 
+    /// Tells whether a group takes part in a block and was not launched in it.
+    pub fn lacks(&self, launch_group: usize, block: u32) -> bool {
+        !self.forecast.has_launch(launch_group, block) && self.comes(launch_group, block)
+    }
+
     /// Tells whether a group holds ranked cells or their baseline: ordinary methods of the baseline's worker.
     pub fn is_ranked(&self, launch_group: usize) -> bool {
         let group = self.group(launch_group);

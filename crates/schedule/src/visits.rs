@@ -353,7 +353,7 @@ fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
 
 fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> SetStanding {
     let widest = |ranked: bool| {
-        let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, width.cell));
+        let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, &[width.cell]));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
     let beside = set.launch_groups.iter().any(|&group| view.is_neighbor(group));

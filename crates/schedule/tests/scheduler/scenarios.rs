@@ -4,7 +4,7 @@ use record::decision::DecisionKind;
 use record::decision::{Ending, Reason};
 use record::method::Role;
 use record::outcome::Status;
-use record::plan::Plan;
+use record::plan::{LaunchGroup, Plan};
 use record::state::State;
 use record::summary::WarningKind;
 
@@ -121,6 +121,20 @@ fn of_two_lower_bounds_the_lesser_counts_however_few_launches_they_have() {
     let slow = [("touch", 1e8), ("populate-write", 8e7), ("limit-first", 7e7), ("limit-second", 5e7)];
     let (best, beaten, _) = with_lower_bounds(&slow.map(|(name, ns)| (name, Manner::Takes(ns, 0.0))));
     assert_eq!((best.as_str(), beaten.len()), ("limit-second", 0));
+}
+
+#[test]
+fn what_decides_no_claim_has_the_launches_of_an_interval_too() {
+    // As a state and the plain machine: two launch groups of one set, and only one of them decides.
+    let two = plan(|p| {
+        add_method(p, "wild");
+        let cell = p.launch_groups[0].cells.pop().unwrap();
+        p.launch_groups.push(LaunchGroup { cells: vec![cell], ..p.launch_groups[0].clone() });
+    });
+    let cells = ["touch", "populate-write"].map(|m| two.cells.iter().find(|c| c.cell.method == m).unwrap().cell.clone());
+    let undecided = UntilLaunched(cells.to_vec(), 17);
+    let done = Machine::new(&[("wild", Manner::Takes(7e5, 0.1))]).asking(&undecided).run(two);
+    assert_eq!(["touch", "wild"].map(|method| done.launches(method)), [17, 6]);
 }
 
 #[test]
