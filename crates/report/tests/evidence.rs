@@ -49,7 +49,7 @@ fn the_story_of_the_same_day_says_what_its_runs_say() {
     for run in ["same-day-1", "same-day-2"] {
         let summary: Summary = serde_json::from_str(&text(&format!("docs/evidence/runs/{run}/summary.json"))).unwrap();
         for (state, phase) in
-            ["plain", "fragmented-movable"].map(|state| [(state, "ready"), (state, "refault")]).into_flattened()
+            ["plain", "fragmented-movable"].map(|state| [(state, "ready"), (state, "refault")]).concat()
         {
             let is = |cell: &CellSummary, method: &str| {
                 let has = |key: &str, value: &str| cell.parameters.get(key).is_some_and(|is| is == value);
