@@ -21,6 +21,7 @@ fn a_page_that_nobody_may_serve_ends_the_guest_in_words() {
         ("access", "mixed"),
         ("cache", "hot"),
         ("clones", "1"),
+        ("pin", "none"),
     ];
     let ended = launch.alone(&worker, &[(worker.method("restore", "uffd-thread"), &set)], 1);
     match ended.transcript.endings.first() {
