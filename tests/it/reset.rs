@@ -5,6 +5,11 @@ use record::transcript::SideEnding;
 
 /// One launch of these methods: 4 MiB, every tenth page dirty.
 fn ended(methods: &[&str], image: &str, history: &str) -> Ended {
+    ended_beside("1", methods, image, history)
+}
+
+/// The same beside other threads.
+fn ended_beside(running: &str, methods: &[&str], image: &str, history: &str) -> Ended {
     let worker = Worker::native("c-O3");
     let known = [
         ("bytes", "4194304"),
@@ -14,7 +19,7 @@ fn ended(methods: &[&str], image: &str, history: &str) -> Ended {
         ("read", "same"),
         ("history", history),
         ("pages", "small"),
-        ("running", "1"),
+        ("running", running),
         ("regions", "32"),
         ("keep", "262144"),
     ];
@@ -32,6 +37,15 @@ fn ended(methods: &[&str], image: &str, history: &str) -> Ended {
 #[test]
 fn every_native_method_conforms() {
     conforms("reset", &["reset/memset@c-O0", "reset/dontneed@c-O3", "reset/fork-server@c-O3"]);
+}
+
+/// Where the kernel tracks writes by soft-dirty bits, nothing is skipped beside the threads.
+#[test]
+fn a_slot_that_is_skipped_beside_threads_leaves_the_next_one_its_processors() {
+    let ended = ended_beside("2", &["soft-dirty", "dontneed"], "zero", "same");
+    let skips: Vec<_> = ended.transcript.endings.iter().filter(|e| matches!(e, SideEnding::Skip { .. })).collect();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!(skips.len() <= if processors > 1 { 1 } else { 2 }, "{skips:?}");
 }
 
 #[test]

@@ -116,6 +116,7 @@ __attribute__((noreturn)) void child_end(const char *line);
 
 /* outcome.c */
 extern sigjmp_buf slot_exit;      /* where fail() and skip() return to */
+extern void (*slot_left)(void);   /* ends what a slot that returned there left running; NULL: nothing */
 extern const char *current_phase; /* NULL between phases */
 extern volatile int current_slot, current_cell;
 extern bool sides_agree;          /* the slot ends on both sides alike */

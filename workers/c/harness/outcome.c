@@ -2,6 +2,7 @@
 #include "core.h"
 
 sigjmp_buf slot_exit;
+void (*slot_left)(void);
 const char *current_phase;
 volatile int current_slot = -1, current_cell = -1;
 bool sides_agree;

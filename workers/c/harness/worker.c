@@ -70,6 +70,8 @@ static void run_slot(struct cell *cell, int number, int round)
             pool_facts(s);
         }
     }
+    if (slot_left)
+        slot_left();
     pool_close(s);
     huge_pages_after();
     pin_end();

@@ -1,5 +1,6 @@
 /* See others.h. Nothing here is measured but others_catch_up(), and the passes of the threads themselves. */
 #include "others.h"
+#include "core.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -54,6 +55,18 @@ static void *live(void *argument)
     }
 }
 
+static void go(struct others *all)
+{
+    atomic_store_explicit(&all->begun, all->turn, memory_order_release);
+}
+
+static void others_end(struct others *all)
+{
+    atomic_store_explicit(&all->ended, all->turn, memory_order_release);
+    if (all->asleep)
+        syscall(SYS_futex, &all->ended, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
 static void run_on(struct slot *s, int cpu)
 {
     cpu_set_t one;
@@ -68,6 +81,17 @@ static size_t bytes_of(unsigned count)
     return sizeof(struct others) + count * sizeof(struct other);
 }
 
+static struct others *open_others;
+
+/* A slot that is skipped or fails beside them would leave threads that yield for ever, and its own thread on one CPU: the
+ * slots behind it saw no second CPU. */
+static void leave(void)
+{
+    go(open_others);
+    others_end(open_others);
+    others_close(open_others);
+}
+
 struct others *others_open(struct slot *s)
 {
     size_t running = key_size(s, "running"), warm = WARM_PAGES * s->page_bytes;
@@ -79,6 +103,8 @@ struct others *others_open(struct slot *s)
     struct others *all = mmap(NULL, bytes_of(count), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check_map(s, all);
     *all = (struct others){.count = count, .page_bytes = s->page_bytes};
+    open_others = all;
+    slot_left = leave;
     int cpu = 0;
     for (unsigned i = 0; i <= all->count; i++, cpu++) {
         while (!CPU_ISSET(cpu, &before))
@@ -92,14 +118,16 @@ struct others *others_open(struct slot *s)
         check_map(s, other->pages);
         if ((errno = pthread_create(&other->thread, NULL, live, other)) != 0)
             fail(s, "pthread_create");
+        other->lives = true;
     }
     return all;
 }
 
 void others_close(struct others *all)
 {
+    slot_left = NULL;
     atomic_store(&all->closing, true);
-    for (unsigned i = 0; i < all->count; i++) {
+    for (unsigned i = 0; i < all->count && all->each[i].lives; i++) {
         pthread_join(all->each[i].thread, NULL);
         munmap(all->each[i].pages, WARM_PAGES * all->page_bytes);
     }
@@ -118,11 +146,6 @@ void others_arm(struct others *all, bool by_owed)
         sched_yield();
 }
 
-static void go(struct others *all)
-{
-    atomic_store_explicit(&all->begun, all->turn, memory_order_release);
-}
-
 void others_start(struct others *all)
 {
     others_arm(all, false);
@@ -137,9 +160,7 @@ void others_start(struct others *all)
 
 void others_stop(struct others *all)
 {
-    atomic_store_explicit(&all->ended, all->turn, memory_order_release);
-    if (all->asleep)
-        syscall(SYS_futex, &all->ended, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    others_end(all);
     while (atomic_load(&all->done) < all->count)
         sched_yield();
 }

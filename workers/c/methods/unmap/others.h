@@ -15,6 +15,7 @@ struct other {
     _Atomic uint64_t passes;              /* written by its thread at the end of each turn */
     uint64_t elapsed_ns, cpu_ns, owed;    /* of its last turn; passes that it lost */
     int ran_on;
+    bool lives;                           /* there is a thread to join */
 } __attribute__((aligned(128)));
 
 struct others {
