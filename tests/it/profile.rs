@@ -371,8 +371,9 @@ fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
         };
         let said = place.run(&[&options[..], &[program.to_str().unwrap()]].concat());
         assert_eq!(said.code, 0, "{} {}", said.out, said.err);
-        assert!(said.out.contains(&format!("Its allocator is {name}.")), "{}", said.out);
-        let tried = said.out.split("pagewise · try").nth(1).unwrap().replace("\n    ", " ");
+        let out = said.out.replace("\n    ", " ");
+        assert!(out.contains(&format!("Its allocator is {name}.")), "{out}");
+        let tried = out.split("pagewise · try").nth(1).unwrap();
         let line = |arm: &str| tried.lines().find(|line| line.starts_with(&format!("  {arm}: ")));
         assert!(line(huge).is_some_and(|line| line.contains("huge pages")) && line("keep").is_none(), "{tried}");
         assert!(line(&huge.replace("thp", "keep")).is_some(), "{tried}");
