@@ -335,14 +335,14 @@ fn exported_source_compiles_and_says_the_same() {
 #[test]
 fn a_question_is_answered_and_saved_and_read_again() {
     let place = Place::new();
-    let answered = said(&mut place.command(&["advise", "copy", "--bytes", "64KiB", "--budget", "6s", "--json"]));
+    let answered = said(&mut place.command(&["advise", "copy", "--bytes", "64KiB", "--budget", "3s", "--json"]));
     assert!([0, 4].contains(&answered.code), "{}", answered.err);
     let answer = conforms("advice-answer", &answered.out);
     assert_eq!((&answer["question"], &answer["bytes"]), (&Value::from("copy"), &Value::from(65536)));
     assert!(!answer["runs"].as_array().unwrap().is_empty());
     let path = place.file("deep/advice.json");
     let out = path.to_str().unwrap();
-    let saved = said(&mut place.command(&["advise", "copy", "--save", "--budget", "8s", "--out", out]));
+    let saved = said(&mut place.command(&["advise", "copy", "--save", "--budget", "4s", "--out", out]));
     assert_eq!(saved.code, 0, "{}", saved.err);
     let text = std::fs::read_to_string(&path).unwrap();
     conforms("advice", &text);

@@ -136,7 +136,7 @@ fn an_endless_function_ends_at_the_limit() {
     let place = Place::new();
     let text = "BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(endless) { for (volatile int i = 0;; i++); }\n\
                 BENCH(stopped) { raise(SIGSTOP); }\n";
-    let (_, summary) = bench(&place, &format!("#include <signal.h>\n{text}"), &["--time-limit", "4s"]);
+    let (_, summary) = bench(&place, &format!("#include <signal.h>\n{text}"), &["--time-limit", "2s"]);
     for (function, status) in [("endless", "failed"), ("stopped", "failed"), ("sound", "ok")] {
         let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
         assert_eq!(cell["status"], status, "{cell}");
@@ -204,7 +204,7 @@ fn a_function_is_compared_with_a_built_in_method_that_comes_to_the_same() {
     let data = place.file("data.bin");
     std::fs::write(&data, (0..1 << 20).map(|i: u32| ((i * 7) >> 3) as u8).collect::<Vec<_>>()).unwrap();
     let file = format!("file={}", data.display());
-    let more = ["--with", "read/mmap", "--set", &file, "--set", "cache=hot"];
+    let more = ["--with", "read/mmap", "--set", &file, "--set", "cache=hot", "--launches", "4"];
     let (result, summary) = bench(&place, READERS, &more);
     // What else the machine reads meanwhile may make a cell untrusted too.
     for (cell_name, is_wrong) in [("by_fread@own", false), ("mmap@c-O3", false), ("wrong@own", true)] {

@@ -15,7 +15,7 @@ fn example(name: &str) -> PathBuf {
 /// Runs a compiler; false where it is not installed.
 fn compiled(place: &Place, command: &mut Command) -> bool {
     let name = command.get_program().to_string_lossy().into_owned();
-    match command.env("HOME", place.file("home")).env("GOCACHE", place.file("home/go")).output() {
+    match command.env("HOME", place.file("home")).env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/go")).output() {
         Err(_) => {
             skip(&format!("{name} is not installed"));
             false
@@ -28,7 +28,7 @@ fn compiled(place: &Place, command: &mut Command) -> bool {
 }
 
 fn measured(place: &Place, what: &str, functions: &[&str]) {
-    let result = said(&mut place.command(&["bench", what, "--launches", "6", "--budget", "60s", "--json"]));
+    let result = said(&mut place.command(&["bench", what, "--launches", "3", "--budget", "60s", "--json"]));
     let summary: Value = serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
     for function in functions {
         let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
@@ -120,7 +120,7 @@ fn a_target_of_cargo_bench_is_measured_and_tested() {
     let result = said(
         measured
             .env("RUSTUP_HOME", &rustup)
-            .args(["--", "--launches", "6", "--budget", "60s", "--json", "--set", "elements=1000"]),
+            .args(["--", "--launches", "3", "--budget", "60s", "--json", "--set", "elements=1000"]),
     );
     let summary: Value = serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
     for function in ["grow", "reserve"] {

@@ -255,7 +255,7 @@ fn forge(value: &mut Value) {
 #[test]
 fn advice_believes_no_forged_summary_and_holds_few_of_many_runs() {
     let place = Place::new();
-    let ask = ["advise", "fault", "--bytes", "1MiB", "--budget", "6s", "--json"];
+    let ask = ["advise", "fault", "--bytes", "1MiB", "--budget", "3s", "--json"];
     let first = place.run(&ask);
     assert!([0, 4].contains(&first.code), "{}", first.err);
     let store = place.file("data/pagewise/runs");

@@ -91,6 +91,12 @@ const USERS: [&str; 19] = [
     "fault/shared-second", "fork/fork",
 ];
 
+/// Methods that make memory files.
+const MEMORY_FILES: [&str; 9] = [
+    "share/memfd", "share/memfd-huge", "share/memfd-hugetlb", "message/spin-ring", "transfer/shm-ring",
+    "transfer/memfd-handover", "transfer/memfd-sealed", "fault/uffd-minor", "fault/shared-second",
+];
+
 /// The suite's lines about these methods of the optimised worker, by a command that ends with the verb.
 fn suite_lines(place: &Path, mut command: Command, methods: &[&str]) -> Vec<String> {
     command.env("COLUMNS", "1000").env("XDG_CACHE_HOME", place).env("XDG_DATA_HOME", place).env("PAGEWISE_LOCK", place);
@@ -162,7 +168,7 @@ fn memory_files_are_made_where_they_must_not_be_executable() {
     let place = tempfile::tempdir().unwrap();
     let mut command = unshare();
     command.arg(env!("CARGO_BIN_EXE_pagewise")).arg("check");
-    let lines = suite_lines(place.path(), command, &USERS);
+    let lines = suite_lines(place.path(), command, &MEMORY_FILES);
     for method in ["share/memfd@", "message/spin-ring@", "transfer/shm-ring@", "transfer/memfd-sealed@", "fault/shared-second@"]
     {
         assert!(lines.iter().any(|l| l.starts_with("ok") && l.contains(method)), "{method}: {lines:#?}");
