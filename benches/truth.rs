@@ -155,8 +155,8 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
     };
     for (method, _) in &row.ways {
         match cell(method) {
-            Some(cell) if cell.status == record::outcome::Status::Ok => {}
-            Some(cell) => println!("  {method}: {}", report::phrases::reason(&cell.outcome())),
+            Some(cell) if cell.outcome.status == record::outcome::Status::Ok => {}
+            Some(cell) => println!("  {method}: {}", report::phrases::reason(&cell.outcome)),
             None => println!("  {method}: no figure for {total}"),
         }
     }

@@ -431,5 +431,5 @@ fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
 
 /// 4 where no cell could be measured.
 pub(super) fn nothing_measured(summary: &Summary) -> u8 {
-    u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
+    u8::from(summary.cells.iter().all(|c| c.outcome.status != Status::Ok) && !summary.cells.is_empty()) * 4
 }

@@ -4,7 +4,7 @@ use super::{select, states, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
-use record::claim::{Claim, ClaimKind, Job, ResolvedClaim, ResolvedJob};
+use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob};
 use record::experiment::{Experiment, ParameterList};
 use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,11 +138,12 @@ fn settle(resolved: &mut ResolvedJob, job: &Job) {
     let needed = resolved.points.len().max(1);
     if resolved.way.len() < needed || job.other.is_some() && resolved.other.len() < needed {
         let lacking = if resolved.way.len() < needed { &job.way } else { job.other.as_ref().unwrap_or(&job.way) };
-        resolved.left_out = format!("no worker here is {}", lacking.rsplit('@').next().unwrap_or(lacking));
-        resolved.way.clear();
-        resolved.other.clear();
+        let worker = lacking.rsplit('@').next().unwrap_or(lacking).to_owned();
+        resolved.left_out = Some(NoVerdict::NoWorker { worker });
     } else if resolved.way == resolved.other && job.other_total.is_none() {
-        resolved.left_out = "both sides are the same on this machine, such as one thread and N where N is 1".to_owned();
+        resolved.left_out = Some(NoVerdict::SameSides);
+    }
+    if resolved.left_out.is_some() {
         resolved.way.clear();
         resolved.other.clear();
     }
@@ -170,7 +171,7 @@ pub fn affordable(
 ) -> Vec<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (i, one) in claims.iter().enumerate() {
-        let wanted = |j: &usize| one.jobs[*j].left_out.is_empty() && !is_answered(one, *j);
+        let wanted = |j: &usize| one.jobs[*j].left_out.is_none() && !is_answered(one, *j);
         open.extend((0..one.jobs.len()).filter(wanted).map(|j| (i, j)));
     }
     let mut chosen: Vec<Cell> = Vec::new();
@@ -186,9 +187,7 @@ pub fn affordable(
         let Some(next) = cheapest else { break };
         let ((i, j), more_s) = (open.remove(next), costs[next]);
         if spent_s + more_s > budget_s {
-            let job = &mut claims[i].jobs[j];
-            job.left_out = format!("the budget did not reach it; it needs about {more_s:.0} s");
-            job.for_lack_of_time = true;
+            claims[i].jobs[j].left_out = Some(NoVerdict::Budget { needed_s: Some(more_s) });
             continue;
         }
         spent_s += more_s;

@@ -102,26 +102,26 @@ pub(super) fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Resul
         let method = &planned.method;
         for side in planned.cell.sides() {
             let worker = worker::find(all, side)?;
-            if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
-                planned.outcome = Some(Outcome::new(Status::Skipped, reason));
+            if let Some(cause) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
+                planned.outcome = Some(Outcome::because(Status::Skipped, cause));
                 continue;
             }
             match worker.start() {
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
                 }
-                Err(reason) => {
-                    let cause = worker.package().map(|package| Cause::NotInstalled { package: package.to_owned() });
-                    planned.outcome = Some(Outcome { cause, ..Outcome::new(Status::Skipped, reason) });
+                Err(error) => {
+                    let package = worker.package().map(str::to_owned);
+                    let cause = Cause::NoWorker { error: error.to_owned(), package };
+                    planned.outcome = Some(Outcome::because(Status::Skipped, cause));
                 }
             }
         }
         if let Some((library, package)) = &method.preload
             && worker::find_library(library)?.is_none()
         {
-            let reason = format!("{library} is not installed; the package {package} has it");
-            let cause = Some(Cause::NotInstalled { package: package.clone() });
-            planned.outcome = Some(Outcome { status: Status::Skipped, reason, cause });
+            let cause = Cause::NotInstalled { package: package.clone(), library: Some(library.clone()) };
+            planned.outcome = Some(Outcome::because(Status::Skipped, cause));
         }
     }
     Ok(hashes)

@@ -4,7 +4,7 @@ use super::wish::Wish;
 use anyhow::{Context, Result, bail};
 use files::{EntryKind, Folder};
 use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::{cell::Cell, experiment::Experiment, plan::PlannedCell, sizes};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -131,8 +131,8 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
 pub fn settle(cells: &mut [PlannedCell], experiments: &[Experiment], allow_system_changes: bool) {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
         let experiment = experiments.iter().find(|e| e.name == planned.cell.experiment);
-        let reason = experiment.and_then(|e| refusal(e, &planned.cell, allow_system_changes));
-        planned.outcome = reason.map(|reason| Outcome::new(Status::Refused, reason));
+        let cause = experiment.and_then(|e| refusal(e, &planned.cell, allow_system_changes));
+        planned.outcome = cause.map(|cause| Outcome::because(Status::Refused, cause));
     }
 }
 
@@ -140,38 +140,35 @@ fn is_bound(value: &str) -> bool {
     Bound::parse(value).is_some()
 }
 
-/// Why a cell cannot be, or may not be measured here.
-fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> Option<String> {
+/// The cause for which a cell cannot be, or may not be measured here.
+fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> Option<Cause> {
     let value = |concern| experiment.value(cell, concern);
     let key = |concern| experiment.key(concern).unwrap_or_default();
     let (cache, memory) = (key(Concern::PageCache), key(Concern::MemoryBound));
     let cold = value(Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
     let in_memory = value(Concern::FilePlace) == Some(TMPFS);
-    let bounded = value(Concern::MemoryBound).is_some_and(is_bound);
     let forbidden = cell.parameters.iter().find(|(key, value)| {
         !allow_system_changes && experiment.parameters.get(*key).is_some_and(|p| p.system_changes.contains(value))
     });
     if let Some((key, value)) = forbidden {
-        return Some(format!("{key}={value} is made for the run; --allow-system-changes permits it"));
+        return Some(Cause::MadeValue { key: key.clone(), value: value.clone() });
     }
-    match () {
-        () if in_memory && cold => Some(
-            "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it".to_owned(),
-        ),
-        () if value(Concern::PageCache) == Some(DROPPED) && !allow_system_changes => {
-            Some(format!("{cache}={DROPPED} empties everybody's page cache; --allow-system-changes permits it"))
-        }
-        () if bounded && in_memory => {
-            Some(format!("a file in tmpfs is charged to the memory cgroup of whoever made it, so {memory}= cannot bound it"))
-        }
-        () if bounded && !cold => {
-            Some(format!("under a memory bound the file's pages come and go; take {cache}={COLD}, which evicts them first"))
-        }
-        () if bounded && !allow_system_changes => {
-            Some(format!("{memory}= needs a memory cgroup; --allow-system-changes permits making one"))
-        }
-        () => None,
+    if in_memory && cold {
+        return Some(Cause::ColdTmpfs);
     }
+    if value(Concern::PageCache) == Some(DROPPED) && !allow_system_changes {
+        return Some(Cause::DroppedCache { key: cache.to_owned(), value: DROPPED.to_owned() });
+    }
+    if !value(Concern::MemoryBound).is_some_and(is_bound) {
+        return None;
+    }
+    if in_memory {
+        return Some(Cause::BoundedTmpfs { key: memory.to_owned() });
+    }
+    if !cold {
+        return Some(Cause::BoundedWarm { key: cache.to_owned(), value: COLD.to_owned() });
+    }
+    (!allow_system_changes).then(|| Cause::NeedsCgroup { key: memory.to_owned() })
 }
 
 /// Skips readers that take no memory bound where nothing but bounded ones were asked for: they would have all of memory, and
@@ -184,8 +181,7 @@ pub fn settle_unbounded(cells: &mut [PlannedCell], experiments: &[Experiment], w
         let only_bounded = wished.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
         let value = |concern| experiment.value(&planned.cell, concern);
         if only_bounded && value(Concern::File).is_some() && value(Concern::MemoryBound).is_none() {
-            let reason = "it cannot be measured under a memory bound; the methods of the native worker can";
-            planned.outcome = Some(Outcome::new(Status::Skipped, reason));
+            planned.outcome = Some(Outcome::because(Status::Skipped, Cause::Unbounded));
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::worker::carried;
 use anyhow::{Result, bail};
 use record::experiment::{Experiment, Parameter, ParameterKind};
 use record::machine_state::{MachineState, PLAIN, STATE};
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::{plan::PlannedCell, sizes};
 use std::{path::Path, sync::LazyLock};
 
@@ -25,8 +25,6 @@ pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
     };
     Ok(Some(state))
 }
-
-/// The experiment with the state of the machine as a condition.
 pub(super) fn with_states(experiment: &Experiment) -> Experiment {
     let mut experiment = experiment.clone();
     let mine = STATES.iter().filter(|state| state.experiments.contains(&experiment.name));
@@ -73,21 +71,21 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
         let state = planned.cell.parameters.get(STATE).map(|name| find(name)).transpose()?.flatten();
         let Some(state) = state else { continue };
         let is_other = !state.bound.is_empty() && !state.bound.contains_key(&planned.cell.experiment);
-        let other = if is_other { Some(&state.only_reason) } else { None };
+        let other = is_other.then(|| Cause::Lacks { text: state.only_reason.clone() });
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
-        let foreign = foreign.then(|| format!("state={} is made within the native worker only", state.name));
-        if let Some(reason) = lacking(state).or(other.cloned()).or(foreign) {
-            planned.outcome = Some(Outcome::new(Status::Skipped, reason));
+        let foreign = foreign.then(|| Cause::NativeOnly { state: state.name.clone() });
+        if let Some(cause) = lacking(state).or(other).or(foreign) {
+            planned.outcome = Some(Outcome::because(Status::Skipped, cause));
         }
     }
     Ok(())
 }
 
-/// The reason for which this machine cannot be in the state, by the files that are there.
-pub fn lacking(state: &MachineState) -> Option<String> {
+/// The cause for which this machine cannot be in the state, by the files that are there.
+pub fn lacking(state: &MachineState) -> Option<Cause> {
     let exists = |path: &str| Path::new(path).exists();
     let holds = |path: &str| path.strip_prefix('!').map_or_else(|| exists(path), |path| !exists(path));
-    state.needs.iter().find(|(path, _)| !holds(path)).map(|(_, reason)| reason.clone())
+    state.needs.iter().find(|(path, _)| !holds(path)).map(|(_, text)| Cause::Lacks { text: text.clone() })
 }
 
 fn is_native(worker: &str) -> bool {

@@ -49,10 +49,10 @@ impl Bounds {
                 Ok(path) => {
                     bounds.cgroups.insert(bound, path);
                 }
-                Err(reason) => {
+                Err(cause) => {
                     let waits = |c: &usize| !bounds_itself(&state.plan, &state.cells[*c].cell);
                     let cells = cells.into_iter().filter(waits).collect();
-                    let outcome = Outcome::new(Status::Skipped, reason);
+                    let outcome = Outcome::because(Status::Skipped, cause);
                     settled.push(("a memory cgroup was tried".to_owned(), DecisionKind::Settled { cells, outcome }));
                 }
             }
@@ -83,34 +83,30 @@ fn bounds_itself(plan: &Plan, cell: &Cell) -> bool {
 /// Control text that passes the memory controller on.
 const PASS_ON: &str = "+memory";
 
-/// Makes a memory cgroup of so many bytes, or says why none can be made.
-pub(super) fn make_cgroup(name: &str, bytes: u64, guard: &mut dyn Undoing) -> Result<std::result::Result<PathBuf, String>> {
+/// A cgroup, or the cause for which none can be made.
+type Tried<T> = Result<std::result::Result<T, Cause>>;
+pub(super) fn make_cgroup(name: &str, bytes: u64, guard: &mut dyn Undoing) -> Tried<PathBuf> {
     make_one(Path::new("/"), name, &bytes.to_string(), guard)
 }
 
-/// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.
-fn make_one(root: &Path, name: &str, bound: &str, guard: &mut dyn Undoing) -> Result<std::result::Result<PathBuf, String>> {
-    let mut obstacles = Vec::new();
+/// Makes one cgroup in the first hierarchy and at the lowest level where that is possible; otherwise the first cause.
+fn make_one(root: &Path, name: &str, bound: &str, guard: &mut dyn Undoing) -> Tried<PathBuf> {
+    let bound = Bound::parse(bound).with_context(|| format!("{bound} is no bound"))?;
+    let mut first = None;
     for (own, version) in memory::cgroups(root) {
         for level in own.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
-            match make_at(level, version, name, bound, guard)? {
+            match make_at(level, version, name, &bound, guard)? {
                 Ok(path) => return Ok(Ok(path)),
-                Err(obstacle) => obstacles.push(obstacle),
+                Err(cause) => first = first.or(Some(cause)),
             }
         }
     }
-    let why = obstacles.first().map_or_else(|| "no memory controller is mounted".to_owned(), Clone::clone);
-    Ok(Err(format!("no memory cgroup can be made here ({why}); run as root, or in a cgroup that was delegated to you")))
+    Ok(Err(first.unwrap_or(Cause::NoCgroup { path: None, error: None })))
 }
 
-fn make_at(
-    level: &Path, version: u8, name: &str, bound: &str, guard: &mut dyn Undoing,
-) -> Result<std::result::Result<PathBuf, String>> {
-    let Some(bound) = Bound::parse(bound) else { return Ok(Err(format!("{bound} is no bound"))) };
+fn make_at(level: &Path, version: u8, name: &str, bound: &Bound, guard: &mut dyn Undoing) -> Tried<PathBuf> {
     let limit = match (version, bound.slows) {
-        (1, true) => {
-            return Ok(Err("cgroup version 1 has no memory.high; boot with systemd.unified_cgroup_hierarchy=1".to_owned()));
-        }
+        (1, true) => return Ok(Err(Cause::NoMemoryHigh)),
         (1, false) => "memory.limit_in_bytes",
         (_, true) => "memory.high",
         (_, false) => "memory.max",
@@ -127,24 +123,28 @@ fn make_at(
         Ok(()) => Ok(path),
         Err(error) => {
             let _ = kernel::remove_cgroup(&path);
-            Err(format!("{}: {error}", path.display()))
+            Err(refused(&path, &error))
         }
     })
 }
 
 /// In cgroup v2 a level must pass its memory controller on to the cgroups below it (Documentation/admin-guide/cgroup-v2.rst).
-fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Result<std::result::Result<(), String>> {
+fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Tried<()> {
     let list = |name: &str| kernel::read(level.join(name)).unwrap_or_default();
     let has = |text: String| text.split_whitespace().any(|word| Some(word) == PASS_ON.strip_prefix('+'));
     if !has(list("cgroup.controllers")) {
-        return Ok(Err(format!("{} has no memory controller", level.display())));
+        return Ok(Err(Cause::NoCgroup { path: Some(level.display().to_string()), error: None }));
     }
     if has(list("cgroup.subtree_control")) {
         return Ok(Ok(()));
     }
     let control = level.join("cgroup.subtree_control");
     guard.undo(Undo::Restore { setting: &control, text: "-memory" })?;
-    Ok(kernel::write(&control, PASS_ON).map_err(|error| format!("{}: {error}", control.display())))
+    Ok(kernel::write(&control, PASS_ON).map_err(|error| refused(&control, &error)))
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Cause {
+    Cause::NoCgroup { path: Some(path.display().to_string()), error: Some(error.to_string()) }
 }
 
 /// The pool of huge pages of the default size (Documentation/admin-guide/mm/hugetlbpage.rst).

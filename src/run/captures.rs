@@ -7,7 +7,7 @@ use crate::{plan::input::CAPTURE, run::launch::TimeLimit, worker};
 use anyhow::Result;
 use files::Folder;
 use record::concern::{Concern, DISK, TMPFS};
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::{
     cell::Cell, decision::DecisionKind, experiment::Experiment, folder::RunFolder, launches::End, plan::Plan, state::State,
 };
@@ -21,6 +21,8 @@ const CAPTURE_SEED: &str = "1";
 const SAID: &str = "capture.made";
 const MESSAGES: &str = "capture.messages";
 const MOST_BYTES: u64 = 1 << 16;
+/// Exit status of the helper where there is no room for a capture.
+const REFUSED: End = End::Exit(4);
 /// A capture is written at least this fast, in bytes per second; slower is given up.
 const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
 
@@ -156,14 +158,15 @@ fn make_one(
     };
     let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
     let ended = launch::launch(&[side], TimeLimit::Able(patience), signals)?;
-    let why = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
+    let text = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
     let place = Folder::open(folder.path())?;
     [SAID, MESSAGES].iter().for_each(|name| drop(place.remove(name)));
-    let why = why.lines().next().unwrap_or_default().trim_start_matches("make-capture: ").to_owned();
+    let text = text.lines().next().unwrap_or_default().trim_start_matches("make-capture: ").to_owned();
     Ok(match &ended.ends[0] {
         end if end.is_clean() => None,
-        End::Stopped => Some(Outcome::new(Status::Refused, "the run was stopped before its capture file was made")),
-        End::Exit(4) => Some(Outcome::new(Status::Refused, why)),
-        end => Some(Outcome::new(Status::Failed, format!("make-capture: {}: {why}", end.reason(false)))),
+        end => {
+            let status = if [REFUSED, End::Stopped].contains(end) { Status::Refused } else { Status::Failed };
+            Some(Outcome::because(status, Cause::NoCapture { end: end.clone(), text }))
+        }
     })
 }

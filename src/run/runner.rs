@@ -311,11 +311,11 @@ impl<'a> Runner<'a> {
         let (name, needed) = (first.parameters.get(STATE).cloned(), needs.into_iter().max().unwrap_or(0));
         match self.site.states.enter(name.as_deref(), &first.experiment, needed)? {
             Ok(seen) => Ok(Some(seen)),
-            Err(reason) => {
+            Err(cause) => {
                 let mine = |cell: &usize| self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref();
                 let open = |cell: &usize| self.state.cells[*cell].outcome.is_none() && mine(cell);
                 let cells = (0..self.state.cells.len()).filter(open).collect();
-                let outcome = Outcome::new(Status::Skipped, reason);
+                let outcome = Outcome::because(Status::Skipped, cause);
                 self.decide("the state was tried", DecisionKind::Settled { cells, outcome })?;
                 Ok(None)
             }

@@ -8,19 +8,22 @@ use super::guard::{Guard, Undo, Undoing};
 use crate::{plan::states, worker};
 use anyhow::{Context, Result, bail};
 use files::{Folder, kernel};
-use record::machine_state::{Counters, MachineState, StateSeen};
+use record::{
+    machine_state::{Counters, MachineState, StateSeen},
+    outcome::Cause,
+};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::{ffi::OsString, io, os::unix::process::CommandExt, time::Instant};
+use std::{ffi::OsString, os::unix::process::CommandExt, time::Instant};
 
 /// Memory of a bound worker besides its share of its need, in bytes.
 const WORKER_BYTES: u64 = 8 << 20;
 
-/// The reason why this machine cannot be in a state.
-fn lacks(reason: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, reason.into())
-}
+/// The cause for which this machine cannot be in a state.
+#[derive(Debug, thiserror::Error)]
+#[error("the state cannot be made: {0:?}")]
+struct Lacks(Cause);
 
 pub(super) struct States {
     folder: PathBuf,
@@ -77,7 +80,7 @@ impl Helper {
                 bail!("the holder of a state ended: {}", self.child.wait()?);
             }
             match line.trim_end().split_once('\t') {
-                Some(("lacks", reason)) => bail!(lacks(reason)),
+                Some(("lacks", text)) => bail!(Lacks(Cause::Lacks { text: text.to_owned() })),
                 Some((name, value)) => {
                     facts.insert(name.to_owned(), value.parse()?);
                 }
@@ -92,11 +95,11 @@ impl States {
         States { folder: folder.to_owned(), run: run.to_owned(), held: None }
     }
 
-    /// Has the machine in a state, or plain; the reason where this machine cannot be. `needed_bytes` is what a worker of the
+    /// Has the machine in a state, or plain; the cause where this machine cannot be. `needed_bytes` is what a worker of the
     /// experiment needs.
     pub fn enter(
         &mut self, name: Option<&str>, experiment: &str, needed_bytes: u64,
-    ) -> Result<std::result::Result<Option<StateSeen>, String>> {
+    ) -> Result<std::result::Result<Option<StateSeen>, Cause>> {
         let wanted = name.map(states::find).transpose()?.flatten();
         let begun = Instant::now();
         let share = wanted.and_then(|wanted| wanted.bound.get(experiment));
@@ -105,10 +108,7 @@ impl States {
         self.held = self.held.take().filter(fits);
         let Some(state) = wanted else { return Ok(Ok(None)) };
         let before = match self.counters(state, bound_bytes) {
-            Err(error) => match error.downcast_ref::<io::Error>() {
-                Some(reason) if reason.kind() == io::ErrorKind::Unsupported => return Ok(Err(reason.to_string())),
-                _ => return Err(error),
-            },
+            Err(error) => return error.downcast().map(|Lacks(cause)| Err(cause)),
             Ok(before) => before,
         };
         let (name, relieves) = (state.name.clone(), state.relieves.clone());
@@ -158,8 +158,8 @@ impl States {
 impl Held {
     fn make(state: &'static MachineState, bound_bytes: Option<u64>, folder: &Path, run: &str) -> Result<Held> {
         // Before a guard is told of what somebody else has begun to use.
-        if let Some(reason) = states::lacking(state) {
-            bail!(lacks(reason));
+        if let Some(cause) = states::lacking(state) {
+            bail!(Lacks(cause));
         }
         let mut guard = Guard::start()?;
         let run = format!("{run}-state");
@@ -167,7 +167,7 @@ impl Held {
         let place = Folder::open(folder)?.make_folder(format!("scratch-pagewise-{run}"))?.path().canonicalize()?;
         let zram = free_zram();
         if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
-            bail!(lacks("every zram device is in use"));
+            bail!(Lacks(Cause::NoZram));
         }
         let number = rustix::fs::stat(&place)?.st_dev;
         let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
@@ -187,7 +187,7 @@ impl Held {
         let mut cgroup = None;
         if let Some(bytes) = bound_bytes {
             let name = format!("pagewise-{run}-memory");
-            cgroup = Some(bound::make_cgroup(&name, bytes, &mut guard)?.map_err(lacks)?);
+            cgroup = Some(bound::make_cgroup(&name, bytes, &mut guard)?.map_err(Lacks)?);
         }
         let arguments: Vec<String> = state.make.iter().map(|word| here(word)).collect();
         let helper = Helper::start(&place, &arguments)?;
@@ -208,13 +208,13 @@ impl Held {
 }
 
 fn set(setting: &Path, text: &str, guard: &mut Guard) -> Result<()> {
-    let name = setting.display();
-    let old = kernel::read(setting).map_err(|_| lacks(format!("the kernel has no {name}")))?;
+    let name = setting.display().to_string();
+    let old = kernel::read(setting).map_err(|_| Lacks(Cause::NoSetting { name: name.clone() }))?;
     // A list of choices has the current one in brackets.
     let chosen = old.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
     guard.undo(Undo::Restore { setting, text: chosen.unwrap_or(old.trim()) })?;
     if !text.is_empty() {
-        kernel::write(setting, text).map_err(|error| lacks(format!("{name}: {error}; run as root")))?;
+        kernel::write(setting, text).map_err(|error| Lacks(Cause::SettingRefused { name, error: error.to_string() }))?;
     }
     Ok(())
 }

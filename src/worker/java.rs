@@ -6,7 +6,7 @@ use super::cache::{built, is_built, put};
 use super::{Maker, Started, Worker, carried};
 use anyhow::{Context, Result, bail};
 use files::Folder;
-use record::folder::sha256_hex;
+use record::{folder::sha256_hex, outcome::Cause};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, process::Command};
 
@@ -100,11 +100,11 @@ fn java_version(program: &Path) -> Result<String> {
 }
 
 /// Tells whether a JDK of a worker's name has what a method needs; the reason where it has not.
-pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
+pub(super) fn lacks(worker: &str, needs: &str) -> Option<Cause> {
     let needed = needs.strip_prefix("java-")?;
     let have = worker.strip_prefix("java-")?;
     let (needed, have): (u32, u32) = (needed.parse().ok()?, have.parse().ok()?);
-    (have < needed).then(|| format!("it needs JDK {needed} or newer, and this is {have}: name a newer one by --java"))
+    (have < needed).then_some(Cause::OldJdk { needed, have })
 }
 
 fn key(jdk: &Jdk, list: &str) -> String {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use files::{File, Temporary};
 use record::method::{Heading, Method};
-use record::sizes;
+use record::{outcome::Cause, sizes};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{borrow::Cow, collections::BTreeMap, ffi::OsString, io::IsTerminal};
@@ -176,8 +176,8 @@ impl Worker {
         matches!(self.maker, Maker::Java(_))
     }
 
-    /// Why it cannot do what needs this, where it cannot: its toolchain is too old.
-    pub fn lacks(&self, needs: &str) -> Option<String> {
+    /// The cause where its toolchain is too old for a need.
+    pub fn lacks(&self, needs: &str) -> Option<Cause> {
         java::lacks(&self.name, needs)
     }
 

@@ -51,6 +51,46 @@ fn no_code_reads_a_sentence_back() {
     none("sentences that are read back", &sources.flat_map(read_back).collect::<Vec<_>>());
 }
 
+/// Enums that say why, by variants with figures.
+const FACTS: [&str; 9] =
+    ["Cause", "LaunchFault", "NoVerdict", "Difference", "Fault", "Finding", "Missed", "WarningKind", "NoteKind"];
+
+/// Variants of these whose figures hold a sentence: a quoted text of three words or more before the variant ends.
+fn sentences_in_facts((path, text): &Source) -> Vec<String> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let variants = FACTS.iter().flat_map(|name| code.match_indices(&format!("{name}::")).map(|(at, _)| at).collect::<Vec<_>>());
+    let is_written = |at: &usize| {
+        let end = code[*at..].find("\n\n").map_or(code.len(), |end| at + end);
+        let Some((_, figures)) = code[*at..end].split_once('{').filter(|(name, _)| !name.contains(['\n', ';', ')'])) else {
+            return false;
+        };
+        let mut depth = 1;
+        let closed = figures.char_indices().find(|(_, c)| {
+            depth += i32::from(*c == '{') - i32::from(*c == '}');
+            depth == 0
+        });
+        let quoted = figures[..closed.map_or(figures.len(), |(at, _)| at)].split('"').skip(1).step_by(2);
+        quoted.into_iter().any(|text| text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() > 2)
+    };
+    variants.filter(is_written).map(|at| format!("{path}:{}", code[..at].lines().count())).collect()
+}
+
+#[test]
+fn facts_hold_figures_and_no_sentence() {
+    let sources = laboratory();
+    none("sentences in facts", &sources.iter().flat_map(sentences_in_facts).collect::<Vec<_>>());
+    let source = |text: &str| ("x.rs".to_owned(), text.to_owned());
+    let written = "let cause = Cause::Lacks { text: \"there is no pool\".to_owned() };";
+    let made = "Err(Fault::Damaged {\n    error: format!(\"it has {count} launches, not 7\"),\n})";
+    assert_eq!([written, made].map(|text| sentences_in_facts(&source(text)).len()), [1, 1]);
+    let figures = "Cause::Bound { key: \"memory\".to_owned(), needed }; bail!(\"this is no fact\")";
+    assert!(sentences_in_facts(&source(figures)).is_empty());
+    // An outcome takes a cause and no text.
+    let outcome = std::fs::read_to_string(crate::source::root().join("crates/record/src/outcome.rs")).unwrap();
+    let fields = outcome.split("pub struct Outcome {").nth(1).and_then(|rest| rest.split('}').next()).unwrap();
+    assert!(!fields.contains("String"), "{fields}");
+}
+
 #[test]
 fn a_sentence_that_is_read_back_is_found() {
     let source = |line: &str| ("x.rs".to_owned(), line.to_owned());

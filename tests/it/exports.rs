@@ -93,7 +93,7 @@ fn benchstat_finds_a_line_a_launch_and_the_same_median() {
         let output = Command::new(&benchstat).args(["-format", "csv"]).arg(&path).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && !err.contains("error") && !err.contains("parsing"), "{err}");
-        for cell in shown(&summary).filter(|c| c.status == Status::Ok) {
+        for cell in shown(&summary).filter(|c| c.outcome.status == Status::Ok) {
             let headline = &summary.experiment(&cell.experiment).unwrap().headline;
             let mut walls: Vec<f64> = cell.per_launch.iter().filter_map(|l| l.wall_ns.get(headline).copied()).collect();
             let Some(median) = stats::quantile::median(&mut walls) else { continue };
@@ -102,7 +102,7 @@ fn benchstat_finds_a_line_a_launch_and_the_same_median() {
             let (capital, rest) = cell.experiment.split_at(1);
             let start = format!("{}{rest}/method={}/worker={}/", capital.to_uppercase(), cell.method, cell.worker);
             // A setting that another method lacks is no part of a name.
-            let mine = || shown(&summary).filter(|c| c.status == Status::Ok && c.experiment == cell.experiment);
+            let mine = || shown(&summary).filter(|c| c.outcome.status == Status::Ok && c.experiment == cell.experiment);
             let is_shared = |key: &&String| mine().all(|c| c.parameters.contains_key(*key));
             let shared = cell.parameters.iter().filter(|(key, _)| is_shared(key));
             let ends: Vec<String> = shared.map(|(k, v)| format!("{k}={v}")).collect();
@@ -158,10 +158,10 @@ fn prometheus_and_openmetrics_parsers_agree_with_the_summary() {
         let samples = |name: &str| found[parser][name].as_array().unwrap_or_else(|| panic!("{parser} {name}")).clone();
         assert_eq!(samples("pagewise_cell_status").len(), shown(&summary).count());
         let walls = samples("pagewise_wall_seconds");
-        let expected: usize = shown(&summary).filter(|c| c.status == Status::Ok).map(|c| c.phases.len()).sum();
+        let expected: usize = shown(&summary).filter(|c| c.outcome.status == Status::Ok).map(|c| c.phases.len()).sum();
         assert_eq!(walls.len(), expected, "{parser}");
         let sum: f64 = walls.iter().map(|s| s[1].as_f64().unwrap()).sum();
-        let own = shown(&summary).filter(|c| c.status == Status::Ok).flat_map(|c| c.phases.values());
+        let own = shown(&summary).filter(|c| c.outcome.status == Status::Ok).flat_map(|c| c.phases.values());
         let own: f64 = own.map(|p| p.per_unit_ns.median * 1e-9).sum();
         assert!(close(sum, own), "{sum} {own}");
         assert!(walls.iter().all(|s| s[0]["phase"].is_string() && s[0]["method"].is_string()));
@@ -225,7 +225,7 @@ fn junitparser_counts_the_outcomes() {
     for name in ["whole.json", "share-no-java.json", "interrupted.json"] {
         let summary = fixture(name);
         let Some(found) = read("junit", &file(place.path(), &summary, "junit"), None) else { return };
-        let count = |of: &[Status]| shown(&summary).filter(|c| of.contains(&c.status)).count() as u64;
+        let count = |of: &[Status]| shown(&summary).filter(|c| of.contains(&c.outcome.status)).count() as u64;
         assert_eq!(found["tests"].as_u64(), Some(shown(&summary).count() as u64));
         let skipping = [Status::Skipped, Status::Refused, Status::Untrusted];
         assert_eq!((found["skipped"].as_u64(), found["failures"].as_u64()), (Some(count(&skipping)), Some(0)), "{name}");
@@ -240,7 +240,7 @@ fn bencher_and_github_action_benchmark_take_the_medians() {
     let place = tempfile::tempdir().unwrap();
     for name in ["whole.json", "fault.json", "one-launch.json"] {
         let summary = fixture(name);
-        let ok = shown(&summary).filter(|c| c.status == Status::Ok && !c.phases.is_empty()).count();
+        let ok = shown(&summary).filter(|c| c.outcome.status == Status::Ok && !c.phases.is_empty()).count();
         let Some(bmf) = read("bmf", &file(place.path(), &summary, "bmf"), Some("bmf.schema.json")) else { return };
         let bmf = bmf.as_object().unwrap();
         assert_eq!(bmf.len(), ok, "{name}: names are unique");

@@ -127,7 +127,7 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
         .iter()
         .map(|u| {
             let folder = u["folder"].as_str().unwrap().strip_prefix(at).unwrap().split('/').nth(1).unwrap();
-            (folder, u["what"].as_str().unwrap())
+            (folder, u["fault"]["word"].as_str().unwrap())
         })
         .collect();
     unread.sort_unstable();
@@ -197,10 +197,10 @@ fn a_node_is_checked_in_one_line() {
         cell["low_ns"] = json!(1e-4);
     }
     fs::write(&file, criteria.to_string()).unwrap();
-    let odd = place.run(&["check-node", "--criteria", name, "--budget", "8s"]);
+    let odd = place.run(&["check-node", "--criteria", name, "--budget", "4s"]);
     assert!(odd.code == 3 && odd.out.lines().count() == 1 && odd.out.contains("ODD"), "{}{}", odd.out, odd.err);
     fs::write(&file, text.replace(&recorded.environment.headline()["kernel"], "another")).unwrap();
-    let unknown = place.run(&["check-node", "--criteria", name, "--budget", "8s"]);
+    let unknown = place.run(&["check-node", "--criteria", name, "--budget", "4s"]);
     assert!(unknown.code == 4 && unknown.out.contains("UNKNOWN"), "{}{}", unknown.out, unknown.err);
     // Another user's run cannot fail the check: it waits for that run, says so, and then takes the node.
     fs::write(&file, &text).unwrap();

@@ -105,7 +105,8 @@ fn endings(side: &Ended) -> &[SideEnding] {
 /// The side's words on why it did not run through.
 fn said(side: &Ended) -> String {
     let words = endings(side).iter().map(|ending| match ending {
-        SideEnding::Skip { reason, .. } | SideEnding::Fail { reason, .. } => reason.clone(),
+        SideEnding::Skip { reason, .. } => reason.clone(),
+        SideEnding::Fail { call, phase, error, .. } => format!("{call} in {phase}: {error}"),
         SideEnding::Crash { signal, phase, .. } => format!("{signal} in {phase}"),
     });
     words.chain(Some(side.messages.clone())).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("; ")

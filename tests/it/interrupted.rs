@@ -224,7 +224,9 @@ fn a_call_that_would_block_fails_with_the_offset() {
         let method = disturbed.worker.method(experiment, name);
         let (a, b) = disturbed.pair(method, &side.to_string(), &[("TEST_CALLS", "would-block".to_owned())]);
         let ended = if side == 'a' { &a } else { &b };
-        let Some(SideEnding::Fail { reason, .. }) = ended.transcript.endings.first() else { panic!("{name}: no failure") };
+        let Some(SideEnding::Fail { error: reason, .. }) = ended.transcript.endings.first() else {
+            panic!("{name}: no failure")
+        };
         assert!(reason.contains("Resource temporarily unavailable after ") && reason.contains(" of 1000001 bytes"), "{reason}");
         for side in [&a, &b] {
             assert!(!side.facts(0).contains_key("wrong_at"), "{name}: nothing is proved of a part");
@@ -254,7 +256,7 @@ fn a_side_that_dies_half_way_leaves_the_other_with_the_offset() {
             assert!(!dead.status.success() && !dead.transcript.done, "{name}: {victim} was to die");
             assert!(!survivor.status.success(), "{name}: {victim} died");
             let reason = survivor.transcript.endings.iter().find_map(|e| match e {
-                SideEnding::Fail { reason, .. } => Some(reason.as_str()),
+                SideEnding::Fail { error: reason, .. } => Some(reason.as_str()),
                 _ => None,
             });
             let reason = reason.unwrap_or(&survivor.messages);

@@ -189,7 +189,9 @@ fn a_directory_that_cannot_be_written_fails_the_cell_with_its_cause() {
     let request = |role| launch.request(&cells, Some(role), 2).replacen("directory=", "directory=/proc/nowhere", 1);
     let (a, b) = (launch.start(&worker, &request('a')), launch.start(&worker, &request('b')));
     let (a, b) = (a.end(), b.end());
-    let [SideEnding::Fail { cell: 0, reason }] = &a.transcript.endings[..] else { panic!("{:?}", a.transcript.endings) };
+    let [SideEnding::Fail { cell: 0, error: reason, .. }] = &a.transcript.endings[..] else {
+        panic!("{:?}", a.transcript.endings)
+    };
     assert!(reason.contains("No such file") || reason.contains("Permission"), "{reason}");
     assert!(b.messages.contains("the other side ended"), "{}", b.messages);
 }
@@ -211,7 +213,9 @@ fn a_region_larger_than_the_file_system_fails_before_it_is_touched() {
     let first = launch.start(&worker, &launch.request(&cells, Some('a'), 1));
     let second = launch.start(&worker, &launch.request(&cells, Some('b'), 1));
     let (ended, _) = (first.end(), second.end());
-    let [SideEnding::Fail { reason, .. }] = &ended.transcript.endings[..] else { panic!("{:?}", ended.transcript.endings) };
+    let [SideEnding::Fail { error: reason, .. }] = &ended.transcript.endings[..] else {
+        panic!("{:?}", ended.transcript.endings)
+    };
     assert!(reason.contains("are needed"), "{reason}");
     assert!(!launch.leftovers().iter().any(|p| p.starts_with("/dev/shm")), "the object is left");
 }

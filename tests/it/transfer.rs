@@ -107,7 +107,7 @@ fn a_side_whose_peer_dies_ends_without_a_figure_for_what_was_cut() {
             let ended = survivor.end();
             assert!(!ended.status.success() && !ended.transcript.done, "{method}, {victim} killed");
             for ending in &ended.transcript.endings {
-                let SideEnding::Fail { reason, .. } = ending else { panic!("{ending:?}") };
+                let SideEnding::Fail { error: reason, .. } = ending else { panic!("{ending:?}") };
                 assert!(reason.contains("the other side ended after") && reason.contains("of 33554432 bytes"), "{reason}");
             }
             assert!(!ended.transcript.endings.is_empty() || ended.messages.contains("rendezvous"), "{}", ended.messages);

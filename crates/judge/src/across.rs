@@ -5,7 +5,7 @@ use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
 use anyhow::Result;
-use record::across::{COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated};
+use record::across::{COMPARED_SCHEMA, CellHeadline, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated};
 use record::across::{MissingCell, MissingReason};
 use record::{
     claim::Answers,
@@ -93,7 +93,7 @@ pub(crate) fn compared_run(summary: &Summary) -> ComparedRun {
         interrupted: summary.is_interrupted(),
         damage: summary.damage().map(str::to_owned).collect(),
         disturbed: disturbed(summary),
-        untrusted: summary.cells.iter().filter(|c| c.status == Status::Untrusted && !c.hidden).count(),
+        untrusted: summary.cells.iter().filter(|c| c.outcome.status == Status::Untrusted && !c.hidden).count(),
     }
 }
 
@@ -117,17 +117,16 @@ fn disturbed(summary: &Summary) -> BTreeMap<String, usize> {
 fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
     let mut measured = MeasuredCells { questions: Vec::new(), cells: Vec::new() };
     for (question, times) in costs.into_iter().enumerate() {
-        measured.questions.push(SetQuestion {
+        let headline = CellHeadline {
             cell: format!("{}/{}", kind.word(), times.arm),
             experiment: times.command,
             parameters: BTreeMap::from([("time".to_owned(), times.time.to_owned())]),
             phase: "time".to_owned(),
             unit: "run".to_owned(),
-            advised: false,
-            baseline: None,
-        });
+        };
+        measured.questions.push(SetQuestion { headline, advised: false, baseline: None });
         let logs = times.seconds.iter().map(|seconds| (1e9 * seconds).ln()).collect();
-        measured.cells.push(RunCell { question, outcome: Outcome::new(Status::Ok, ""), logs, throttled: None });
+        measured.cells.push(RunCell { question, outcome: Outcome::OK, logs, throttled: None });
     }
     measured
 }
@@ -153,7 +152,7 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
     let missing_cell = |question| {
         let missing =
             absent(&questions.all[question], [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)));
-        let command = format!("{} of {}", missing.cell, questions.all[question].experiment);
+        let command = format!("{} of {}", missing.cell, questions.all[question].headline.experiment);
         MissingCell { cell: if a[0].is_program { command } else { missing.cell }, ..missing }
     };
     let claims = a[0].answers.as_ref().zip(b[0].answers.as_ref());
@@ -190,8 +189,8 @@ fn absent(question: &SetQuestion, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
     } else {
         MissingReason::NoLaunches
     };
-    let parameters = question.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
-    let cell = question.cell.clone() + &parameters.collect::<String>();
+    let parameters = question.headline.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
+    let cell = question.headline.cell.clone() + &parameters.collect::<String>();
     // The gravest outcome of a side's runs stands for it.
     let status = |side: &[&RunCell]| side.iter().map(|cell| cell.outcome.status).max();
     MissingCell { cell, a: status(a), b: status(b), reason }

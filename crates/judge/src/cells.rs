@@ -31,7 +31,7 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
     let outcome = outcome.or_else(|| distrust(mine));
     outcome.unwrap_or_else(|| {
         if !mine.launches.is_empty() {
-            Outcome::new(Status::Ok, "")
+            Outcome::OK
         } else if let Some((launches, proof)) = evidence.lost_states.get(&index) {
             Outcome::because(Status::Untrusted, Cause::StateLost { launches: *launches, proof: proof.clone() })
         } else if evidence.damaged_cells.contains(&index) {
@@ -64,9 +64,7 @@ pub(crate) fn summary_of_cell(
         group: method.group.clone(),
         parameters: planned.cell.parameters.clone(),
         hidden: planned.twin,
-        status: outcome.status,
-        reason: outcome.reason,
-        cause: outcome.cause,
+        outcome,
         launches: mine.launches.len(),
         per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
         footprint: footprint(&proofs, cache),

@@ -79,7 +79,7 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
                 calibration: summary.calibration,
                 margin: summary.settings.margin,
                 comparison: comparison.clone(),
-                outcome: sides.iter().find(|cell| cell.status != Status::Ok).map(|cell| cell.outcome()),
+                outcome: sides.iter().find(|cell| cell.outcome.status != Status::Ok).map(|cell| cell.outcome.clone()),
             });
         }
     }

@@ -4,13 +4,13 @@ use crate::across::{compared_run, gated};
 use crate::estimate::{LEVEL, of_series, shown};
 use crate::sets::{Estimated, settle, verdict};
 use record::across::{
-    COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell, MissingReason, SideCost,
+    COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell,
+    MissingReason, SideCost,
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, CountSummary, LaunchValues, Role, Summary};
 use std::collections::BTreeMap;
-
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
 pub struct GateTerms {
@@ -47,11 +47,11 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
     let mut timed: Vec<Estimated> = Vec::new();
     for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {
         // A gate on counts alone needs no times.
-        let late = |cell: &CellSummary| cell.cause == Some(Cause::Budget) && terms.slower.is_none();
-        if [a, b].into_iter().any(|cell| cell.status != Status::Ok && !late(cell)) {
-            let worse = if b.status == Status::Ok { a } else { b };
-            let (cell, reason) = (label(b), MissingReason::Outcome(worse.outcome()));
-            compared.missing.push(MissingCell { cell, a: Some(a.status), b: Some(b.status), reason });
+        let late = |cell: &CellSummary| cell.outcome.cause == Some(Cause::Budget) && terms.slower.is_none();
+        if [a, b].into_iter().any(|cell| cell.outcome.status != Status::Ok && !late(cell)) {
+            let worse = if b.outcome.status == Status::Ok { a } else { b };
+            let (cell, reason) = (label(b), MissingReason::Outcome(worse.outcome.clone()));
+            compared.missing.push(MissingCell { cell, a: Some(a.outcome.status), b: Some(b.outcome.status), reason });
             continue;
         }
         if terms.counts {
@@ -88,12 +88,15 @@ fn times(summary: &Summary, before: &CellSummary, now: &CellSummary, margin: f64
         Some(SideCost { per_unit_ns, runs: 1, launches: cell.launches, between_runs: None, per_run_ns: Vec::new() })
     };
     let (a, b) = (cost(before)?, cost(now)?);
-    let cell = ComparedCell {
+    let headline = CellHeadline {
         cell: format!("{}/{}", now.experiment, now.method),
         experiment: now.experiment.clone(),
         parameters: now.parameters.clone(),
         phase: headline.clone(),
         unit: experiment.definition.unit.clone(),
+    };
+    let cell = ComparedCell {
+        headline,
         ratio: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
         a,
         b,

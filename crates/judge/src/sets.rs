@@ -3,7 +3,7 @@
 
 use crate::{estimate::shown, tails::P999};
 use anyhow::{Context, Result};
-use record::across::{ComparedCell, GateWord, SideCost};
+use record::across::{CellHeadline, ComparedCell, GateWord, SideCost};
 use record::outcome::{Outcome, Status};
 use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
 pub type Key = (String, BTreeMap<String, String>);
-
 /// The key of a cell.
 pub fn key(cell: &CellSummary) -> Key {
     let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
@@ -23,19 +22,11 @@ pub fn key(cell: &CellSummary) -> Key {
 /// A cell that runs were asked for; all runs share these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetQuestion {
-    /// `fault/touch@c-O3`.
-    pub cell: String,
-    /// The experiment; the command of a user's program.
-    pub experiment: String,
-    /// Its parameters, without the batch that each run chooses.
-    pub parameters: BTreeMap<String, String>,
-    pub phase: String,
-    pub unit: String,
+    pub headline: CellHeadline,
     /// True for a method that may be advised: no control, lower bound or published job.
     pub advised: bool,
     pub baseline: Option<usize>,
 }
-
 /// One cell of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCell {
@@ -70,17 +61,20 @@ impl MeasuredCells {
                 _ => None,
             });
             let (name, parameters) = key(cell);
-            measured.questions.push(SetQuestion {
+            let headline = CellHeadline {
                 cell: name,
                 parameters,
                 experiment: cell.experiment.clone(),
                 phase: experiment.headline.clone(),
                 unit: experiment.definition.unit.clone(),
+            };
+            measured.questions.push(SetQuestion {
+                headline,
                 advised: cell.role == Role::Method && cell.group.is_empty(),
                 baseline: baselines.flatten().find_map(place),
             });
             let logs = unit_logs(cell, &experiment.headline);
-            measured.cells.push(RunCell { question, outcome: cell.outcome(), logs, throttled });
+            measured.cells.push(RunCell { question, outcome: cell.outcome.clone(), logs, throttled });
         }
         Ok(measured)
     }
@@ -91,22 +85,22 @@ impl MeasuredCells {
         let logs: Vec<Vec<f64>> = summary.cells.iter().filter(|cell| !cell.hidden).map(tail_logs).collect();
         measured.cells.retain(|cell| !logs[cell.question].is_empty());
         measured.cells.iter_mut().for_each(|cell| cell.logs.clone_from(&logs[cell.question]));
-        for question in &mut measured.questions {
-            (question.phase, question.unit) = (P999.to_owned(), "operation".to_owned());
+        for SetQuestion { headline, .. } in &mut measured.questions {
+            (headline.phase, headline.unit) = (P999.to_owned(), "operation".to_owned());
         }
         Ok(measured)
     }
 }
 
 fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
-    let Some(phase) = cell.phases.get(headline).filter(|_| cell.status == Status::Ok) else { return Vec::new() };
+    let Some(phase) = cell.phases.get(headline).filter(|_| cell.outcome.status == Status::Ok) else { return Vec::new() };
     let units = phase.wall_ns.median / phase.per_unit_ns.median;
     let wall = cell.per_launch.iter().filter_map(|launch| launch.wall_ns.get(headline));
     wall.map(|ns| (ns / units).ln()).filter(|log| log.is_finite()).collect()
 }
 
 fn tail_logs(cell: &CellSummary) -> Vec<f64> {
-    let tails = cell.per_launch.iter().filter(|_| cell.status == Status::Ok);
+    let tails = cell.per_launch.iter().filter(|_| cell.outcome.status == Status::Ok);
     tails.filter_map(|launch| launch.tail_ns.get(P999)).map(|ns| ns.ln()).filter(|log| log.is_finite()).collect()
 }
 
@@ -120,15 +114,14 @@ pub struct SetQuestions {
 
 impl SetQuestions {
     pub fn index(&mut self, question: SetQuestion) -> usize {
-        let key = (question.experiment.clone(), (question.cell.clone(), question.parameters.clone()));
+        let CellHeadline { cell, experiment, parameters, .. } = question.headline.clone();
+        let key = (experiment, (cell, parameters));
         let index = *self.known.entry(key).or_insert(self.all.len());
         if index == self.all.len() {
             self.all.push(question);
         }
         index
     }
-
-    /// The cells of a run by these questions.
     pub(crate) fn take(&mut self, measured: &MeasuredCells) -> Vec<RunCell> {
         let alone = |question: &SetQuestion| SetQuestion { baseline: None, ..question.clone() };
         let indices: Vec<usize> = measured.questions.iter().map(|question| self.index(alone(question))).collect();
@@ -140,8 +133,6 @@ impl SetQuestions {
         measured.cells.iter().map(|cell| RunCell { question: indices[cell.question], ..cell.clone() }).collect()
     }
 }
-
-/// The cells of several runs by question.
 pub(crate) fn by_question<'a>(runs: impl Iterator<Item = &'a Vec<RunCell>>) -> BTreeMap<usize, Vec<&'a RunCell>> {
     let mut cells: BTreeMap<usize, Vec<&RunCell>> = BTreeMap::new();
     runs.flatten().for_each(|cell| cells.entry(cell.question).or_default().push(cell));
@@ -161,13 +152,8 @@ pub(crate) fn pairs(
         let Some(logs_b) = b.get(&question) else { continue };
         let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else { continue };
         let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
-        let question_asked = &questions[question];
         let cell = ComparedCell {
-            cell: question_asked.cell.clone(),
-            experiment: question_asked.experiment.clone(),
-            parameters: question_asked.parameters.clone(),
-            phase: question_asked.phase.clone(),
-            unit: question_asked.unit.clone(),
+            headline: questions[question].headline.clone(),
             a: cost(&side_a, logs_a),
             b: cost(&side_b, logs_b),
             ratio: (side_b.log - side_a.log).exp(),

@@ -137,7 +137,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
         trusted: evidence.damage.is_empty()
             && groups.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
-            && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
+            && cells.iter().all(|c| c.outcome.status != record::outcome::Status::Untrusted),
         groups,
         cells,
         calibration,

@@ -86,7 +86,7 @@ fn beaten(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 }
 
 fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let is_method = |c: &CellSummary| c.status == Status::Ok && c.role == Role::Method && !c.hidden;
+    let is_method = |c: &CellSummary| c.outcome.status == Status::Ok && c.role == Role::Method && !c.hidden;
     let warning_of = |(index, cell): (usize, &CellSummary)| {
         let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
         cell.phases.get(headline).filter(|phase| phase.below_floor)?;
@@ -125,8 +125,6 @@ fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         shares.into_iter().flatten().chain(flagged)
     })
 }
-
-/// The launches of a cell for which something holds.
 fn count(cell: &CellEvidence, holds: impl Fn(&CellLaunch) -> bool) -> LaunchCount {
     LaunchCount { launches: cell.launches.iter().filter(|launch| holds(launch)).count(), all: cell.launches.len() }
 }
@@ -222,7 +220,6 @@ fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> 
     let absent = evidence.absent.iter();
     absent.map(|(column, reason)| at(column, WarningKind::CounterAbsent { reason: reason.clone() })).collect()
 }
-
 /// The notes of a run.
 pub fn notes(state: &State) -> Vec<Note> {
     let mut notes = state.ended.as_ref().map_or_else(Vec::new, |ended| ended.notes.clone());

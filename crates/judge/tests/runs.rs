@@ -3,7 +3,7 @@
 mod recorded;
 
 use pagewise_judge::{self as judge, replay};
-use record::outcome::Status;
+use record::outcome::{Cause, Outcome, Status};
 use record::state::State;
 use record::summary::{Summary, Verdict};
 use recorded::{open, path};
@@ -65,7 +65,7 @@ fn a_killed_run_is_judged_as_far_as_it_came() {
     assert!(state.ended.is_none());
     assert!(summary.notes.iter().any(|n| n.kind.code() == "interrupted"), "{:?}", summary.notes);
     let touch = summary.cells.iter().find(|c| c.method == "touch" && !c.hidden).unwrap();
-    assert!(touch.status == Status::Ok && touch.launches >= 3, "{touch:?}");
+    assert!(touch.outcome.status == Status::Ok && touch.launches >= 3, "{touch:?}");
 }
 
 #[test]
@@ -76,17 +76,25 @@ fn a_call_that_failed_fails_its_cell_and_no_other() {
             |c: &&record::summary::CellSummary| c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large;
         summary.cells.iter().find(of).unwrap()
     };
-    assert_eq!(touch(false).status, Status::Ok, "{}", touch(false).reason);
-    assert_eq!(touch(true).status, Status::Failed);
-    assert!(touch(true).reason.contains("mmap") && touch(true).reason.contains("Cannot allocate memory"));
+    assert_eq!(touch(false).outcome, Outcome::OK);
+    assert_eq!(touch(true).outcome.status, Status::Failed);
+    let text = "mmap between phases: Cannot allocate memory";
+    assert!(
+        matches!(&touch(true).outcome.cause, Some(Cause::Written { text: seen }) if seen.starts_with(text)),
+        "{:?}",
+        touch(true).outcome
+    );
     assert!(touch(true).per_launch.is_empty(), "no figure of a cell that failed");
 }
 
 #[test]
 fn what_a_machine_lacks_is_skipped_and_the_rest_is_judged() {
     let summary = judged("no-java").1;
-    let skipped: Vec<_> = summary.cells.iter().filter(|c| c.status == Status::Skipped).collect();
-    let because = |worker: &str, word: &str| skipped.iter().any(|c| c.worker == worker && c.reason.contains(word));
+    let skipped: Vec<_> = summary.cells.iter().filter(|c| c.outcome.status == Status::Skipped).collect();
+    let because = |worker: &str, word: &str| {
+        let has = |cause: &Cause| matches!(cause, Cause::Written { .. }) && format!("{cause:?}").contains(word);
+        skipped.iter().any(|c| c.worker == worker && c.outcome.cause.as_ref().is_some_and(has))
+    };
     assert!(because("java", "no Java in JAVA_HOME or PATH") && because("go", "no Go toolchain in PATH"), "{skipped:?}");
     assert!(skipped.iter().all(|c| c.per_launch.is_empty()));
     assert!(summary.comparisons().any(|(_, comparison)| comparison.ratio.is_some()), "C's are compared all the same");

@@ -6,7 +6,7 @@ use crate::summary::{CountSummary, Estimate, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub const COMPARED_SCHEMA: u32 = 4;
+pub const COMPARED_SCHEMA: u32 = 5;
 
 /// Two sets of runs compared with each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,14 +85,8 @@ pub struct FactDifference {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedCell {
-    /// `fault/touch@c-O3`.
-    pub cell: String,
-    pub experiment: String,
-    /// Sizes in plain bytes.
-    pub parameters: BTreeMap<String, String>,
-    pub phase: String,
-    /// Unit of work: page, byte …
-    pub unit: String,
+    #[serde(flatten)]
+    pub headline: CellHeadline,
     pub a: SideCost,
     pub b: SideCost,
     /// Cost on the second side relative to the first.
@@ -108,6 +102,21 @@ pub struct ComparedCell {
     /// Runs a side that should decide it if they scatter as these do; absent where it is decided or no number would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<usize>,
+}
+
+/// A cell with the phase that is compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CellHeadline {
+    /// `fault/touch@c-O3`; of a user's program the arm.
+    pub cell: String,
+    /// The experiment; the command of a user's program.
+    pub experiment: String,
+    /// Sizes in plain bytes, without the batch that each run chooses.
+    pub parameters: BTreeMap<String, String>,
+    pub phase: String,
+    /// Unit of work: page, byte …
+    pub unit: String,
 }
 
 /// A cell on one side.

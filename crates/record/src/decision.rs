@@ -2,7 +2,6 @@
 
 use crate::{outcome::Outcome, summary::Note};
 use serde::{Deserialize, Serialize};
-
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
@@ -80,7 +79,6 @@ pub enum Reason {
     /// Every comparison set has had its most launches, or has no cell left.
     NothingOpen,
 }
-
 /// One end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {

@@ -77,6 +77,7 @@ pub struct Frame {
 
 /// End of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     Exit(i32),
@@ -95,23 +96,6 @@ impl End {
     /// Tells whether it is what a worker that did its work does.
     pub fn is_clean(&self) -> bool {
         *self == End::Exit(0)
-    }
-
-    pub fn reason(&self, oom_killed: bool) -> String {
-        match self {
-            End::Exit(status) => format!("the worker ended with exit status {status}"),
-            End::Signal(9) if oom_killed => "the worker was killed by the kernel's OOM killer".to_owned(),
-            End::Signal(number) => {
-                let name = signal_name(*number).map_or_else(|| number.to_string(), str::to_owned);
-                format!("the worker was killed by signal {name}")
-            }
-            End::TimeLimit(seconds) => format!("the worker did not end within its time limit of {seconds} s"),
-            End::Deaf(seconds) => format!(
-                "the worker did not end within its time limit of {seconds} s, nor when it was asked to: it hangs or was stopped"
-            ),
-            End::OtherSide => "the other side ended".to_owned(),
-            End::Stopped => "the run was stopped".to_owned(),
-        }
     }
 }
 

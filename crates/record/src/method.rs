@@ -29,7 +29,6 @@ pub enum Isolation {
     Own,
     Fresh,
 }
-
 /// Values of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyKind {

@@ -1,7 +1,7 @@
 //! Outcome of a cell. None of these is ever a blank, a zero or a crash.
 
-use crate::machine_state::LostProof;
-use serde::{Deserialize, Serialize};
+use crate::{launches::End, machine_state::LostProof};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The six outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,14 +42,54 @@ impl Status {
 pub enum Cause {
     /// The time budget ended before the cell was measured.
     Budget,
-    /// A library or a language is missing; this package of Debian has it.
-    NotInstalled { package: String },
-    /// A setting of the kernel is below the least value that the worker needs.
-    Setting { name: String, least: u64 },
+    /// The library is missing; this package of Debian has it.
+    NotInstalled { package: String, library: Option<String> },
+    /// A worker cannot be built or started; a package of Debian may have its language.
+    NoWorker { error: String, package: Option<String> },
+    /// The JDK of the worker is older than the method needs.
+    OldJdk { needed: u32, have: u32 },
+    /// The value is made for the run, which was not permitted.
+    MadeValue { key: String, value: String },
+    /// The value empties everybody's page cache, which was not permitted.
+    DroppedCache { key: String, value: String },
+    /// The parameter needs a memory cgroup, which was not permitted.
+    NeedsCgroup { key: String },
+    /// Pages of tmpfs are the storage itself and cannot be evicted.
+    ColdTmpfs,
+    /// Pages of tmpfs are charged to the cgroup of the process that wrote them, so this key cannot bound them.
+    BoundedTmpfs { key: String },
+    /// A memory bound needs a file that is evicted first, as by this value.
+    BoundedWarm { key: String, value: String },
+    /// Only bounded cells were requested, and the worker takes no memory bound.
+    Unbounded,
+    /// The machine or the worker lacks something, in the words of the worker or of the state's file.
+    Lacks { text: String },
+    /// Only the native worker can be in the state.
+    NativeOnly { state: String },
+    /// Every zram device is in use.
+    NoZram,
+    /// The kernel lacks the setting.
+    NoSetting { name: String },
+    /// The setting cannot be written.
+    SettingRefused { name: String, error: String },
+    /// No memory cgroup can be made: none is mounted, the lowest level has no controller, or it refuses.
+    NoCgroup { path: Option<String>, error: Option<String> },
+    /// Cgroups of version 1 have no `memory.high`.
+    NoMemoryHigh,
+    /// The capture file cannot be made, in the words of the helper.
+    NoCapture { end: End, text: String },
+    /// A setting of the kernel is below the least value that the worker needs, which it says in its own words.
+    Setting { name: String, least: u64, text: Option<String> },
     /// A launch needs more bytes than are available, a reserve included; `limited_by` names the limit.
     Memory { needed_bytes: u64, available_bytes: u64, limited_by: String },
     /// A memory bound of the parameter `key` holds less than the worker needs for itself.
     Bound { key: String, bound_bytes: u64, needed_bytes: u64 },
+    /// A system call of the worker failed in this phase, `-` between phases.
+    Call { call: String, phase: String, error: String },
+    /// A signal ended the worker in this phase, by its own account. `end` is given where Pagewise sent the signal.
+    Crash { signal: String, phase: String, end: Option<End> },
+    /// A process of the launch ended without an account. `side` is `a` or `b` of a pair.
+    Ended { end: End, oom_killed: bool, worker: String, side: Option<String>, message: String },
     /// Other processes took the CPU in most rounds.
     SwitchedOut { percent: u32 },
     /// Most launches were disturbed, mainly by other users of the disk.
@@ -74,6 +114,8 @@ pub enum Cause {
     StateLost { launches: usize, proof: LostProof },
     /// The record of the launches is not as it was written.
     Altered,
+    /// The sentence of an older record.
+    Written { text: String },
 }
 
 /// Disturbed launches of a cell.
@@ -122,24 +164,35 @@ pub enum LaunchFault {
     UnequalDigests { digests: Vec<String> },
 }
 
-/// A status with its reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A status with its cause; absent for `ok`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     pub status: Status,
-    /// Why, in the words of a worker, the kernel or the preparation; empty for `ok`, and where the cause says all.
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
 }
 
 impl Outcome {
-    pub fn new(status: Status, reason: impl Into<String>) -> Outcome {
-        Outcome { status, reason: reason.into(), cause: None }
-    }
+    pub const OK: Outcome = Outcome { status: Status::Ok, cause: None };
 
     /// An outcome whose cause says all.
     pub fn because(status: Status, cause: Cause) -> Outcome {
-        Outcome { cause: Some(cause), ..Outcome::new(status, "") }
+        Outcome { status, cause: Some(cause) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    /// Reads older records too, which have the sentence itself.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+        #[derive(Deserialize)]
+        struct AnyOutcome {
+            status: Status,
+            #[serde(default)]
+            reason: String,
+            cause: Option<Cause>,
+        }
+        let AnyOutcome { status, reason, cause } = AnyOutcome::deserialize(deserializer)?;
+        Ok(Outcome { status, cause: cause.or_else(|| (!reason.is_empty()).then_some(Cause::Written { text: reason })) })
     }
 }

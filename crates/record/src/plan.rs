@@ -5,8 +5,8 @@ use anyhow::{Result, bail};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use std::collections::BTreeMap;
 
-/// Version of everything in a run folder; a reader refuses any other.
-pub const SCHEMA: u32 = 2;
+/// Version of everything in a run folder. Version 2, with reasons as sentences, is read too; others are refused.
+pub const SCHEMA: u32 = 3;
 /// The fewest and the most launches of a launch group unless the user says otherwise. The budget usually ends a run
 /// at about ten; the
 /// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.

@@ -92,7 +92,6 @@ pub struct GroupState {
     pub split_from: Option<usize>,
     pub stage: Stage,
 }
-
 /// End of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {

@@ -76,11 +76,8 @@ pub struct Sample {
 pub enum SideEnding {
     /// This machine cannot do it.
     Skip { cell: u32, reason: String },
-    Fail {
-        cell: u32,
-        /// Phase, call and error in one sentence.
-        reason: String,
-    },
+    /// A call failed in a phase, `-` between phases.
+    Fail { cell: u32, call: String, phase: String, error: String },
     Crash {
         /// Cell within the request, where one was running.
         cell: Option<u32>,
@@ -100,11 +97,21 @@ impl SideEnding {
         }
     }
 
-    /// The setting of the kernel that would provide what is missing: a reason ends in `: sudo sysctl NAME=NUMBER` then.
-    pub fn cause(&self) -> Option<Cause> {
-        let SideEnding::Skip { reason, .. } = self else { return None };
-        let (name, least) = reason.rsplit_once(": sudo sysctl ")?.1.split_once('=')?;
-        Some(Cause::Setting { name: name.to_owned(), least: least.parse().ok()? })
+    /// The cause of the cell's outcome. A skip that ends in `: sudo sysctl NAME=NUMBER` names a setting of the kernel that
+    /// would provide what is missing.
+    pub fn cause(&self) -> Cause {
+        match self.clone() {
+            SideEnding::Skip { reason: text, .. } => {
+                let setting = text.rsplit_once(": sudo sysctl ").and_then(|(_, setting)| setting.split_once('='));
+                let setting = setting.and_then(|(name, least)| Some((name.to_owned(), least.parse().ok()?)));
+                match setting {
+                    Some((name, least)) => Cause::Setting { name, least, text: Some(text) },
+                    None => Cause::Lacks { text },
+                }
+            }
+            SideEnding::Fail { call, phase, error, .. } => Cause::Call { call, phase, error },
+            SideEnding::Crash { phase, signal, .. } => Cause::Crash { signal, phase, end: None },
+        }
     }
 }
 
@@ -227,9 +234,9 @@ impl Transcript {
             ("skip", [cell, reason]) => {
                 self.endings.push(SideEnding::Skip { cell: cell.parse()?, reason: (*reason).to_owned() });
             }
-            ("fail", [_slot, cell, phase, call, _errno, message]) => {
-                let place = if *phase == "-" { "between phases".to_owned() } else { format!("in phase {phase}") };
-                self.endings.push(SideEnding::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
+            ("fail", [_slot, cell, phase, call, _errno, error]) => {
+                let [phase, call, error] = [phase, call, error].map(|text| (*text).to_owned());
+                self.endings.push(SideEnding::Fail { cell: cell.parse()?, call, phase, error });
             }
             ("crash", [_slot, cell, phase, signal]) => self.endings.push(SideEnding::Crash {
                 cell: cell.parse().ok(),

@@ -17,7 +17,7 @@ fn another_schema_is_refused_with_both_numbers() {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("plan.json"), "{\"schema\": 99}").unwrap();
     let error = RunFolder::open(place.path().to_str().unwrap(), place.path()).unwrap().plan().unwrap_err().to_string();
-    assert!(error.contains("schema 99") && error.contains("reads 2"), "{error}");
+    assert!(error.contains("schema 99") && error.contains("reads 3"), "{error}");
 }
 
 #[test]

@@ -77,8 +77,6 @@ fn summing_up(answers: &Answers, whole: bool) -> Vec<Block> {
     blocks.extend((!whole).then(|| Block::text(reading)));
     blocks
 }
-
-/// The words of a verdict on a claim.
 pub(crate) fn verdict(word: Word) -> String {
     phrases::phrase("verdict", &word, Value::UNDEFINED)
 }

@@ -138,7 +138,6 @@ pub enum Shown {
     Room(u8),
     Page,
 }
-
 /// A column.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Column {

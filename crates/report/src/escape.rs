@@ -58,8 +58,6 @@ pub enum Style {
     /// Yellow.
     Open = 4,
 }
-
-/// A text between the marks of a style.
 pub(crate) fn marked(text: &str, style: Style) -> String {
     format!("{}{text}{}", STYLES[style as usize].0, STYLES[0].0)
 }

@@ -3,7 +3,6 @@
 use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
 use crate::{escape, phrases, view, wording, wording::count};
-use minijinja::Value;
 use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread};
 use record::{across::FactDifference, cell::parameter_words, summary::Verdict};
 use stats::apart::LEAST;
@@ -82,10 +81,10 @@ fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
 
 fn costs(kind: &MachineGroup) -> Table {
     let row = |cell: &KindCell| {
-        let mut cells = vec![TableCell::text(&cell.unit)];
+        let mut cells = vec![TableCell::text(&cell.headline.unit)];
         cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(TableCell::ns));
         cells.extend([TableCell::share(cell.between_nodes), TableCell::share(cell.within_nodes), TableCell::count(cell.nodes)]);
-        Entry::new(named(&cell.cell, &cell.parameters), cells)
+        Entry::new(named(&cell.headline.cell, &cell.headline.parameters), cells)
     };
     let mut columns = vec![Column::text("cell"), Column::text("unit")];
     columns.extend(["median", "5 % of nodes", "95 %", "between nodes", "within", "nodes"].map(Column::number));
@@ -230,6 +229,7 @@ fn method(method: &KindMethod, fleet: &Fleet) -> String {
     format!("{finding}, over {}", count(method.ratio.launches, "node"))
 }
 
-fn unread(folder: &Unread) -> String {
-    format!("{}: {}: {}", folder.folder, phrases::phrase("fault", &folder.what, Value::UNDEFINED), folder.reason)
+/// A folder that takes no part, with the reason.
+pub fn unread(folder: &Unread) -> String {
+    format!("{}: {}", folder.folder, phrases::sentence("fault", &folder.fault))
 }

@@ -22,7 +22,8 @@ pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
 fn answer(compared: &Compared) -> String {
     let slower = |cell: &&ComparedCell| cell.gate == Some(GateWord::Regression);
     let worse = |count: &&ComparedCount| count.gate == GateWord::Regression;
-    let mut names: Vec<String> = compared.cells.iter().filter(slower).map(|cell| format!("time of {}", cell.cell)).collect();
+    let mut names: Vec<String> =
+        compared.cells.iter().filter(slower).map(|cell| format!("time of {}", cell.headline.cell)).collect();
     names.extend(compared.counts.iter().filter(worse).map(|c| format!("{} of {} in {}", c.count, c.cell, c.phase)));
     phrases::phrase("gate", &compared.gated.unwrap_or(Gated::Passes), context! { names => names.join(", ") })
 }

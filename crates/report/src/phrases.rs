@@ -1,7 +1,8 @@
 //! Sentences of facts: templates of `phrases.toml`, filled with the figures of an enum's variant.
 
 use crate::wording::{count, percent};
-use minijinja::{Environment, Error, State, UndefinedBehavior, Value, value::Serde};
+use minijinja::{Environment, Error, State, UndefinedBehavior, Value, context, value::Serde};
+use record::launches::{End, signal_name};
 use record::outcome::Outcome;
 use record::sizes::{about_size, format_ns, three_digits};
 use record::summary::{NoteKind, WarningKind};
@@ -29,6 +30,7 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         state.env().get_template(&format!("reason/{word}"))?.render(cause)
     });
     phrases.add_filter("count", |number: usize, noun: String| count(number, &noun));
+    phrases.add_filter("signal", |number: i32| signal_name(number).map_or_else(|| number.to_string(), str::to_owned));
     phrases.add_global("least_points", LEAST_POINTS);
     for (part, sentences) in parts {
         for (name, text) in sentences {
@@ -58,12 +60,14 @@ pub(crate) fn phrase(part: &str, variant: &impl Serialize, figures: Value) -> St
     render(&format!("{part}/{}", Value::from(Serde(variant))), figures)
 }
 
-/// The reason of an outcome, in the words that came with it or by its cause.
+/// The reason of an outcome; empty for `ok`.
 pub fn reason(outcome: &Outcome) -> String {
-    match &outcome.cause {
-        Some(cause) if outcome.reason.is_empty() => sentence("reason", cause),
-        _ => outcome.reason.clone(),
-    }
+    outcome.cause.as_ref().map_or_else(String::new, |cause| sentence("reason", cause))
+}
+
+/// The sentence on the end of a process.
+pub fn end(end: &End, oom_killed: bool) -> String {
+    render("shared/end", context! { end => Value::from(Serde(end)), oom_killed })
 }
 
 pub(crate) fn note(kind: &NoteKind) -> String {
@@ -72,8 +76,6 @@ pub(crate) fn note(kind: &NoteKind) -> String {
         kind => sentence("note", kind),
     }
 }
-
-/// A warning with its remedy.
 pub(crate) fn warning(kind: &WarningKind) -> String {
     let (seen, hint) = match kind {
         WarningKind::Written { seen, hint, .. } => (seen.clone(), hint.clone()),

@@ -7,8 +7,6 @@ use record::sizes::{format_ns, three_digits};
 
 /// A column: its heading, and the text of its figure in a row.
 type Figure<'a, T> = (&'a str, fn(&T) -> String);
-
-/// A table of figures: one row for each of `rows`.
 fn table<T>(rows: &[T], columns: &[Figure<T>]) -> Block {
     let heads = columns.iter().enumerate();
     let heads = heads.map(|(at, (title, _))| if at == 0 { Column::text(*title) } else { Column::number(*title) });

@@ -57,8 +57,6 @@ impl FactorAmount {
         }
     }
 }
-
-/// A share in percent with about two digits.
 fn percent_digits(share: f64, round: Round) -> String {
     let percent = share.max(0.0) * 100.0;
     round.to(percent, if percent >= 9.95 { 0 } else { usize::from(percent != 0.0) })
@@ -263,4 +261,16 @@ pub(crate) fn either(items: &[String]) -> String {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         _ => items.concat(),
     }
+}
+
+/// Names by fact, so that a shared one is said once.
+pub(crate) fn together<F: PartialEq, N>(all: impl Iterator<Item = (N, F)>) -> Vec<(F, Vec<N>)> {
+    let mut shared: Vec<(F, Vec<N>)> = Vec::new();
+    for (name, fact) in all {
+        match shared.iter_mut().find(|(known, _)| *known == fact) {
+            Some((_, names)) => names.push(name),
+            None => shared.push((fact, vec![name])),
+        }
+    }
+    shared
 }

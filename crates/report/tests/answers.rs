@@ -180,7 +180,7 @@ fn an_open_method_is_named_however_many_there_are_and_its_doubt_is_said() {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(open.len() > 3 && plain.contains("INCONCLUSIVE"), "{text}");
     let named: Vec<_> =
-        open.into_iter().filter(|c| c.status == record::outcome::Status::Ok).map(|c| c.method.clone()).collect();
+        open.into_iter().filter(|c| c.outcome.status == record::outcome::Status::Ok).map(|c| c.method.clone()).collect();
     let doubts = plain.matches("(two levels: 0.23 of the time, and 0.97 in 40 %").count();
     assert!(
         doubts == 1 && named.iter().all(|method| plain.contains(method)),

@@ -85,9 +85,9 @@ fn a_hostile_comparison_is_inert() {
     const EVIL: &str = "\u{1b}[2J\u{202e}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{7*7}}";
     let mut found = compared(1.5, 3);
     for cell in &mut found.cells {
-        cell.cell += EVIL;
-        cell.experiment += EVIL;
-        cell.phase += EVIL;
+        cell.headline.cell += EVIL;
+        cell.headline.experiment += EVIL;
+        cell.headline.phase += EVIL;
         cell.a.per_unit_ns = f64::NAN;
         cell.b.per_run_ns = vec![f64::INFINITY, -1.0, 1e308];
         cell.estimate.as_mut().unwrap().high = f64::INFINITY;

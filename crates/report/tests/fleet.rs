@@ -5,8 +5,7 @@
 mod nodes;
 
 use pagewise_report::{fleet, html};
-use record::fleet::Finding;
-use record::fleet::Fleet;
+use record::fleet::{Fault, Finding, Fleet};
 
 fn page(found: &Fleet, again: &str, anew: &str) -> String {
     html::page(&fleet::document(found, again, anew), html::rounded(found))
@@ -27,7 +26,7 @@ fn odd_nodes_come_first_and_each_kind_has_its_costs() {
     let costs = page.split("id=\"kind-a\"").nth(1).unwrap().split("</section>").next().unwrap();
     for cell in &found.kinds[0].cells {
         let shown = costs.split("data-value=\"").skip(1).filter_map(|v| v.split('"').next()?.parse::<f64>().ok());
-        assert!(shown.clone().any(|v| (v - cell.per_unit_ns).abs() < 1e-5 * v), "{}: {:?}", cell.cell, shown.count());
+        assert!(shown.clone().any(|v| (v - cell.per_unit_ns).abs() < 1e-5 * v), "{}: {:?}", cell.headline.cell, shown.count());
     }
     let drawn = found.kinds[0].methods.len();
     assert!(drawn > 0);
@@ -40,7 +39,7 @@ fn a_hostile_fleet_is_inert() {
     let mut found = nodes::fleet();
     let plain = page(&found, "x", "y");
     found.odd[0].node += EVIL;
-    found.unread[0].reason += EVIL;
+    found.unread[0].fault = Fault::Foreign { error: EVIL.to_owned() };
     found.unread[0].folder += EVIL;
     for finding in &mut found.odd[0].findings {
         let Finding::Cost { cell, ratio, spread, p, .. } = finding else { continue };
@@ -50,7 +49,7 @@ fn a_hostile_fleet_is_inert() {
     for kind in &mut found.kinds {
         kind.nodes[0] += EVIL;
         kind.facts.insert(EVIL.to_owned(), EVIL.to_owned());
-        kind.cells[0].cell += EVIL;
+        kind.cells[0].headline.cell += EVIL;
         kind.cells[0].per_unit_ns = f64::NAN;
         kind.methods[0].baseline += EVIL;
         kind.methods[0].ratio.high = f64::INFINITY;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pagewise_report::html;
 use pagewise_report::view;
+use record::outcome::Cause;
 use record::summary::{NoteKind, Summary, WarningKind};
 
 fn fixture(name: &str) -> Summary {
@@ -78,7 +79,7 @@ fn figures_are_those_of_the_summary() {
                 assert!((value - expected).abs() <= expected.abs() * 1e-5, "{name}, {}: {value} {expected}", cell.cell);
             }
             let ratio = summary.groups.iter().find_map(|g| g.comparison(cell_index(row), headline)?.ratio);
-            if let Some(ratio) = ratio.filter(|_| cell.status == record::outcome::Status::Ok) {
+            if let Some(ratio) = ratio.filter(|_| cell.outcome.status == record::outcome::Status::Ok) {
                 assert!(row.contains(&format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)), "{name}: {row}");
             }
             rows += 1;
@@ -120,7 +121,7 @@ fn a_hostile_summary_is_inert() {
         let mut summary = fixture(name);
         for cell in &mut summary.cells {
             cell.method += EVIL;
-            cell.reason += EVIL;
+            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Written { text: EVIL.to_owned() });
             cell.parameters.values_mut().for_each(|value| *value += EVIL);
             cell.laws = cell.laws.iter().map(|(law, found)| (format!("{law}{EVIL}"), found.clone())).collect();
             cell.proofs = cell.proofs.iter().map(|(fact, proof)| (format!("{fact}{EVIL}"), proof.clone())).collect();

@@ -62,7 +62,7 @@ fn every_figure_is_one_of_its_run() {
 #[test]
 fn runs_alike_are_among_each_other_and_a_lack_is_a_gap() {
     let mut runs = runs(1.0);
-    runs[1].cells.iter_mut().for_each(|cell| cell.status = Status::Untrusted);
+    runs[1].cells.iter_mut().for_each(|cell| cell.outcome.status = Status::Untrusted);
     runs[2].environment.insert("kernel".to_owned(), "9.9.9".to_owned());
     let document = trend(&runs, &[], "tag:main");
     let text = render(&document, &Screen::new(80, false), false);

@@ -2,13 +2,10 @@
 
 use crate::Launch;
 use record::launches::{LaunchRecord, SideRecord};
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, LaunchFault, Outcome, Status};
 use record::transcript::{Read, SideEnding};
 use record::{decision::DecisionKind, launches::End, state::State};
 use std::collections::BTreeSet;
-
-const BEHIND_THE_MAPPING: &str =
-    ": nothing was behind a mapped page; its file was cut, its device failed, or its file system or pool was exhausted";
 
 /// The decisions, in their order, each with its reason. `broken` is the fault of a transcript that breaks the protocol.
 pub fn lessons(
@@ -39,7 +36,7 @@ pub fn lessons(
             if let Some(&cell) = ending.cell().and_then(|cell| record.cells.get(cell as usize)) {
                 // A skip explains the end of a pair, whose other side cannot go on, but not that of a single process.
                 named |= record.sides.len() > 1 || !matches!(ending, SideEnding::Skip { .. });
-                settle(cell, outcome(ending, side, record.oom_killed), &mut lessons);
+                settle(cell, outcome(ending, side), &mut lessons);
             }
         }
     }
@@ -82,13 +79,20 @@ fn timed(state: &State, record: &LaunchRecord, transcripts: &Read, launch: &Laun
 
 /// The outcome of the only cell of a launch that died or broke the protocol and named no cell.
 fn blamed(record: &LaunchRecord, broken: Option<&str>) -> Outcome {
-    let other = || record.sides.iter().find(|side| !side.end.is_clean() && side.end != End::OtherSide);
-    let side = record.sides.iter().find(|side| killed(side)).or_else(other);
-    match side.map(|side| (how(side, record), side.message.as_str())) {
-        Some((how, "")) => Outcome::new(Status::Failed, how),
-        Some((how, message)) => Outcome::new(Status::Failed, format!("{how}: {message}")),
-        None => Outcome::new(Status::Untrusted, broken.unwrap_or("the launch ended early")),
-    }
+    let other = |side: &&SideRecord| !side.end.is_clean() && side.end != End::OtherSide;
+    let Some(side) = record.sides.iter().find(|side| killed(side)).or_else(|| record.sides.iter().find(other)) else {
+        let fault = LaunchFault::Transcript { error: broken.unwrap_or_default().to_owned() };
+        return Outcome::because(Status::Untrusted, Cause::Broken { launch: record.launch, fault, law: None });
+    };
+    let role = record.sides.iter().zip(["a", "b"]).find(|(other, _)| other.transcript == side.transcript);
+    let cause = Cause::Ended {
+        end: side.end.clone(),
+        oom_killed: record.oom_killed,
+        worker: side.worker.clone(),
+        side: role.filter(|_| record.sides.len() > 1).map(|(_, role)| role.to_owned()),
+        message: side.message.clone(),
+    };
+    Outcome::because(Status::Failed, cause)
 }
 
 /// Tells whether a side ended, or hung, through no doing of the other.
@@ -96,27 +100,12 @@ fn killed(side: &SideRecord) -> bool {
     matches!(side.end, End::Signal(_) | End::Deaf(_))
 }
 
-/// End of a process; of a pair also which of the two it was.
-fn how(side: &SideRecord, record: &LaunchRecord) -> String {
-    let reason = side.end.reason(record.oom_killed);
-    let role = record.sides.iter().zip(["a", "b"]).find(|(other, _)| other.transcript == side.transcript);
-    match role {
-        Some((_, role)) if record.sides.len() > 1 => format!("side {role}, {}: {reason}", side.worker),
-        _ => reason,
-    }
-}
-
 /// The outcome of a cell by its worker's own account.
-fn outcome(ending: &SideEnding, side: &SideRecord, oom_killed: bool) -> Outcome {
-    match ending {
-        SideEnding::Skip { reason, .. } => Outcome { cause: ending.cause(), ..Outcome::new(Status::Skipped, reason) },
-        SideEnding::Fail { reason, .. } => Outcome::new(Status::Failed, reason),
-        SideEnding::Crash { phase, signal, .. } => {
-            let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-            let how = if signal == "SIGTERM" { side.end.reason(oom_killed) } else { format!("{signal} in the worker") };
-            // The kernel has no other way to report this to a process that stores into a mapping.
-            let why = if signal == "SIGBUS" { BEHIND_THE_MAPPING } else { "" };
-            Outcome::new(Status::Failed, format!("{how}, {place}{why}"))
-        }
+fn outcome(ending: &SideEnding, side: &SideRecord) -> Outcome {
+    let status = if matches!(ending, SideEnding::Skip { .. }) { Status::Skipped } else { Status::Failed };
+    let mut cause = ending.cause();
+    if let Cause::Crash { signal, end, .. } = &mut cause {
+        *end = (signal == "SIGTERM").then(|| side.end.clone());
     }
+    Outcome::because(status, cause)
 }

@@ -96,9 +96,14 @@ impl<'a> TestBench<'a> {
         let (state, evidence) = runner.run()?;
         let seconds = started.elapsed().as_secs_f64();
         let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
-        let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
+        let dead = summary.cells.iter().find(|c| matches!(c.outcome.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
-            bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), report::phrases::reason(&cell.outcome()));
+            bail!(
+                "the self-test's own {} is {}: {}",
+                cell.cell,
+                cell.outcome.status.word(),
+                report::phrases::reason(&cell.outcome)
+            );
         }
         let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
@@ -190,7 +195,7 @@ fn sequence(
         return Ok(Vec::new());
     }
     if !ended.ends.iter().all(End::is_clean) {
-        bail!("the naive comparison's worker: {}", ended.ends[0].reason(false));
+        bail!("the naive comparison's worker: {}", report::phrases::end(&ended.ends[0], false));
     }
     let read = Transcript::read(BufReader::new(files::open_input(&transcript)?))?;
     let measured = read.samples.iter().filter(|s| s.round >= 0).map(|s| s.counts.wall_ns as f64);

@@ -55,7 +55,7 @@ pub(in crate::cli) fn check_node(laboratory: impl FnOnce() -> Result<Laboratory>
                 let had_company = RunFolder::open(&place.display().to_string(), &place)?.mine()?.state()?.had_company;
                 Ok((check(&criteria, &gathered, run), stopped_by, had_company))
             }
-            None => bail!("{}", gathered.unread.first().map_or("nothing was measured", |u| u.reason.as_str())),
+            None => bail!("{}", gathered.unread.first().map_or("nothing was measured".to_owned(), report::fleet::unread)),
         }
     });
     let (checked, stopped_by, had_company) = checked?;

@@ -168,7 +168,7 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
     let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
     let summary = judged(&folder)?;
     for cell in summary.cells.iter().filter(|c| !c.hidden) {
-        *cells.entry(cell.status.word()).or_default() += 1;
+        *cells.entry(cell.outcome.status.word()).or_default() += 1;
     }
     let ended = match &state.ended {
         Some(ended) => ended.stopped_by.map_or("finished".to_owned(), |signal| format!("stopped by signal {signal}")),

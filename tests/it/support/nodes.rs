@@ -2,23 +2,23 @@
 
 use judge::fleet::{BY, Gathered, NodeRun, explain, judge};
 use judge::sets::{RunCell, SetQuestion};
+use record::across::CellHeadline;
 use record::fleet::{Fleet, KindFacts};
-use record::outcome::{Outcome, Status};
+use record::outcome::Outcome;
 
 /// What the cells cost, in nanoseconds; the first is the others' baseline.
 const COSTS: [f64; 3] = [180.0, 95.0, 400.0];
 
 /// One cell of a fleet.
 pub fn question(number: usize) -> SetQuestion {
-    SetQuestion {
+    let headline = CellHeadline {
         cell: format!("fault/m{number}@c-O3"),
         experiment: "fault".to_owned(),
         parameters: [("bytes".to_owned(), "16777216".to_owned())].into(),
         phase: "time to usable".to_owned(),
         unit: "page".to_owned(),
-        advised: true,
-        baseline: (number > 0).then_some(0),
-    }
+    };
+    SetQuestion { headline, advised: true, baseline: (number > 0).then_some(0) }
 }
 
 /// A node whose cells cost `factor` times what they cost on others; no two runs are the same.
@@ -26,7 +26,7 @@ pub fn node(name: &str, kernel: &str, factor: f64) -> NodeRun {
     let wobble = |number: usize| 1.0 + 0.01 * ((name.len() + number * 7 + usize::from(name.as_bytes()[1]) * 3) % 5) as f64;
     let cells = COSTS.iter().enumerate().map(|(question, cost)| {
         let logs = (0..6).map(|launch| (cost * factor * wobble(question)).ln() + 0.002 * launch as f64).collect();
-        RunCell { question, outcome: Outcome::new(Status::Ok, ""), logs, throttled: None }
+        RunCell { question, outcome: Outcome::OK, logs, throttled: None }
     });
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(fact, value)| (fact.to_owned(), value.to_owned()));
     NodeRun {

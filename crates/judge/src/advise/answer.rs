@@ -26,7 +26,7 @@ fn here<'a>(request: &'a AdviceRequest, settings: &BTreeMap<String, String>, sum
 
 impl<'a> CaseCells<'a> {
     fn measured(&self) -> usize {
-        self.ways.iter().filter(|(_, cell)| cell.status == Status::Ok).count()
+        self.ways.iter().filter(|(_, cell)| cell.outcome.status == Status::Ok).count()
     }
 
     fn index(&self, cell: &CellSummary) -> Option<usize> {
@@ -57,11 +57,11 @@ fn case<'a>(
     let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.measured(), h.obvious.launches));
     let mut case = Case { settings: settings.clone(), obvious: request.topic.obvious.clone(), ..blank() };
     let Some(here) = most else { return (case, None) };
-    let lacks = |c: &CellSummary| c.status != Status::Ok;
+    let lacks = |c: &CellSummary| c.outcome.status != Status::Ok;
     let missing = here.ways.iter().filter(|(_, c)| lacks(c));
-    case.missing = missing.map(|(name, c)| ((*name).to_owned(), c.outcome())).collect();
+    case.missing = missing.map(|(name, c)| ((*name).to_owned(), c.outcome.clone())).collect();
     if lacks(here.obvious) {
-        case.missing.push((request.topic.obvious.clone(), here.obvious.outcome()));
+        case.missing.push((request.topic.obvious.clone(), here.obvious.outcome.clone()));
     }
     let headline = here.summary.experiment(&request.topic.experiment).is_some_and(|e| e.headline == request.measure);
     match here.group().filter(|_| headline) {

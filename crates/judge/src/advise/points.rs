@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) fn ratio(
     summary: &Summary, (way, other): (&CellSummary, &CellSummary), measure: &str, cost: Of,
 ) -> Option<Estimate> {
-    let measured = |c: &CellSummary| c.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
+    let measured = |c: &CellSummary| c.outcome.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
     if !measured(way) || !measured(other) {
         return None;
     }
@@ -60,7 +60,7 @@ pub fn has(request: &AdviceRequest, settings: &BTreeMap<String, String>, bytes: 
         cell(wanted).is_some_and(|way| {
             let settled = |e: Estimate| Verdict::from_interval(e.low, e.high, margin) != Verdict::NotSettled;
             let cost = || ratio(summary, (way, base), &request.measure, Of::Wall);
-            way.status == Status::Skipped || cost().is_some_and(settled)
+            way.outcome.status == Status::Skipped || cost().is_some_and(settled)
         })
     })
 }

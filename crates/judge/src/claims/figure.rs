@@ -70,7 +70,7 @@ pub(super) fn cell<'a>(summary: &'a Summary, wanted: &Cell) -> Option<&'a CellSu
 pub(super) fn of_claim(
     claim: &Claim, job: &Job, summary: &Summary, way: &CellSummary, other: Option<&CellSummary>,
 ) -> Option<ClaimFigure> {
-    if [Some(way), other].into_iter().flatten().any(|c| c.status != Status::Ok || c.launches < LEAST_POINTS) {
+    if [Some(way), other].into_iter().flatten().any(|c| c.outcome.status != Status::Ok || c.launches < LEAST_POINTS) {
         return None;
     }
     let headline = summary.experiment(&job.experiment)?.headline.as_str();

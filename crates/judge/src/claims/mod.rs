@@ -139,10 +139,10 @@ fn surprise(answer: &Answer) -> f64 {
 
 fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64) -> JudgedJob {
     let mut answer = blank(claim, job, resolved);
-    if resolved.way.is_empty() || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none()) {
-        answer.word = if resolved.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
-        answer.why = (!resolved.left_out.is_empty()).then(|| NoVerdict::LeftOut { reason: resolved.left_out.clone() });
-        answer.late = resolved.for_lack_of_time;
+    if resolved.way.is_empty() || resolved.left_out.is_some() && summaries.iter().all(|s| sides(resolved, 0, s).is_none()) {
+        answer.word = if resolved.is_late() { Word::Undecided } else { Word::NotMeasurableHere };
+        answer.why = resolved.left_out.clone();
+        answer.late = resolved.is_late();
         return JudgedJob::nothing(answer);
     }
     match claim.kind {
@@ -229,18 +229,18 @@ fn single(
 
 /// Tells whether the budget did not reach one of the sides.
 fn is_late(way: &CellSummary, other: Option<&CellSummary>) -> bool {
-    [Some(way), other].into_iter().flatten().any(|cell| cell.cause == Some(Cause::Budget))
+    [Some(way), other].into_iter().flatten().any(|cell| cell.outcome.cause == Some(Cause::Budget))
 }
 
 fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, NoVerdict) {
-    let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
+    let lacking = [Some(way), other].into_iter().flatten().find(|c| c.outcome.status != Status::Ok);
     match lacking {
         // That the time was too short says nothing of the machine.
-        Some(cell) if cell.cause == Some(Cause::Budget) => (Word::Undecided, NoVerdict::Budget),
+        Some(cell) if cell.outcome.cause == Some(Cause::Budget) => (Word::Undecided, NoVerdict::Budget { needed_s: None }),
         Some(cell) => {
-            let absent = matches!(cell.status, Status::Skipped | Status::Refused);
+            let absent = matches!(cell.outcome.status, Status::Skipped | Status::Refused);
             let word = if absent { Word::NotMeasurableHere } else { Word::Undecided };
-            (word, NoVerdict::Cell { cell: cell.cell.clone(), outcome: cell.outcome() })
+            (word, NoVerdict::Cell { cell: cell.cell.clone(), outcome: cell.outcome.clone() })
         }
         None => {
             let launches = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);

@@ -4,7 +4,6 @@ use crate::sets::{RunCell, SetQuestions, by_question, side_of};
 use record::fleet::{Fault, KindFacts, Unread};
 use stats::across::MeasuredSide;
 use std::collections::{BTreeMap, HashMap};
-
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {
@@ -32,8 +31,8 @@ impl Gathered {
     pub fn add(&mut self, run: NodeRun) {
         match self.folders.get(&run.run) {
             Some(&known) => {
-                let reason = format!("the same run as {}", self.runs[known].folder);
-                self.unread.push(Unread { folder: run.folder, what: Fault::Duplicate, reason });
+                let fault = Fault::Duplicate { known: self.runs[known].folder.clone() };
+                self.unread.push(Unread { folder: run.folder, fault });
             }
             None => {
                 self.folders.insert(run.run.clone(), self.runs.len());

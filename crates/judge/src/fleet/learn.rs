@@ -53,8 +53,8 @@ fn criterion(question: &SetQuestion, places: &[NodePlace], margin: f64) -> Optio
     let status = commonest(places)?.0;
     let limits = (status == Status::Ok).then(|| limits(places, margin)).flatten();
     Some(CellCriterion {
-        cell: question.cell.clone(),
-        parameters: question.parameters.clone(),
+        cell: question.headline.cell.clone(),
+        parameters: question.headline.parameters.clone(),
         status,
         per_unit_ns: limits.map(|(middle, _)| middle.exp()),
         low_ns: limits.map(|(middle, half)| (middle - half).exp()),
@@ -86,7 +86,7 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
         let named = || format!("{} {}", criterion.cell, parameter_words(&criterion.parameters, None)).trim().to_owned();
         let cell = run.cells.iter().find(|cell| {
             let question = &gathered.questions.all[cell.question];
-            question.cell == criterion.cell && question.parameters == criterion.parameters
+            question.headline.cell == criterion.cell && question.headline.parameters == criterion.parameters
         });
         let Some(cell) = cell.filter(|c| c.outcome.status == criterion.status) else {
             missed.push(Missed::Outcome { cell: named(), outcome: cell.map(|c| c.outcome.clone()) });

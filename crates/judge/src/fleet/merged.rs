@@ -36,11 +36,7 @@ fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
     let mut at = |p: f64| quantile(&mut logs, p);
     let between = at(0.75)? - at(0.25)?;
     Some(KindCell {
-        cell: question.cell.clone(),
-        experiment: question.experiment.clone(),
-        parameters: question.parameters.clone(),
-        phase: question.phase.clone(),
-        unit: question.unit.clone(),
+        headline: question.headline.clone(),
         nodes,
         per_unit_ns: at(0.5)?.exp(),
         low_ns: at(0.05)?.exp(),
@@ -71,9 +67,9 @@ fn methods(questions: &[SetQuestion], table: &Table, is_usual: &impl Fn(usize) -
         let estimate = stats::estimate::RatioEstimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
         let Ok(estimate) = estimate else { continue };
         methods.push(KindMethod {
-            cell: question_asked.cell.clone(),
-            parameters: question_asked.parameters.clone(),
-            baseline: questions[baseline].cell.clone(),
+            cell: question_asked.headline.cell.clone(),
+            parameters: question_asked.headline.parameters.clone(),
+            baseline: questions[baseline].headline.cell.clone(),
             ratio: shown(&estimate),
             verdict: Verdict::from_interval(estimate.low, estimate.high, margin),
             holds_among_all: false,

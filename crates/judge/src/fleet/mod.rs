@@ -52,13 +52,12 @@ const EXPLAINED: usize = 50;
 /// One run folder as it was read, before it is gathered: folders may be read side by side. Its run has no cells yet.
 pub struct OpenedFolder {
     folder: String,
-    read: Result<(NodeRun, MeasuredCells), (Fault, String)>,
+    read: Result<(NodeRun, MeasuredCells), Fault>,
 }
 
 /// Reads one run folder: its summary if that follows from its launches, else, or with `again`, its transcripts.
 pub fn open(path: &Path, again: bool) -> OpenedFolder {
-    let read = take(path, again).map_err(|(what, error)| (what, format!("{error:#}")));
-    OpenedFolder { folder: path.display().to_string(), read }
+    OpenedFolder { folder: path.display().to_string(), read: take(path, again) }
 }
 
 /// Takes a folder into what was gathered.
@@ -68,7 +67,7 @@ pub fn gather(gathered: &mut Gathered, OpenedFolder { folder, read }: OpenedFold
             let cells = gathered.questions.take(&measured);
             gathered.add(NodeRun { folder, cells, ..run });
         }
-        Err((what, reason)) => gathered.unread.push(Unread { folder, what, reason }),
+        Err(fault) => gathered.unread.push(Unread { folder, fault }),
     }
 }
 
@@ -77,23 +76,23 @@ pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
     gather(gathered, open(path, again));
 }
 
-fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), (Fault, anyhow::Error)> {
-    let damaged = |error| (Fault::Damaged, error);
+fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
+    let damaged = |error: anyhow::Error| Fault::Damaged { error: format!("{error:#}") };
     let folder = opened(path).map_err(damaged)?;
     if folder.is_only_begun() {
-        return Err((Fault::Begun, anyhow::anyhow!("its run has only begun")));
+        return Err(Fault::Begun);
     }
     // A run of another version is another fault than a damaged one.
-    folder.plan().map_err(|error| (if error.is::<Damaged>() { Fault::Damaged } else { Fault::Foreign }, error))?;
+    let foreign = |error: anyhow::Error| Fault::Foreign { error: format!("{error:#}") };
+    folder.plan().map_err(|error| if error.is::<Damaged>() { damaged(error) } else { foreign(error) })?;
     let environment: Environment = folder.read_sealed("environment.json").map_err(damaged)?;
     let judged: Option<Summary> = if again { None } else { folder.read_result(SUMMARY).ok() };
     let summary = judged.map_or_else(|| crate::replay(&folder).map(|(_, summary)| summary), Ok).map_err(damaged)?;
     if let Some(seen) = summary.damage().next() {
-        return Err(damaged(anyhow::anyhow!("{seen}")));
+        return Err(Fault::Damaged { error: seen.to_owned() });
     }
     if summary.cells.iter().all(|cell| cell.per_launch.is_empty()) {
-        let fault = if folder.has(SUMMARY) { Fault::Damaged } else { Fault::Begun };
-        return Err((fault, anyhow::anyhow!("no launch has ended yet")));
+        return Err(if folder.has(SUMMARY) { Fault::Empty } else { Fault::NoLaunch });
     }
     let host = &environment.identity;
     let known = host.node.clone().or_else(|| host.name.clone()).or_else(|| host.machine.clone());

@@ -72,8 +72,8 @@ fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize
         .map(|(&(kind, question, place, apart), p)| {
             let question_asked = &questions[question];
             let finding = Finding::Cost {
-                cell: question_asked.cell.clone(),
-                parameters: question_asked.parameters.clone(),
+                cell: question_asked.headline.cell.clone(),
+                parameters: question_asked.headline.parameters.clone(),
                 ratio: apart.by.exp(),
                 spread: apart.spread.exp_m1(),
                 p,
@@ -103,8 +103,8 @@ fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     let unlike = places.iter().filter(|place| place.worst.outcome.status != common);
     let outcome = |place: &NodePlace| {
         let finding = Finding::Outcome {
-            cell: question.cell.clone(),
-            parameters: question.parameters.clone(),
+            cell: question.headline.cell.clone(),
+            parameters: question.headline.parameters.clone(),
             outcome: place.worst.outcome.clone(),
             others: common,
             nodes: count,
@@ -129,8 +129,8 @@ fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     }
     let outcome = |place: &NodePlace| {
         let finding = Finding::Throttled {
-            cell: question.cell.clone(),
-            parameters: question.parameters.clone(),
+            cell: question.headline.cell.clone(),
+            parameters: question.headline.parameters.clone(),
             share: place.cells.iter().rev().find_map(|cell| cell.throttled).unwrap_or_default(),
             nodes: free.len(),
         };

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 /// Additional work of the third cell, in percent.
 pub const MORE_PERCENT: u64 = 5;
-
 /// Work of one cell.
 #[derive(Clone, Debug)]
 pub struct CellWork {
@@ -23,7 +22,6 @@ pub struct CellWork {
 
 /// The other way of doing the work of the first experiment: its ratio is another one.
 const OTHER_WAY: (&str, &str) = ("fault", "populate");
-
 /// One run.
 #[derive(Clone, Debug)]
 pub struct RealRun {
@@ -70,7 +68,6 @@ pub struct Moves {
     /// Those of which it was said all the same.
     pub imagined: usize,
 }
-
 /// Counts over all runs.
 pub fn count(runs: &[RealRun]) -> (Vec<Real>, Moves) {
     let mut by_worker: BTreeMap<(String, String), Vec<(&RealRun, &GroupSummary)>> = BTreeMap::new();
@@ -154,7 +151,7 @@ fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
     let excluded = |best: &record::summary::BestClaim| {
         more(best.leader) && !best.within.contains(&base) && !best.unsettled.iter().any(|u| u.cell == base)
     };
-    let is_ranked = cells[base].status == Status::Ok;
+    let is_ranked = cells[base].outcome.status == Status::Ok;
     let best = group.best.iter().filter(|b| is_ranked && excluded(b)).count();
     best + usize::from(matches!(&group.recommendation, Recommendation::Use { cell, .. } if more(*cell)))
 }

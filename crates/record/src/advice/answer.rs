@@ -5,7 +5,7 @@ use crate::{outcome::Outcome, summary::Estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub const ANSWER_SCHEMA: u32 = 3;
+pub const ANSWER_SCHEMA: u32 = 4;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -57,7 +57,6 @@ pub struct Uses {
     #[serde(rename = "words")]
     pub noun: String,
 }
-
 /// One way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of this shape. Version 1, with reasons and causes as sentences, is read too.
-pub const ANSWERS_SCHEMA: u32 = 2;
+pub const ANSWERS_SCHEMA: u32 = 3;
 
 /// The verdict on a claim, the most surprising first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -133,12 +133,16 @@ pub struct JobAnswer {
 pub enum NoVerdict {
     /// No machine can measure it with what Pagewise has.
     Missing { needs: String },
-    /// It was not planned, for this reason.
+    /// It was not planned, in the sentence of a record before version 3.
     LeftOut { reason: String },
+    /// No worker here is of this name or pattern.
+    NoWorker { worker: String },
+    /// Both sides are the same on this machine.
+    SameSides,
     /// Its cells are in no run.
     NoRun,
-    /// The budget did not reach it.
-    Budget,
+    /// The budget did not reach it; about so many seconds would.
+    Budget { needed_s: Option<f64> },
     /// A cell has no figures.
     Cell {
         cell: String,
@@ -265,7 +269,6 @@ pub struct AnswerChange {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }
-
 /// A claim with its cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedClaim {
@@ -285,15 +288,20 @@ pub struct ResolvedJob {
     /// Of a crossover: the value of its parameter for each cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<u64>,
-    /// Reason why it is not measured: there is no such worker here, or the budget did not reach it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub left_out: String,
-    /// True if time was too short, not the machine.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// The reason why it is not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<NoVerdict>,
+    /// True in older records if time was too short, not the machine.
+    #[serde(default, skip_serializing)]
     pub for_lack_of_time: bool,
 }
 
 impl ResolvedJob {
+    /// True if time was too short, not the machine.
+    pub fn is_late(&self) -> bool {
+        self.for_lack_of_time || matches!(self.left_out, Some(NoVerdict::Budget { .. }))
+    }
+
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.way.iter().chain(&self.other)
     }

@@ -11,7 +11,6 @@ pub use answer::{
     ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference, DifferencePart, JobAnswer, NoVerdict,
     ResolvedClaim, ResolvedJob, Word,
 };
-
 /// One claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,6 @@
 //! Runs of many machines together: the shape of `fleet --json`, which the committed JSON Schema describes.
 
-use crate::across::{ComparedCell, FactDifference};
+use crate::across::{CellHeadline, ComparedCell, FactDifference};
 use crate::outcome::{Outcome, Status};
 use crate::summary::{Estimate, Verdict};
 use anyhow::Result;
@@ -13,7 +13,7 @@ mod criteria;
 
 pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
 
-pub const FLEET_SCHEMA: u32 = 3;
+pub const FLEET_SCHEMA: u32 = 4;
 
 /// A fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,11 +56,8 @@ pub struct MachineGroup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindCell {
-    pub cell: String,
-    pub experiment: String,
-    pub parameters: BTreeMap<String, String>,
-    pub phase: String,
-    pub unit: String,
+    #[serde(flatten)]
+    pub headline: CellHeadline,
     pub nodes: usize,
     /// Wall time of one unit on the median node, in nanoseconds.
     pub per_unit_ns: f64,
@@ -167,21 +164,26 @@ pub struct KindsCompared {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unread {
     pub folder: String,
-    pub what: Fault,
-    pub reason: String,
+    pub fault: Fault,
 }
 
-/// Why a folder takes no part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// The reason why a folder takes no part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Fault {
-    Damaged,
-    Foreign,
+    /// A part cannot be read, or is not as it was written.
+    Damaged { error: String },
+    /// It has a summary and no launch.
+    Empty,
+    /// Another version made it.
+    Foreign { error: String },
     /// The same run was read from another folder.
-    Duplicate,
-    /// Nothing has been measured yet.
+    Duplicate { known: String },
+    /// Its plan is not written yet.
     Begun,
+    /// No launch has ended yet.
+    NoLaunch,
 }
 
 /// Run folders lie at most this deep below the folder that is named: site/rack/node/run.

@@ -260,7 +260,7 @@ impl RunFolder {
 
     /// The plan of a run, if it is of this schema.
     pub fn plan(&self) -> Result<Plan> {
-        self.plan_of(SCHEMA..=SCHEMA)
+        self.plan_of(2..=SCHEMA)
     }
 
     fn plan_of<P: DeserializeOwned>(&self, reads: RangeInclusive<u32>) -> Result<P> {

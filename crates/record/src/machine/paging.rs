@@ -120,8 +120,6 @@ fn node_file(node: u64, name: &str) -> String {
 fn pool_file(kib: u64, name: &str) -> String {
     format!("{POOLS}/hugepages-{kib}kB/{name}")
 }
-
-/// Folders of the numbered entries of a folder.
 fn entries(m: &dyn Files, folder: &str) -> Vec<String> {
     m.numbered(folder, "", "").into_iter().map(|number| format!("{folder}/{number}")).collect()
 }

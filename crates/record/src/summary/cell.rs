@@ -2,7 +2,7 @@
 
 use super::group::{Estimate, Levels, Verdict};
 use crate::method::Role;
-use crate::outcome::{Cause, Outcome, Status};
+use crate::outcome::Outcome;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,11 +25,8 @@ pub struct CellSummary {
     /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    pub status: Status,
-    /// Why, as in [`Outcome`].
-    pub reason: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
+    #[serde(flatten)]
+    pub outcome: Outcome,
     pub launches: usize,
     /// Launch results, in order: the raw material of every interval.
     #[serde(serialize_with = "serialize", deserialize_with = "deserialize")]
@@ -54,10 +51,6 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
-    pub fn outcome(&self) -> Outcome {
-        Outcome { status: self.status, reason: self.reason.clone(), cause: self.cause.clone() }
-    }
-
     /// Tells whether it is ranked with the usual choice of its experiment.
     pub fn is_ranked(&self) -> bool {
         self.role == Role::Method && self.group.is_empty()

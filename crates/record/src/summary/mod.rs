@@ -25,8 +25,8 @@ pub use warning::{LaunchCount, Warning, WarningKind};
 use crate::experiment::Experiment;
 pub use crate::method::Role;
 
-/// Version of this shape. Older ones are read too: 4 has warnings and notes as sentences, 5 reasons.
-pub const SUMMARY_SCHEMA: u32 = 6;
+/// Version of this shape. Older ones are read too: 4 has warnings and notes as sentences, 5 and 6 reasons.
+pub const SUMMARY_SCHEMA: u32 = 7;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -90,7 +90,7 @@ fn a_group_that_was_left_out_keeps_its_cost_and_a_longer_run_takes_it_up() {
 
 #[test]
 fn the_first_outcome_stays_and_the_last_batch_counts() {
-    let settled = |status| DecisionKind::Settled { cells: vec![1], outcome: Outcome::new(status, "so") };
+    let settled = |status| DecisionKind::Settled { cells: vec![1], outcome: Outcome { status, cause: None } };
     let batch = |batch| DecisionKind::Batch { cells: vec![0, 1], batch };
     let what = [batch(3), settled(Status::Failed), settled(Status::Skipped), batch(40)];
     let state = after(plan(2, None), &what).unwrap();

@@ -16,16 +16,16 @@ fn a_whole_transcript_is_read() {
     assert_eq!((t.worker.as_str(), t.samples[0].round, t.samples[0].counts.wall_ns), ("c-O3", -1, 6));
     assert_eq!(t.facts[&0], [("digest".to_owned(), "ab".to_owned())]);
     assert_eq!(t.endings, [SideEnding::Skip { cell: 1, reason: "no pool".into() }]);
-    assert_eq!(t.endings[0].cause(), None);
+    assert_eq!(t.endings[0].cause(), Cause::Lacks { text: "no pool".into() });
 }
 
 #[test]
 fn a_skip_names_the_setting_that_it_lacks() {
     let skip = |reason: &str| SideEnding::Skip { cell: 0, reason: reason.to_owned() };
-    let setting = Cause::Setting { name: "vm.nr_hugepages".to_owned(), least: 32 };
-    assert_eq!(skip("fewer than 32 free pages: sudo sysctl vm.nr_hugepages=32").cause(), Some(setting));
+    let text = "fewer than 32 free pages: sudo sysctl vm.nr_hugepages=32".to_owned();
+    assert_eq!(skip(&text).cause(), Cause::Setting { name: "vm.nr_hugepages".to_owned(), least: 32, text: Some(text.clone()) });
     for reason in ["the group may not: sudo sysctl vm.hugetlb_shm_group=GID", "sysctl vm.nr_hugepages=32"] {
-        assert_eq!(skip(reason).cause(), None, "{reason}");
+        assert_eq!(skip(reason).cause(), Cause::Lacks { text: reason.to_owned() });
     }
 }
 

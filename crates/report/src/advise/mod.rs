@@ -2,9 +2,8 @@
 
 use crate::document::{Block, Document, Place};
 use crate::escape::{c_literal, comment, rust_literal};
-use crate::wording::{count, percent};
+use crate::wording::{count, percent, together};
 use crate::{escape, numbers::ratio_words, phrases};
-use indexmap::IndexMap;
 use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
 use record::{outcome::Outcome, sizes::format_size, summary::Estimate};
@@ -18,21 +17,20 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     if !case.settings.is_empty() {
         blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
     }
-    let first = if answer.depends { format!("It depends. If {}: {}", case.condition, advised(case)) } else { advised(case) };
+    let first = if answer.depends { format!("It depends. If {}: {}", case.condition, advice(case)) } else { advice(case) };
     blocks.push(Block::Answer(first));
     let cpu = case.cpu.filter(|_| case.gain.is_some());
     let cpu = cpu.map(|cpu| format!("processor time of all sides: {} of {}'s", ratio_words(&cpu), case.obvious));
     blocks.extend(Block::list("", cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case, answer.margin))));
     blocks.extend(by_size(answer));
     blocks.extend(answer.uses.iter().map(|uses| Block::Text(format!("Often: {}", repeated(uses)))));
-    let others = together(answer.also.iter().map(|other| (condition(case, other), advised(other))));
-    blocks.extend(others.into_iter().map(|(advice, when)| {
-        let when = when.join("; ");
-        let is_shared = case.way.is_none() && advice == advised(case);
-        Block::Text(if is_shared {
+    let others = together(answer.also.iter().map(|other| (other, advised(other))));
+    blocks.extend(others.into_iter().map(|(method, others)| {
+        let when = others.iter().map(|other| condition(case, other)).collect::<Vec<_>>().join("; ");
+        Block::Text(if case.way.is_none() && method == advised(case) {
             format!("The same {when}.")
         } else {
-            format!("{}{}: {advice}", when[..1].to_uppercase(), &when[1..])
+            format!("{}{}: {}", when[..1].to_uppercase(), &when[1..], advice(others[0]))
         })
     }));
     for snippet in &answer.snippets {
@@ -48,8 +46,6 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
         rests_on(answer),
     )
 }
-
-/// Clause of the condition of another case.
 fn condition(case: &Case, other: &Case) -> String {
     if !other.condition.is_empty() {
         return format!("if {}", other.condition);
@@ -58,37 +54,34 @@ fn condition(case: &Case, other: &Case) -> String {
     format!("with {}", differs.map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" "))
 }
 
-/// Names by sentence, so that a shared one is said once.
-fn together(all: impl Iterator<Item = (String, String)>) -> IndexMap<String, Vec<String>> {
-    let mut shared: IndexMap<String, Vec<String>> = IndexMap::new();
-    all.for_each(|(name, sentence)| shared.entry(sentence).or_default().push(name));
-    shared
-}
-
-fn missing((name, outcome): &(String, Outcome)) -> (String, String) {
-    (name.clone(), phrases::reason(outcome))
+/// Methods without figures by their outcomes.
+fn missing(case: &Case) -> impl DoubleEndedIterator<Item = (&str, &Outcome)> {
+    case.missing.iter().map(|(name, outcome)| (name.as_str(), outcome))
 }
 
 fn settings(settings: &BTreeMap<String, String>) -> String {
     settings.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
 }
 
-fn advised(case: &Case) -> String {
-    match (&case.way, &case.gain) {
-        (Some(way), Some(gain)) => {
-            format!("Use {way}: it takes {} of the time of {}, the usual choice.", ratio_words(gain), case.obvious)
-        }
-        (Some(way), None) => format!("Use {way}, the usual choice: no other is shown to be faster."),
-        (None, _) => match unmeasured(case) {
-            Some((reason, ways)) => format!("Nothing is advised: {} could not be measured here: {reason}", ways.join(", ")),
-            None => "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned(),
-        },
-    }
+/// The method with its relative cost; or the outcome of the usual choice without figures, and the methods that share it.
+type AdvisedMethod<'a> = (Option<&'a String>, Option<&'a Estimate>, Option<(&'a Outcome, Vec<&'a str>)>);
+
+fn advised(case: &Case) -> AdvisedMethod<'_> {
+    let unmeasured = together(missing(case).rev()).into_iter().find(|(_, ways)| ways.contains(&case.obvious.as_str()));
+    (case.way.as_ref(), case.gain.as_ref(), unmeasured.filter(|_| case.way.is_none()))
 }
 
-/// The usual choice where it could not be measured, the methods that lack figures for the same reason, and the reason.
-fn unmeasured(case: &Case) -> Option<(String, Vec<String>)> {
-    together(case.missing.iter().rev().map(missing)).into_iter().find(|(_, ways)| ways.contains(&case.obvious))
+fn advice(case: &Case) -> String {
+    match advised(case) {
+        (Some(way), Some(gain), _) => {
+            format!("Use {way}: it takes {} of the time of {}, the usual choice.", ratio_words(gain), case.obvious)
+        }
+        (Some(way), None, _) => format!("Use {way}, the usual choice: no other is shown to be faster."),
+        (None, _, Some((outcome, ways))) => {
+            format!("Nothing is advised: {} could not be measured here: {}", ways.join(", "), phrases::reason(outcome))
+        }
+        (None, _, None) => "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned(),
+    }
 }
 
 /// Methods that are as good, not settled, or not there.
@@ -100,8 +93,10 @@ fn around(case: &Case, margin: f64) -> Vec<String> {
     if !case.unsettled.is_empty() {
         items.push(format!("not settled: {}; a longer --budget may settle it", case.unsettled.join(", ")));
     }
-    let missing = together(case.missing.iter().map(missing)).into_iter().filter(|(_, ways)| !ways.contains(&case.obvious));
-    items.extend(missing.map(|(reason, ways)| format!("not measurable here: {}: {reason}", ways.join(", "))));
+    let others = together(missing(case)).into_iter().filter(|(_, ways)| !ways.contains(&case.obvious.as_str()));
+    let others =
+        others.map(|(outcome, ways)| format!("not measurable here: {}: {}", ways.join(", "), phrases::reason(outcome)));
+    items.extend(others);
     items
 }
 

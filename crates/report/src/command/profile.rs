@@ -13,8 +13,6 @@ const ROWS: usize = 10;
 const WORTH: f64 = 0.05;
 /// A smaller share of CPU time is not worth a sentence.
 const LEAST: f64 = 0.001;
-
-/// The document of a profile.
 pub(super) fn document(summary: &ProfileSummary) -> Document {
     let plan = &summary.plan;
     let mut blocks: Vec<Block> = Vec::new();

@@ -63,13 +63,13 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         ("overview", settings.first_look.to_string()),
         ("seed", settings.seed.to_string()),
         ("trusted", summary.trusted.to_string()),
-        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.status.word().to_owned()))),
+        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.outcome.status.word().to_owned()))),
         ("cells of the user's own, left out", own.len().to_string()),
         ("notes", counted(summary.notes.iter().map(|note| note.kind.code()))),
         ("warnings", counted(summary.warnings.iter().map(|warning| warning.kind.code()))),
     ];
     let rows = facts.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
-    let amiss = shown.iter().filter(|cell| cell.status != Status::Ok).map(|cell| outcome(summary, cell));
+    let amiss = shown.iter().filter(|cell| cell.outcome.status != Status::Ok).map(|cell| outcome(summary, cell));
     let columns = ["cell", "outcome", "cause", "parameters"].map(Column::text).to_vec();
     vec![
         Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows)),
@@ -86,8 +86,8 @@ fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
     };
     let parameters = cell.parameters.iter().filter(|(key, value)| is_declared(key, value));
     let parameters: Vec<String> = parameters.map(|(key, value)| format!("{key}={value}")).collect();
-    let cause = cell.cause.as_ref().map_or_else(String::new, |cause| phrases::sentence("cause", cause));
-    let cells = [cell.status.word().to_owned(), cause, parameters.join(" ")].map(TableCell::text);
+    let cause = cell.outcome.cause.as_ref().map_or_else(String::new, |cause| phrases::sentence("cause", cause));
+    let cells = [cell.outcome.status.word().to_owned(), cause, parameters.join(" ")].map(TableCell::text);
     Entry::new(cell.cell.clone(), cells.to_vec())
 }
 

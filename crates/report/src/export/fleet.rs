@@ -39,7 +39,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     for kind in &fleet.kinds {
         for cell in &kind.cells {
             for (share, ns) in [("0.05", cell.low_ns), ("0.5", cell.per_unit_ns), ("0.95", cell.high_ns)] {
-                let mut labels = labels(&cell.cell, &cell.parameters);
+                let mut labels = labels(&cell.headline.cell, &cell.headline.parameters);
                 labels.push(("kind".to_owned(), kind.name.clone()));
                 // `quantile` is reserved for summaries.
                 labels.push(("share_of_nodes".to_owned(), share.to_owned()));

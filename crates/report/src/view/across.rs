@@ -94,14 +94,15 @@ fn environment(compared: &Compared) -> Vec<Block> {
     }
     blocks
 }
-
-/// Cells by experiment, in their order.
 pub(crate) fn by_experiment(cells: &[ComparedCell]) -> Vec<(&str, Vec<&ComparedCell>)> {
-    cells.chunk_by(|a, b| a.experiment == b.experiment).map(|c| (c[0].experiment.as_str(), c.iter().collect())).collect()
+    cells
+        .chunk_by(|a, b| a.headline.experiment == b.headline.experiment)
+        .map(|c| (c[0].headline.experiment.as_str(), c.iter().collect()))
+        .collect()
 }
 
 fn measure(cells: &[&ComparedCell]) -> String {
-    cells.first().map_or_else(String::new, |c| format!("{} per {}", c.phase, c.unit))
+    cells.first().map_or_else(String::new, |c| format!("{} per {}", c.headline.phase, c.headline.unit))
 }
 
 /// The cells of one experiment on two sides of these names, with the unit of inference: `run`, `node`.
@@ -109,7 +110,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
     let constant = Constant::new(cells);
     let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
     let gate = cells.iter().any(|cell| cell.gate.is_some());
-    let work = cells.first().map(|cell| Work::of_unit(&cell.unit));
+    let work = cells.first().map(|cell| Work::of_unit(&cell.headline.unit));
     let heading = |side: &str| work.map_or_else(|| side.to_owned(), |work| format!("{side} {}", work.heading()));
     let mut columns = vec![Column::text("cell"), Column::number(heading(a)), Column::number(heading(b))];
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
@@ -138,7 +139,7 @@ fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool, (a, 
         ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
     };
     let ratio = TableCell::ratio(cell.estimate.as_ref());
-    let work = Work::of_unit(&cell.unit);
+    let work = Work::of_unit(&cell.headline.unit);
     let mut cells = vec![TableCell::work(work, cell.a.per_unit_ns), TableCell::work(work, cell.b.per_unit_ns)];
     if let Some(axis) = axis {
         let runs = [relative(&cell.a.per_run_ns), relative(&cell.b.per_run_ns)];
@@ -169,7 +170,7 @@ struct Constant<'a> {
 impl<'a> Constant<'a> {
     fn new(cells: &[&'a ComparedCell]) -> Constant<'a> {
         let mut values: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
-        cells.iter().flat_map(|cell| &cell.parameters).for_each(|(key, value)| {
+        cells.iter().flat_map(|cell| &cell.headline.parameters).for_each(|(key, value)| {
             values.entry(key).or_default().insert(value);
         });
         let only = values.into_iter().filter(|(_, all)| all.len() == 1);
@@ -189,20 +190,20 @@ impl<'a> Constant<'a> {
 
     /// A cell by its method and what varies.
     fn label(&self, cell: &ComparedCell) -> String {
-        let name = cell.cell.split_once('/').map_or(cell.cell.as_str(), |(_, name)| name);
+        let name = cell.headline.cell.split_once('/').map_or(cell.headline.cell.as_str(), |(_, name)| name);
         let name = match self.worker {
             Some(worker) => name.strip_suffix(worker).and_then(|name| name.strip_suffix('@')).unwrap_or(name),
             None => name,
         };
         let varies = |(key, _): &(&String, &String)| !self.parameters.contains_key(*key);
         let varying: BTreeMap<String, String> =
-            cell.parameters.iter().filter(varies).map(|(key, value)| (key.clone(), value.clone())).collect();
+            cell.headline.parameters.iter().filter(varies).map(|(key, value)| (key.clone(), value.clone())).collect();
         format!("{name} {}", parameter_words(&varying, None)).trim_end().to_owned()
     }
 }
 
 fn worker(cell: &ComparedCell) -> Option<&str> {
-    cell.cell.split_once('@').map(|(_, worker)| worker)
+    cell.headline.cell.split_once('@').map(|(_, worker)| worker)
 }
 
 /// The finding on one cell; with too few units of inference its figure, and that it is no verdict.

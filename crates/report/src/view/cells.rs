@@ -22,7 +22,6 @@ pub struct ExportedCells<'a> {
     /// The experiments that are wanted; all where empty.
     pub wanted: Vec<String>,
 }
-
 /// One cell.
 #[derive(Debug)]
 pub struct CellView<'a> {
@@ -137,8 +136,8 @@ fn cell<'a>(
         experiment: escape::terminal(&cell.experiment),
         method: escape::terminal(&cell.method),
         worker: escape::terminal(&cell.worker),
-        status: cell.status,
-        reason: escape::terminal(&phrases::reason(&cell.outcome())),
+        status: cell.outcome.status,
+        reason: escape::terminal(&phrases::reason(&cell.outcome)),
         parameters: all_visible(&cell.parameters),
         varying: varying.map(|(key, value)| (escape::terminal(key), escape::terminal(value))).collect(),
         against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),
@@ -166,8 +165,8 @@ fn phases<'a, 'b>(
             unit: experiment.map_or_else(String::new, |e| escape::terminal(&e.definition.unit)),
             units: operations(&cell.phases[name]),
             figures: &cell.phases[name],
-            ratio: comparison.and_then(|c| c.ratio).filter(|_| cell.status == Status::Ok),
-            verdict: comparison.filter(|_| cell.status == Status::Ok).map_or_else(String::new, wording::verdict),
+            ratio: comparison.and_then(|c| c.ratio).filter(|_| cell.outcome.status == Status::Ok),
+            verdict: comparison.filter(|_| cell.outcome.status == Status::Ok).map_or_else(String::new, wording::verdict),
             spread_ns: mean_and_deviation(&walls),
             launches,
         }

@@ -115,7 +115,7 @@ fn lines(
     for group in groups {
         for &cell in &group.cells {
             let planned = &summary.cells[cell];
-            let ranked = planned.is_ranked() && planned.status == Status::Ok;
+            let ranked = planned.is_ranked() && planned.outcome.status == Status::Ok;
             let Some(phase) = planned.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
             let work = Work::new(&experiment.definition);
             let (cost, at) = (scaled(&phase.per_unit_ns, work.times(1.0)), value(group, key));
@@ -279,7 +279,7 @@ fn map(
     for group in groups {
         for comparison in group.comparisons.iter().filter(|c| c.phase == experiment.headline && c.ratio.is_some()) {
             let cell = &summary.cells[comparison.cell];
-            if cell.is_ranked() && cell.status == Status::Ok && Some(comparison.cell) != group.baseline {
+            if cell.is_ranked() && cell.outcome.status == Status::Ok && Some(comparison.cell) != group.baseline {
                 methods.entry(name(comparison.cell)).or_default().insert(keys.map(|key| value(group, key)), comparison);
             }
         }

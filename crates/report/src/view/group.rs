@@ -99,7 +99,7 @@ impl CellFinding<'_> {
 
     fn new<'a>(summary: &Summary, group: &GroupSummary, index: usize, compared: Option<&'a Comparison>) -> CellFinding<'a> {
         let cell = &summary.cells[index];
-        match (cell.status, cell.role) {
+        match (cell.outcome.status, cell.role) {
             (Status::Ok, _) if group.baseline == Some(index) => CellFinding::Baseline,
             (Status::Ok, Role::Null) => CellFinding::Floor,
             (Status::Ok, Role::Limit) if group.best_possible == Some(index) => CellFinding::BestPossible,
@@ -327,7 +327,7 @@ fn row<'a>(
 ) -> Option<Row<'a>> {
     let cell = &summary.cells[index];
     let phase = cell.phases.get(&experiment.headline)?;
-    let believed = cell.status == Status::Ok;
+    let believed = cell.outcome.status == Status::Ok;
     let ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
     let base = group.baseline.filter(|&base| base != index && ratio.is_some());
     let mut finding = CellFinding::new(summary, group, index, comparison);
@@ -374,7 +374,7 @@ pub(super) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usi
     if experiment.totals.iter().any(|t| t.overlap) {
         return None;
     }
-    let rows: Vec<_> = ordinary.iter().filter(|(cell, _)| summary.cells[*cell].status == Status::Ok).collect();
+    let rows: Vec<_> = ordinary.iter().filter(|(cell, _)| summary.cells[*cell].outcome.status == Status::Ok).collect();
     // Another pass, such as a second use, is no part of the time that is compared.
     let headline = experiment.totals.iter().find(|total| total.headline);
     let has = |phase: &&String| {

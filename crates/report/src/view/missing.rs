@@ -1,17 +1,16 @@
 //! Cells without figures, and figures that are not to be believed: by outcome and reason.
 
 use super::labels::Labels;
-use crate::phrases;
+use crate::{phrases, wording::together};
+use indexmap::IndexSet;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
-use std::collections::{BTreeMap, BTreeSet};
-use std::mem::discriminant;
+use std::collections::BTreeSet;
 
 /// Cells of one outcome and reason.
 pub(super) struct Absent<'a> {
     /// The first of them.
     pub cell: &'a CellSummary,
-    pub reason: String,
     /// Their names within the experiment, each once.
     pub names: Vec<String>,
     methods: BTreeSet<&'a str>,
@@ -21,19 +20,17 @@ pub(super) struct Absent<'a> {
 /// Those of one experiment.
 pub(super) fn absent<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> Vec<Absent<'a>> {
     let definition = summary.experiment(experiment);
-    let mut by_reason: BTreeMap<(Status, String), Absent> = BTreeMap::new();
-    let cells = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden && c.status != Status::Ok);
-    for cell in cells {
-        let name = definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
-        let none = || Absent { cell, reason: String::new(), names: Vec::new(), methods: BTreeSet::new(), cells: 0 };
-        let absent = by_reason.entry((cell.status, phrases::reason(&cell.outcome()))).or_insert_with(none);
-        absent.cells += 1;
-        absent.methods.insert(&cell.method);
-        if !absent.names.contains(&name) {
-            absent.names.push(name);
-        }
-    }
-    by_reason.into_iter().map(|((_, reason), absent)| Absent { reason, ..absent }).collect()
+    let name = |cell: &&CellSummary| definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
+    let is_absent = |c: &&CellSummary| c.experiment == experiment && !c.hidden && c.outcome.status != Status::Ok;
+    let mut groups = together(summary.cells.iter().filter(is_absent).map(|cell| (cell, &cell.outcome)));
+    groups.sort_by_key(|(outcome, _)| outcome.status);
+    let absent = |(_, cells): (_, Vec<&'a CellSummary>)| Absent {
+        cell: cells[0],
+        names: cells.iter().map(name).collect::<IndexSet<_>>().into_iter().collect(),
+        methods: cells.iter().map(|cell| cell.method.as_str()).collect(),
+        cells: cells.len(),
+    };
+    groups.into_iter().map(absent).collect()
 }
 
 /// Remedy for cells that are missing.
@@ -49,10 +46,12 @@ enum Remedy<'a> {
 
 impl<'a> Remedy<'a> {
     fn new(cell: &'a CellSummary) -> Remedy<'a> {
-        match &cell.cause {
+        match &cell.outcome.cause {
             Some(Cause::Budget) => Remedy::Budget,
-            Some(Cause::NotInstalled { package }) => Remedy::Install(vec![package]),
-            Some(Cause::Setting { name, least }) => Remedy::Setting(name, *least),
+            Some(Cause::NotInstalled { package, .. } | Cause::NoWorker { package: Some(package), .. }) => {
+                Remedy::Install(vec![package])
+            }
+            Some(Cause::Setting { name, least, .. }) => Remedy::Setting(name, *least),
             _ => Remedy::Unknown(cell),
         }
     }
@@ -70,8 +69,9 @@ impl<'a> Remedy<'a> {
                 true
             }
             (Remedy::Unknown(cell), Remedy::Unknown(other)) => {
-                let kind = |cell: &CellSummary| cell.cause.as_ref().map(discriminant);
-                let joins = cell.reason == other.reason && kind(cell) == kind(other);
+                let causes = (&cell.outcome.cause, &other.outcome.cause);
+                let is_one = matches!(causes, (Some(Cause::Memory { .. }), Some(Cause::Memory { .. })));
+                let joins = is_one || causes.0 == causes.1;
                 *cell = if joins { other } else { *cell };
                 joins
             }
@@ -84,7 +84,7 @@ impl<'a> Remedy<'a> {
             Remedy::Budget => "raise --budget".to_owned(),
             Remedy::Install(packages) => format!("install {}", packages.join(" ")),
             Remedy::Setting(name, value) => format!("sysctl {name}={value}"),
-            Remedy::Unknown(cell) => phrases::reason(&cell.outcome()),
+            Remedy::Unknown(cell) => phrases::reason(&cell.outcome),
         }
     }
 }
@@ -101,12 +101,14 @@ struct MissingCells<'a> {
 fn is_missing(summary: &Summary, absent: &Absent) -> bool {
     let has_figures = |method: &str| {
         let mut all = summary.cells.iter().filter(|c| c.experiment == absent.cell.experiment && c.method == method);
-        all.any(|c| c.status == Status::Ok)
+        all.any(|c| c.outcome.status == Status::Ok)
     };
-    match absent.cell.status {
+    match absent.cell.outcome.status {
         Status::Ok | Status::Untrusted | Status::Damaged => false,
         Status::Refused | Status::Failed => true,
-        Status::Skipped => absent.cell.cause.is_some() || !absent.methods.iter().all(|method| has_figures(method)),
+        Status::Skipped => {
+            !matches!(Remedy::new(absent.cell), Remedy::Unknown(_)) || !absent.methods.iter().all(|method| has_figures(method))
+        }
     }
 }
 

@@ -154,7 +154,8 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     }
     blocks.extend(states::blocks(summary, experiment, labels));
     let absent = missing::absent(summary, name, labels).into_iter();
-    let absent = absent.map(|a| format!("{}: {}: {}", a.cell.status.word(), a.names.join(", "), a.reason));
+    let absent = absent
+        .map(|a| format!("{}: {}: {}", a.cell.outcome.status.word(), a.names.join(", "), phrases::reason(&a.cell.outcome)));
     blocks.extend(Block::list("without figures, or not to be believed", absent));
     if !definition.reading.is_empty() {
         blocks.extend(page("How to read these figures", vec![Block::text(&definition.reading)]));
@@ -186,7 +187,7 @@ fn closing(summary: &Summary, labels: &Labels, run: &str, is_wanted: impl Fn(&st
 
 /// Doubts about the run, the gravest first.
 fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
-    let is_believed = |cell: &CellSummary| !matches!(cell.status, Status::Untrusted | Status::Damaged);
+    let is_believed = |cell: &CellSummary| !matches!(cell.outcome.status, Status::Untrusted | Status::Damaged);
     let has_duplicate = |aa: &AaCheck| {
         let base = &summary.cells[aa.cell];
         let is_mine = |c: &&CellSummary| c.hidden && (&c.cell, &c.parameters) == (&base.cell, &base.parameters);
@@ -210,7 +211,7 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
     }
     for status in [Status::Damaged, Status::Untrusted] {
         let word = status.word();
-        let cells = (0..summary.cells.len()).filter(|&c| summary.cells[c].status == status && !summary.cells[c].hidden);
+        let cells = (0..summary.cells.len()).filter(|&c| summary.cells[c].outcome.status == status && !summary.cells[c].hidden);
         match cells.map(|c| labels.with_experiment(summary, c)).collect::<Vec<_>>().as_slice() {
             [] => {}
             [one] => items.push(format!("{one} is {word}")),

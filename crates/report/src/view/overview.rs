@@ -207,14 +207,14 @@ fn stand_for_others(rows: &mut [AnswerRow]) {
 /// The reason why an experiment has no answer: the outcome of most of its cells.
 fn why_unanswered(summary: &Summary, experiment: &str) -> Option<String> {
     let cells: Vec<_> = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden).collect();
-    let count = |wanted: Status| cells.iter().filter(|c| c.status == wanted).count();
-    let ranked = |c: &&&CellSummary| c.status == Status::Ok && c.is_ranked();
+    let count = |wanted: Status| cells.iter().filter(|c| c.outcome.status == wanted).count();
+    let ranked = |c: &&&CellSummary| c.outcome.status == Status::Ok && c.is_ranked();
     let methods: std::collections::BTreeSet<&str> = cells.iter().filter(ranked).map(|c| c.cell.as_str()).collect();
     let untrusted = count(Status::Untrusted);
     let why = if cells.is_empty() {
         return None;
     } else if untrusted > 0 {
-        let causes = cells.iter().filter(|c| c.status == Status::Untrusted).filter_map(|c| c.cause.as_ref());
+        let causes = cells.iter().filter(|c| c.outcome.status == Status::Untrusted).filter_map(|c| c.outcome.cause.as_ref());
         format!("{untrusted} of {} cells untrusted{}", cells.len(), disturbed_by(causes, untrusted))
     } else if methods.len() == 1 {
         "only one way was measured".to_owned()
@@ -276,7 +276,8 @@ fn row(
     let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
     let work = Work::new(definition);
     let figure = |cell: usize, per: &str| {
-        let phase = summary.cells[cell].phases.get(&experiment.headline).filter(|_| summary.cells[cell].status == Status::Ok);
+        let phase =
+            summary.cells[cell].phases.get(&experiment.headline).filter(|_| summary.cells[cell].outcome.status == Status::Ok);
         phase.map_or_else(|| name(cell), |phase| format!("{} {}{per}", name(cell), work.figure(phase.per_unit_ns.median)))
     };
     let clauses = || answer::clauses(summary, definition, group, name);
@@ -325,7 +326,7 @@ fn others(
         let name = labels.cell(&experiment.definition, &summary.cells[cell]);
         let comparison = compared.get(&cell);
         let verdict = comparison.map_or(Verdict::NotSettled, |c| c.overall());
-        match (summary.cells[cell].status, verdict, comparison.and_then(|c| c.ratio)) {
+        match (summary.cells[cell].outcome.status, verdict, comparison.and_then(|c| c.ratio)) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 surprise = surprise.max(ratio.low.ln());
                 settled.push(format!("{name} {}× slower", wording::factors(ratio.low, ratio.high)));

@@ -38,7 +38,7 @@ fn figures(summary: &Summary) -> BTreeMap<CellKey<'_>, TrendPoint> {
     let mut figures = BTreeMap::new();
     for (group, experiment) in summary.groups.iter().filter_map(|g| Some((g, summary.experiment(&g.experiment)?))) {
         for (index, cell) in group.cells.iter().map(|&index| (index, &summary.cells[index])) {
-            let is_shown = cell.status == Status::Ok && cell.role == Role::Method && !cell.hidden;
+            let is_shown = cell.outcome.status == Status::Ok && cell.role == Role::Method && !cell.hidden;
             let Some(phase) = cell.phases.get(&experiment.headline).filter(|_| is_shown) else { continue };
             let base = group.baseline.filter(|&base| base != index);
             let ratio = base.and_then(|base| Some((base, group.comparison(index, &experiment.headline)?.ratio?)));

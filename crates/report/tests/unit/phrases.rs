@@ -188,7 +188,7 @@ fn what_nodes_and_cells_lack_is_said_with_its_figures() {
     let missed = [
         Missed::Cost { cell: text(), ratio: 2.5, limit: 1.1 },
         Missed::Outcome { cell: text(), outcome: None },
-        Missed::Outcome { cell: text(), outcome: Some(Outcome::new(Status::Failed, text())) },
+        Missed::Outcome { cell: text(), outcome: Some(Outcome::because(Status::Failed, Cause::Written { text: text() })) },
         Missed::Outcome { cell: text(), outcome: Some(Outcome::because(Status::Refused, Cause::Budget)) },
         Missed::Throttled { cell: text(), share: 0.7 },
     ];
@@ -217,13 +217,58 @@ fn faults() -> [LaunchFault; 8] {
 fn causes() -> Vec<Cause> {
     use Cause::*;
     let text = || "text".to_owned();
+    let crash = |signal: &str, end| Crash { signal: signal.to_owned(), phase: text(), end };
+    let ended = |end, side: Option<&str>, message: &str| Ended {
+        end,
+        oom_killed: false,
+        worker: text(),
+        side: side.map(str::to_owned),
+        message: message.to_owned(),
+    };
     let law = BrokenLaw { first: text(), broken: 1, samples: 9 };
     let disturbed = record::outcome::Disturbed { launches: 3, all: 5, by: vec![text(), text()] };
     let WarningKind::StateLost { proof, .. } = state_lost(ProofMoment::Rise, Some(1), None, Some(0)) else { panic!() };
     vec![
         Budget,
-        NotInstalled { package: text() },
-        Setting { name: text(), least: 5 },
+        NotInstalled { package: text(), library: None },
+        NotInstalled { package: text(), library: Some(text()) },
+        NoWorker { error: text(), package: None },
+        OldJdk { needed: 22, have: 17 },
+        MadeValue { key: text(), value: text() },
+        DroppedCache { key: text(), value: text() },
+        NeedsCgroup { key: text() },
+        ColdTmpfs,
+        BoundedTmpfs { key: text() },
+        BoundedWarm { key: text(), value: text() },
+        Unbounded,
+        Lacks { text: text() },
+        NativeOnly { state: text() },
+        NoZram,
+        NoSetting { name: text() },
+        SettingRefused { name: text(), error: text() },
+        NoCgroup { path: None, error: None },
+        NoCgroup { path: Some(text()), error: None },
+        NoCgroup { path: Some(text()), error: Some(text()) },
+        NoMemoryHigh,
+        NoCapture { end: End::Stopped, text: String::new() },
+        NoCapture { end: End::Exit(4), text: text() },
+        NoCapture { end: End::Exit(1), text: text() },
+        Setting { name: text(), least: 5, text: None },
+        Setting { name: text(), least: 5, text: Some(text()) },
+        Call { call: text(), phase: "-".to_owned(), error: text() },
+        Call { call: text(), phase: text(), error: text() },
+        crash("SIGSEGV", None),
+        crash("SIGBUS", None),
+        crash("SIGTERM", Some(End::TimeLimit(60))),
+        ended(End::Exit(3), None, ""),
+        ended(End::Signal(9), None, ""),
+        ended(End::Signal(64), None, "text"),
+        ended(End::TimeLimit(60), Some("a"), "text"),
+        ended(End::Deaf(60), Some("b"), ""),
+        ended(End::OtherSide, None, ""),
+        ended(End::Stopped, None, ""),
+        Ended { end: End::Signal(9), oom_killed: true, worker: text(), side: None, message: String::new() },
+        Written { text: text() },
         Memory { needed_bytes: 4 << 30, available_bytes: 1 << 20, limited_by: text() },
         Bound { key: text(), bound_bytes: 1 << 20, needed_bytes: 2 << 20 },
         SwitchedOut { percent: 60 },
@@ -256,6 +301,7 @@ fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
         ("cause", variants::<Cause>(word.clone())),
         ("broken", variants::<LaunchFault>(fault)),
         ("missing", variants::<across::MissingReason>(word.clone())),
+        ("fault", variants::<fleet::Fault>(word.clone())),
         ("finding", variants::<fleet::Finding>(word)),
         ("verdict", variants::<Word>(name.clone())),
         ("counter", variants::<Counter>(name.clone())),
@@ -263,7 +309,6 @@ fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
         ("compare", variants::<across::Gated>(name.clone())),
         ("measure", variants::<command::Measure>(name.clone())),
         ("agreement", variants::<command::Agreement>(name.clone())),
-        ("fault", variants::<fleet::Fault>(name.clone())),
         ("event", variants::<command::MemoryEvent>(name)),
     ];
     parts.iter().for_each(|(part, variants)| assert_eq!(&names(part), variants, "{part}"));
@@ -277,7 +322,10 @@ fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
 #[test]
 fn what_is_missing_and_odd_is_said_with_its_outcome() {
     use record::{across::MissingReason, fleet::Finding};
-    let outcomes = [Outcome::new(Status::Skipped, "text"), Outcome::because(Status::Untrusted, Cause::Altered)];
+    let outcomes = [
+        Outcome::because(Status::Skipped, Cause::Lacks { text: "text".to_owned() }),
+        Outcome::because(Status::Untrusted, Cause::Altered),
+    ];
     let missing = outcomes.clone().map(MissingReason::Outcome).map(|reason| sentence("missing", &reason));
     assert_eq!(missing, ["skipped: text", "untrusted: the record of its launches is not as it was written"]);
     let odd = |outcome| {
@@ -296,8 +344,11 @@ fn claims_have_their_reasons_and_causes() {
     let why = [
         NoVerdict::Missing { needs: text() },
         NoVerdict::LeftOut { reason: text() },
+        NoVerdict::NoWorker { worker: text() },
+        NoVerdict::SameSides,
         NoVerdict::NoRun,
-        NoVerdict::Budget,
+        NoVerdict::Budget { needed_s: None },
+        NoVerdict::Budget { needed_s: Some(44.0) },
         NoVerdict::Cell { cell: text(), outcome: Outcome::because(Status::Refused, Cause::Altered) },
         NoVerdict::Launches { launches: 3, least: 4 },
         NoVerdict::NoFigure,
@@ -331,4 +382,8 @@ fn what_older_records_say_is_shown_as_it_is() {
     assert_eq!(sentence("why", &serde_json::from_str::<NoVerdict>(r#""it needs a disk""#).unwrap()), "it needs a disk");
     let cause: Difference = serde_json::from_str(r#""the cause was not found""#).unwrap();
     assert_eq!(sentence("difference", &cause), "the cause was not found");
+    for outcome in [r#"{ "status": "failed", "reason": "it died" }"#, r#"{ "status": "ok", "reason": "" }"#] {
+        let outcome: Outcome = serde_json::from_str(outcome).unwrap();
+        assert_eq!(reason(&outcome), if outcome.status == Status::Ok { "" } else { "it died" });
+    }
 }

@@ -2,8 +2,9 @@
 
 use record::decision::DecisionKind;
 use record::decision::{Ending, Reason};
+use record::launches::End;
 use record::method::Role;
-use record::outcome::Status;
+use record::outcome::{Cause, Outcome, Status};
 use record::plan::{LaunchGroup, Plan};
 use record::state::State;
 use record::summary::WarningKind;
@@ -162,7 +163,10 @@ fn a_cell_that_kills_its_process_is_found_by_launching_each_alone() {
     let done = Machine::new(&[("populate-write", Manner::Dies)]).run(plan(|_| ()));
     let dead = done.state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();
     let outcome = dead.outcome.as_ref().unwrap();
-    assert!(outcome.status == Status::Failed && outcome.reason.contains("SIGKILL"), "{outcome:?}");
+    assert!(
+        outcome.status == Status::Failed && matches!(outcome.cause, Some(Cause::Ended { end: End::Signal(9), .. })),
+        "{outcome:?}"
+    );
     assert!(done.state.cells.iter().filter(|c| c.cell.method == "touch").all(|c| c.outcome.is_none()));
     assert_eq!(done.launches("touch"), 6);
     assert_eq!(done.decisions.iter().filter(|d| matches!(d.what, DecisionKind::Split { .. })).count(), 1);
@@ -172,8 +176,8 @@ fn a_cell_that_kills_its_process_is_found_by_launching_each_alone() {
 fn a_skipped_cell_has_its_reason_and_the_rest_goes_on() {
     let done = Machine::new(&[("populate-write", Manner::Skips)]).run(plan(|_| ()));
     let skipped = done.state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();
-    let outcome = skipped.outcome.as_ref().map(|o| (o.status, o.reason.as_str()));
-    assert_eq!(outcome, Some((Status::Skipped, "there is no pool here")));
+    let lacks = Cause::Lacks { text: "there is no pool here".to_owned() };
+    assert_eq!(skipped.outcome, Some(Outcome::because(Status::Skipped, lacks)));
     assert_eq!(done.launches("touch"), 6);
 }
 

@@ -1,3 +1,4 @@
+use record::outcome::Cause;
 use record::plan::BATCH;
 use record::summary::Verdict;
 
@@ -94,15 +95,15 @@ fn another_kernel_closes_the_gate_unless_it_is_what_is_compared() {
 fn a_cell_that_the_second_side_lost_closes_the_gate() {
     let mut other = runs(&[1.0, 1.001, 0.999]);
     for run in &mut other {
-        let cell = run.summary.cells.iter_mut().find(|c| c.status == Status::Ok && !c.hidden).unwrap();
-        (cell.status, cell.reason) = (Status::Skipped, "no such thing here".to_owned());
+        let cell = run.summary.cells.iter_mut().find(|c| c.outcome.status == Status::Ok && !c.hidden).unwrap();
+        cell.outcome = Outcome::because(Status::Skipped, Cause::NoZram);
     }
     let found = compare(&runs(&[1.0, 1.001, 0.999]), &other, &asked(Some(0.9)));
     assert_eq!(found.gated.map(Gated::exit_code), Some(4));
     let lost = found.missing.iter().find(|m| m.a == Some(Status::Ok)).unwrap();
     assert!(
         lost.b == Some(Status::Skipped)
-            && matches!(&lost.reason, MissingReason::Outcome(of) if of.reason == "no such thing here"),
+            && matches!(&lost.reason, MissingReason::Outcome(of) if of.cause == Some(Cause::NoZram)),
         "{lost:?}"
     );
 }
@@ -166,7 +167,7 @@ fn three_tries_a_side_have_a_verdict_and_one_has_a_figure() {
 #[test]
 fn another_command_is_not_compared() {
     let (a, mut b) = (program("a", "6", &[1.0, 1.1]), program("b", "6", &[1.0, 1.1]));
-    b.measured.questions.iter_mut().for_each(|asked| asked.experiment = "sort b".to_owned());
+    b.measured.questions.iter_mut().for_each(|asked| asked.headline.experiment = "sort b".to_owned());
     let found = super::compare(&[a], &[b], &CompareOptions::default());
     assert!(found.cells.is_empty());
     let of_b = found.missing.iter().find(|m| m.cell.ends_with("of sort b") && m.reason == MissingReason::OneSide);

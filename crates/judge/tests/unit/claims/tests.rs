@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::cell::Cell;
 use record::claim::{Claim, ClaimPoint, Counter, Difference, NoVerdict, ResolvedClaim, ResolvedJob, Word};
-use record::outcome::{Cause, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::summary::{
     Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Recommendation,
     SUMMARY_SCHEMA, Settings, Summary,
@@ -71,9 +71,7 @@ fn measured(method: &str, bytes: &str, wall_ns: f64, wobble: u64) -> CellSummary
         group: String::new(),
         parameters: BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]),
         hidden: false,
-        status: Status::Ok,
-        reason: String::new(),
-        cause: None,
+        outcome: Outcome::OK,
         launches: 10,
         per_launch,
         footprint: None,
@@ -248,17 +246,18 @@ fn an_absolute_claim_holds_within_a_factor_of_two() {
 #[test]
 fn what_was_not_measured_says_why() {
     let mut skipped = measured("a", "64", 1.0, 1);
-    (skipped.status, skipped.reason) = (Status::Skipped, "no reserved huge pages".into());
+    let pool = Outcome::because(Status::Skipped, Cause::Lacks { text: "no reserved huge pages".to_owned() });
+    skipped.outcome = pool.clone();
     let made = summary("r", vec![skipped, measured("b", "64", 1.0, 2)]);
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
     assert_eq!(answer.word, Word::NotMeasurableHere);
     let why = answer.jobs[0].why.clone();
-    assert!(matches!(&why, Some(NoVerdict::Cell { outcome, .. }) if outcome.reason == "no reserved huge pages"), "{why:?}");
+    assert!(matches!(&why, Some(NoVerdict::Cell { outcome, .. }) if *outcome == pool), "{why:?}");
     let mut late = measured("a", "64", 1.0, 1);
-    (late.status, late.cause) = (Status::Refused, Some(Cause::Budget));
+    late.outcome = Outcome::because(Status::Refused, Cause::Budget);
     let made = summary("r", vec![late, measured("b", "64", 1.0, 2)]);
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-    assert_eq!((answer.word, &answer.jobs[0].why), (Word::Undecided, &Some(NoVerdict::Budget)));
+    assert_eq!((answer.word, &answer.jobs[0].why), (Word::Undecided, &Some(NoVerdict::Budget { needed_s: None })));
     assert!(answer.jobs[0].late);
     let mut short = measured("a", "64", 1.0, 1);
     short.per_launch.truncate(3);

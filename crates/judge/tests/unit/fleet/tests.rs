@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use record::fleet::{Finding, Fleet, KindFacts, Missed};
-use record::outcome::{Outcome, Status};
+use record::across::CellHeadline;
+use record::fleet::{Fault, Finding, Fleet, KindFacts, Missed};
+use record::outcome::{Cause, Outcome, Status};
 use record::summary::Verdict;
 use stats::rng::Seeded;
 
@@ -31,15 +32,14 @@ fn by() -> Vec<String> {
 }
 
 fn question(number: usize) -> SetQuestion {
-    SetQuestion {
+    let headline = CellHeadline {
         cell: format!("fault/m{number}@c-O3"),
         experiment: "fault".to_owned(),
         parameters: [("bytes".to_owned(), "2097152".to_owned())].into(),
         phase: "time to usable".to_owned(),
         unit: "page".to_owned(),
-        advised: true,
-        baseline: Some(0),
-    }
+    };
+    SetQuestion { headline, advised: true, baseline: Some(0) }
 }
 
 /// A run of a node whose cells cost `factor(cell)` times what they cost on its kind.
@@ -48,7 +48,7 @@ fn run(rng: &mut Seeded, name: &str, id: usize, kernel: &str, factor: impl Fn(us
     let cell = |(question, cost): (usize, &f64)| {
         let own = cost.ln() + level + factor(question).ln() + SCATTER[0] * normal(rng) + SCATTER[1] * normal(rng);
         let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-        RunCell { question, outcome: Outcome::new(Status::Ok, ""), logs, throttled: None }
+        RunCell { question, outcome: Outcome::OK, logs, throttled: None }
     };
     let cells = COSTS.iter().enumerate().map(cell).collect();
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
@@ -153,7 +153,7 @@ fn kinds_are_compared_and_one_that_is_alone_is_not_called_odd() {
     assert_eq!(judged.compared.len(), 1);
     let faster = |cell: &record::across::ComparedCell| matches!(cell.verdict, Verdict::Faster { .. });
     let cells = &judged.compared[0].cells;
-    assert!(cells.iter().all(|cell| faster(cell) == (cell.cell == "fault/m4@c-O3")), "{cells:#?}");
+    assert!(cells.iter().all(|cell| faster(cell) == (cell.headline.cell == "fault/m4@c-O3")), "{cells:#?}");
     let methods = &judged.kinds[0].methods;
     assert_eq!(methods.len(), COSTS.len() - 1);
     assert!(methods.iter().all(|m| (m.ratio.ratio < 1.0) == matches!(m.verdict, Verdict::Faster { .. })));
@@ -168,7 +168,7 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
     gathered.add(run(&mut rng, "a9", 1, "6.1", slow(8.0)));
     gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
     let last = gathered.runs.last_mut().unwrap();
-    let outcome = Outcome::new(Status::Untrusted, "no huge page");
+    let outcome = Outcome::because(Status::Untrusted, Cause::Altered);
     last.cells[1] = RunCell { question: 1, outcome: outcome.clone(), logs: vec![], throttled: None };
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a8", "a9"]);
@@ -210,7 +210,7 @@ fn the_same_run_counts_once_and_names_of_two_machines_are_told_apart() {
     gathered.add(other);
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!((judged.runs, judged.nodes, judged.unread.len()), (15, 15, 1));
-    assert!(judged.unread[0].reason.contains("/shared/a0/0"));
+    assert!(matches!(&judged.unread[0].fault, Fault::Duplicate { known } if known.contains("/shared/a0/0")));
     let named: Vec<&String> = judged.kinds[0].nodes.iter().filter(|n| n.starts_with("a0")).collect();
     assert_eq!(named, ["a0#a0", "a0#another"]);
 }

@@ -23,6 +23,6 @@ fn more_work_alone_in_the_best_set_is_a_wrong_sentence_where_the_lesser_was_rank
     let mut run = with_more_as_the_best();
     assert_eq!(wrong_choices(&run, &run.summary.groups[0]), 1);
     let base = run.summary.groups[0].baseline.unwrap();
-    run.summary.cells[base].status = Status::Untrusted;
+    run.summary.cells[base].outcome.status = Status::Untrusted;
     assert_eq!(wrong_choices(&run, &run.summary.groups[0]), 0);
 }

@@ -66,7 +66,7 @@ fn made() -> Value {
         "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
     schema["title"] = json!("Pagewise summary");
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, 3, 4, SUMMARY_SCHEMA] });
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": SUMMARY_SCHEMA });
     let mut ordered = Map::new();
     ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:summary:{SUMMARY_SCHEMA}")));
@@ -103,10 +103,11 @@ pub(crate) fn difference(at: &str, value: &Value, other: &Value) -> Option<Strin
     }
 }
 
-/// A summary of a real run, with every kind of outcome in it.
+/// A summary of a real run, with every kind of outcome in it, as it is written now.
 fn recorded() -> Value {
     let path = "../report/tests/fixtures/whole.json";
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    let read: Summary = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    serde_json::to_value(Summary { schema: SUMMARY_SCHEMA, ..read }).unwrap()
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn a_recorded_summary_conforms_and_a_wrong_one_does_not() {
         ("/schema", json!(1)),
         ("/cells/0/status", json!("fine")),
         ("/cells/0/parameters/bytes", json!(4096)),
-        ("/cells/0/reason", json!(1)),
+        ("/cells/0/launches", json!("1")),
         ("/groups/0/recommendation/word", json!("perhaps")),
         ("/trusted", Value::Null),
         ("/more", json!(1)),

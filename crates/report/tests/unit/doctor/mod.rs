@@ -54,6 +54,7 @@ fn a_machine_of_which_nothing_is_known_has_a_document() {
 fn a_bundle_holds_outcomes_and_nothing_private() {
     use record::machine::cgroup::MemoryGroup;
     use record::machine::tools::Java;
+    use record::outcome::{Cause, Status};
     use record::summary::{NoteKind, Summary, WarningKind};
     let secret = || "SECRET".to_owned();
     let mut machine = Environment::default();
@@ -68,14 +69,15 @@ fn a_bundle_holds_outcomes_and_nothing_private() {
     machine.tools.javas.push(Java { home: secret(), version: Some("17.0.2".to_owned()), ..Java::default() });
     machine.cgroups.memory.push(MemoryGroup { folder: secret(), swap_limit_bytes: Some(0), ..MemoryGroup::default() });
     let mut summary: Summary = serde_json::from_str(include_str!("../../fixtures/look.json")).unwrap();
-    let file = summary.cells.iter_mut().find(|cell| cell.status.word() == "untrusted" && cell.experiment == "read");
+    let file = summary.cells.iter_mut().find(|cell| cell.outcome.status.word() == "untrusted" && cell.experiment == "read");
     file.expect("an untrusted cell of read").parameters.insert("file".to_owned(), secret());
-    summary.cells.iter_mut().for_each(|cell| cell.reason = secret());
+    let outcomes = summary.cells.iter_mut().map(|cell| &mut cell.outcome).filter(|outcome| outcome.status != Status::Ok);
+    outcomes.for_each(|outcome| outcome.cause = Some(Cause::Written { text: secret() }));
     summary.notes.iter_mut().for_each(|note| note.kind = NoteKind::Damaged { seen: secret() });
     for warning in &mut summary.warnings {
         (warning.at, warning.kind) = (secret(), WarningKind::Damaged { seen: secret() });
     }
-    let own = summary.cells.iter_mut().find(|cell| cell.status.word() == "refused").expect("a refused cell");
+    let own = summary.cells.iter_mut().find(|cell| cell.outcome.status.word() == "refused").expect("a refused cell");
     (own.cell, own.method) = (secret(), secret());
     let newest = bundle::Newest { kind: record::kind::Kind::Run, summary: Some(summary) };
     let document = bundle::document("7.8.9", false, &machine, &["c-O3"], Some(&newest), |cell| cell.method != "SECRET");
