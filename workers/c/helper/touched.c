@@ -218,8 +218,8 @@ void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, cons
     if (kind == HEAP && (!p->heap_start || start < p->heap_start))
         p->heap_start = start;
     uint64_t end = start + bytes, heap_end = kind == HEAP && p->calls_seen ? end_of_heap(p) : 0;
-    bool grows = start < heap_end && heap_end < end; /* the record has all of it */
-    start = grows ? heap_end : start;
+    bool grows = kind == HEAP && p->calls_seen && heap_end < end; /* the record has all of it */
+    start = start < heap_end && grows ? heap_end : start;
     enum kept kept = grows ? freed_grow(&p->freed, end - start) : NOT_KEPT;
     put(p, (struct mapping){start, end, kind, would_advise(p, kind, bytes), libc, kept});
 }
