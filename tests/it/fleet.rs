@@ -137,7 +137,7 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
         ("foreign", "foreign"),
         ("lost", "damaged"),
         ("n1-copy", "duplicate"),
-        ("truncated", "damaged"),
+        ("truncated", "empty"),
     ];
     assert_eq!(unread, expected, "{found:#}");
     is_told(&place, at);
