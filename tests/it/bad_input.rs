@@ -205,7 +205,7 @@ fn runs_of_another_schema_and_damaged_ones_are_refused() {
     std::fs::create_dir(&folder).unwrap();
     let path = folder.to_str().unwrap();
     for (plan, parts) in [
-        ("{\"schema\": 99}", ["has schema 99, but this Pagewise reads 2", "use the version that made it"]),
+        ("{\"schema\": 99}", ["has schema 99, but this Pagewise reads 3", "use the version that made it"]),
         ("{\"schema\": 2}", ["plan.json is damaged", "not as it was written"]),
         ("not JSON", ["plan.json is damaged", "not as it was written"]),
     ] {
