@@ -88,7 +88,7 @@ fn the_schema_refuses_what_is_not_a_summary() {
         ("/cells/0/status", Value::from("fine")),
         ("/cells/0/parameters/bytes", Value::from(4096)),
         ("/cells/0/phases/map/wall_ns/median", Value::Null),
-        ("/cells/0/reason", Value::from(1)),
+        ("/cells/0/launches", Value::from("six")),
         ("/trusted", Value::Null),
     ] {
         let mut other = summary.clone();

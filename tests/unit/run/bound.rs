@@ -100,7 +100,6 @@ fn where_no_cgroup_can_be_made_the_obstacle_is_named() {
         ("proc/self/cgroup", "0::/a\n"),
         ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
     ]);
-    assert!(
-        matches!(made(place.path()).unwrap_err(), Cause::NoCgroup { path: Some(path), error: None } if path.ends_with("cgroup/a"))
-    );
+    let cause = made(place.path()).unwrap_err();
+    assert!(matches!(cause, Cause::NoCgroup { path: Some(path), error: None } if path.ends_with("cgroup/a")));
 }

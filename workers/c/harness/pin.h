@@ -1,5 +1,6 @@
 /* `pin=`: where the two sides of a launch run. A method with two sides lists PIN_KEY among its keys and PIN_LAWS among its
- * laws, one with a pager PIN_KEY alone; worker.c pins each side before the slot, records where both ran after it, and lets both run anywhere again. */
+ * laws, one with a pager PIN_KEY alone; worker.c pins each side before the slot, records where both ran after it, and lets
+ * both run anywhere again. */
 #ifndef PAGEWISE_PIN_H
 #define PAGEWISE_PIN_H
 #include "worker.h"

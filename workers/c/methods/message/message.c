@@ -10,8 +10,8 @@ enum { CHECKED = 16 }; /* messages of which every byte is checked, before the ti
 
 static uint64_t *latencies;
 
-/* Sides that are placed by the scheduler meet asleep: a meeting awake leaves them on two CPUs, and there they stay (45 us a trip).
- * Those that never spun share a CPU nearly always (3 us). */
+/* Sides that are placed by the scheduler meet asleep: a meeting awake leaves them on two CPUs, and there they stay (45 us a
+ * trip). Those that never spun share a CPU nearly always (3 us). */
 static void meet_placed(struct slot *s, const struct link *l)
 {
     (key_is(s, "pin", "none") && !l->spin ? meet_asleep : meet)(s);
