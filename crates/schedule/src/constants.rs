@@ -24,8 +24,6 @@ pub(crate) const SHORT_ROUND_S: f64 = 0.1;
 pub(crate) const TIMING_ROUNDS: u32 = 5;
 /// Launches for which the rounds are planned; the budget and the precision decide how many there are.
 pub(crate) const PLANNED_LAUNCHES: f64 = 10.0;
-/// Launches of one sample each that an experiment of fresh processes should have in the overview.
-pub(crate) const FRESH_LAUNCHES: f64 = 25.0;
 /// Share of the time that plans use; the rest is for launches that take longer.
 pub(crate) const PLANNED_SHARE: f64 = 0.92;
 /// Factor by which launches take longer than their pilot or a guess by size: warm caches, proofs, write-back.
@@ -53,9 +51,9 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-/// Seconds that the usual condition of a question is worth in the overview, however short its launches are: what is not settled
-/// there is so by the differences between launches.
-pub(crate) const USUAL_S: f64 = 3.0;
+/// Seconds that the usual condition of a question is worth in the overview, however short its launches are (what is not settled
+/// there is so by the differences between launches), and launches of one sample each that fresh processes should have.
+pub(crate) const USUAL: (f64, f64) = (3.0, 25.0);
 /// Launches planned for a neighboring condition in the overview, and the factor by which its ratio may be wider.
 pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.

@@ -4,7 +4,7 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next};
-use crate::constants::{FRESH_LAUNCHES, LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, USUAL_S, VISITS};
+use crate::constants::{LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, USUAL, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::{Sizing, shortened, worth};
@@ -156,9 +156,9 @@ fn needs_s(view: &View, experiment: &str) -> (f64, f64) {
         let worth_s = if view.is_neighbor(group) {
             NEIGHBOR.0 * cost.launch_s(warmup + 1)
         } else if view.group(group).fresh {
-            FRESH_LAUNCHES * cost.launch_s(1)
+            USUAL.1 * cost.launch_s(1)
         } else {
-            USUAL_S.max(PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32))
+            USUAL.0.max(PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32))
         };
         let launches = if view.is_neighbor(group) { NEIGHBOR.0 } else { PLANNED_LAUNCHES };
         (launches * cost.launch_s(warmup + 1), worth_s)
