@@ -71,7 +71,7 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
                 continue;
             };
             let single = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
-            let recorded = only(&transcripts, slot);
+            let recorded = kept(&transcripts, &BTreeSet::from([slot]));
             trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
             let all = LaunchRecord { rounds: record.turns(number), turns: Vec::new(), ..single.clone() };
             trial.digest(&mut findings, &all, &of_cell(&transcripts, number), evidence)?;
@@ -98,11 +98,6 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
 fn first_slot(transcripts: &Transcripts, number: usize) -> Option<u32> {
     let mut samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
     samples.find(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot)
-}
-
-/// Records of one slot, as the transcripts of a launch that had no other.
-fn only(transcripts: &Transcripts, slot: u32) -> Transcripts {
-    kept(transcripts, &BTreeSet::from([slot]))
 }
 
 /// Records of the measured slots of one cell, as the transcripts of a launch that had no other.

@@ -45,6 +45,7 @@ struct MethodResult {
     /// Rejected in one launch and not in the next.
     once: Option<String>,
 }
+
 /// Options of the suite.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CheckOptions {

@@ -60,11 +60,6 @@ fn number(path: &Path) -> Option<u64> {
     files::kernel::read(path).ok()?.trim().parse().ok()
 }
 
-fn statistic(path: &Path, name: &str) -> Option<u64> {
-    let text = files::kernel::read(path).ok()?;
-    text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok())
-}
-
 /// Memory that one cgroup leaves, `None` where it sets no limit.
 fn left_in(level: &Path, version: u8) -> Option<u64> {
     let (limit, usage, reclaimable) = match version {
@@ -74,7 +69,8 @@ fn left_in(level: &Path, version: u8) -> Option<u64> {
     // Version 1 writes "no limit" as the largest multiple of a page, version 2 as a word that is no number.
     let limit = number(&level.join(limit)).filter(|l| *l < 1 << 62)?;
     let used = number(&level.join(usage)).unwrap_or(0);
-    let free_again = statistic(&level.join("memory.stat"), reclaimable).unwrap_or(0);
+    let statistics = files::kernel::read(level.join("memory.stat")).unwrap_or_default();
+    let free_again = statistics.lines().find_map(|l| l.strip_prefix(reclaimable)?.trim().parse().ok()).unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(free_again)))
 }
 

@@ -72,8 +72,10 @@ pub fn cells(
         let set = wish.settings.iter().filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
         let settings = parameters.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
-        if no_worker(workers, name) {
-            continue; // The row then says that it is not in this run.
+        // A family of workers, such as `java*`, of which there is none here: the row then says that it is not in this run.
+        let family = name.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
+        if family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start))) {
+            continue;
         }
         let (found, of) = select::cells(experiments, workers, &wish)?;
         for planned in found {
@@ -88,12 +90,6 @@ pub fn cells(
         }
     }
     Ok((cells, involved))
-}
-
-/// Tells whether a figure names a family of workers, such as `java*`, of which there is none here.
-fn no_worker(workers: &[Worker], name: &str) -> bool {
-    let family = name.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
-    family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
     };
     Ok(Some(state))
 }
+
 pub(super) fn with_states(experiment: &Experiment) -> Experiment {
     let mut experiment = experiment.clone();
     let mine = STATES.iter().filter(|state| state.experiments.contains(&experiment.name));
@@ -72,6 +73,7 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
         let Some(state) = state else { continue };
         let is_other = !state.bound.is_empty() && !state.bound.contains_key(&planned.cell.experiment);
         let other = is_other.then(|| Cause::Lacks { text: state.only_reason.clone() });
+        let is_native = |worker: &str| carried::NATIVE_WORKERS.iter().any(|(name, _)| *name == worker);
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
         let foreign = foreign.then(|| Cause::NativeOnly { state: state.name.clone() });
         if let Some(cause) = lacking(state).or(other).or(foreign) {
@@ -86,10 +88,6 @@ pub fn lacking(state: &MachineState) -> Option<Cause> {
     let exists = |path: &str| Path::new(path).exists();
     let holds = |path: &str| path.strip_prefix('!').map_or_else(|| exists(path), |path| !exists(path));
     state.needs.iter().find(|(path, _)| !holds(path)).map(|(_, text)| Cause::Lacks { text: text.clone() })
-}
-
-fn is_native(worker: &str) -> bool {
-    carried::NATIVE_WORKERS.iter().any(|(name, _)| *name == worker)
 }
 
 #[cfg(test)]

@@ -149,13 +149,10 @@ fn unique() -> String {
     format!("{}-{:016x}", std::process::id(), RandomState::new().build_hasher().finish())
 }
 
-/// Tells whether the laboratory and the guard of a journal are gone, without the cost of starting the helper.
-fn is_left(journal: &Path) -> bool {
-    files::open_input(journal).is_ok_and(|file| file.try_lock().is_ok())
-}
-
 /// Undoes what laboratories of this user left that were killed together with their guards.
 pub fn put_back() {
+    // The laboratory and the guard of a journal are gone; seen without the cost of starting the helper.
+    let is_left = |journal: &Path| files::open_input(journal).is_ok_and(|file| file.try_lock().is_ok());
     for folder in folders() {
         if kernel::names(&folder).iter().any(|name| is_left(&folder.join(name)))
             && let Ok(mut helper) = worker::helper_command()

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 pub use record::kind::OWN_WORKER as WORKER;
+
 /// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
 /// Folder of the carried files that a user's file is compiled with.

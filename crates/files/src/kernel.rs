@@ -29,6 +29,7 @@ pub fn names(path: impl AsRef<Path>) -> Vec<String> {
     names.sort();
     names
 }
+
 /// Makes a cgroup.
 pub fn make_cgroup(path: &Path) -> io::Result<()> {
     fs::create_dir(path)

@@ -28,7 +28,7 @@ impl Output {
             }
             Ok(found) if !found.is_file() => real.clone(),
             // With a slash at its end, the kernel refuses everything but a folder.
-            _ => folder_of(&real).join(""),
+            _ => real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).join(""),
         };
         accessat(CWD, &target, Access::WRITE_OK, AtFlags::EACCESS).map_err(|error| refused(error.into()))?;
         Ok(Output { path: path.to_owned(), real, force })
@@ -69,8 +69,4 @@ impl Output {
             renamed => Ok(renamed?),
         }
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -20,6 +20,7 @@ pub struct Figures {
     /// Sums over rounds of every base column, in the protocol's order.
     pub sums: [u64; 11],
 }
+
 /// One launch of one cell.
 #[derive(Clone, Debug)]
 pub struct CellLaunch {

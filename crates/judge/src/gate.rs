@@ -11,6 +11,7 @@ use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, CountSummary, LaunchValues, Role, Summary};
 use std::collections::BTreeMap;
+
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
 pub struct GateTerms {

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
 pub type Key = (String, BTreeMap<String, String>);
+
 /// The key of a cell.
 pub fn key(cell: &CellSummary) -> Key {
     let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
@@ -27,6 +28,7 @@ pub struct SetQuestion {
     pub advised: bool,
     pub baseline: Option<usize>,
 }
+
 /// One cell of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCell {
@@ -122,6 +124,8 @@ impl SetQuestions {
         }
         index
     }
+
+    /// The cells of a run by these questions.
     pub(crate) fn take(&mut self, measured: &MeasuredCells) -> Vec<RunCell> {
         let alone = |question: &SetQuestion| SetQuestion { baseline: None, ..question.clone() };
         let indices: Vec<usize> = measured.questions.iter().map(|question| self.index(alone(question))).collect();
@@ -133,6 +137,8 @@ impl SetQuestions {
         measured.cells.iter().map(|cell| RunCell { question: indices[cell.question], ..cell.clone() }).collect()
     }
 }
+
+/// The cells of several runs by question.
 pub(crate) fn by_question<'a>(runs: impl Iterator<Item = &'a Vec<RunCell>>) -> BTreeMap<usize, Vec<&'a RunCell>> {
     let mut cells: BTreeMap<usize, Vec<&RunCell>> = BTreeMap::new();
     runs.flatten().for_each(|cell| cells.entry(cell.question).or_default().push(cell));

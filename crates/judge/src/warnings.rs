@@ -125,6 +125,7 @@ fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         shares.into_iter().flatten().chain(flagged)
     })
 }
+
 fn count(cell: &CellEvidence, holds: impl Fn(&CellLaunch) -> bool) -> LaunchCount {
     LaunchCount { launches: cell.launches.iter().filter(|launch| holds(launch)).count(), all: cell.launches.len() }
 }
@@ -220,6 +221,7 @@ fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> 
     let absent = evidence.absent.iter();
     absent.map(|(column, reason)| at(column, WarningKind::CounterAbsent { reason: reason.clone() })).collect()
 }
+
 /// The notes of a run.
 pub fn notes(state: &State) -> Vec<Note> {
     let mut notes = state.ended.as_ref().map_or_else(Vec::new, |ended| ended.notes.clone());

@@ -2,6 +2,7 @@
 
 use crate::{outcome::Outcome, summary::Note};
 use serde::{Deserialize, Serialize};
+
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
@@ -79,6 +80,7 @@ pub enum Reason {
     /// Every comparison set has had its most launches, or has no cell left.
     NothingOpen,
 }
+
 /// One end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {

@@ -29,6 +29,7 @@ pub enum Isolation {
     Own,
     Fresh,
 }
+
 /// Values of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyKind {

@@ -92,6 +92,7 @@ pub struct GroupState {
     pub split_from: Option<usize>,
     pub stage: Stage,
 }
+
 /// End of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {

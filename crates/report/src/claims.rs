@@ -77,6 +77,7 @@ fn summing_up(answers: &Answers, whole: bool) -> Vec<Block> {
     blocks.extend((!whole).then(|| Block::text(reading)));
     blocks
 }
+
 pub(crate) fn verdict(word: Word) -> String {
     phrases::phrase("verdict", &word, Value::UNDEFINED)
 }

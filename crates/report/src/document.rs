@@ -138,6 +138,7 @@ pub enum Shown {
     Room(u8),
     Page,
 }
+
 /// A column.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Column {

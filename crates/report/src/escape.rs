@@ -58,6 +58,7 @@ pub enum Style {
     /// Yellow.
     Open = 4,
 }
+
 pub(crate) fn marked(text: &str, style: Style) -> String {
     format!("{}{text}{}", STYLES[style as usize].0, STYLES[0].0)
 }

@@ -76,6 +76,7 @@ pub(crate) fn note(kind: &NoteKind) -> String {
         kind => sentence("note", kind),
     }
 }
+
 pub(crate) fn warning(kind: &WarningKind) -> String {
     let (seen, hint) = match kind {
         WarningKind::Written { seen, hint, .. } => (seen.clone(), hint.clone()),

@@ -57,6 +57,7 @@ impl FactorAmount {
         }
     }
 }
+
 fn percent_digits(share: f64, round: Round) -> String {
     let percent = share.max(0.0) * 100.0;
     round.to(percent, if percent >= 9.95 { 0 } else { usize::from(percent != 0.0) })

@@ -7,6 +7,7 @@ use record::decision::{DecisionKind, Ending, LeftOut};
 pub const PILOT: i32 = -1;
 /// The block of launches that show the length of a batched sample.
 pub const CALIBRATION: i32 = -2;
+
 /// One launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Launch {

@@ -110,6 +110,7 @@ const LEAST_OF_LEVEL: (usize, f64) = (3, 0.2);
 const LEAST_FACTOR: f64 = 1.25;
 /// Gap between the levels, in widths of the wider level, at the least.
 const LEAST_GAP: f64 = 1.25;
+
 /// Two levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoLevels {

@@ -13,6 +13,7 @@ use super::interval::LEAST_LAUNCHES;
 /// (Chow & Robbins 1965), so an interval of nominal 95 % covered in only 92.5 to 94 % of simulated runs that ended after
 /// 12 to 35 launches; at this confidence it was 95.0 to 96.5 %. It is also the highest round one that six launches reach.
 pub const STOPPED_CONFIDENCE: f64 = 0.968;
+
 /// Goal of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoppingGoal {
@@ -31,6 +32,7 @@ pub struct GroupProgress {
     /// Time of one launch, in seconds; zero before the first.
     pub launch_seconds: f64,
 }
+
 /// Next step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NextStep {

@@ -1,6 +1,6 @@
 //! From the user's words to the arms of a try: what each runs and with which environment.
 
-use crate::{plan::text_of, worker, worker::carried};
+use crate::{machine::preflight, plan::text_of, worker, worker::carried};
 use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::command::{Arm, ArmRole};
@@ -105,7 +105,7 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         join(&mut arm, "LD_PRELOAD", &path, ":");
     }
     arm.cpus = match setting.cpus.as_deref() {
-        Some("last") => last_cpu(),
+        Some("last") => preflight::allowed_cpus().last().map(usize::to_string),
         other => other.map(str::to_owned),
     };
     Ok(arm)
@@ -139,11 +139,6 @@ fn missing(setting: &Setting) -> String {
         "" => format!("{names} is not installed"),
         package => format!("{names} is not installed; on Debian: apt-get install {package}"),
     }
-}
-
-fn last_cpu() -> Option<String> {
-    let allowed = rustix::thread::sched_getaffinity(None).ok()?;
-    (0..rustix::thread::CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu.to_string())
 }
 
 /// All settings that the binary carries, by name.

@@ -4,6 +4,7 @@ use crate::sets::{RunCell, SetQuestions, by_question, side_of};
 use record::fleet::{Fault, KindFacts, Unread};
 use stats::across::MeasuredSide;
 use std::collections::{BTreeMap, HashMap};
+
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {

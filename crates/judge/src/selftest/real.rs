@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// Additional work of the third cell, in percent.
 pub const MORE_PERCENT: u64 = 5;
+
 /// Work of one cell.
 #[derive(Clone, Debug)]
 pub struct CellWork {
@@ -22,6 +23,7 @@ pub struct CellWork {
 
 /// The other way of doing the work of the first experiment: its ratio is another one.
 const OTHER_WAY: (&str, &str) = ("fault", "populate");
+
 /// One run.
 #[derive(Clone, Debug)]
 pub struct RealRun {
@@ -68,6 +70,7 @@ pub struct Moves {
     /// Those of which it was said all the same.
     pub imagined: usize,
 }
+
 /// Counts over all runs.
 pub fn count(runs: &[RealRun]) -> (Vec<Real>, Moves) {
     let mut by_worker: BTreeMap<(String, String), Vec<(&RealRun, &GroupSummary)>> = BTreeMap::new();

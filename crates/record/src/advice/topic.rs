@@ -57,6 +57,7 @@ pub struct Uses {
     #[serde(rename = "words")]
     pub noun: String,
 }
+
 /// One way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -269,6 +269,7 @@ pub struct AnswerChange {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }
+
 /// A claim with its cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedClaim {

@@ -11,6 +11,7 @@ pub use answer::{
     ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference, DifferencePart, JobAnswer, NoVerdict,
     ResolvedClaim, ResolvedJob, Word,
 };
+
 /// One claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

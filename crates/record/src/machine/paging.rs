@@ -120,6 +120,7 @@ fn node_file(node: u64, name: &str) -> String {
 fn pool_file(kib: u64, name: &str) -> String {
     format!("{POOLS}/hugepages-{kib}kB/{name}")
 }
+
 fn entries(m: &dyn Files, folder: &str) -> Vec<String> {
     m.numbered(folder, "", "").into_iter().map(|number| format!("{folder}/{number}")).collect()
 }

@@ -46,6 +46,7 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
         rests_on(answer),
     )
 }
+
 fn condition(case: &Case, other: &Case) -> String {
     if !other.condition.is_empty() {
         return format!("if {}", other.condition);

@@ -14,6 +14,7 @@ use record::{sizes::format_ns, summary::Note};
 pub use policy::{Deployment, policy};
 pub use stack_formats::STACK_FORMATS;
 pub use trial::hyperfine;
+
 /// The document of a study.
 pub fn document(summary: &CommandSummary) -> Document {
     match summary {

@@ -16,6 +16,7 @@ pub mod rows;
 
 use crate::view::ExportedCells;
 use anyhow::Result;
+
 /// One format.
 pub struct ExportFormat {
     pub name: &'static str,

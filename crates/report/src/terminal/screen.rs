@@ -76,6 +76,7 @@ pub(super) fn cut(text: &str, most: usize, screen: &Screen) -> String {
     }
     kept
 }
+
 pub(super) fn pad(text: &str, field: usize, right: bool) -> String {
     let space = " ".repeat(field.saturating_sub(width(text)));
     if right { format!("{space}{text}") } else { format!("{text}{space}") }

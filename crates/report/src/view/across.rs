@@ -94,6 +94,7 @@ fn environment(compared: &Compared) -> Vec<Block> {
     }
     blocks
 }
+
 pub(crate) fn by_experiment(cells: &[ComparedCell]) -> Vec<(&str, Vec<&ComparedCell>)> {
     cells
         .chunk_by(|a, b| a.headline.experiment == b.headline.experiment)

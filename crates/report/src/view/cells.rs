@@ -22,6 +22,7 @@ pub struct ExportedCells<'a> {
     /// The experiments that are wanted; all where empty.
     pub wanted: Vec<String>,
 }
+
 /// One cell.
 #[derive(Debug)]
 pub struct CellView<'a> {

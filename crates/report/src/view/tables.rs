@@ -161,6 +161,7 @@ fn shown(column: &PublishedColumn, value: f64) -> String {
         _ => three_digits(value).trim_end_matches(".00").to_owned(),
     }
 }
+
 fn worst_seconds(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Vec<Block> {
     let Some(name) = &experiment.seconds else { return Vec::new() };
     let worst = |(label, cell): &(String, &CellSummary)| match cell.proofs.get(name) {

@@ -3,7 +3,7 @@
 /* Half of each page is noise: pages of zeros need no compression, and no method of compressing differs. */
 static void fill_halves(const struct slot *s, char *p, bool is_noise)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), half = page / 2;
+    size_t page = s->page_bytes, half = page / 2;
     for (size_t at = half; at < s->bytes; at += page) {
         if (is_noise)
             pattern_fill(p + at, half, s->seed + at);
@@ -36,7 +36,7 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
     fault_proofs(s, p);
     fact(s, "kept_bytes", s->proofs && digest_of(p, bytes) == content ? bytes : 0);
-    fill_halves(s, p, false); /* Other methods of its group have no noise. */
+    fill_halves(s, p, false); /* the digests of its group are without noise */
     fact_digest(s, p, bytes);
     if (s->proofs)
         PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
