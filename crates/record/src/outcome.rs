@@ -42,7 +42,7 @@ impl Status {
 pub enum Cause {
     /// The time budget ended before the cell was measured.
     Budget,
-    /// The library is missing; this package of Debian has it.
+    /// The library is missing; this package of Debian has it, if one has.
     NotInstalled { package: String, library: Option<String> },
     /// A worker cannot be built or started; a package of Debian may have its language.
     NoWorker { error: String, package: Option<String> },
@@ -66,6 +66,10 @@ pub enum Cause {
     Lacks { text: String },
     /// Only the native worker can be in the state.
     NativeOnly { state: String },
+    /// The kernel gives no transparent huge pages, by this file.
+    NoHugePages { path: String },
+    /// `LD_PRELOAD` takes no path with a space or a colon.
+    UnfitPreload { path: String },
     /// Every zram device is in use.
     NoZram,
     /// The kernel lacks the setting.
@@ -180,6 +184,21 @@ impl Outcome {
     pub fn because(status: Status, cause: Cause) -> Outcome {
         Outcome { status, cause: Some(cause) }
     }
+}
+
+/// Reads a cause, or the sentence of an older record.
+pub(crate) fn cause_or_sentence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cause>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Cause(Cause),
+        Sentence(String),
+    }
+    let cause = |written| match written {
+        Written::Cause(cause) => cause,
+        Written::Sentence(text) => Cause::Written { text },
+    };
+    Ok(Option::deserialize(deserializer)?.map(cause))
 }
 
 impl<'de> Deserialize<'de> for Outcome {

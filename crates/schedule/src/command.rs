@@ -136,7 +136,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),
     ];
-    let hopeless = |mode| in_mode(mode).next().is_some_and(|l| !l.failed.is_empty()) && mode != LaunchMode::PriceBase;
+    let hopeless = |mode| in_mode(mode).next().is_some_and(|l| l.failed.is_some()) && mode != LaunchMode::PriceBase;
     parts.extend(modes.into_iter().filter(|&(mode, wanted)| wanted && !hopeless(mode)).map(|(mode, _)| (0, mode)));
     parts
 }

@@ -4,6 +4,7 @@ use crate::{machine::preflight, plan::text_of, worker, worker::carried};
 use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::command::{Arm, ArmRole};
+use record::outcome::Cause;
 use record::setting::{Setting, split_words};
 use record::sizes::did_you_mean;
 use std::path::Path;
@@ -82,7 +83,7 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         let path = "/sys/kernel/mm/transparent_hugepage/enabled";
         let enabled = kernel::read(path).unwrap_or_default();
         if enabled.is_empty() || enabled.contains("[never]") {
-            arm.skipped = Some(format!("the kernel gives no transparent huge pages ({path})"));
+            arm.skipped = Some(Cause::NoHugePages { path: path.to_owned() });
         }
     }
     if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
@@ -95,11 +96,13 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
     if setting.advise_mappings {
         let path = worker::advising_library()?;
         arm.preloaded = path.to_str().filter(|p| !p.contains([' ', ':'])).map(str::to_owned);
-        let refused = || format!("LD_PRELOAD takes no path with a space or a colon: {}", path.display());
-        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(refused));
+        let unfit = || Cause::UnfitPreload { path: path.display().to_string() };
+        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(unfit));
     } else if !setting.preload.is_empty() {
         arm.preloaded = library(&setting.preload)?;
-        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(|| missing(setting)));
+        let library = Some(setting.preload.join(" or "));
+        let missing = || Cause::NotInstalled { package: setting.package.clone(), library };
+        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(missing));
     }
     if let Some(path) = arm.preloaded.clone() {
         join(&mut arm, "LD_PRELOAD", &path, ":");
@@ -131,14 +134,6 @@ fn library(names: &[String]) -> Result<Option<String>> {
         }
     }
     Ok(None)
-}
-
-fn missing(setting: &Setting) -> String {
-    let names = setting.preload.join(" or ");
-    match setting.package.as_str() {
-        "" => format!("{names} is not installed"),
-        package => format!("{names} is not installed; on Debian: apt-get install {package}"),
-    }
 }
 
 /// All settings that the binary carries, by name.

@@ -6,6 +6,7 @@ use crate::{run::signals::Signals, worker};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase};
+use record::outcome::{Cause, LaunchFault};
 use record::transcript::{SideEnding, Transcript};
 use record::{cell::Cell, kind::Kind, launches::End, transcript, transcript::LaunchKeys};
 use std::path::{Path, PathBuf};
@@ -194,10 +195,14 @@ pub fn price(mode: LaunchMode, block: i64, footprint_bytes: u64, scratch: &Path,
     let mut run = CommandLaunch { block, mode, ..CommandLaunch::default() };
     match Transcript::read(std::io::BufReader::new(files::open_input(&worked.transcript)?)) {
         Ok(transcript) => fill(&mut run, &transcript),
-        Err(error) => run.failed = format!("{error:#}"),
+        Err(error) => {
+            let fault = LaunchFault::Transcript { error: format!("{error:#}") };
+            run.failed = Some(Cause::Broken { launch: 0, fault, law: None });
+        }
     }
-    if run.phases.is_empty() && run.failed.is_empty() {
-        run.failed = format!("{}: {:?} {}", cell.name(), worked.end, worked.messages.trim());
+    if run.phases.is_empty() && run.failed.is_none() {
+        let message = worked.messages.trim().to_owned();
+        run.failed = Some(Cause::Ended { end: worked.end, oom_killed: false, worker: cell.name(), side: None, message });
     }
     Ok(run)
 }
@@ -209,11 +214,7 @@ fn fill(run: &mut CommandLaunch, transcript: &Transcript) {
             PricePhase { cpu_ns: counts.cpu_ns, ops: counts.ops, bytes: counts.bytes, minor_faults: counts.minor_faults };
         run.phases.insert(transcript.phases[usize::from(sample.phase)].clone(), phase);
     }
-    match transcript.endings.first() {
-        Some(SideEnding::Skip { reason, .. }) => run.failed = reason.clone(),
-        Some(other) => run.failed = format!("{other:?}"),
-        None => {}
-    }
+    run.failed = transcript.endings.first().map(SideEnding::cause);
 }
 
 #[cfg(test)]

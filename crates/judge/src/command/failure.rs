@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The reason for ending an arm's launches: a lack of the machine, or a failure. The baseline's failure ends a study.
 pub fn given_up(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize) -> Option<Failure> {
     let skipped = plan.arms[arm].skipped.clone();
-    let skipped = skipped.map(|reason| Failure { kind: FailureKind::Skipped { reason }, message: None });
+    let skipped = skipped.map(|cause| Failure { kind: FailureKind::Skipped { cause }, message: None });
     skipped.or_else(|| failure(plan, launches, arm))
 }
 

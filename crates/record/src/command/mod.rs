@@ -7,6 +7,7 @@ mod profile;
 mod stacks;
 mod trial;
 
+use crate::outcome::{Cause, cause_or_sentence};
 use crate::{kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
@@ -19,9 +20,9 @@ pub use trial::{
 };
 
 /// Version of the plan and launches of a study.
-pub const COMMAND_SCHEMA: u32 = 4;
+pub const COMMAND_SCHEMA: u32 = 5;
 /// Version of its summary.
-pub const COMMAND_SUMMARY_SCHEMA: u32 = 4;
+pub const COMMAND_SUMMARY_SCHEMA: u32 = 5;
 
 /// Versions that are read. Tries of version 2 have no interim analyses, profiles of version 3 other names of kinds.
 pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
@@ -156,8 +157,8 @@ pub struct Arm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// Why it cannot be tried here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "cause_or_sentence")]
+    pub skipped: Option<Cause>,
 }
 
 /// Mode of one launch.
@@ -221,8 +222,8 @@ pub struct CommandLaunch {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PricePhase>,
     /// The reason why there is no price.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub failed: String,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "cause_or_sentence")]
+    pub failed: Option<Cause>,
 }
 
 /// True if the process that is followed has ended.

@@ -1,6 +1,7 @@
 //! Result of a try: the shape of its `summary.json` and of `try --json`.
 
 use super::{Amount, ArmRole, CommandPlan};
+use crate::outcome::Cause;
 use crate::summary::{Estimate, Note, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -151,7 +152,7 @@ pub struct Failure {
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum FailureKind {
     /// The machine lacks what the arm needs.
-    Skipped { reason: String },
+    Skipped { cause: Cause },
     /// No program has this name.
     NoProgram { program: String },
     /// The kernel's error.

@@ -1,6 +1,6 @@
 //! Notes on a run: kinds with their figures. `crates/report` makes the sentences.
 
-use crate::kind::Kind;
+use crate::{kind::Kind, outcome::Cause};
 use serde::{Deserialize, Serialize};
 
 /// Note on a run.
@@ -94,7 +94,7 @@ pub enum NoteKind {
     /// Bytes of output that Pagewise read.
     MuchOutput { bytes: u64 },
     /// Prices are missing for this reason.
-    NoPrice { reason: String },
+    NoPrice { cause: Cause },
     /// A note of a record before summaries of version 5.
     #[serde(untagged)]
     Written { code: String, text: String },

@@ -96,7 +96,7 @@ fn notes() -> Vec<NoteKind> {
         NotWatched,
         MajorFaults { faults: 12.4 },
         MuchOutput { bytes: 1_610_612_736 },
-        NoPrice { reason: text() },
+        NoPrice { cause: Cause::NoZram },
     ]
 }
 
@@ -105,7 +105,7 @@ fn failures() -> Vec<FailureKind> {
     let text = || "text".to_owned();
     let exit = |may_ignore, usual, followed| Exit { code: 3, signal: None, may_ignore, usual, followed };
     vec![
-        Skipped { reason: text() },
+        Skipped { cause: Cause::NoZram },
         NoProgram { program: text() },
         NotStarted { reason: text() },
         Signal { number: 11, signal: Some("SIGSEGV".to_owned()) },
@@ -231,6 +231,9 @@ fn causes() -> Vec<Cause> {
     vec![
         Budget,
         NotInstalled { package: text(), library: None },
+        NotInstalled { package: String::new(), library: Some(text()) },
+        NoHugePages { path: text() },
+        UnfitPreload { path: text() },
         NotInstalled { package: text(), library: Some(text()) },
         NoWorker { error: text(), package: None },
         OldJdk { needed: 22, have: 17 },

@@ -1,5 +1,6 @@
 use super::*;
 use record::command::{Arm, ArmRole, Pages};
+use record::outcome::Cause;
 use std::collections::BTreeMap;
 
 fn arm(role: ArmRole) -> Arm {
@@ -62,7 +63,7 @@ impl Simulated<'_> {
                 is_settled: &|| self.settled_at == Some(blocks(&launches)),
             };
             let Some(CommandPart { block, arm, mode }) = scheduler.next(moment) else { break };
-            let failed = if (self.fails)(mode) { "no".to_owned() } else { String::new() };
+            let failed = (self.fails)(mode).then_some(Cause::Budget);
             launches.push(CommandLaunch { block, arm, mode, failed, ..CommandLaunch::default() });
         }
         launches

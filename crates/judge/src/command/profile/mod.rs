@@ -225,8 +225,8 @@ fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counte
     notes.extend(major.map(|faults| NoteKind::MajorFaults { faults }));
     let much = plain.map(|plain| plain.output_bytes).filter(|bytes| *bytes >= MUCH_BYTES);
     notes.extend(much.map(|bytes| NoteKind::MuchOutput { bytes }));
-    let unpriced = launches.iter().find(|launch| !launch.failed.is_empty());
-    notes.extend(unpriced.map(|launch| NoteKind::NoPrice { reason: launch.failed.clone() }));
+    let unpriced = launches.iter().find_map(|launch| launch.failed.clone());
+    notes.extend(unpriced.map(|cause| NoteKind::NoPrice { cause }));
     notes
 }
 
