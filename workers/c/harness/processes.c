@@ -22,6 +22,7 @@ static void whole_method(struct slot *s, void *argument)
 static void child_run(struct slot *s, struct child *child, pid_t parent, const struct work *work)
 {
     child_begin(child, parent);
+    code_touch(); /* fork() copies no mapping of a file's pages */
     warm_stopwatch();
     work->run(s, work->argument);
     _exit(0);
