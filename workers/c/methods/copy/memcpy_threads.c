@@ -56,6 +56,10 @@ static void run(struct slot *s)
     char *start = c.to;
     uint64_t turns = whole_batch ? 1 : c.batch;
     size_t stride = c.stride;
+    if (c.warm_up) { /* COPY_BEFORE, by these threads */
+        pool_wake(s);
+        on_every_thread(s, copy_part, start, s->bytes, 0);
+    }
     if (key_is(s, "helpers", "asleep"))
         PHASE(s, "copy") {
             for (uint64_t i = 0; i < turns; i++, shift += stride) {
