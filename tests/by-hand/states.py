@@ -100,7 +100,7 @@ def times(pagewise, count, states):
             shares.append(huge_share() - share)
             lost = [(one["lost"][0]["counter"], one["lost"][0].get("value")) for one in held if one.get("lost")]
             cells = json.loads(ran.stdout)["cells"] if ran.stdout.startswith("{") else []
-            reasons = {cell.get("reason") for cell in cells if cell.get("status") != "ok"}
+            reasons = {json.dumps(cell.get("cause")) for cell in cells if cell.get("status") != "ok"}
             reason = f"{lost or ''} {reasons or ''}" if lost or reasons else reason
             shutil.rmtree(place)
         longest = f"{max(made):.2f} s at most" if made else "never"
