@@ -26,6 +26,8 @@ static void give(struct slot *s, void *block)
 
 static void run(struct slot *s, bool zeros)
 {
+    if (s->threads > 1)
+        skip(s, "one thread fills a Vec");
     allocate_malloc(s, NULL, NULL);
     allocate_begin(s);
     size_t bytes = s->bytes, page = s->page_bytes;

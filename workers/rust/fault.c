@@ -40,12 +40,12 @@ METHOD(rust_fault_touch, .experiment = "fault", .name = "touch",
        .summary = "Map, then fault every base page in by a slice's chunks_mut; huge pages are forbidden.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "first-touch.minor_faults == bytes / page_bytes; " NOTHING_BEFORE "; " BASE_PAGES "; "
-               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch") "; " THREADS_LAWS,
+               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch") "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = touch);
 
 METHOD(rust_fault_thp, .experiment = "fault", .name = "thp",
        .summary = "Permit transparent huge pages by madvise, then fault them in by a slice's chunks_mut.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
        .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("first-touch") "; " HUGE_LAWS "; " HUGE_REFAULT "; "
-               BACKING_LAWS("first-touch") "; " THREADS_LAWS,
+               BACKING_LAWS("first-touch") "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = thp);

@@ -98,7 +98,7 @@ struct others *others_open(struct slot *s)
     unsigned count = running > 1 ? (unsigned)running - 1 : 0;
     if (sched_getaffinity(0, sizeof before, &before) != 0)
         fail(s, "sched_getaffinity");
-    if (running > (size_t)CPU_COUNT(&before) || running > MAX_OTHERS)
+    if (running > 1 && (running + s->threads > (size_t)CPU_COUNT(&before) + 1 || running > MAX_OTHERS))
         skip(s, "more running threads than CPUs: they would take turns, and what is lost would be the scheduler's doing");
     struct others *all = mmap(NULL, bytes_of(count), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check_map(s, all);
@@ -182,9 +182,10 @@ static unsigned cpus_used(const struct others *all)
     return (unsigned)CPU_COUNT(&seen);
 }
 
-void others_compare(struct slot *s, struct others *all)
+/* That they ran, and where. Returns the longest turn in nanoseconds. */
+static uint64_t others_ran(struct slot *s, struct others *all)
 {
-    uint64_t beside = 0, alone = 0, longest = 0, on_cpu = 1000;
+    uint64_t beside = 0, longest = 0, on_cpu = 1000;
     for (unsigned i = 0; i < all->count; i++) {
         struct other *o = &all->each[i];
         o->owed = o->passes; /* until it is known what they would have made alone */
@@ -196,7 +197,30 @@ void others_compare(struct slot *s, struct others *all)
     fact(s, "other_passes", beside);
     fact(s, "foreign_on_cpu_permille", on_cpu);
     fact(s, "cpus", cpus_used(all));
-    uint64_t disturbed_ns = longest;
+    return longest;
+}
+
+void bystanders_begin(struct slot *s)
+{
+    if (key_size(s, "running") < 2)
+        return;
+    if (in_child())
+        skip(s, "threads that run beside are of one process");
+    others_start(others_open(s));
+}
+
+void bystanders_end(struct slot *s)
+{
+    if (key_size(s, "running") < 2)
+        return;
+    others_stop(open_others);
+    others_ran(s, open_others);
+    others_close(open_others);
+}
+
+void others_compare(struct slot *s, struct others *all)
+{
+    uint64_t alone = 0, disturbed_ns = others_ran(s, all);
     others_start(all);
     uint64_t start = now_ns();
     while (now_ns() - start < disturbed_ns)

@@ -1,7 +1,7 @@
 /* Threads that run in the same address space while the calling thread takes memory away. Each counts passes over its own few
  * pages; afterwards all of them make up for the passes that they lost. */
-#ifndef PAGEWISE_UNMAP_OTHERS_H
-#define PAGEWISE_UNMAP_OTHERS_H
+#ifndef PAGEWISE_OTHERS_H
+#define PAGEWISE_OTHERS_H
 #include "worker.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,6 +42,12 @@ void others_compare(struct slot *s, struct others *all);
 /* Before a phase: has everybody at the start line. Inside it: lets them run until each has made the passes that it owes. */
 void others_arm(struct others *all, bool by_owed);
 void others_catch_up(struct others *all);
+
+/* For methods in whose phases the other threads are only there: they run from begin to end. Nothing where running=1. */
+#define BYSTANDER_LAWS                                                                                                 \
+    "running>=2: cpus == running; running>=2: other_passes >= 1; running>=2: foreign_on_cpu_permille >= 500"
+void bystanders_begin(struct slot *s);
+void bystanders_end(struct slot *s);
 
 uint64_t tlb_shootdowns(void); /* interrupts that had a CPU forget translations, of the whole machine, since it started */
 /* Whether taking memory away sends such interrupts here: asked once, of a page that is protected over and over. */

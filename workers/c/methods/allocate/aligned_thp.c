@@ -36,7 +36,7 @@ static void run(struct slot *s)
     check_huge_advice(s, advised);
     fact(s, "granted_faults", expected_faults(s, p, whole, true));
     fact(s, "small_folios", small_folios_granted(s, true));
-    PHASE(s, "fill") { memset(p, 0, bytes); }
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, set_part, p, bytes, 0); }
     allocate_mapping(s, p);
     allocate_filled(s, p, 0, false);
     PHASE(s, "refill") { memset(p, mark, bytes); }

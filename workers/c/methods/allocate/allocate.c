@@ -82,6 +82,7 @@ void allocate_begin(struct slot *s)
     fact(s, "footprint_bytes", s->bytes);
     dl_iterate_phdr(read_segments, &s->page_bytes);
     backing_before(s, s->bytes);
+    bystanders_begin(s);
     reset_peak_rss();
     huge_bytes_before = resident_in_process(s).huge_bytes;
     fact(s, "before.anonymous_bytes", allocate_anonymous_bytes(s));
@@ -201,6 +202,7 @@ void allocate_refilled(struct slot *s, const char *block)
 void allocate_end(struct slot *s)
 {
     fact(s, "free.anonymous_bytes", allocate_anonymous_bytes(s));
+    bystanders_end(s);
     backing_after(s, s->bytes);
 }
 

@@ -1,14 +1,15 @@
 /* What the `allocate` methods share: their parameters, their laws, and the proofs between the phases. */
 #ifndef PAGEWISE_ALLOCATE_H
 #define PAGEWISE_ALLOCATE_H
-#include "worker.h"
+#include "others.h"
 #include <stdlib.h>
 
 #define ALLOCATE_PHASES "allocate fill refill free"
 #define REUSE_KEY " reuse:first|steady|kept"
-#define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count" REUSE_KEY
+#define THREADS_KEYS " threads:count running:count"
+#define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count" REUSE_KEY THREADS_KEYS
 /* malloc's block lies where the library and the kernel put it, and so does a mapping unless it is asked for otherwise. */
-#define MAPPED_KEYS "bytes:size align:kernel|huge backing:recycled|cold idle_ms:count" REUSE_KEY
+#define MAPPED_KEYS "bytes:size align:kernel|huge backing:recycled|cold idle_ms:count" REUSE_KEY THREADS_KEYS
 #define MAPPED_LAWS "align=huge: block_alignment >= huge_page_bytes; align=kernel: block_alignment >= page_bytes"
 #define WHOLE_BYTES "bytes / page_bytes * page_bytes"
 #define PAGES "((bytes + page_bytes - 1) / page_bytes)"
@@ -23,28 +24,29 @@
 
 /* The block is really there after `fill`, holds what the method's name says, and is not faulted in again. */
 #define FILLED_LAWS                                                                                                    \
-    "filled_right == 1; refill.minor_faults == 0; " REUSE_LAWS "; "                                                    \
+    "filled_right == 1; refill.minor_faults == 0; " REUSE_LAWS "; " THREADS_LAWS "; " BYSTANDER_LAWS "; "              \
     "base_pages_only == 1: fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES "; "                         \
     "base_pages_only == 0: fill.anonymous_bytes + huge_page_bytes >= before.anonymous_bytes + " WHOLE_BYTES
 /* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory;
  * in CPU time, so that a busy machine does not count. A few pages are too short a time for a timing law. */
 #define BACKING_LAWS(phase)                                                                                            \
-    "reuse=first & backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES      \
+    "threads=1 & running=1 & reuse=first & backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES      \
     " + 2000 * refill.cpu_ns; "                                                                                       \
-    "reuse=first & backing=cold & bytes >= 1048576: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * " PAGES
+    "threads=1 & running=1 & reuse=first & backing=cold & bytes >= 1048576: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * " PAGES
 /* free() or munmap() gave the block back; what libraries keep for themselves is far less than the 1 MiB asked about. */
 #define GIVEN_BACK "free.anonymous_bytes <= before.anonymous_bytes + 512 * 1024"
-/* glibc's malloc, in a process whose heap nobody had used. */
-#define GLIBC_LAWS "malloc_is_glibc == 1; heap_untouched == 1"
+/* glibc's malloc, in a process whose heap nobody had used: a thread's start takes some of it. */
+#define GLIBC_LAWS "malloc_is_glibc == 1; threads=1: heap_untouched == 1"
 /* glibc maps large blocks by themselves, at most as much as fits takes it from the heap; in between both may happen,
  * because the first malloc of a process gets some 132 KiB of heap at once. */
 #define GLIBC_MMAP_LAWS                                                                                                \
     "bytes <= 65536: mmapped_blocks == 0; reuse=first & bytes >= 262144: mmapped_blocks == 1; "                        \
     "reuse=first & bytes >= 1048576: " GIVEN_BACK
-/* One fault a page where the kernel gives base pages only. malloc's own header took that of the first page. */
+/* One fault a page where the kernel gives base pages only. malloc's own header took that of the first page; threads whose
+ * parts of the block meet within a page may both fault on it. */
 #define MALLOC_FAULT_LAWS(phase)                                                                                       \
-    phase ".minor_faults <= " PAGES_WITH_HEADER "; reuse=first & base_pages_only == 1 & bytes >= 262144: " phase        \
-    ".minor_faults == " PAGES_WITH_HEADER " - 1"
+    phase ".minor_faults <= " PAGES_WITH_HEADER " + threads - 1; "                                                      \
+    "threads=1 & reuse=first & base_pages_only == 1 & bytes >= 262144: " phase ".minor_faults == " PAGES_WITH_HEADER " - 1"
 #define MMAP_FAULT_LAWS(phase)                                                                                         \
     MAPPED_LAWS "; reuse=first: " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; " \
     "reuse=first & base_pages_only == 1: " phase \
@@ -86,6 +88,12 @@ struct place {
     int flags;
 };
 struct place mapping_place(struct slot *s);
+
+/* What `fill` has each thread do. */
+__attribute__((unused)) static void set_part(const struct part *part)
+{
+    memset(part->start, part->mark, part->bytes);
+}
 
 /* The byte that `refill` sets everywhere, so that all methods' digests agree. */
 static inline char refill_mark(const struct slot *s)

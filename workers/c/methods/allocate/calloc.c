@@ -1,11 +1,17 @@
 #include "allocate.h"
 
-/* One byte into each page: a block from calloc is zero already, it only is not there yet. */
-__attribute__((always_inline)) static inline void touch(char *start, size_t bytes, size_t page, char value)
+static const char *block; /* of this slot */
+
+/* One byte into each page: a block from calloc is zero already, it only is not there yet. A page belongs to the part in which
+ * it begins. */
+static void touch(const struct part *part)
 {
-    volatile char *p = start;
-    p[0] = value;
-    for (size_t i = next_page(start, 0, page); i < bytes; i += page)
+    volatile char *p = part->start;
+    size_t bytes = part->bytes, page = part->page_bytes, i = 0;
+    char value = part->mark;
+    if (part->start != block && (uintptr_t)p % page)
+        i = next_page(part->start, 0, page);
+    for (; i < bytes; i = next_page(part->start, i, page))
         p[i] = value;
 }
 
@@ -18,7 +24,7 @@ static void run(struct slot *s)
 {
     allocate_malloc(s, NULL, NULL);
     allocate_begin(s);
-    size_t bytes = s->bytes, page = s->page_bytes;
+    size_t bytes = s->bytes;
     char *p, mark = refill_mark(s);
     struct before last = allocate_before(s, get_calloc, give_free);
     PHASE(s, "allocate") {
@@ -29,7 +35,8 @@ static void run(struct slot *s)
         }
     }
     allocate_check(s, p, "calloc");
-    PHASE(s, "fill") { touch(p, bytes, page, mark); }
+    block = p;
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, touch, p, bytes, mark); }
     allocate_glibc(s, p);
     allocate_filled(s, p, mark, true);
     PHASE(s, "refill") { memset(p, mark, bytes); }

@@ -15,7 +15,7 @@ static void run(struct slot *s)
         }
     }
     allocate_check(s, p, "malloc");
-    PHASE(s, "fill") { memset(p, 0, bytes); }
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, set_part, p, bytes, 0); }
     allocate_glibc(s, p);
     allocate_filled(s, p, 0, false);
     PHASE(s, "refill") { memset(p, mark, bytes); }

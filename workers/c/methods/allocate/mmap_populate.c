@@ -21,7 +21,7 @@ static void run(struct slot *s)
             p = mmap(place.at, mapped, PROT_READ | PROT_WRITE, place.flags | MAP_POPULATE, -1, 0);
     }
     allocate_check(s, p, "mmap");
-    PHASE(s, "fill") { memset(p, 0, bytes); }
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, set_part, p, bytes, 0); }
     allocate_mapping(s, p);
     allocate_filled(s, p, 0, false);
     PHASE(s, "refill") { memset(p, mark, bytes); }

@@ -25,7 +25,7 @@ static inline void preloaded_run(struct slot *s, const char *library, const char
         }
     }
     allocate_check(s, p, "malloc");
-    PHASE(s, "fill") { memset(p, 0, bytes); }
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, set_part, p, bytes, 0); }
     allocate_filled(s, p, 0, false);
     PHASE(s, "refill") { memset(p, mark, bytes); }
     allocate_refilled(s, p);

@@ -45,5 +45,5 @@ METHOD(fault_collapse, .experiment = "fault", .name = "collapse",
        /* One touch per extent; in a last extent that is no whole huge page, first-touch finds the other pages missing. */
        .laws = HUGE_LAWS "; advise.minor_faults == " EXTENTS "; before.rss_bytes == page_bytes * " EXTENTS
                "; before.huge_bytes == 0; first-touch.minor_faults + advise.minor_faults == " HUGE_FAULTS "; "
-               "release=dontneed: refault.huge_bytes == 0; " BASE_REFAULT "; " THREADS_LAWS,
+               "release=dontneed: refault.huge_bytes == 0; " BASE_REFAULT "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -32,6 +32,7 @@ void fault_begin(struct slot *s)
     fact(s, "footprint_bytes", s->bytes);
     backing_before(s, s->bytes);
     caches_before(s);
+    bystanders_begin(s);
     reset_peak_rss();
 }
 
@@ -91,5 +92,6 @@ void fault_rest(struct slot *s, char *p)
     int left;
     PHASE(s, "unmap") { left = munmap(p, bytes); }
     check_done(s, left, "munmap");
+    bystanders_end(s);
     backing_after(s, bytes);
 }

@@ -1,12 +1,13 @@
 /* What the `fault` methods share: their parameters, the laws of base and huge pages, the touch, giving back, the proofs. */
 #ifndef PAGEWISE_FAULT_H
 #define PAGEWISE_FAULT_H
-#include "worker.h"
+#include "others.h"
 
 #define FAULT_PHASES "map advise first-touch re-touch release refault unmap"
 #define FAULT_KEYS                                                                                                     \
     "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count" \
-    " frames:cached|memory"
+    " frames:cached|memory running:count"
+#define FAULT_THREADS_LAWS THREADS_LAWS "; " BYSTANDER_LAWS
 #define RE_TOUCH_LAW "re-touch.minor_faults == 0"
 /* Nothing is there before the first touch, and only base pages are there after it and after the refault. */
 #define NOTHING_BEFORE "before.rss_bytes == 0"
@@ -24,12 +25,11 @@
 #define HUGE_LAWS                                                                                                      \
     "huge_bytes == processes * (" SHARE " / huge_page_bytes) * huge_page_bytes; " RE_TOUCH_LAW
 /* Timing laws use CPU time, so that a busy machine is not taken for one whose host has to find the pages first.
- * Several threads' CPU time also counts their waiting for each other. */
-#define RECYCLED_LAW(phase)                                                                                            \
-    "threads=1 & backing=recycled & frames=cached: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
-#define COLD_LAW(phase)                                                                                                \
-    "threads=1 & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
-#define BACKING_LAWS(phase) RECYCLED_LAW(phase) "; " COLD_LAW(phase)
+ * Several threads' CPU time also counts their waiting for each other, and that of threads beside is all theirs. */
+#define BACKING_LAWS_WHERE(alone, phase)                                                                               \
+    alone " & backing=recycled & frames=cached: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes); " \
+    alone " & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
+#define BACKING_LAWS(phase) BACKING_LAWS_WHERE("threads=1 & running=1", phase)
 
 static inline char page_mark(const struct slot *s)
 {

@@ -20,5 +20,5 @@ METHOD(fault_hugetlb, .experiment = "fault", .name = "hugetlb",
        .summary = "Map from the reserved pool of huge pages by MAP_HUGETLB, then touch: one fault per huge page.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true, .needs = "huge-pages",
        .laws = "first-touch.minor_faults == bytes / huge_page_bytes; huge_bytes == bytes; " RE_TOUCH_LAW
-               "; release=dontneed: refault.minor_faults == bytes / huge_page_bytes" "; " THREADS_LAWS,
+               "; release=dontneed: refault.minor_faults == bytes / huge_page_bytes" "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap release:madvise unmap:munmap", .run = run);

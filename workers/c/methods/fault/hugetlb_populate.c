@@ -20,5 +20,5 @@ METHOD(fault_hugetlb_populate, .experiment = "fault", .name = "hugetlb-populate"
        .summary = "Map from the reserved pool of huge pages, faulted in within the call by MAP_POPULATE.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true, .needs = "huge-pages",
        .laws = "map.minor_faults == bytes / huge_page_bytes; first-touch.minor_faults == 0; huge_bytes == bytes; "
-               RE_TOUCH_LAW "; release=dontneed: refault.minor_faults == bytes / huge_page_bytes" "; " THREADS_LAWS,
+               RE_TOUCH_LAW "; release=dontneed: refault.minor_faults == bytes / huge_page_bytes" "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap release:madvise unmap:munmap", .run = run);

@@ -28,5 +28,5 @@ METHOD(fault_mthp, .experiment = "fault", .name = "mthp",
        .laws = NOTHING_BEFORE "; first-touch.minor_faults == expected_faults; threads=1 & processes=1 & bytes % folio == 0: "
                "first-touch.minor_faults == bytes / folio; first-touch.rss_bytes == bytes; huge_bytes == 0; " RE_TOUCH_LAW
                "; release=dontneed: refault.minor_faults == first-touch.minor_faults; refault.huge_bytes == 0"
-               "; " THREADS_LAWS,
+               "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -27,5 +27,5 @@ METHOD(fault_populate, .experiment = "fault", .name = "populate",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "map.minor_faults == bytes / page_bytes; before.rss_bytes == bytes; before.huge_bytes == 0; " BASE_PAGES
                "; first-touch.minor_faults <= processes - 1; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BASE_REFAULT "; "
-               BACKING_LAWS("map") "; " THREADS_LAWS,
+               BACKING_LAWS("map") "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap release:madvise unmap:munmap", .run = run);

@@ -31,5 +31,5 @@ METHOD(fault_populate_write, .experiment = "fault", .name = "populate-write",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "advise.minor_faults == bytes / page_bytes; first-touch.minor_faults == 0; " NOTHING_BEFORE "; "
                BASE_PAGES "; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("advise")
-               "; " THREADS_LAWS,
+               "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

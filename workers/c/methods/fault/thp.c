@@ -24,5 +24,5 @@ METHOD(fault_thp, .experiment = "fault", .name = "thp",
        .summary = "Permit transparent huge pages by MADV_HUGEPAGE, then touch every base page: one fault per huge page.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
        .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("first-touch") "; " HUGE_LAWS "; " HUGE_REFAULT "; "
-               BACKING_LAWS("first-touch") "; " THREADS_LAWS,
+               BACKING_LAWS("first-touch") "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

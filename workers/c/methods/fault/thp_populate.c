@@ -31,5 +31,5 @@ METHOD(fault_thp_populate, .experiment = "fault", .name = "thp-populate",
        .summary = "Permit huge pages, then fault all of them in by one MADV_POPULATE_WRITE.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
        .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("advise") "; first-touch.minor_faults == 0; " HUGE_LAWS "; "
-               HUGE_REFAULT "; " BACKING_LAWS("advise") "; " THREADS_LAWS,
+               HUGE_REFAULT "; " BACKING_LAWS("advise") "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

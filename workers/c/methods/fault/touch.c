@@ -23,5 +23,5 @@ METHOD(fault_touch, .experiment = "fault", .name = "touch",
        .summary = "Map, then fault every base page in by writing one byte to it; huge pages are forbidden.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "first-touch.minor_faults == bytes / page_bytes; " NOTHING_BEFORE "; " BASE_PAGES "; "
-               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch") "; " THREADS_LAWS,
+               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch") "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

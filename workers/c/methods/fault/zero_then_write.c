@@ -16,5 +16,5 @@ METHOD(fault_zero_then_write, .experiment = "fault", .name = "zero-then-write",
        .summary = "Read each fresh page before writing to it: a fault maps the page of zeros, another replaces it.",
        .phases = "map advise first-read first-touch re-touch release refault unmap", .keys = FAULT_KEYS, .memory = "bytes",
        .laws = FAULT_A_PAGE("first-read") "; " FAULT_A_PAGE("first-touch") "; " NOTHING_BEFORE "; first-read.rss_bytes == 0; "
-               "first-touch.rss_bytes == bytes; " BASE_PAGES "; " RE_TOUCH_LAW "; " BASE_REFAULT "; " THREADS_LAWS,
+               "first-touch.rss_bytes == bytes; " BASE_PAGES "; " RE_TOUCH_LAW "; " BASE_REFAULT "; " FAULT_THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

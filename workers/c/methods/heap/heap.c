@@ -9,7 +9,7 @@
 enum { PART = 10 }; /* one object in ten is kept, and another one is handed over */
 
 /* The thread that frees what the first one got. */
-struct other {
+struct other_thread {
     struct heap *heap;
     atomic_int turn; /* 1: begin, 2: done */
     pthread_t thread;
@@ -17,7 +17,7 @@ struct other {
 
 static void *free_others_objects(void *argument)
 {
-    struct other *other = argument;
+    struct other_thread *other = argument;
     free(malloc(1)); /* its own part of the allocator is set up before the clock */
     while (atomic_load_explicit(&other->turn, memory_order_acquire) != 1)
         ;
@@ -95,7 +95,7 @@ static void grow(struct slot *s)
 
 static void hand_over(struct slot *s, struct heap *h)
 {
-    struct other other = {.heap = h};
+    struct other_thread other = {.heap = h};
     if ((errno = pthread_create(&other.thread, NULL, free_others_objects, &other)) != 0)
         fail(s, "pthread_create");
     usleep(1000); /* it waits at its start line */

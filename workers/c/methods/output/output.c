@@ -138,6 +138,7 @@ struct output output_begin(struct slot *s)
     o.buffer = free_range(s, o.bytes);
     written_before = written_bytes();
     o.device_before = device_bytes(o.folder);
+    bystanders_begin(s);
     return o;
 }
 
@@ -221,6 +222,7 @@ static void record_steps(struct slot *s, const struct output *o)
 
 void output_end(struct slot *s, struct output *o)
 {
+    bystanders_end(s);
     output_check(s, o);
     record_steps(s, o);
     if (s->proofs) {

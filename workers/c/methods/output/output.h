@@ -1,18 +1,18 @@
 /* Shared by the `output` methods: the folder, the old file, the order of the pieces, the steps of a method, and the proofs. */
 #ifndef PAGEWISE_OUTPUT_H
 #define PAGEWISE_OUTPUT_H
-#include "worker.h"
+#include "others.h"
 #include <fcntl.h>
 
 #define OUTPUT_PHASES "open size fill finish sync remove"
 #define OUTPUT_KEYS                                                                                                    \
-    "bytes:size order:sequential|pieces place:folder|tmpfs|tmpfs-huge|ext4|xfs|btrfs old:none|cached|cold"
+    "bytes:size order:sequential|pieces place:folder|tmpfs|tmpfs-huge|ext4|xfs|btrfs old:none|cached|cold running:count"
 #define THREADS_OPTION " threads:count"
 /* The file has the bytes, its own blocks, one name and no other file beside it; the old one was where `old` says. */
 #define OUTPUT_LAWS                                                                                                    \
     "file_bytes == bytes; stored_bytes >= bytes; links == 1; strays == 0; wrong_at == bytes; "                          \
     "old=none: old_bytes == 0; old=cached: old_cached_bytes == bytes; old=cold: old_cached_bytes == 0; "                \
-    "old=cold: old_bytes == bytes"
+    "old=cold: old_bytes == bytes; " BYSTANDER_LAWS
 /* Bytes of the source reach the file by system calls: no page of it is touched. */
 #define WRITTEN_LAWS OUTPUT_LAWS "; fill.minor_faults == 0"
 /* Pages are found by faults: each maps the page that is written to at least, and its folio at most (Linux 6.18; one page

@@ -1,10 +1,20 @@
 #include "reset.h"
 
+static struct region *whole;
+
+static void discard_part(const struct part *part)
+{
+    if (madvise(part->start, part->bytes, MADV_DONTNEED) != 0)
+        region_lost(whole, "madvise");
+    if (whole->image)
+        memcpy(part->start, whole->image + (part->start - whole->p), part->bytes);
+}
+
 static void reset(struct region *r)
 {
-    if (madvise(r->p, r->bytes, MADV_DONTNEED) != 0)
-        region_lost(r, "madvise");
-    restore_image(r);
+    whole = r;
+    on_every_thread(r->slot, discard_part, r->p, r->bytes, 0);
+    r->restored += r->image ? r->bytes : 0;
 }
 
 static void run(struct slot *s)
@@ -16,5 +26,5 @@ static void run(struct slot *s)
 
 METHOD(reset_dontneed, .experiment = "reset", .name = "dontneed",
        .summary = "madvise(MADV_DONTNEED) of all in one call: the next use finds zeros by faults; an image is copied over them.",
-       .phases = RESET_PHASES, .keys = RESET_KEYS, .memory = "2 * bytes",
-       .laws = DISCARD_LAWS SHOOTDOWN_LAW, .calls = "reset:madvise", .run = run);
+       .phases = RESET_PHASES, .keys = SHARED_KEYS, .memory = "2 * bytes",
+       .laws = DISCARD_LAWS SHOOTDOWN_LAW "; " THREADS_LAWS, .calls = "reset:madvise", .run = run);

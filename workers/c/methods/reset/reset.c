@@ -92,7 +92,7 @@ void need_base_pages(struct slot *s)
 
 struct region region_begin(struct slot *s, enum backing backing)
 {
-    struct region r = {.bytes = s->bytes, .page = s->page_bytes, .file = -1, .word = s->seed | 1};
+    struct region r = {.bytes = s->bytes, .page = s->page_bytes, .file = -1, .word = s->seed | 1, .slot = s};
     bool huge = r.huge = key_is(s, "pages", "huge"), pattern = key_is(s, "image", "pattern");
     bool over_file = backing == OVER_FILE || (backing == OVER_IMAGE && pattern);
     if (over_file || backing == TRACKED)
@@ -101,6 +101,8 @@ struct region region_begin(struct slot *s, enum backing backing)
         need_huge_pages(s);
     if (huge && r.bytes % s->huge_page_bytes != 0)
         skip(s, "bytes is not a multiple of the size of the huge pages");
+    if (huge && s->threads > 1 && r.bytes < s->threads * s->huge_page_bytes)
+        skip(s, "less than one huge page per thread");
     if (!huge)
         forbid_huge_pages(s, true); /* of the process: a mapping made anew in a phase needs no advice then */
     r.others = others_open(s);
@@ -177,6 +179,13 @@ static size_t wrong_words(const struct slot *s, const struct region *r)
     return wrong;
 }
 
+/* A reset outside of its phase: threads that share it are woken first. */
+static void reset_untimed(struct region *r, void (*reset)(struct region *))
+{
+    pool_wake(r->slot);
+    reset(r);
+}
+
 /* One use of all pages, and the way back from it. */
 static void use_all_once(struct slot *s, struct region *r, void (*use)(struct region *), void (*reset)(struct region *))
 {
@@ -186,7 +195,7 @@ static void use_all_once(struct slot *s, struct region *r, void (*use)(struct re
     for (size_t i = 0; i < r->dirty_pages; i++)
         r->dirty[i] = (uint32_t)i;
     use(r);
-    reset(r);
+    reset_untimed(r, reset);
     munmap(r->dirty, r->bytes / r->page * sizeof *r->dirty);
     r->dirty = usual.dirty;
     r->dirty_pages = usual.dirty_pages;
@@ -204,7 +213,7 @@ static void warm_up(struct slot *s, struct region *r, void (*use)(struct region 
                 r->used = region_used(r);
             fact(s, "huge_bytes", resident_in(s, r->p, r->bytes).huge_bytes);
         }
-        reset(r);
+        reset_untimed(r, reset);
         check_region(s, r);
     }
     fact(s, "used_pages", r->used);
@@ -218,7 +227,7 @@ static void time_cycles(struct slot *s, struct region *r, void (*use)(struct reg
     size_t fit = TIMED_BYTES / r->bytes, count = fit < 1 ? 1 : fit < TIMED_CYCLES ? fit : TIMED_CYCLES;
     for (size_t i = 0; i < count && !r->failed; i++) { /* where a call failed there may be no memory to use */
         use(r);
-        reset(r);
+        reset_untimed(r, reset);
         uint64_t now = now_ns();
         ns[i] = now - last;
         last = now;
@@ -237,14 +246,14 @@ void reset_cycles_by(struct slot *s, struct region *r, void (*use)(struct region
     others_start(r->others);
     /* Reading the count took a while and the caches: one more cycle goes before the measured one. */
     use(r);
-    reset(r);
+    reset_untimed(r, reset);
     if (r->failed)
         others_stop(r->others);
     check_region(s, r);
     r->restored = r->scans = r->found = 0;
     r->timed = true;
     PHASE(s, "use") { use(r); }
-    PHASE(s, "reset") { reset(r); }
+    PARALLEL_PHASE(s, "reset") { reset(r); }
     others_stop(r->others);
     fact(s, "foreign_shootdowns", alone ? 0 : tlb_shootdowns() - counted); /* in both */
     check_region(s, r);
@@ -255,7 +264,7 @@ void reset_cycles_by(struct slot *s, struct region *r, void (*use)(struct region
     PHASE(s, "others-owe") { others_catch_up(r->others); }
     fact(s, "wrong_words", wrong_words(s, r));
     fact_digest(s, r->p, r->bytes);
-    if (s->proofs)
+    if (s->proofs && s->threads == 1)
         time_cycles(s, r, use, reset);
 }
 

@@ -1,13 +1,14 @@
 /* What the `reset` methods share: a region that begins as zeros or as an image each time, its use, the cycles, PAGEMAP_SCAN. */
 #ifndef PAGEWISE_RESET_H
 #define PAGEWISE_RESET_H
-#include "methods/unmap/others.h"
+#include "others.h"
 #include <sys/ioctl.h>
 
 #define RESET_PHASES "use reset others-owe"
 #define RESET_KEYS                                                                                                     \
     "bytes:size dirty:count scatter:run|spread image:zero|pattern read:none|same history:same|whole pages:small|huge "     \
     "running:count"
+#define SHARED_KEYS RESET_KEYS " threads:count"
 #define SCAN_KEYS RESET_KEYS " regions:count"
 /* Everything is the image again, although each page that should be dirty was, in the pages asked for. */
 #define RESET_LAWS                                                                                                     \
@@ -46,6 +47,7 @@ struct region {
     bool timed;                     /* this is the measured cycle */
     struct others *others;
     void *own;                      /* the method's */
+    struct slot *slot;              /* whose threads share a reset */
 };
 
 /* Anonymous memory; the same in base pages, as the kernel tracks them; anonymous memory for zeros and a private mapping of any

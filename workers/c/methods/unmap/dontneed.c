@@ -1,16 +1,22 @@
 #include "unmap.h"
 
+static struct range r;
+
+static void drop_part(const struct part *part)
+{
+    size_t chunk = r.chunk, failed = 0;
+    for (size_t at = 0; at < part->bytes; at += chunk)
+        failed += madvise(part->start + at, chunk, MADV_DONTNEED) != 0;
+    atomic_fetch_add(&r.failed, failed);
+}
+
 static void run(struct slot *s)
 {
-    struct range r = unmap_begin(s, true);
+    r = unmap_begin(s, true);
     char *p = r.p;
-    size_t bytes = r.bytes, chunk = r.chunk, failed = 0;
+    size_t bytes = r.bytes;
     unmap_ready(&r);
-    PHASE(s, "take-away") {
-        for (size_t at = 0; at < bytes; at += chunk)
-            failed += madvise(p + at, chunk, MADV_DONTNEED) != 0;
-    }
-    r.failed = failed;
+    PARALLEL_PHASE(s, "take-away") { on_every_thread(s, drop_part, p, bytes, 0); }
     unmap_others(s, &r, "madvise");
     fact(s, "rss_bytes", resident_in(s, p, bytes).rss_bytes);
     unmap_end(s, &r);
@@ -18,6 +24,6 @@ static void run(struct slot *s)
 
 METHOD(unmap_dontneed, .experiment = "unmap", .name = "dontneed",
        .summary = "madvise(MADV_DONTNEED): the pages are given back, the addresses stay.",
-       .phases = UNMAP_PHASES, .keys = UNMAP_KEYS, .memory = "bytes",
-       .laws = UNMAP_LAWS "; rss_bytes == 0",
+       .phases = UNMAP_PHASES, .keys = UNMAP_THREADS_KEYS, .memory = "bytes",
+       .laws = UNMAP_LAWS "; " THREADS_LAWS "; rss_bytes == 0",
        .calls = "take-away:madvise", .run = run);

@@ -10,6 +10,8 @@ struct range unmap_begin(struct slot *s, bool touch)
     r.chunk = r.chunk ? r.chunk : r.bytes;
     if (r.chunk % s->page_bytes != 0 || r.bytes % r.chunk != 0)
         skip(s, "chunk is not a multiple of the page size that divides bytes");
+    if (s->threads > 1 && r.bytes / s->threads % r.chunk != 0)
+        skip(s, "each thread's share of bytes is not a multiple of chunk");
     /* First, so that the threads' stacks do not come to lie where memory will move to. */
     r.others = others_open(s);
     r.p = mmap(free_range(s, r.bytes), r.bytes, PROT_READ | PROT_WRITE,
@@ -20,6 +22,7 @@ struct range unmap_begin(struct slot *s, bool touch)
     for (size_t i = 0; touch && i < r.bytes; i += s->page_bytes)
         r.p[i] = (char)(s->seed | 1);
     fact(s, "interrupts_seen", seen);
+    fact(s, "one_thread", s->threads == 1);
     fact(s, "touched_bytes", resident_in(s, r.p, r.bytes).rss_bytes);
     s->ops = r.bytes / r.chunk;
     return r;

@@ -5,6 +5,7 @@
 
 #define UNMAP_PHASES "take-away others-owe"
 #define UNMAP_KEYS "bytes:size chunk:size running:count others:running|asleep"
+#define UNMAP_THREADS_KEYS UNMAP_KEYS " threads:count"
 /* Every call did its work, each thread had a CPU to itself. Where shootdowns are interrupts (not on Arm, not with AMD's
  * INVLPGB), most calls have sent one while the others were really on their CPUs (a hypervisor tells the kernel of CPUs that it
  * took away, and those need none), and a process that runs on one CPU sends none: the count is the whole machine's. */
@@ -14,12 +15,13 @@
     "running>=2 & others=asleep: other_passes == 0; running>=2 & others=asleep: foreign_on_cpu_permille <= 500"
 #define SHOOTDOWN_LAWS                                                                                                 \
     "running>=2 & others=running & interrupts_seen == 1 & foreign_on_cpu_permille>=900: 2 * foreign_shootdowns >= bytes / chunk; "       \
-    "running=1 & bytes>=64 * chunk: foreign_shootdowns < bytes / chunk"
+    "running=1 & one_thread == 1 & bytes>=64 * chunk: foreign_shootdowns < bytes / chunk"
 #define UNMAP_LAWS "failed_calls == 0; touched_bytes == bytes; " OTHERS_LAWS "; " SHOOTDOWN_LAWS
 
 struct range {
     char *p;
-    size_t bytes, chunk, failed; /* calls that said no */
+    size_t bytes, chunk;
+    _Atomic size_t failed; /* calls that said no */
     struct others *others;
     uint64_t shootdowns;
     bool asleep; /* the other threads */
