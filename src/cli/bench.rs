@@ -77,7 +77,8 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     }
     if let Some(baseline) = &baseline {
         let has = |name: &&String| baseline.method(experiment, name).is_some_and(|m| m.role == Role::Method);
-        run.with_baseline(experiment, functions.iter().filter(has), &baseline.name);
+        let cells = functions.iter().filter(has).map(|name| format!("{experiment}/{name}@{}", baseline.name));
+        run.select.what.extend(cells);
         run.silent = arguments.markdown || run.json;
     }
     if let Some(terms) = &terms {

@@ -140,7 +140,11 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
         arguments.page.check()?;
         return compare(first, second, arguments);
     }
-    let user_claims: Vec<Claim> = arguments.file.iter().map(|path| claims::user_claim(path)).collect::<Result<_>>()?;
+    let user_claims: Vec<Claim> = arguments
+        .file
+        .iter()
+        .map(|path| Claim::parse(&path.display().to_string(), &plan::text_of(path)?))
+        .collect::<Result<_>>()?;
     let listing = arguments.what.first().is_some_and(|word| word == "list");
     let chosen = selected(arguments, &user_claims, if listing { &arguments.what[1..] } else { &arguments.what })?;
     if listing && arguments.json {

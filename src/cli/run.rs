@@ -45,7 +45,7 @@ const PRECISION: f64 = 0.01;
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    select: SelectArgs,
+    pub(super) select: SelectArgs,
     /// Measure the methods of these languages: c, go, java, python, rust [default: those of each experiment].
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python", "rust"],
           conflicts_with_all = ["published", "all", "resume"])]
@@ -175,11 +175,6 @@ impl RunArgs {
         // A loop that does not end is more likely here than one that takes longer.
         self.time_limit.get_or_insert(30.0);
         named
-    }
-
-    /// Adds the functions of a saved baseline's worker.
-    pub(super) fn with_baseline<'a>(&mut self, experiment: &str, functions: impl Iterator<Item = &'a String>, worker: &str) {
-        self.select.what.extend(functions.map(|name| format!("{experiment}/{name}@{worker}")));
     }
 
     /// Adds a built-in method, with which the functions are compared.

@@ -8,7 +8,6 @@ use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob
 use record::experiment::{Experiment, ParameterList};
 use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Launches that the time of a cell is foretold for, the pilot's among them.
 const LAUNCHES: f64 = 7.0;
@@ -27,12 +26,6 @@ pub fn all() -> Result<&'static [Claim]> {
     let parsed = carried::CLAIMS.iter().map(|(path, text)| Claim::parse(path, text));
     let parsed: Vec<Claim> = parsed.collect::<Result<_>>()?;
     Ok(ALL.get_or_init(|| parsed))
-}
-
-/// A claim of the user's own.
-pub fn user_claim(path: &Path) -> Result<Claim> {
-    let text = super::text_of(path)?;
-    Claim::parse(&path.display().to_string(), &text)
 }
 
 /// The claims of some ids, in either case.

@@ -298,7 +298,9 @@ impl<'a> Runner<'a> {
             cells,
         };
         self.folder.keep_launch(&mut record, &parts)?;
-        self.check_contention()?;
+        if !self.state.had_company && self.site.alone.is_some_and(Alone::has_company) {
+            self.decide("the machine's lock was not this run's alone", DecisionKind::Company)?;
+        }
         Ok(Some(record))
     }
 
@@ -326,12 +328,6 @@ impl<'a> Runner<'a> {
         let able = duration(self.scheduler.limit_s(&self.state, launch));
         let strict = |seconds| TimeLimit::Strict(duration(seconds));
         self.state.time_limit_s.map_or(TimeLimit::Able(able), strict)
-    }
-
-    /// Notes, once, that another run was measuring.
-    fn check_contention(&mut self) -> Result<()> {
-        let is_new = !self.state.had_company && self.site.alone.is_some_and(Alone::has_company);
-        if is_new { self.decide("the machine's lock was not this run's alone", DecisionKind::Company) } else { Ok(()) }
     }
 
     /// Follows what a launch showed, and adds it to the evidence.

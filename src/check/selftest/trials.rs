@@ -78,7 +78,7 @@ impl<'a> TestBench<'a> {
             let base = self.cell(work.method(), pair, batch, 0)?;
             cells.push(PlannedCell { twin: true, ..base.clone() });
             cells.push(base);
-            cells.push(self.cell(work.extra_method(), pair, batch, extra_permille)?);
+            cells.push(self.cell(&format!("{}-extra", work.method()), pair, batch, extra_permille)?);
         }
         cells.push(self.cell("null", 1, batch, 0)?);
         let run = format!("selftest-{}-{seed:x}", std::process::id());

@@ -316,17 +316,11 @@ pub enum WorkKind {
 }
 
 impl WorkKind {
+    /// Name of the method; `NAME-extra` does more of the same.
     pub fn method(self) -> &'static str {
         match self {
             WorkKind::Steps => "steps",
             WorkKind::Pages => "pages",
-        }
-    }
-
-    pub fn extra_method(self) -> &'static str {
-        match self {
-            WorkKind::Steps => "steps-extra",
-            WorkKind::Pages => "pages-extra",
         }
     }
 }

@@ -231,7 +231,6 @@ fn causes() -> Vec<Cause> {
     vec![
         Budget,
         NotInstalled { package: text(), library: None },
-        NotInstalled { package: String::new(), library: Some(text()) },
         NoHugePages { path: text() },
         UnfitPreload { path: text() },
         NotInstalled { package: text(), library: Some(text()) },
