@@ -98,16 +98,12 @@ fn trace_cell(
             messages.lines().next().unwrap_or("it ended early")
         )));
     }
-    if lacks_its_needs(method, &files[0].3)? {
+    // What a run is given, such as a pool of huge pages, is taken back by now.
+    let is_skip = |line: &str| line.starts_with("skip\t");
+    if method.needs.is_some() && files::read_input_text(&files[0].3, MOST_BYTES)?.lines().any(is_skip) {
         return Ok(Ok(None));
     }
     calls_in(files.iter().map(|(_, trace, ..)| trace.as_path())).map(|calls| Ok(Some(calls)))
-}
-
-/// Tells whether a method was skipped because what a run is given, such as a pool of huge pages, is taken back by now.
-fn lacks_its_needs(method: &Method, transcript: &Path) -> Result<bool> {
-    let is_skip = |line: &str| line.starts_with("skip\t");
-    Ok(method.needs.is_some() && files::read_input_text(transcript, MOST_BYTES)?.lines().any(is_skip))
 }
 
 fn calls_in<'a>(traces: impl Iterator<Item = &'a Path>) -> Result<Calls> {

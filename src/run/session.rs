@@ -13,11 +13,7 @@ use record::{
     decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight, plan::Plan, state::State,
     summary::Summary,
 };
-use std::collections::BTreeMap;
-use std::num::NonZero;
-use std::panic::resume_unwind;
-use std::path::Path;
-use std::thread;
+use std::{collections::BTreeMap, num::NonZero, panic::resume_unwind, path::Path, thread};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.

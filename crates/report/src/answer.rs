@@ -49,7 +49,9 @@ fn ordinary(
     let beside = |named: usize| best.within.iter().copied().filter(|&c| c != named).collect::<Vec<usize>>();
     let open = |named: usize| best.unsettled.iter().map(|u| u.cell).filter(|&c| c != named).collect::<Vec<usize>>();
     let (mut text, named) = match group.recommendation {
-        Recommendation::Use { cell, ratio } => (format!("→ use {}: {}", name(cell), wording::at_least_faster(&ratio)), cell),
+        Recommendation::Use { cell, ratio } => {
+            (format!("→ use {}: {}", name(cell), wording::shown("faster", ratio.high, &ratio)), cell)
+        }
         Recommendation::Depends { .. } => {
             let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
             let known = experiment.and_then(|e| clauses(summary, e, group, name));

@@ -131,7 +131,7 @@ pub(crate) fn between_briefly(ratio: &Estimate) -> String {
 }
 
 /// `14 % faster (95 % CI 8.5–19 %)`.
-fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
+pub(crate) fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
     let faster = word == "faster";
     let amount = FactorAmount::for_ratio(least);
     let unit = amount.unit();
@@ -184,11 +184,6 @@ pub fn finding(ratio: Option<&Estimate>, verdict: Verdict, holds_among_all: bool
 
 /// Footnote ¹ of [`verdict_briefly`] stands for.
 pub const AMONG_ALL: &str = "¹ settled by itself, but among all the comparisons of this run one like it is expected by chance";
-
-/// Claim of the recommendation: the interval of the method that is to be used.
-pub fn at_least_faster(ratio: &Estimate) -> String {
-    shown("faster", ratio.high, ratio)
-}
 
 /// Range of a ratio that drifted.
 pub fn moved(low: f64, high: f64) -> String {

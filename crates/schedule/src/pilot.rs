@@ -33,6 +33,8 @@ impl Room {
     pub fn of_claims(view: &View) -> Room {
         let (one, all) = CLAIM_PILOTS;
         let until_s = view.spent_s + view.left_s() * all;
+        // The pilots of a few claims may take an even part of a pass each: in some states a launch takes seconds.
+        let one = one.max(all / (2 * view.state.launch_groups.len()) as f64);
         Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * one) }
     }
 

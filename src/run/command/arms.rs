@@ -4,9 +4,8 @@ use crate::{machine::preflight, plan::text_of, worker, worker::carried};
 use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::command::{Arm, ArmRole};
-use record::outcome::Cause;
 use record::setting::{Setting, split_words};
-use record::sizes::did_you_mean;
+use record::{outcome::Cause, sizes::did_you_mean};
 use std::path::Path;
 
 /// The arms: the baseline first, the baseline once more last.

@@ -46,6 +46,11 @@ static void keep(const struct bucket *bucket)
     last->buckets[last->used++] = *bucket;
 }
 
+bool latency_due(const struct slot *s)
+{
+    return s->round == request.rounds[request.round_count - 1].number;
+}
+
 void latency_record(struct slot *s, const uint64_t *ns, size_t count)
 {
     static uint64_t counts[BUCKETS];

@@ -3,6 +3,8 @@
 #define PAGEWISE_LATENCY_H
 #include "worker.h"
 
+/* Operations that are timed by themselves come in a launch's last round: they leave caches and clocks in another state. */
+bool latency_due(const struct slot *s);
 void latency_record(struct slot *s, const uint64_t *ns, size_t count); /* outside any phase */
 void latency_write(void);                                             /* the worker's own */
 #endif

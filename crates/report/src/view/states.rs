@@ -15,8 +15,10 @@ pub(super) fn blocks(summary: &Summary, experiment: &ExperimentSummary, labels: 
 
 fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, plain: usize) -> Vec<Block> {
     let answered = summary.groups.iter().filter_map(|group| Some((group, group.state.as_ref()?)));
-    let states: Vec<(&GroupSummary, &StateAnswer)> = answered.filter(|(_, answer)| answer.plain == plain).collect();
-    if states.is_empty() {
+    let all = answered.filter(|(_, answer)| answer.plain == plain);
+    let is_measured = |state: &(_, &StateAnswer)| state.1.ratios.iter().any(|ratio| ratio.ratio.is_some());
+    let (states, others): (Vec<_>, Vec<(&GroupSummary, _)>) = all.partition(is_measured);
+    if states.is_empty() && others.is_empty() {
         return Vec::new();
     }
     let (definition, group) = (&experiment.definition, &summary.groups[plain]);
@@ -40,11 +42,17 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
     let setting = group.parameters.iter().filter(|(key, _)| *key != STATE && labels.varies(&definition.name, key));
     let setting: Vec<String> = setting.map(|(key, value)| format!("{key}={value}")).collect();
     let mut blocks = vec![Block::Heading(format!("States of the machine {}", setting.join(" ")).trim_end().to_owned())];
-    blocks.push(Block::Table(Table::new("cost in a state over the cost on the plain machine", columns.collect(), rows)));
+    if !states.is_empty() {
+        blocks.push(Block::Table(Table::new("cost in a state over the cost on the plain machine", columns.collect(), rows)));
+    }
     blocks.extend(states.iter().map(|(group, answer)| {
         let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
         Block::Answer(format!("{}: {}", state_of(group), effect(answer, name)))
     }));
+    let others: Vec<String> = others.iter().map(|(group, _)| state_of(group)).collect();
+    if !others.is_empty() {
+        blocks.push(Block::Answer(format!("too few launches for an interval: {}", others.join(", "))));
+    }
     blocks
 }
 

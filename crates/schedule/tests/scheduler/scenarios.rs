@@ -139,6 +139,18 @@ fn what_decides_no_claim_has_the_launches_of_an_interval_too() {
 }
 
 #[test]
+fn the_pilot_of_a_single_claim_may_be_slow() {
+    let slow = plan(|p| {
+        p.budget_s = 100.0;
+        add_slow(p, "fault", "slow");
+    });
+    let cell = slow.cells.iter().find(|planned| planned.cell.method == "slow").unwrap().cell.clone();
+    let undecided = UntilLaunched(vec![cell], 6);
+    let done = Machine::new(&[("slow", Manner::Takes(4e9 / phases(), 0.0))]).asking(&undecided).run(slow);
+    assert!(done.launches("slow") >= 6, "{}", done.launches("slow"));
+}
+
+#[test]
 fn an_undecided_comparison_goes_on_alone_until_it_is_decided() {
     let more = || {
         plan(|p| {

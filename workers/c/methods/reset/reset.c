@@ -3,7 +3,7 @@
 #include "latency.h"
 #include <fcntl.h>
 
-enum { WARM_CYCLES = 6, TIMED_CYCLES = 64, TIMED_BYTES = 64 << 20 };
+enum { WARM_CYCLES = 6, TIMED_CYCLES = 256, TIMED_BYTES = 256 << 20 };
 
 static uint32_t *room_for_pages(struct slot *s, const struct region *r)
 {
@@ -219,7 +219,7 @@ static void warm_up(struct slot *s, struct region *r, void (*use)(struct region 
     fact(s, "used_pages", r->used);
 }
 
-/* Each cycle by itself: its largest is what one user of the region waits for. As many as clear 64 MiB, 64 at most. */
+/* Each cycle by itself: its largest is what one user of the region waits for. As many as clear 256 MiB, 256 at most. */
 static void time_cycles(struct slot *s, struct region *r, void (*use)(struct region *), void (*reset)(struct region *))
 {
     struct region measured = *r;
@@ -264,7 +264,7 @@ void reset_cycles_by(struct slot *s, struct region *r, void (*use)(struct region
     PHASE(s, "others-owe") { others_catch_up(r->others); }
     fact(s, "wrong_words", wrong_words(s, r));
     fact_digest(s, r->p, r->bytes);
-    if (s->proofs && s->threads == 1)
+    if (latency_due(s) && s->threads == 1)
         time_cycles(s, r, use, reset);
 }
 
