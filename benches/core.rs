@@ -104,7 +104,7 @@ fn against_plain(program: &Path, place: &Path) -> Any<()> {
     }
     let rounds: String = (0..ROUNDS).map(|r| format!("round={r} 0\n")).collect();
     let cell = format!(
-        "cell=0\nmethod=touch\nbytes={BYTES}\nrelease=dontneed\nthreads=1\nprocesses=1\nbacking=recycled\nidle_ms=1\nframes=cached\n"
+        "cell=0\nmethod=touch\nbytes={BYTES}\nrelease=dontneed\nthreads=1\nprocesses=1\nbacking=recycled\nidle_ms=1\nframes=cached\nrunning=1\n"
     );
     let request = format!("protocol=1\nexperiment=fault\nseed=1\n{cell}{rounds}");
     let ours = || -> Any<f64> {

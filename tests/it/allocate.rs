@@ -32,7 +32,7 @@ fn request(method: &str, bytes: u64, rounds: u32) -> String {
     let align = if method.starts_with("mmap-") { "align=kernel\n" } else { "" };
     let keys = match method {
         "null" | "limit" | "malloc-published" | "mmap-published" => String::new(),
-        _ => format!("{align}backing=recycled\nidle_ms=1\nreuse=first\n"),
+        _ => format!("{align}backing=recycled\nidle_ms=1\nreuse=first\nthreads=1\nrunning=1\n"),
     };
     let rounds: String = (0..rounds).map(|n| format!("round={n} 0\n")).collect();
     format!("protocol=1\nexperiment=allocate\nseed=6\ncell=0\nmethod={method}\nbytes={bytes}\n{keys}{rounds}")

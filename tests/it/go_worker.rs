@@ -99,7 +99,7 @@ fn it_leaves_the_same_content_as_the_native_worker() {
         for (bytes, release) in [(4096, "dontneed"), (5 << 20, "dontneed"), (4 << 20, "free")] {
             let common = format!("bytes={bytes}\nrelease={release}\nbacking=recycled\nidle_ms=1\nframes=cached\n");
             let (go, native) = match method {
-                "touch" | "thp" => (format!("{common}threads=1\n"), format!("{common}threads=1\nprocesses=1\n")),
+                "touch" | "thp" => (format!("{common}threads=1\n"), format!("{common}threads=1\nprocesses=1\nrunning=1\n")),
                 _ => {
                     let series = "piled=no\npile=67108864\nbenchtime_ms=1\n";
                     let keys = format!("bytes={bytes}\nrelease={release}\n{series}");

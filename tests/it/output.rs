@@ -252,7 +252,7 @@ fn a_request_drives_a_worker_by_hand() {
     let place = Place::new();
     let arguments = [
         "request", "fault/touch", "--set", "bytes=1MiB", "--set", "threads=1", "--set", "processes=1,2", "--set",
-        "frames=cached",
+        "frames=cached", "--set", "running=1",
     ];
     let request = place.run(&arguments);
     assert_eq!(request.code, 0, "{}", request.err);
@@ -339,7 +339,7 @@ fn what_stands_beside_the_question_is_passed_in_few_rounds() {
     assert_eq!(fault["re-touch"], fault["refault"]);
     assert_eq!([fault["give-back"], fault["whole"]], [fault["refault"]; 2], "a total counts where all of it was passed");
     assert_eq!(fault["ready"], fault["first-touch"]);
-    let pipes = ["message/pipe@c-O3", "--set", "bytes=64", "--set", "wait=block", "--set", "pin=same"];
+    let pipes = ["message/pipe@c-O3", "--set", "bytes=64", "--set", "wait=block", "--set", "pin=same", "--set", "idle=no"];
     let message = samples(&place, &pipes);
     let few = |m: &std::collections::BTreeMap<String, u64>| m["timed-trips"] > 0 && m["timed-trips"] * 4 <= m["round-trips"];
     assert!(message.is_empty() || few(&message), "{message:?}");

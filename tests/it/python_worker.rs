@@ -109,7 +109,7 @@ fn it_leaves_the_same_content_as_the_native_worker() {
     let Some(workers) = workers() else { return };
     for (bytes, release) in [(4096, "dontneed"), (5 << 20, "dontneed"), (4 << 20, "free")] {
         let keys = format!("bytes={bytes}\nrelease={release}\nbacking=recycled\nidle_ms=1\nframes=cached\nthreads=1\n");
-        let theirs = request("fault", "touch", &format!("{keys}processes=1\n"), "round=0 0\n");
+        let theirs = request("fault", "touch", &format!("{keys}processes=1\nrunning=1\n"), "round=0 0\n");
         let theirs = heard(&run(workers.c(), &theirs), &theirs);
         for method in ["touch", "touch-slice"] {
             let asked = request("fault", method, &keys, "warmup=1 0\nround=0 0\n");

@@ -114,7 +114,8 @@ fn a_gate_on_tails_fails_where_workers_were_stopped_and_passes_the_other_way_rou
     let place = Place::new();
     let [plain, slowed] = [false, true].map(|is_slowed| recorded(&place, is_slowed));
     let gate = |a: &[String], b: &[String]| {
-        let words = ["compare", "--gate", "p99.9:90%", "--expect", "huge_pages", "--expect", "memory"].map(str::to_owned);
+        let words = ["compare", "--gate", "p99.9:90%", "--expect", "huge_pages", "--expect", "memory", "--expect", "reclaim"]
+            .map(str::to_owned);
         let words: Vec<String> = words.iter().chain(a).chain(&["--".to_owned()]).chain(b).cloned().collect();
         place.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
     };

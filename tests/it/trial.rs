@@ -43,7 +43,7 @@ fn running(word: &str) -> usize {
 fn a_setting_is_proved_and_the_try_is_kept() {
     let place = Place::new();
     let all = summary(&place, &["--with", "no-thp,pin,env:PAGEWISE_TRIED=1"], &["sh", "-c", "echo hello"]);
-    assert_eq!((all["schema"].as_u64(), all["plan"]["kind"].as_str()), (Some(4), Some("try")));
+    assert_eq!((all["schema"].as_u64(), all["plan"]["kind"].as_str()), (Some(5), Some("try")));
     assert_eq!(all["blocks"], 6);
     for name in ["no-thp", "pin", "env:PAGEWISE_TRIED=1"] {
         let of = arm(&all, name);

@@ -43,7 +43,9 @@ impl Worker {
 }
 
 /// Usual condition of the parameters that a test need not name.
-const USUAL: [(&str, &str); 10] = [
+const USUAL: [(&str, &str); 12] = [
+    ("threads", "1"),
+    ("running", "1"),
     ("backing", "recycled"),
     ("idle", "no"),
     ("idle_ms", "1"),
