@@ -10,6 +10,7 @@ mod bench;
 mod bench_gate;
 mod bench_languages;
 mod bench_robust;
+mod beside;
 mod callers;
 mod canary;
 mod claims;

@@ -31,11 +31,11 @@ impl Room {
 
     /// The room of a run of claims, which chooses among what has a pilot.
     pub fn of_claims(view: &View) -> Room {
-        let (one, all) = CLAIM_PILOTS;
+        let (share, all) = CLAIM_PILOTS;
         let until_s = view.spent_s + view.left_s() * all;
         // The pilots of a few claims may take an even part of a pass each: in some states a launch takes seconds.
-        let one = one.max(all / (2 * view.state.launch_groups.len()) as f64);
-        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * one) }
+        let share = share.max(all / (2 * view.state.launch_groups.len()) as f64);
+        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * share) }
     }
 
     /// Tells whether something was admitted; the first comparison is measured however long it takes.
