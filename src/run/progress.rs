@@ -84,7 +84,7 @@ impl Progress {
     pub fn reached(&mut self, experiment: &str, launches: usize, widest: f64, target: f64, left_s: f64) {
         self.reached = match widest {
             w if w > 0.0 && target > 0.0 => format!(", ratios to ±{:.1} % of ±{:.1} %", w * 100.0, target * 100.0),
-            w if w > 0.0 => format!(", ratios to ±{:.1} %", w * 100.0),
+            w if w > 0.0 && w < 10.0 => format!(", ratios to ±{:.1} %", w * 100.0),
             _ => String::new(),
         };
         let launches = if launches == 1 { "1 launch".to_owned() } else { format!("{launches} launches") };

@@ -4,8 +4,8 @@ use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell, Tone};
 use crate::numbers::{Work, with_limits};
 use crate::wording;
-use record::machine_state::STATE;
 use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
+use record::{machine_state::STATE, outcome::Status};
 
 pub(super) fn blocks(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Block> {
     let name = experiment.definition.name.as_str();
@@ -49,7 +49,8 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
         let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
         Block::Answer(format!("{}: {}", state_of(group), effect(answer, name)))
     }));
-    let others: Vec<String> = others.iter().map(|(group, _)| state_of(group)).collect();
+    let is_ok = |group: &GroupSummary| group.cells.iter().any(|&cell| summary.cells[cell].outcome.status == Status::Ok);
+    let others: Vec<String> = others.iter().filter(|(group, _)| is_ok(group)).map(|(group, _)| state_of(group)).collect();
     if !others.is_empty() {
         blocks.push(Block::Answer(format!("too few launches for an interval: {}", others.join(", "))));
     }
