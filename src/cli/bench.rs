@@ -77,8 +77,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     }
     if let Some(baseline) = &baseline {
         let has = |name: &&String| baseline.method(experiment, name).is_some_and(|m| m.role == Role::Method);
-        let cells = functions.iter().filter(has).map(|name| format!("{experiment}/{name}@{}", baseline.name));
-        run.select.what.extend(cells);
+        functions.iter().filter(has).for_each(|name| run.against(experiment, name, &baseline.name));
         run.silent = arguments.markdown || run.json;
     }
     if let Some(terms) = &terms {

@@ -45,7 +45,7 @@ const PRECISION: f64 = 0.01;
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    pub(super) select: SelectArgs,
+    select: SelectArgs,
     /// Measure the methods of these languages: c, go, java, python, rust [default: those of each experiment].
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python", "rust"],
           conflicts_with_all = ["published", "all", "resume"])]
@@ -177,7 +177,7 @@ impl RunArgs {
         named
     }
 
-    /// Adds a built-in method, with which the functions are compared.
+    /// Adds a method with which the functions are compared: a built-in one, or one of a saved baseline.
     pub(super) fn against(&mut self, experiment: &str, method: &str, worker: &str) {
         self.select.what.push(format!("{experiment}/{method}@{worker}"));
         self.baseline.get_or_insert_with(|| method.to_owned());

@@ -34,6 +34,18 @@ fn ended_beside(running: &str, methods: &[&str], image: &str, history: &str) -> 
     ended
 }
 
+/// They leave the caches in another state: what is compared comes first.
+#[test]
+fn single_cycles_are_timed_in_the_last_round_of_a_launch() {
+    let worker = Worker::native("c-O3");
+    let known = [("bytes", "1048576"), ("dirty", "10"), ("scatter", "spread"), ("image", "zero"), ("read", "none")];
+    let parameters = [&known[..], &[("history", "same"), ("pages", "small")]].concat();
+    let ended = Launch::new().alone(&worker, &[(worker.method("reset", "memset"), &parameters[..])], 3);
+    let counted = |buckets: &Vec<(u64, u64, u64)>| buckets.iter().map(|(_, _, count)| count).sum::<u64>();
+    let timed: Vec<_> = ended.transcript.latencies.iter().map(|(slot, buckets)| (*slot, counted(buckets))).collect();
+    assert_eq!(timed, [(2, 256)]);
+}
+
 #[test]
 fn every_native_method_conforms() {
     conforms("reset", &["reset/memset@c-O0", "reset/dontneed@c-O3", "reset/fork-server@c-O3"]);

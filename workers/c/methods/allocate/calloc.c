@@ -7,11 +7,11 @@ static const char *block; /* of this slot */
 static void touch(const struct part *part)
 {
     volatile char *p = part->start;
-    size_t bytes = part->bytes, page = part->page_bytes, i = 0;
+    size_t bytes = part->bytes, page = part->page_bytes, first = (page - (uintptr_t)p % page) % page;
     char value = part->mark;
-    if (part->start != block && (uintptr_t)p % page)
-        i = next_page(part->start, 0, page);
-    for (; i < bytes; i = next_page(part->start, i, page))
+    if (part->start == block && first)
+        p[0] = value;
+    for (size_t i = first; i < bytes; i += page)
         p[i] = value;
 }
 

@@ -6,8 +6,9 @@ static void discard_part(const struct part *part)
 {
     if (madvise(part->start, part->bytes, MADV_DONTNEED) != 0)
         region_lost(whole, "madvise");
-    if (whole->image)
-        memcpy(part->start, whole->image + (part->start - whole->p), part->bytes);
+    struct region mine = *whole; /* restore() counts */
+    if (mine.image)
+        restore(&mine, part->start, part->bytes);
 }
 
 static void reset(struct region *r)

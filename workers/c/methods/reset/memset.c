@@ -4,10 +4,8 @@ static struct region *whole;
 
 static void clear_part(const struct part *part)
 {
-    if (whole->image)
-        memcpy(part->start, whole->image + (part->start - whole->p), part->bytes);
-    else
-        memset(part->start, 0, part->bytes);
+    struct region mine = *whole; /* restore() counts */
+    restore(&mine, part->start, part->bytes);
 }
 
 static void reset(struct region *r)
