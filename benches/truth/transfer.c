@@ -15,7 +15,8 @@ static struct shared_part {
     atomic_uint put;
     char pad2[256 - 4];
     atomic_uint taken;
-    char pad3[4096 - 516];
+    char pad3[4096 - 520];
+    unsigned turn;
     char chunks[4][CHUNK];
 } *sh;
 
@@ -100,7 +101,7 @@ static void send_always(const char *way, int wake, int out)
     memcpy(sh->pad, &source, sizeof source);
     while (read(wake, &token, 1) == 1) {
         for (size_t i = 0; i < bytes / 8; i++)
-            ((uint64_t *)source)[i] = i * 0x9E3779B97F4A7C15u;
+            ((uint64_t *)source)[i] = (i + sh->turn) * 0x9E3779B97F4A7C15u;
         atomic_store(&sh->ready, 1);
         wait_for(&sh->start, 1);
         send_all(way, out);
@@ -136,6 +137,8 @@ static struct pair *pair_of(const char *way)
 static double once(const char *way)
 {
     struct pair *pair = pair_of(way);
+    if (sh->turn++ == 0)
+        memset(target, 2, bytes); /* after fork: no page is shared any more */
     atomic_store(&sh->put, 0);
     atomic_store(&sh->taken, 0);
     atomic_store(&sh->start, 0);
@@ -143,7 +146,6 @@ static double once(const char *way)
     atomic_store(&sh->finished, 0);
     if (write(pair->wake, "", 1) != 1)
         die("wake");
-    memset(target, 2, bytes); /* after fork: no page is shared any more */
     wait_for(&sh->ready, 1);
     memcpy(&source, sh->pad, sizeof source);
     double start = now();
@@ -152,7 +154,7 @@ static double once(const char *way)
     double spent = now() - start;
     atomic_store(&sh->finished, 1);
     for (size_t i = 0; i < bytes / 8; i++)
-        if (((uint64_t *)target)[i] != i * 0x9E3779B97F4A7C15u)
+        if (((uint64_t *)target)[i] != (i + sh->turn) * 0x9E3779B97F4A7C15u)
             exit(printf("%s: wrong content\n", way));
     return spent / bytes;
 }

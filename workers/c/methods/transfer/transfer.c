@@ -5,7 +5,9 @@ char *transfer_source(struct slot *s)
 {
     s->ops = s->bytes;
     block_check_pages(s);
-    return block_filled(s, s->bytes);
+    char *p = block_filled(s, s->bytes);
+    pattern_fill(p, s->bytes, s->seed); /* who sends has just written it, and its lines are in this CPU's caches */
+    return p;
 }
 
 char *transfer_target(struct slot *s)
