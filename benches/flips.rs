@@ -55,7 +55,9 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
         let (named, word) = match group.recommendation {
             Recommendation::Use { cell, .. } => (Some(name(cell)), "use"),
             Recommendation::Keep { cell } => (Some(name(cell)), "keep"),
-            Recommendation::Depends { cell, .. } => (Some(name(cell)), "depends"),
+            // Advice for this condition; another one asks for another method.
+            Recommendation::Depends { cell, ratio: Some(ratio) } if ratio.high < 1.0 => (Some(name(cell)), "depends"),
+            Recommendation::Depends { .. } => (group.baseline.map(name), "depends"),
             Recommendation::Inconclusive { .. } => (None, "inconclusive"),
             Recommendation::Nothing => (None, "nothing"),
         };

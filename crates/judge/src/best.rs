@@ -4,7 +4,7 @@ use crate::compared::{CellComparison, Judged, sound};
 use crate::estimate::{LEVEL, PairedCost, against, alone, level, points, shown};
 use crate::{cells::memory_bytes, evidence::Evidence, groups::Group};
 use anyhow::Result;
-use record::summary::{BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Unsettled, Verdict};
+use record::summary::{BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Recommendation, Unsettled, Verdict};
 use record::{kind::Kind, method::Role, state::State};
 use stats::estimate::{LEAST_POINTS, RatioEstimate};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
@@ -69,55 +69,54 @@ fn claim(
 }
 
 /// As it is shown here: whether a ratio moved is told of the comparison with the baseline.
-fn unmoved(estimate: &RatioEstimate) -> record::summary::Estimate {
+fn unmoved(estimate: &RatioEstimate) -> Estimate {
     shown(&RatioEstimate { moved: None, ..*estimate })
 }
 
-/// Ratio to the fastest up to which a method is as good unless it is shown to be slower: which of two so near is the faster
-/// would change from run to run, and the word with it (docs/evidence/flips.md).
+/// Ratio to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run,
+/// and the word with it (docs/evidence/flips.md).
 const NEAR: f64 = 1.1;
 
-/// Tells whether a cell is the leader, within the margin of it, or near it and not shown to be slower.
-fn as_good(claim: &BestClaim, cell: usize) -> bool {
-    let near = |open: &Unsettled| open.cell == cell && open.ratio.is_some_and(|e| e.low < 1.0 && e.ratio < NEAR);
-    cell == claim.leader || claim.within.contains(&cell) || claim.unsettled.iter().any(near)
+/// An ordinary method that was compared with the baseline, with the calls and the bytes of memory that it asks for.
+struct Rival {
+    cell: usize,
+    ratio: Estimate,
+    verdict: Verdict,
+    cost: (usize, u64),
 }
 
-/// Recommendation: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one
-/// that asks for the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but
-/// another is, the fastest of the others. Nothing is recommended that is not shown to help.
-pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compared: &[CellComparison]) -> Recommendation {
+impl Rival {
+    fn is_faster(&self) -> bool {
+        matches!(self.verdict, Verdict::Faster { .. })
+    }
+}
+
+/// Of the methods within [`NEAR`] of the fastest, as they were measured, the one that asks for the fewest kinds of calls,
+/// then for the least memory; `None` unless it and the fastest are shown to beat the baseline.
+fn simplest(rivals: &[Rival]) -> Option<&Rival> {
+    let fastest = rivals.iter().min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio))?;
+    let near = rivals.iter().filter(|rival| rival.ratio.ratio < NEAR * fastest.ratio.ratio);
+    near.min_by_key(|rival| rival.cost).filter(|rival| rival.is_faster() && fastest.is_faster())
+}
+
+/// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none of these can
+/// be luck alone.
+pub(crate) fn recommend(state: &State, group: &Group, compared: &[CellComparison]) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
-    let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
-    let headline = group.experiment.headline();
-    let faster = |cell: usize| {
-        let comparison = compared.iter().map(|c| &c.comparison).find(|c| c.cell == cell && c.phase == headline)?;
-        let shown = matches!(comparison.verdict, Verdict::Faster { .. }) && comparison.holds_among_all;
-        comparison.ratio.filter(|_| shown)
+    let rival = |c: &Comparison| {
+        let planned = &state.cells[c.cell];
+        let is_ordinary = planned.method.role == Role::Method && planned.method.group.is_empty();
+        let ratio = c.ratio.filter(|_| is_ordinary && c.phase == group.experiment.headline())?;
+        let cost = (planned.method.calls.values().map(Vec::len).sum(), memory_bytes(planned));
+        Some(Rival { cell: c.cell, ratio, verdict: c.overall(), cost })
     };
-    let ratio = |cell: usize| faster(cell).map_or(f64::INFINITY, |e| e.ratio);
-    // A word that holds among all methods holds for whichever is chosen, so that none of these can be luck alone.
-    let ordinary = |cell: &usize| state.cells[*cell].method.role == Role::Method && state.cells[*cell].method.group.is_empty();
-    let shown: Vec<usize> = group.cells.iter().copied().filter(ordinary).filter(|&c| faster(c).is_some()).collect();
-    let cost = |cell: usize| {
-        let calls: usize = state.cells[cell].method.calls.values().map(Vec::len).sum();
-        (calls, memory_bytes(&state.cells[cell]))
-    };
-    let chosen = if shown.iter().any(|cell| as_good(claim, *cell)) {
-        shown.iter().copied().filter(|cell| as_good(claim, *cell)).min_by_key(|&c| cost(c))
-    } else {
-        shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))
-    };
-    let may_be_faster = |c: &CellComparison| {
-        let Comparison { cell, phase, ratio, .. } = &c.comparison;
-        let lost = c.comparison.overall() == Verdict::NotSettled;
-        phase == headline && ordinary(cell) && lost && ratio.is_some_and(|r| r.low < 1.0 / (1.0 + state.plan.margin))
-    };
-    match chosen.and_then(|cell| Some((cell, faster(cell)?))) {
-        Some((cell, ratio)) => Recommendation::Use { cell, ratio },
-        None if compared.iter().any(may_be_faster) => Recommendation::Inconclusive { cell: baseline },
-        None if compared.iter().any(|c| c.comparison.ratio.is_some()) => Recommendation::Keep { cell: baseline },
-        None => Recommendation::Nothing,
+    let rivals: Vec<Rival> = compared.iter().filter_map(|c| rival(&c.comparison)).collect();
+    let may_be_faster = |r: &Rival| r.verdict == Verdict::NotSettled && r.ratio.low < 1.0 / (1.0 + state.plan.margin);
+    match simplest(&rivals) {
+        Some(rival) => Recommendation::Use { cell: rival.cell, ratio: rival.ratio },
+        None if rivals.is_empty() => Recommendation::Nothing,
+        None if rivals.iter().any(|r| r.is_faster() || may_be_faster(r)) => Recommendation::Inconclusive { cell: baseline },
+        None => Recommendation::Keep { cell: baseline },
     }
 }
 

@@ -98,7 +98,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
         let group = judged.group;
         let best = claims(state, evidence, judged, calibration.widened)?;
-        let recommendation = recommend(state, group, &best, &compared);
+        let recommendation = recommend(state, group, &compared);
         groups.push(GroupSummary {
             experiment: group.experiment.name.clone(),
             parameters: group.parameters.clone(),

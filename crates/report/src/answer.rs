@@ -28,12 +28,11 @@ fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
     cells.iter().map(|&c| name(c)).collect::<Vec<_>>().join(", ")
 }
 
-/// Tells whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
-fn unranked_is_faster(summary: &Summary, group: &GroupSummary) -> bool {
+/// Methods of a group that are shown to be faster than its baseline: those that are ranked with it, or the others.
+fn faster(summary: &Summary, group: &GroupSummary, is_ranked: bool) -> Vec<usize> {
     let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
-    let of_headline = group.comparisons.iter().filter(|c| c.phase == headline && c.holds_among_all);
-    let is_ranked = |cell: usize| summary.cells[cell].is_ranked();
-    of_headline.filter(|c| !is_ranked(c.cell)).any(|c| matches!(c.verdict, Verdict::Faster { .. }))
+    let shown = group.comparisons.iter().filter(|c| c.phase == headline && matches!(c.overall(), Verdict::Faster { .. }));
+    shown.map(|c| c.cell).filter(|&cell| summary.cells[cell].is_ranked() == is_ranked).collect()
 }
 
 /// Number of measured methods of the ordinary job.
@@ -59,8 +58,12 @@ fn ordinary(
                 .map_or_else(String::new, |(method, clauses)| format!("→ it depends: {method} is {}", clauses.join("; ")));
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
-            let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };
-            (format!("→ keep {}: {what} is shown to be faster", name(cell)), cell)
+            let what = if faster(summary, group, false).is_empty() { "nothing" } else { "nothing that is ranked with it" };
+            let shown = faster(summary, group, true);
+            match shown.as_slice() {
+                [] => (format!("→ keep {}: {what} is shown to be faster", name(cell)), cell),
+                _ => (format!("→ not settled: {} shown to be faster than {}", names(&shown, name), name(cell)), cell),
+            }
         }
         Recommendation::Nothing if ways(summary, group) < 2 => {
             return format!("nothing to compare: only {} was measured", name(best.leader));
@@ -73,7 +76,8 @@ fn ordinary(
     if leader != named && best.within.contains(&named) {
         text += &format!("; within {margin} of the fastest, {}", name(leader));
     } else if leader != named {
-        text += &format!("; {} was the fastest, which is not settled", name(leader));
+        let is_open = best.unsettled.iter().any(|u| u.cell == named);
+        text += &format!("; {} was the fastest{}", name(leader), if is_open { ", which is not settled" } else { "" });
     }
     if !within.is_empty() {
         text += &format!("; within {margin} of {whom}: {}", names(&within, name));

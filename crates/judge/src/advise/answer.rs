@@ -92,6 +92,13 @@ pub(super) fn blank() -> Case {
 fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &GroupSummary) {
     let is_faster =
         |cell: usize| group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.overall(), Verdict::Faster { .. }));
+    let fastest = || {
+        let shown = here.ways.iter().filter(|(_, way)| way.is_ranked()).filter_map(|(name, way)| {
+            let cell = here.index(way).filter(|cell| is_faster(*cell))?;
+            Some(((*name).to_owned(), group.comparison(cell, &request.measure)?.ratio?))
+        });
+        shown.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
+    };
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             case.way = here.name_of(cell).map(str::to_owned);
@@ -103,6 +110,8 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
             case.gain = ratio;
         }
         Recommendation::Nothing => {}
+        // Which is the fastest is open, but not that this is faster than the usual choice.
+        Recommendation::Inconclusive { .. } if fastest().is_some() => (case.way, case.gain) = fastest().unzip(),
         // Where no other way was measured, nothing is known of them.
         _ if here.measured() > 0 => case.way = Some(request.topic.obvious.clone()),
         _ => {}
