@@ -219,8 +219,7 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
 /// where that is the C library's, the first other one here.
 fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
     let mut names = vec!["thp".to_owned()];
-    let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
-    names.extend(saving.map(|candidate| candidate.setting.clone()).next());
+    names.extend(summary.worth_a_try().map(|c| c.setting.clone()).find(|name| name != "thp"));
     let frames = || summary.stacks.iter().flat_map(|stacks| &stacks.frames);
     let modules = || frames().map(|frame| frame.module.as_str()).chain([summary.allocator.as_str()]);
     let of_modules = arms::all()?

@@ -150,6 +150,10 @@ impl Candidate {
     }
 }
 
+/// Predicted cost, as a share of CPU time, up to which huge pages are worth a try: they also save address translation, which
+/// no prediction has (docs/validity.md).
+const NOT_PREDICTED: f64 = 0.1;
+
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {
@@ -191,4 +195,13 @@ pub struct ProfileSummary {
     /// Settings worth a try, the largest saving first.
     pub candidates: Vec<Candidate>,
     pub notes: Vec<Note>,
+}
+
+impl ProfileSummary {
+    /// Candidates worth a try, the largest saving first.
+    pub fn worth_a_try(&self) -> impl Iterator<Item = &Candidate> {
+        let cpu_s = self.cpu_s.map_or(0.0, |cpu_s| cpu_s.value);
+        let least_s = move |c: &Candidate| if c.huge_pages > 0.0 { -NOT_PREDICTED * cpu_s } else { 0.0 };
+        self.candidates.iter().filter(move |c| c.kernel_s.value > least_s(c))
+    }
 }

@@ -191,7 +191,7 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
 /// Settings worth a try, with the least saving where the interval (docs/validity.md) excludes none.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
-    for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {
+    for candidate in summary.worth_a_try() {
         let pages = match candidate.huge_pages {
             pages if pages >= 1.0 => format!(", {} huge pages instead", count(pages)),
             _ => String::new(),
@@ -212,8 +212,7 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
 }
 
 fn next_command(summary: &ProfileSummary) -> String {
-    let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0);
-    let mut named: Vec<&str> = saving.map(|c| c.setting.as_str()).collect();
+    let mut named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
     if named.is_empty() || summary.candidates.iter().all(|c| c.setting != "thp") {
         named.insert(0, "thp");
     }

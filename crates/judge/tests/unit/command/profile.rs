@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::command::{
-    Agreement, Arm, ArmRole, CallFrame, CallStack, CallStacks, CommandCost, CommandEnd, CommandLaunch, CommandPlan,
-    FailureKind, Faults, LaunchMode, MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileSummary,
+    Agreement, Amount, Arm, ArmRole, CallFrame, CallStack, CallStacks, Candidate, CommandCost, CommandEnd, CommandLaunch,
+    CommandPlan, FailureKind, Faults, LaunchMode, MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileSummary,
 };
 
 use record::outcome::Status;
@@ -215,6 +215,21 @@ fn what_would_be_huge_is_saved_and_its_huge_pages_paid() {
     let of = judge(&plan(), &all);
     let thp = of.candidates.iter().find(|c| c.setting == "thp").unwrap();
     near(thp.kernel_s.value, faults * 2.25e-6 - 35.0 * 505e-6 + 25.0 * 200e-6);
+}
+
+#[test]
+fn huge_pages_are_worth_a_try_unless_they_are_foretold_to_cost_much() {
+    let mut of = usual();
+    let cpu_s = of.cpu_s.unwrap();
+    let candidate = |(setting, huge_pages, share): (&str, f64, f64)| Candidate {
+        setting: setting.to_owned(),
+        faults_saved: 1e4,
+        huge_pages,
+        kernel_s: Amount { value: share * cpu_s.value, ..cpu_s },
+    };
+    let all = [("keep", 0.0, -0.01), ("thp", 10.0, -0.09), ("java-thp", 10.0, -0.11)];
+    of.candidates = all.map(candidate).to_vec();
+    assert_eq!(of.worth_a_try().map(|c| c.setting.as_str()).collect::<Vec<_>>(), ["thp"]);
 }
 
 #[test]
