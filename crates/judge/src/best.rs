@@ -46,13 +46,6 @@ fn claim(
     let level = |a: usize, b: usize| level_of(judged, measure, [ranked[a], ranked[b]]);
     let ranking = rank_contrasts(ranked.len(), pair, level, base, (state.plan.margin, LEVEL), widened).ok()?;
     let leader = ranked[ranking.leader];
-    // Methods of another kind are compared with the baseline of the ordinary ones.
-    let outside = || {
-        let baseline = group.baseline.filter(|_| base.is_none())?;
-        let level = simultaneous(level_of(judged, measure, [leader, baseline]), ranked.len());
-        Some(alone(evidence_of(baseline)?, evidence_of(leader)?, measure, PairedCost::Wall, level)?.widened(widened))
-    };
-    let over_baseline = ranking.claim.or_else(outside).map(|ratio| unmoved(&ratio));
     let log = |ratio: &Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
     let mut others: Vec<_> = ranked.iter().zip(&ranking.standings).zip(&ranking.to_leader).collect();
     others.sort_by(|a, b| log(a.1).total_cmp(&log(b.1)));
@@ -61,7 +54,6 @@ fn claim(
     Some(BestClaim {
         group: kind,
         leader,
-        over_baseline,
         within: standing(Standing::Within).map(|((cell, _), _)| **cell).collect(),
         unsettled: standing(Standing::NotSettled).map(open).collect(),
         ranked: ranked.len(),
@@ -85,10 +77,8 @@ struct Rival {
     cost: (usize, u64),
 }
 
-impl Rival {
-    fn is_faster(&self) -> bool {
-        matches!(self.verdict, Verdict::Faster { .. })
-    }
+fn is_faster(rival: &Rival) -> bool {
+    matches!(rival.verdict, Verdict::Faster { .. })
 }
 
 /// Of the methods within [`NEAR`] of the fastest, as they were measured, the one that asks for the fewest kinds of calls,
@@ -96,11 +86,10 @@ impl Rival {
 fn simplest(rivals: &[Rival]) -> Option<&Rival> {
     let fastest = rivals.iter().min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio))?;
     let near = rivals.iter().filter(|rival| rival.ratio.ratio < NEAR * fastest.ratio.ratio);
-    near.min_by_key(|rival| rival.cost).filter(|rival| rival.is_faster() && fastest.is_faster())
+    near.min_by_key(|rival| rival.cost).filter(|rival| is_faster(rival) && is_faster(fastest))
 }
 
-/// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none of these can
-/// be luck alone.
+/// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none is luck alone.
 pub(crate) fn recommend(state: &State, group: &Group, compared: &[CellComparison]) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
     let rival = |c: &Comparison| {
@@ -115,7 +104,7 @@ pub(crate) fn recommend(state: &State, group: &Group, compared: &[CellComparison
     match simplest(&rivals) {
         Some(rival) => Recommendation::Use { cell: rival.cell, ratio: rival.ratio },
         None if rivals.is_empty() => Recommendation::Nothing,
-        None if rivals.iter().any(|r| r.is_faster() || may_be_faster(r)) => Recommendation::Inconclusive { cell: baseline },
+        None if rivals.iter().any(|r| is_faster(r) || may_be_faster(r)) => Recommendation::Inconclusive { cell: baseline },
         None => Recommendation::Keep { cell: baseline },
     }
 }

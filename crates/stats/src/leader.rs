@@ -1,4 +1,4 @@
-//! The leader of a comparison group, what may be claimed of it although it was chosen, and how the others stand to it.
+//! The leader of a comparison group, and how the others stand to it.
 
 use super::estimate::{Point, RatioEstimate, estimates};
 use super::interval::{Undefined, check_probability};
@@ -25,9 +25,6 @@ pub struct Ranking {
     pub standings: Vec<Standing>,
     /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
     pub to_leader: Vec<Option<RatioEstimate>>,
-    /// The leader's ratio to the baseline with limits that hold although the leader was chosen among the methods; `None`
-    /// where the baseline leads or is not among them.
-    pub claim: Option<RatioEstimate>,
 }
 
 /// Ranks methods from the launches of each pair, so that rounds are paired where two methods shared a process and not every
@@ -36,9 +33,7 @@ pub struct Ranking {
 /// launches for its width. All standard errors are widened by a calibration's factor.
 ///
 /// All pairs are compared and their words adjusted together (Holm), so that with the confidence asked for *no* word on a
-/// standing is wrong, whichever method leads. The claim's limits have the confidence `c^(1/m)` for m methods beside the
-/// baseline (Šidák 1967, which holds for correlated contrasts), so they are right for all of them at once, and so for the
-/// one that was chosen.
+/// standing is wrong, whichever method leads.
 ///
 /// `TooFew` without methods, `NotAProbability`.
 pub fn rank_contrasts(
@@ -61,13 +56,10 @@ pub fn rank_contrasts(
         Some(if method > other { compared[pair] } else { compared[pair].inverse() })
     };
     let leader = leader(methods, baseline, &pairs, &verdicts, to);
-    let claim = baseline.filter(|&base| base != leader && base < methods).and_then(|base| to(leader, base));
-    let claim = claim.map(|estimate| estimate.at(simultaneous(estimate.confidence, methods - 1))).transpose()?;
     Ok(Ranking {
         leader,
         standings: (0..methods).map(|method| standing(method, leader, &pairs, &verdicts)).collect(),
         to_leader: (0..methods).map(|method| to(method, leader)).collect(),
-        claim,
     })
 }
 

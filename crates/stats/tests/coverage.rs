@@ -223,10 +223,10 @@ fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
 }
 
 #[test]
-fn a_leader_chosen_among_equals_is_not_praised_and_nobody_equal_is_called_beaten() {
+fn nobody_equal_to_a_leader_chosen_among_equals_is_called_beaten() {
     for methods in [3, 8] {
         let mut rng = Seeded::new(methods as u64);
-        let (mut praised, mut selected, mut beaten) = (0, 0, 0);
+        let (mut selected, mut beaten) = (0, 0);
         let trials = 400;
         for _ in 0..trials {
             let points = PLAIN.run(10, &vec![1.0; methods - 1], &mut rng);
@@ -235,13 +235,12 @@ fn a_leader_chosen_among_equals_is_not_praised_and_nobody_equal_is_called_beaten
             };
             let rows: Vec<Vec<f64>> = (0..10).map(row).collect();
             let ranking = rank(&rows, 0.0, 0.95);
-            praised += usize::from(ranking.claim.is_some_and(|claim| claim.high < 1.0));
             let plain = ranking.to_leader[0].map(|one| one.limits(0.95).expect("limits").0 > 1.0);
             selected += usize::from(plain == Some(true));
             beaten += usize::from(ranking.standings.contains(&Standing::Beaten));
         }
-        println!("{methods} equal methods: {praised} praised, {selected} without care, {beaten} beaten, of {trials}");
-        assert!(praised <= 30 && beaten <= 30, "{methods}: {praised}, {beaten} of {trials}");
-        assert!(methods < 8 || selected > praised, "choosing must mislead, or this simulation finds nothing");
+        println!("{methods} equal methods: {selected} praised without care, {beaten} beaten, of {trials}");
+        assert!(beaten <= 30, "{methods}: {beaten} of {trials}");
+        assert!(methods < 8 || selected > beaten, "choosing must mislead, or this simulation finds nothing");
     }
 }

@@ -247,8 +247,6 @@ pub struct BestClaim {
     pub group: String,
     /// The fastest, as an index into the summary's cells.
     pub leader: usize,
-    /// The leader relative to the baseline, right together with all methods that it was chosen from.
-    pub over_baseline: Option<Estimate>,
     /// Methods within the margin of the leader.
     pub within: Vec<usize>,
     /// Methods that may be faster or slower than the leader.

@@ -18,16 +18,8 @@ fn each_has_its_standing() {
     let ranking = rank(&rows(16, &[0.30, 0.0, 0.001, 0.021]), 0.02, 0.95);
     use Standing::{Beaten, Leader, NotSettled, Within};
     assert_eq!(ranking.standings, [Beaten, Leader, Within, NotSettled]);
-    let claim = ranking.claim.expect("the baseline does not lead");
-    assert!(claim.high < 0.76 && claim.confidence > 0.98 && ranking.leader == 1, "{claim:?}");
+    assert_eq!(ranking.leader, 1);
     assert!(ranking.to_leader[0].expect("a pair").ratio > 1.3 && ranking.to_leader[1].is_none());
-}
-
-#[test]
-fn a_claim_of_a_chosen_one_is_wider_than_its_interval() {
-    let ranking = rank(&rows(8, &[0.10, 0.0, 0.001, 0.002]), 0.02, 0.95);
-    let (claim, plain) = (ranking.claim.expect("a claim"), ranking.to_leader[0].expect("a pair").inverse());
-    assert!(claim.high > plain.high && claim.low < plain.low && (claim.log - plain.log).abs() < 1e-12);
 }
 
 #[test]
