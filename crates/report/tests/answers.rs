@@ -191,6 +191,29 @@ fn an_open_method_is_named_however_many_there_are_and_its_doubt_is_said() {
 }
 
 #[test]
+fn what_is_shown_to_be_faster_is_said_although_the_fastest_is_open() {
+    let mut summary = recorded("look");
+    let is_ranked: Vec<bool> = summary.cells.iter().map(|c| c.is_ranked()).collect();
+    let group = summary.groups.iter_mut().find(|g| g.experiment == "copy" && g.baseline.is_some()).unwrap();
+    group.recommendation = Recommendation::Inconclusive { cell: group.baseline.unwrap() };
+    let of_copy = group.comparisons.iter_mut().filter(|c| c.phase == "copy" && is_ranked[c.cell]);
+    let mut shown_faster = None;
+    for comparison in of_copy {
+        (comparison.ratio, comparison.verdict) = (Some(ratio(0.3, 1.2)), Verdict::NotSettled);
+        if shown_faster.is_none() {
+            (comparison.ratio, comparison.verdict) = (Some(ratio(0.5, 0.6)), Verdict::Faster { at_least: 0.4 });
+            (comparison.holds_among_all, comparison.doubt) = (true, None);
+            shown_faster = Some(comparison.cell);
+        }
+    }
+    let method = &summary.cells[shown_faster.unwrap()].method;
+    let tables = shown(&summary, 160, true);
+    assert!(tables.contains(&format!("→ not settled: {method}")) && tables.contains("shown to be faster than memcpy"), "{tables}");
+    let plain = shown(&summary, 160, false).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains(&format!("{method} (1.7–2.0× faster")), "{plain}");
+}
+
+#[test]
 fn a_wide_check_is_called_weak_and_a_mean_far_from_its_median_is_shown() {
     let check = |half: f64| {
         let ratio = ratio(1.0 / (1.0 + half), 1.0 + half);
