@@ -18,7 +18,7 @@ COVERED = 0.9       # share of measured changes that an interval is to hold
 LARGE = 0.05        # effects from this share of CPU time on are to be foretold or called worth a try
 COSTS = 0.01        # a proposed setting that costs more than this is a miss
 SLACK = 0.02        # share of CPU time within which any setting that brings no huge pages is foretold
-NOT_PREDICTED = 0.1 # share of CPU time up to which huge pages are worth a try against their prediction
+NOT_PREDICTED = 0.1 # share of CPU time up to which huge pages are proposed against their prediction: the rule of crates/record/src/command/profile.rs
 
 SOURCES = {
     "arrays.py": "import numpy as n\nfor i in range(8):\n    a = n.ones(3_000_000)\n    b = a * 2 + i\n    c = b.sum()\nprint(c)\n",
@@ -177,10 +177,11 @@ def rows(folder):
             change = (arm["cpu"] or {}).get("change")
             c = found.get(setting)
             fallback = setting == "thp" and not c and profile["faults"] and profile["faults"]["share"]["low"] >= LARGE
+            least = -NOT_PREDICTED * profile["cpu_s"]["value"] if c and c["huge_pages"] else 0
             yield {
                 "half": r["half"], "name": r["name"], "setting": setting, "status": arm["status"], "cpu": profile["cpu_s"] and profile["cpu_s"]["value"],
                 "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),
-                "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > (-NOT_PREDICTED * profile["cpu_s"]["value"] if c["huge_pages"] else 0)) or bool(fallback),
+                "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > least) or bool(fallback),
                 "removed": c and c["faults_saved"] * fault_s,
                 "candidate": c and (c["kernel_s"]["low"], c["kernel_s"]["high"]),
                 # A saving is printed where the interval excludes none.

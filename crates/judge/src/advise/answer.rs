@@ -93,11 +93,10 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
     let is_faster =
         |cell: usize| group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.overall(), Verdict::Faster { .. }));
     let fastest = || {
-        let shown = here.ways.iter().filter(|(_, way)| way.is_ranked()).filter_map(|(name, way)| {
-            let cell = here.index(way).filter(|cell| is_faster(*cell))?;
-            Some(((*name).to_owned(), group.comparison(cell, &request.measure)?.ratio?))
-        });
-        shown.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
+        let shown = group.comparisons.iter().filter(|c| c.phase == request.measure && is_faster(c.cell));
+        let ranked = shown.filter(|c| here.summary.cells[c.cell].is_ranked());
+        let named = ranked.filter_map(|c| Some((here.name_of(c.cell)?.to_owned(), c.ratio?)));
+        named.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
     };
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
@@ -120,10 +119,14 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
         if Some(cell) == group.baseline { Some(request.topic.obvious.clone()) } else { here.name_of(cell).map(str::to_owned) }
     };
     if let Some(best) = group.best.iter().find(|b| b.group.is_empty()) {
-        let near = best.within.iter().copied().chain([best.leader]).filter_map(name);
-        case.within = near.filter(|n| Some(n) != case.way.as_ref()).collect();
-        case.unsettled = best.unsettled.iter().filter_map(|u| name(u.cell)).collect();
-        case.unsettled.retain(|n| Some(n) != case.way.as_ref());
+        let (mut near, mut open) = (best.within.clone(), best.unsettled.iter().map(|u| u.cell).collect::<Vec<usize>>());
+        near.push(best.leader);
+        // Where the fastest is open, what is near it is as open.
+        if case.way.is_none() || matches!(group.recommendation, Recommendation::Inconclusive { .. }) {
+            open.append(&mut near);
+        }
+        let others = |cells: Vec<usize>| cells.into_iter().filter_map(name).filter(|n| Some(n) != case.way.as_ref()).collect();
+        (case.within, case.unsettled) = (others(near), others(open));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::document::{Block, Document, Place};
 use crate::escape::{c_literal, comment, rust_literal};
-use crate::wording::{count, percent, together};
+use crate::wording::{count, together};
 use crate::{escape, numbers::ratio_words, phrases};
 use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
@@ -21,7 +21,7 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     blocks.push(Block::Answer(first));
     let cpu = case.cpu.filter(|_| case.gain.is_some());
     let cpu = cpu.map(|cpu| format!("processor time of all sides: {} of {}'s", ratio_words(&cpu), case.obvious));
-    blocks.extend(Block::list("", cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case, answer.margin))));
+    blocks.extend(Block::list("", cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case))));
     blocks.extend(by_size(answer));
     blocks.extend(answer.uses.iter().map(|uses| Block::Text(format!("Often: {}", repeated(uses)))));
     let others = together(answer.also.iter().map(|other| (other, advised(other))));
@@ -86,10 +86,10 @@ fn advice(case: &Case) -> String {
 }
 
 /// Methods that are as good, not settled, or not there.
-fn around(case: &Case, margin: f64) -> Vec<String> {
+fn around(case: &Case) -> Vec<String> {
     let mut items = Vec::new();
     if !case.within.is_empty() {
-        items.push(format!("within the margin ({}): {}", percent(margin), case.within.join(", ")));
+        items.push(format!("about as fast: {}", case.within.join(", ")));
     }
     if !case.unsettled.is_empty() {
         items.push(format!("not settled: {}; a longer --budget may settle it", case.unsettled.join(", ")));

@@ -192,17 +192,11 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
     for candidate in summary.worth_a_try() {
-        let pages = match candidate.huge_pages {
-            pages if pages >= 1.0 => format!(", {} huge pages instead", count(pages)),
-            _ => String::new(),
-        };
-        let faults = count(candidate.faults_saved);
+        let (setting, faults) = (&candidate.setting, count(candidate.faults_saved));
+        let pages = (candidate.huge_pages >= 1.0).then(|| format!(", {} huge pages instead", count(candidate.huge_pages)));
         let least = candidate.is_settled().then(|| format!(", at least {} of CPU saved", seconds(candidate.kernel_s.low)));
-        sentences.push(format!(
-            "{} is worth a try: {faults} page faults fewer{pages}{}.",
-            candidate.setting,
-            least.unwrap_or_default()
-        ));
+        let [pages, least] = [pages, least].map(Option::unwrap_or_default);
+        sentences.push(format!("{setting} is worth a try: {faults} page faults fewer{pages}{least}."));
     }
     let has_thp = summary.candidates.iter().any(|c| c.setting == "thp");
     if summary.by_kind && !has_thp && summary.faults.is_some_and(|faults| faults.share.low >= WORTH) {

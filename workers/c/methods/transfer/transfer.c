@@ -6,7 +6,7 @@ char *transfer_source(struct slot *s)
     s->ops = s->bytes;
     block_check_pages(s);
     char *p = block_filled(s, s->bytes);
-    pattern_fill(p, s->bytes, s->seed); /* who sends has just written it, and its lines are in this CPU's caches */
+    pattern_fill(p, s->bytes, s->seed); /* who sends has just written what it sends */
     return p;
 }
 
