@@ -1,6 +1,7 @@
 //! What a container's seccomp filter or a lack of rights forbids is skipped with the reason, and everything else is measured.
 //! The filter is a real one: a few lines of C put it on before the laboratory or a worker starts.
 
+use crate::support::cache::below;
 use crate::support::skips::skip;
 use crate::support::turns;
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ fn deny(place: &Path) -> Option<PathBuf> {
 fn cells_without(calls: &[&str], arguments: &[&str]) -> Option<Vec<Value>> {
     let place = tempfile::tempdir().unwrap();
     let mut command = Command::new(deny(place.path())?);
-    command.env("XDG_CACHE_HOME", place.path()).env("XDG_DATA_HOME", place.path()).env("PAGEWISE_LOCK", place.path());
+    command.env("XDG_CACHE_HOME", below(place.path())).env("XDG_DATA_HOME", place.path()).env("PAGEWISE_LOCK", place.path());
     command.args(calls).arg("--").arg(env!("CARGO_BIN_EXE_pagewise"));
     command.args(["run", "--json", "--launches", "1", "--budget", "20s"]).args(arguments);
     let output = command.output().unwrap();
@@ -99,7 +100,7 @@ const MEMORY_FILES: [&str; 9] = [
 
 /// The suite's lines about these methods of the optimised worker, by a command that ends with the verb.
 fn suite_lines(place: &Path, mut command: Command, methods: &[&str]) -> Vec<String> {
-    command.env("COLUMNS", "1000").env("XDG_CACHE_HOME", place).env("XDG_DATA_HOME", place).env("PAGEWISE_LOCK", place);
+    command.env("COLUMNS", "1000").env("XDG_CACHE_HOME", below(place)).env("XDG_DATA_HOME", place).env("PAGEWISE_LOCK", place);
     let output = command.args(methods.iter().map(|m| format!("{m}@c-O3"))).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));

@@ -149,7 +149,9 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
             &place,
             &[
                 "run", "message/udp@c-O3+c-O3", "--set", "wait=block", "--set", "bytes=64", "--set", "ops=100000",
-                "--launches", "1", "--budget", "30s", "--time-limit", "10s", "--json", "--out", folder,
+                // One condition: a pause before each of so many trips would last until the limit.
+                "--set", "idle=no", "--set", "pin=l3", "--launches", "1", "--budget", "30s", "--time-limit", "10s", "--json",
+                "--out", folder,
             ],
         );
         let told = place.path().join("told");

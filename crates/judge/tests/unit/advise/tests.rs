@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use record::advice::Topic;
 use record::advice::{Advice, AdvicePoint, Fingerprint, Question};
-use record::summary::Estimate;
+use record::cell::Cell;
+use record::experiment::Experiment;
+use record::folder::RunFolder;
+use record::summary::{Estimate, Summary, Verdict};
 use stats::rng::Seeded;
 
-use super::answer::{blank, contradicts};
+use super::answer::{answer, blank, contradicts};
 use super::choice::{choices, flips, segments};
 use super::merge::merge;
+use super::points::AdviceRequest;
 use super::pool::pooled;
 
 const MARGIN: f64 = 0.02;
@@ -191,4 +196,48 @@ fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse(
     assert!(!contradicts(&first, &advised("read", &["mmap"], &[])));
     assert!(!contradicts(&first, &advised("read", &[], &["mmap"])));
     assert!(!contradicts(&first, &record::advice::Case { way: None, ..blank() }));
+}
+
+/// A recorded run of touch and populate, whose recommendation is open.
+fn open_run() -> (AdviceRequest, Summary) {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let text = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+    let folder = RunFolder::open(&format!("{root}/tests/fixtures/runs/ordinary"), root.as_ref()).unwrap();
+    let summary = crate::replay(&folder).unwrap().1;
+    let cell = |index: usize| {
+        let cell = &summary.cells[index];
+        Cell {
+            experiment: cell.experiment.clone(),
+            method: cell.method.clone(),
+            worker: cell.worker.clone(),
+            parameters: cell.parameters.clone(),
+        }
+    };
+    let request = AdviceRequest {
+        topic: Topic::parse("fault.toml", &text("advice/fault.toml")).unwrap(),
+        settings: BTreeMap::new(),
+        experiment: Experiment::parse("fault.toml", &text("experiments/fault.toml")).unwrap(),
+        open: BTreeMap::new(),
+        measure: "ready".to_owned(),
+        obvious: cell(0),
+        ways: vec![("populate".to_owned(), cell(1))],
+        bytes: 1 << 20,
+    };
+    (request, summary)
+}
+
+#[test]
+fn where_the_fastest_is_open_what_is_shown_to_be_faster_is_advised() {
+    let (request, mut summary) = open_run();
+    // Under another condition only the group's verdict counts; the first question takes all runs together.
+    let mut advised = |verdict| {
+        for comparison in summary.groups[0].comparisons.iter_mut().filter(|c| c.cell == 1 && c.phase == "ready") {
+            (comparison.ratio, comparison.verdict, comparison.holds_among_all) = (Some(cost(0.7, 0.1)), verdict, true);
+        }
+        let answer = answer(&request, &[BTreeMap::new()], &[&summary], &[], MARGIN, |_| Vec::new());
+        [&answer.case, &answer.also[0]].map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+    };
+    let populate = || ("populate".to_owned(), Vec::new());
+    assert_eq!(advised(Verdict::Faster { at_least: 0.2 }), [populate(), populate()]);
+    assert_eq!(advised(Verdict::NotSettled), [populate(), ("touch".to_owned(), vec!["populate".to_owned()])]);
 }
