@@ -1,6 +1,7 @@
 /* A block got, filled and freed, for the first time in a process or again and again; written from the question alone, see
  * README.md. */
 #define _GNU_SOURCE
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #define ROUNDS 41
 #define TURNS 40
+#define HUGE (2ul << 20)
 static size_t bytes;
 
 static double now(void)
@@ -72,9 +74,11 @@ static double life(const char *way, const char *reuse)
     double ns;
     if (pipe(out))
         exit(1);
-    /* Frames are touched and given back just before, so that a host has them there. */
-    char *warm = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    munmap(warm, bytes);
+    /* Frames of the way's own kind are touched and given back just before, so that a host has them there. */
+    char *warm = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(warm, bytes + HUGE, is(way, "thp") ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    memset(warm + -(uintptr_t)warm % HUGE, 1, bytes);
+    munmap(warm, bytes + HUGE);
     if (fork() == 0) {
         double turn[TURNS];
         char *p = NULL;
