@@ -170,13 +170,6 @@ impl Subject<'_> {
         // An eventfd has no end that a reader could see; the laboratory ends the side whose other one failed.
         let failed = side.status.is_some_and(|status| !status.success());
         let may_wait = |s: &&Ended| failed && !std::ptr::eq(*s, side);
-        if watched.sides.iter().filter(|s| !may_wait(s)).any(|s| s.status.is_none()) {
-            return Err(HANGS.to_owned());
-        }
-        // A segment whose removal was refused is there still, whatever the worker does.
-        if !watched.segments.is_empty() && case.call != "shmctl" {
-            return Err(format!("it leaves {:?}", watched.segments));
-        }
         // Each thread counts for itself, so a case of a child's may meet its parent's request, or its loader.
         // And waking is not waiting: no signal interrupts it.
         let invented = |c: &Call| {
@@ -185,6 +178,13 @@ impl Subject<'_> {
         };
         if watched.calls.iter().any(|c| c.is_injected() && invented(c)) {
             return Ok(Outcome::NotReached);
+        }
+        if watched.sides.iter().filter(|s| !may_wait(s)).any(|s| s.status.is_none()) {
+            return Err(HANGS.to_owned());
+        }
+        // A segment whose removal was refused is there still, whatever the worker does.
+        if !watched.segments.is_empty() && case.call != "shmctl" {
+            return Err(format!("it leaves {:?}", watched.segments));
         }
         let asked = watched.calls.iter().position(|c| c.text.starts_with("read(0,")).unwrap_or(usize::MAX);
         let found = watched.calls.iter().position(Call::is_injected);
@@ -286,11 +286,11 @@ fn try_all(worker: &Worker, subjects: &[Subject], cases: &[Case]) -> (Vec<String
     (found, counts)
 }
 
-/// Methods whose launches are not disturbed: they need what a test does not give them.
+/// Methods whose launches are not disturbed: they need what a test does not give them. A pool of huge pages may be there.
 fn is_left_alone(method: &Method) -> bool {
     method.preload.is_some()
         || method.tunables.is_some()
-        || method.needs.is_some()
+        || method.needs.as_ref().is_some_and(|needs| needs != "huge-pages")
         || ["selftest", "price"].contains(&method.experiment.as_str())
 }
 

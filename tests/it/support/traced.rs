@@ -215,7 +215,7 @@ fn segments_of(makers: &BTreeSet<u32>) -> Vec<String> {
 pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
     let value = |key: &str, kind: &KeyKind| match (key, kind) {
         ("bytes", _) if method.experiment == "write" => "4096".to_owned(),
-        ("bytes", _) if method.name == "memfd-huge" => (4 << 20).to_string(),
+        ("bytes", _) if method.name.contains("huge") => (4 << 20).to_string(),
         ("wait", KeyKind::Choice(words)) => {
             let blocks = words.iter().any(|w| w == "block") && !["spin-ring", "mailbox"].contains(&method.name.as_str());
             if blocks { "block" } else { "spin" }.to_owned()

@@ -16,6 +16,10 @@
 struct cell;
 struct threads;
 
+/* Why a size cannot be made up of huge pages; where theirs is unknown, none can. */
+#define NO_WHOLE_HUGE_PAGES                                                                                            \
+    "bytes is not a multiple of a huge page, whose size /sys/kernel/mm/transparent_hugepage/hpage_pmd_size has"
+
 /* One turn of one cell: what a method's run function is given. Fields are read into locals before a measured loop. */
 struct slot {
     const struct cell *cell;

@@ -5,7 +5,7 @@
 void hugetlb_begin(struct slot *s)
 {
     if (!s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0)
-        skip(s, "bytes is not a multiple of the huge page size");
+        skip(s, NO_WHOLE_HUGE_PAGES);
     if (!key_is(s, "release", "dontneed"))
         skip(s, "hugetlb memory knows only release=dontneed (madvise(2))");
     if (key_is(s, "backing", "cold"))

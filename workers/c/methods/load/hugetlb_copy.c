@@ -12,8 +12,10 @@ static void *hugetlb_tried(struct slot *s, size_t bytes)
 static void run(struct slot *s)
 {
     need_memory(s);
+    if (!s->huge_page_bytes)
+        skip(s, NO_WHOLE_HUGE_PAGES);
     struct load l = load_begin(s);
-    size_t huge = s->huge_page_bytes ? s->huge_page_bytes : s->page_bytes, bytes = (l.bytes + huge - 1) / huge * huge;
+    size_t huge = s->huge_page_bytes, bytes = (l.bytes + huge - 1) / huge * huge;
     if (munmap(hugetlb_tried(s, bytes), bytes) != 0)
         fail(s, "munmap");
     PHASE(s, "open") { load_open(&l, 0); }

@@ -100,7 +100,7 @@ struct region region_begin(struct slot *s, enum backing backing)
     if (huge)
         need_huge_pages(s);
     if (huge && r.bytes % s->huge_page_bytes != 0)
-        skip(s, "bytes is not a multiple of the size of the huge pages");
+        skip(s, NO_WHOLE_HUGE_PAGES);
     if (huge && s->threads > 1 && r.bytes < s->threads * s->huge_page_bytes)
         skip(s, "less than one huge page per thread");
     if (!huge)

@@ -5,7 +5,7 @@ static void run(struct slot *s)
     struct guest g = guest_begin(s, SNAPSHOT);
     need_huge_pages(s);
     if (g.bytes % s->huge_page_bytes != 0)
-        skip(s, "bytes is not a multiple of the size of the huge pages");
+        skip(s, NO_WHOLE_HUGE_PAGES);
     PHASE(s, "map") {
         char *p = guest_map(&g, MAP_PRIVATE | MAP_ANONYMOUS, -1);
         if (!g.failed && madvise(p, g.bytes, MADV_HUGEPAGE) != 0)

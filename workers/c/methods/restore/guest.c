@@ -195,7 +195,7 @@ void need_pool(struct slot *s, size_t bytes)
     if (key_size(s, "clones") > 1)
         skip(s, "the pool of huge pages is for one clone: clones=1");
     if (!s->huge_page_bytes || bytes % s->huge_page_bytes)
-        skip(s, "bytes is not a multiple of the size of the huge pages");
+        skip(s, NO_WHOLE_HUGE_PAGES);
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
     if (p == MAP_FAILED)
         skip(s, "the pool of huge pages is too small; --allow-system-changes enlarges it (vm.nr_hugepages)");

@@ -96,7 +96,7 @@ const char *share_no_segment(struct slot *s)
 
 const char *share_check_huge(struct slot *s)
 {
-    return !s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0 ? "bytes is not a multiple of the huge page size" : NULL;
+    return !s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0 ? NO_WHOLE_HUGE_PAGES : NULL;
 }
 
 const char *share_empty_pool(struct slot *s)
