@@ -181,7 +181,7 @@ fn together(case: &mut Case, request: &AdviceRequest, points: &[AdvicePoint], ma
     let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == request.bytes).and_then(|(_, way)| way) else { return };
     case.gain = points.iter().find(|p| p.bytes == request.bytes && p.way == way).map(|p| p.cost);
     case.missing.retain(|(name, _)| *name != way);
-    case.unsettled.retain(|name| *name != way);
+    [&mut case.within, &mut case.unsettled].into_iter().for_each(|others| others.retain(|name| *name != way));
     case.way = Some(way);
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::Topic;
-use record::advice::{Advice, AdvicePoint, Fingerprint, Question};
+use record::advice::{Advice, AdvicePoint, Fingerprint, Question, Topic};
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
