@@ -75,8 +75,9 @@ fn each_stop_of_a_worker_is_in_its_histogram_and_as_long_as_it_was() {
     }
 }
 
-/// Stops the workers of a laboratory one after the other, so that a worker has some 100 operations between two stops: of a thousand,
-/// some ten are stopped, ten times what the p99.9 needs; stops that follow each other at once leave no time to measure in.
+/// Stops the workers of a laboratory one after the other, so that a worker has some 100 operations between two stops: of a
+/// thousand some ten are stopped, ten times what the p99.9 needs. Stops that follow each other at once leave no time to
+/// measure in.
 fn stop_again_and_again(laboratory: &mut Child) {
     while laboratory.try_wait().unwrap().is_none() {
         let children = format!("/proc/{0}/task/{0}/children", laboratory.id());
