@@ -77,9 +77,14 @@ impl Laboratory {
         Some(Laboratory { worker, _place: place, capture })
     }
 
-    /// Traces a method undisturbed; none, with the reason, where it cannot run here.
-    fn subject<'a>(&'a self, method: &'a Method) -> Result<Subject<'a>, String> {
-        let parameters = small(method, &self.capture);
+    /// Traces a method undisturbed, with small parameters and what is given for some; none, with the reason, where it cannot run here.
+    fn subject<'a>(&'a self, method: &'a Method, given: &[(&str, &str)]) -> Result<Subject<'a>, String> {
+        let mut parameters = small(method, &self.capture);
+        for (key, value) in &mut parameters {
+            if let Some((_, given)) = given.iter().find(|(name, _)| name == key) {
+                *value = (*given).to_owned();
+            }
+        }
         let mut subject = Subject { method, parameters, digests: BTreeSet::new(), calls: BTreeMap::new() };
         for side in if method.two_sided { "ab" } else { "a" }.chars() {
             let watched = subject.watch(&self.worker, side, None, false);
@@ -294,10 +299,11 @@ fn is_left_alone(method: &Method) -> bool {
         || ["selftest", "price"].contains(&method.experiment.as_str())
 }
 
-fn subjects<'a>(laboratory: &'a Laboratory, methods: &[&'a Method]) -> Vec<Subject<'a>> {
+fn subjects<'a>(laboratory: &'a Laboratory, methods: &[&'a Method], given: &[(&str, &str)]) -> Vec<Subject<'a>> {
     // A busy machine may break a law of an undisturbed launch.
-    let again = |method, tried: Result<_, _>| (1..3).fold(tried, |t, _| t.or_else(|_: String| laboratory.subject(method)));
-    let tried = methods.iter().map(|method| (method, again(method, laboratory.subject(method))));
+    let trace =
+        |method| (1..3).fold(laboratory.subject(method, given), |t, _| t.or_else(|_| laboratory.subject(method, given)));
+    let tried = methods.iter().map(|method| (method, trace(*method)));
     let kept = tried.filter_map(|(method, subject)| match subject {
         Ok(subject) => Some(subject),
         Err(why) => {
@@ -316,7 +322,7 @@ fn a_call_that_fails_ends_in_words_and_in_no_figure() {
     let tried = ["fault/touch", "share/sysv-shm", "fork/cow-parent", "read/pread", "unmap/munmap"];
     let is_tried = |m: &&Method| tried.contains(&format!("{}/{}", m.experiment, m.name).as_str());
     let methods: Vec<&Method> = laboratory.worker.methods.iter().filter(is_tried).collect();
-    let subjects = subjects(&laboratory, &methods);
+    let subjects = subjects(&laboratory, &methods, &[]);
     let mut cases = Vec::new();
     for (number, subject) in subjects.iter().enumerate() {
         let mut own = subject.cases(number);
@@ -329,15 +335,18 @@ fn a_call_that_fails_ends_in_words_and_in_no_figure() {
     assert!(counts.get(&Outcome::Named).is_some_and(|n| *n > 10), "{counts:?}");
 }
 
-/// `cargo test --test it injected:: -- --ignored --nocapture`; `PAGEWISE_INJECT=share/` takes one experiment or method.
+/// `cargo test --test it injected:: -- --ignored --nocapture`; `PAGEWISE_INJECT=share/` takes one experiment or method, and
+/// `PAGEWISE_INJECT="restore/uffd-thread pin=same"` a method with a value of a parameter.
 #[test]
 #[ignore = "thousands of launches: minutes"]
 fn every_call_that_fails_ends_in_words_and_in_no_figure() {
     let Some(laboratory) = Laboratory::new() else { return };
     let wanted = std::env::var("PAGEWISE_INJECT").unwrap_or_default();
-    let is_wanted = |m: &&Method| !is_left_alone(m) && format!("{}/{}", m.experiment, m.name).starts_with(&wanted);
+    let (wanted, given) = wanted.split_once(' ').unwrap_or((&wanted, ""));
+    let given: Vec<(&str, &str)> = given.split(' ').filter_map(|pair| pair.split_once('=')).collect();
+    let is_wanted = |m: &&Method| !is_left_alone(m) && format!("{}/{}", m.experiment, m.name).starts_with(wanted);
     let methods: Vec<&Method> = laboratory.worker.methods.iter().filter(is_wanted).collect();
-    let subjects = subjects(&laboratory, &methods);
+    let subjects = subjects(&laboratory, &methods, &given);
     let cases: Vec<Case> = subjects.iter().enumerate().flat_map(|(number, s)| s.cases(number)).collect();
     let (found, counts) = try_all(&laboratory.worker, &subjects, &cases);
     println!("{} methods, {} cases: {counts:?}, {} found", subjects.len(), cases.len(), found.len());

@@ -39,29 +39,22 @@ static void make_records(struct slot *s, struct store *st)
     }
 }
 
-/* Random records go into a file that is all there, so that no write has to find new blocks for it. */
+/* Random records go into a file that is all there, so that no write has to find new blocks for it. It is in the page cache as
+ * write(2) left it, in pieces that are the folios' size at most: what a store into a mapping makes dirty is its whole folio. */
 static void fill_file(struct slot *s, struct store *st, int fd)
 {
+    enum { PIECE = 1 << 17 };
+    if ((errno = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) != 0)
+        fail(s, "posix_fadvise");
     for (size_t at = 0; at < st->file_bytes;) {
-        ssize_t put = pwrite(fd, image + at, st->file_bytes - at, (off_t)at);
+        size_t left = st->file_bytes - at;
+        ssize_t put = pwrite(fd, image + at, left < PIECE ? left : PIECE, (off_t)at);
         if (put <= 0)
             fail(s, "pwrite");
         at += (size_t)put;
     }
     if (fsync(fd) != 0)
         fail(s, "fsync");
-}
-
-/* A file that is overwritten is all in the page cache, as a store's hot file is, or not at all where the cache is passed by:
- * direct writes would have to throw out what the last slot's proof has read. */
-static void settle_cache(struct slot *s, int fd, size_t bytes, bool direct)
-{
-    static char buffer[1 << 17];
-    if (direct && (errno = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) != 0)
-        fail(s, "posix_fadvise");
-    for (size_t at = 0; at < bytes && !direct; at += sizeof buffer)
-        if (pread(fd, buffer, sizeof buffer, (off_t)at) < 0)
-            fail(s, "pread");
 }
 
 void store_open(struct slot *s, struct store *st, int flags)
@@ -101,10 +94,13 @@ void store_open(struct slot *s, struct store *st, int flags)
         fail(s, "posix_fallocate");
     if (preallocated && fsync(fd) != 0)
         fail(s, "fsync");
-    if (!append && !image_stored)
+    bool direct = flags & O_DIRECT;
+    if (!append && !(image_stored && direct))
         fill_file(s, st, fd);
     image_stored = !append;
-    settle_cache(s, fd, st->file_bytes, flags & O_DIRECT);
+    /* Direct writes would have to throw out what is cached. */
+    if (direct && (errno = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) != 0)
+        fail(s, "posix_fadvise");
     close(fd);
     st->fd = open(st->path, O_RDWR | O_CLOEXEC | flags);
     if (st->fd < 0 && errno == EINVAL)

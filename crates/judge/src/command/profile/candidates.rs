@@ -6,9 +6,9 @@ use record::command::{Amount, Candidate, CommandPlan};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
-/// Error that covers nine tenths of the measured savings (docs/validity.md): of `keep` as a share of the prediction and of CPU
-/// time, of settings for huge pages, whose price scatters, as a share of what the removed faults cost.
-const KEEP_ERROR: (f64, f64) = (0.5, 0.02);
+/// Error that covers nine tenths of the measured savings (docs/validity.md): of `keep` as a share of the prediction, of huge
+/// pages, whose price scatters, of what the removed faults cost.
+const KEEP_ERROR: f64 = 0.5;
 const HUGE_ERROR: f64 = 25.9;
 
 /// Settings worth a try, the largest saving first; nothing where kinds are not known.
@@ -51,7 +51,7 @@ fn candidate(change: (&str, f64, f64), resident: f64, is_seen: bool, blocks: &[P
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
     let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
-    let keep_s = KEEP_ERROR.0 * value + KEEP_ERROR.1 * value / share.value;
+    let keep_s = KEEP_ERROR * value + Candidate::KEEP_ERROR * value / share.value;
     let error_s = if huge_pages > 0.0 || !is_seen { HUGE_ERROR * cost_s } else { keep_s };
     let (low, high) = (kernel_s.low.min(value - error_s), kernel_s.high.max(value + error_s));
     let kernel_s = Amount { low, high, ..kernel_s };

@@ -227,9 +227,9 @@ fn huge_pages_are_worth_a_try_unless_they_are_foretold_to_cost_much() {
         huge_pages,
         kernel_s: Amount { value: share * cpu_s.value, ..cpu_s },
     };
-    let all = [("keep", 0.0, -0.01), ("thp", 10.0, -0.09), ("java-thp", 10.0, -0.11)];
+    let all = [("keep", 0.0, 0.019), ("thp", 10.0, -0.09), ("java-thp", 10.0, -0.11), ("keep-more", 0.0, 0.021)];
     of.candidates = all.map(candidate).to_vec();
-    assert_eq!(of.worth_a_try().map(|c| c.setting.as_str()).collect::<Vec<_>>(), ["thp"]);
+    assert_eq!(of.worth_a_try().map(|c| c.setting.as_str()).collect::<Vec<_>>(), ["thp", "keep-more"]);
 }
 
 #[test]
