@@ -77,7 +77,7 @@ impl Laboratory {
         Some(Laboratory { worker, _place: place, capture })
     }
 
-    /// Traces a method undisturbed, with small parameters and the values given; none, with the reason, where it cannot run here.
+    /// Traces a method undisturbed, by small parameters and the values given; none, with the reason, where it cannot run here.
     fn subject<'a>(&'a self, method: &'a Method, given: &[(&str, &str)]) -> Result<Subject<'a>, String> {
         let mut parameters = small(method, &self.capture);
         for (key, value) in &mut parameters {
