@@ -17,8 +17,7 @@ PAIRS = os.environ.get("PAIRS", "10")
 COVERED = 0.9       # share of measured changes that an interval is to hold
 LARGE = 0.05        # effects from this share of CPU time on are to be foretold or called worth a try
 COSTS = 0.01        # a proposed setting that costs more than this is a miss
-SLACK = 0.02        # share of CPU time within which any setting that brings no huge pages is foretold
-KEEP_ERROR = 0.02   # share of CPU time that no prediction of `keep` is sure of; a smaller saving is not proposed: rule as below
+SLACK = 0.02        # share of CPU time within which any setting that brings no huge pages is foretold, and up to which none is proposed
 NOT_PREDICTED = 0.1 # share of CPU time up to which huge pages are proposed against their prediction: the rule of crates/record/src/command/profile.rs
 
 SOURCES = {
@@ -178,7 +177,7 @@ def rows(folder):
             change = (arm["cpu"] or {}).get("change")
             c = found.get(setting)
             fallback = setting == "thp" and not c and profile["faults"] and profile["faults"]["share"]["low"] >= LARGE
-            least = -NOT_PREDICTED * profile["cpu_s"]["value"] if c and c["huge_pages"] else KEEP_ERROR * profile["cpu_s"]["value"] if c else 0
+            least = c and (-NOT_PREDICTED if c["huge_pages"] else SLACK) * profile["cpu_s"]["value"]
             yield {
                 "half": r["half"], "name": r["name"], "setting": setting, "status": arm["status"], "cpu": profile["cpu_s"] and profile["cpu_s"]["value"],
                 "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),

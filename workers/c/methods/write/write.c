@@ -40,7 +40,7 @@ static void make_records(struct slot *s, struct store *st)
 }
 
 /* Random records go into a file that is all there, so that no write has to find new blocks for it. It is in the page cache as
- * write(2) left it, in pieces that are the folios' size at most: what a store into a mapping makes dirty is its whole folio. */
+ * write(2) left it, in pieces that no folio exceeds: what a store into a mapping makes dirty is its whole folio. */
 static void fill_file(struct slot *s, struct store *st, int fd)
 {
     enum { PIECE = 1 << 17 };

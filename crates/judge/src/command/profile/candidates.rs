@@ -51,7 +51,7 @@ fn candidate(change: (&str, f64, f64), resident: f64, is_seen: bool, blocks: &[P
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
     let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
-    let keep_s = KEEP_ERROR * value + Candidate::KEEP_ERROR * value / share.value;
+    let keep_s = KEEP_ERROR * value + Candidate::KEEP_SLACK * value / share.value;
     let error_s = if huge_pages > 0.0 || !is_seen { HUGE_ERROR * cost_s } else { keep_s };
     let (low, high) = (kernel_s.low.min(value - error_s), kernel_s.high.max(value + error_s));
     let kernel_s = Amount { low, high, ..kernel_s };
