@@ -36,8 +36,7 @@ fn claim(
     state: &State, evidence: &Evidence, judged: &Judged, kind: String, cells: &[usize], (measure, widened): (usize, f64),
 ) -> Option<BestClaim> {
     let group = judged.group;
-    let evidence_of = |cell: usize| evidence.cells.get(&cell);
-    let contrast = |a: usize, b: usize| points(evidence_of(a)?, evidence_of(b)?, measure, PairedCost::Wall);
+    let contrast = |a: usize, b: usize| points(evidence.cells.get(&a)?, evidence.cells.get(&b)?, measure, PairedCost::Wall);
     let reference = group.baseline.filter(|b| cells.contains(b)).or_else(|| cells.first().copied())?;
     let launched = |c: usize| contrast(reference, c).is_some_and(|points| points.len() >= LEAST_POINTS);
     let ranked: Vec<usize> = cells.iter().copied().filter(|&c| c == reference || launched(c)).collect();
@@ -65,9 +64,9 @@ fn unmoved(estimate: &RatioEstimate) -> Estimate {
     shown(&RatioEstimate { moved: None, ..*estimate })
 }
 
-/// Ratio to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run,
-/// and the word with it (docs/evidence/flips.md).
-const NEAR: f64 = 1.1;
+/// Ratios to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run,
+/// and the word with it (docs/evidence/flips.md). Between the two it would change with the limit, and so none is named.
+const NEAR: [f64; 2] = [1.05, 1.15];
 
 /// An ordinary method that was compared with the baseline, with the calls and the bytes of memory that it asks for.
 struct Rival {
@@ -82,11 +81,12 @@ fn is_faster(rival: &Rival) -> bool {
 }
 
 /// Of the methods within [`NEAR`] of the fastest, as they were measured, the one that asks for the fewest kinds of calls,
-/// then for the least memory; `None` unless it and the fastest are shown to beat the baseline.
+/// then for the least memory; `None` if the limits differ in it, or it and the fastest are not both shown to beat the baseline.
 fn simplest(rivals: &[Rival]) -> Option<&Rival> {
     let fastest = rivals.iter().min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio))?;
-    let near = rivals.iter().filter(|rival| rival.ratio.ratio < NEAR * fastest.ratio.ratio);
-    near.min_by_key(|rival| rival.cost).filter(|rival| is_faster(rival) && is_faster(fastest))
+    let near = |limit| rivals.iter().filter(move |rival| rival.ratio.ratio < limit * fastest.ratio.ratio);
+    let [near, farther] = NEAR.map(|limit| near(limit).min_by_key(|rival| rival.cost));
+    near.filter(|rival| is_faster(rival) && is_faster(fastest) && farther.is_some_and(|other| other.cell == rival.cell))
 }
 
 /// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none is luck alone.
