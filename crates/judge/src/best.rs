@@ -64,9 +64,9 @@ fn unmoved(estimate: &RatioEstimate) -> Estimate {
     shown(&RatioEstimate { moved: None, ..*estimate })
 }
 
-/// Ratios to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run,
-/// and the word with it (docs/evidence/flips.md). Between the two it would change with the limit, and so none is named.
-const NEAR: [f64; 2] = [1.05, 1.15];
+/// Ratio to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run, and
+/// the word with it (docs/evidence/flips.md).
+const NEAR: f64 = 1.05;
 
 /// An ordinary method that was compared with the baseline, with the calls and the bytes of memory that it asks for.
 struct Rival {
@@ -80,13 +80,13 @@ fn is_faster(rival: &Rival) -> bool {
     matches!(rival.verdict, Verdict::Faster { .. })
 }
 
-/// Of the methods within [`NEAR`] of the fastest, as they were measured, the one that asks for the fewest kinds of calls,
-/// then for the least memory; `None` if the limits differ in it, or it and the fastest are not both shown to beat the baseline.
+/// Of the methods within [`NEAR`] of the fastest as measured, the one of fewest kinds of calls, then of least memory; `None` if one
+/// that may be so near by the intervals' ends is simpler, or unless it and the fastest are shown to beat the baseline.
 fn simplest(rivals: &[Rival]) -> Option<&Rival> {
     let fastest = rivals.iter().min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio))?;
-    let near = |limit| rivals.iter().filter(move |rival| rival.ratio.ratio < limit * fastest.ratio.ratio);
-    let [near, farther] = NEAR.map(|limit| near(limit).min_by_key(|rival| rival.cost));
-    near.filter(|rival| is_faster(rival) && is_faster(fastest) && farther.is_some_and(|other| other.cell == rival.cell))
+    let near = rivals.iter().filter(|r| r.ratio.ratio < NEAR * fastest.ratio.ratio).min_by_key(|r| r.cost);
+    let may_be_near = rivals.iter().filter(|r| r.ratio.low < NEAR * fastest.ratio.high).min_by_key(|r| r.cost)?;
+    near.filter(|rival| rival.cell == may_be_near.cell && is_faster(rival) && is_faster(fastest))
 }
 
 /// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none is luck alone.
