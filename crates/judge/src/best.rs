@@ -80,8 +80,8 @@ fn is_faster(rival: &Rival) -> bool {
     matches!(rival.verdict, Verdict::Faster { .. })
 }
 
-/// Of the methods within [`NEAR`] of the fastest as measured, the one of fewest kinds of calls, then of least memory; `None` if one
-/// that may be so near by the intervals' ends is simpler, or unless it and the fastest are shown to beat the baseline.
+/// Of the methods within [`NEAR`] of the fastest as measured, that of fewest kinds of calls, then of least memory; `None` if a
+/// simpler one may be so near by the intervals' ends, or unless it and the fastest are shown to beat the baseline.
 fn simplest(rivals: &[Rival]) -> Option<&Rival> {
     let fastest = rivals.iter().min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio))?;
     let near = rivals.iter().filter(|r| r.ratio.ratio < NEAR * fastest.ratio.ratio).min_by_key(|r| r.cost);
