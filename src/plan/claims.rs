@@ -2,12 +2,13 @@
 
 use super::{select, states, wish::Wish};
 use crate::worker::{Worker, carried};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use record::cell::{Cell, Selector};
 use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob};
 use record::experiment::{Experiment, ParameterList};
 use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// Launches that the time of a cell is foretold for, the pilot's among them.
 const LAUNCHES: f64 = 7.0;
@@ -19,13 +20,9 @@ const COMPILING_START_S: f64 = 1.0;
 
 /// All claims that the binary carries.
 pub fn all() -> Result<&'static [Claim]> {
-    static ALL: std::sync::OnceLock<Vec<Claim>> = std::sync::OnceLock::new();
-    if let Some(all) = ALL.get() {
-        return Ok(all);
-    }
-    let parsed = carried::CLAIMS.iter().map(|(path, text)| Claim::parse(path, text));
-    let parsed: Vec<Claim> = parsed.collect::<Result<_>>()?;
-    Ok(ALL.get_or_init(|| parsed))
+    static ALL: LazyLock<Result<Vec<Claim>>> =
+        LazyLock::new(|| carried::CLAIMS.iter().map(|(path, text)| Claim::parse(path, text)).collect());
+    ALL.as_deref().map_err(|error| anyhow!("{error:#}"))
 }
 
 /// The claims of some ids, in either case.

@@ -2,20 +2,17 @@
 
 use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use record::published::{Figure, Published};
 use record::sizes::{did_you_mean, parse_size};
 use record::{cell::Selector, experiment::Experiment, plan::PlannedCell};
+use std::sync::LazyLock;
 
 /// All articles that the binary carries.
 pub fn all() -> Result<&'static [Published]> {
-    static ALL: std::sync::OnceLock<Vec<Published>> = std::sync::OnceLock::new();
-    if let Some(all) = ALL.get() {
-        return Ok(all);
-    }
-    let parsed = carried::PUBLISHED.iter().map(|(path, text)| Published::parse(path, text));
-    let parsed: Vec<Published> = parsed.collect::<Result<_>>()?;
-    Ok(ALL.get_or_init(|| parsed))
+    static ALL: LazyLock<Result<Vec<Published>>> =
+        LazyLock::new(|| carried::PUBLISHED.iter().map(|(path, text)| Published::parse(path, text)).collect());
+    ALL.as_deref().map_err(|error| anyhow!("{error:#}"))
 }
 
 /// One article by its id, in either case.

@@ -114,25 +114,16 @@ fn selected<'a>(
 fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pattern in patterns {
-        let matching = |w: &&Worker| match pattern.strip_suffix('*') {
-            Some(start) => w.name.starts_with(start),
-            None => w.name == *pattern,
-        };
         let has = |w: &&Worker| {
             w.methods().iter().any(|m| m.experiment == experiment.name && method.is_none_or(|name| name == m.name))
         };
-        if pattern.contains('+') {
-            let (a, b) = pattern.split_once('+').unwrap_or((pattern, ""));
-            let family = |side: &str, name: &str| match side.strip_suffix('*') {
-                Some(start) => name.starts_with(start),
-                None => name == side,
-            };
-            for first in workers.iter().filter(has).filter(|w| family(a, &w.name)) {
-                let seconds = workers.iter().filter(has).filter(|w| family(b, &w.name));
+        if let Some((a, b)) = pattern.split_once('+') {
+            for first in workers.iter().filter(has).filter(|w| worker::fits(&w.name, a)) {
+                let seconds = workers.iter().filter(has).filter(|w| worker::fits(&w.name, b));
                 names.extend(seconds.map(|w| format!("{}+{}", first.name, w.name)));
             }
         } else {
-            names.extend(workers.iter().filter(matching).filter(has).map(|w| w.name.clone()));
+            names.extend(workers.iter().filter(has).filter(|w| worker::fits(&w.name, pattern)).map(|w| w.name.clone()));
         }
     }
     names

@@ -81,10 +81,8 @@ impl Watched {
 
     fn result(&self) -> End {
         let status = self.ended.expect("asked only after it has ended");
-        self.cause.clone().unwrap_or_else(|| match status.signal() {
-            Some(number) => End::Signal(number),
-            None => End::Exit(status.code().unwrap_or(-1)),
-        })
+        let exit = || status.signal().map_or_else(|| End::Exit(status.code().unwrap_or(-1)), End::Signal);
+        self.cause.clone().unwrap_or_else(exit)
     }
 }
 

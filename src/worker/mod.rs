@@ -312,11 +312,9 @@ const FOREIGN: [&str; 23] = [
     "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON*",
 ];
 
-fn is_foreign(name: &str) -> bool {
-    FOREIGN.iter().any(|known| match known.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == *known,
-    })
+/// Tells whether a name is the pattern's, which may end with a star.
+pub(crate) fn fits(name: &str, pattern: &str) -> bool {
+    pattern.strip_suffix('*').map_or(name == pattern, |start| name.starts_with(start))
 }
 
 /// Those that are set here, with their values.
@@ -326,7 +324,9 @@ pub fn foreign() -> BTreeMap<String, String> {
 
 fn among(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
     let lossy = |text: OsString| text.to_string_lossy().into_owned();
-    all.map(|(name, value)| (lossy(name), lossy(value))).filter(|(name, _)| is_foreign(name)).collect()
+    all.map(|(name, value)| (lossy(name), lossy(value)))
+        .filter(|(name, _)| FOREIGN.iter().any(|known| fits(name, known)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -45,6 +45,21 @@ impl ComparisonSet {
     }
 }
 
+/// The end of a visit, in seconds of the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Until {
+    /// The end of the experiment's time if it had all of it at once: launches are planned by it.
+    pub planned_s: f64,
+    pub visit_s: f64,
+}
+
+impl Until {
+    /// One visit for all the time left.
+    pub fn all(end_s: f64) -> Until {
+        Until { planned_s: end_s, visit_s: end_s }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct LaunchBlock {
     pub set: usize,
@@ -72,13 +87,15 @@ impl LaunchBlock {
         LaunchBlock { set, order, begun_s: view.spent_s, known_groups: view.state.launch_groups.len() }
     }
 
-    pub fn next(&mut self, view: &View, shared: &Shared, set: &mut ComparisonSet, until_s: f64) -> Next {
+    pub fn next(&mut self, view: &View, shared: &Shared, set: &mut ComparisonSet, until: Until) -> Next {
         // The cells of a launch that died are tried one by one within the same block.
         let parts = self.known_groups..view.state.launch_groups.len();
         self.known_groups = parts.end;
         set.launch_groups.extend(parts.clone());
         self.order.extend(parts);
         let block = set.blocks;
+        // A block that has begun is completed beyond its visit: what it compares runs at one time.
+        let until_s = if view.spent_s > self.begun_s { until.planned_s } else { until.visit_s };
         while let Some(launch_group) = self.order.pop() {
             let signed = i32::try_from(block).unwrap_or(i32::MAX);
             if !view.lacks(launch_group, block) || taking_part(view.state, &shared.finished, launch_group, signed).is_empty() {

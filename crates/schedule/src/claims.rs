@@ -2,7 +2,7 @@
 //! interim analysis to the next, the cheapest to decide first. Each analysis has its price in the verdicts (`stats::looks`).
 
 use crate::action::{Action, StepResult};
-use crate::block::{ComparisonSet, LaunchBlock, Next};
+use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
 use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
 use crate::pilot::{Pilots, Room};
 use crate::{Shared, Task, batch::BatchCalibration, names, plain, rounds::Sizing, view::View};
@@ -42,7 +42,7 @@ impl Claims {
     pub fn step(&mut self, view: &View, shared: &mut Shared) -> Result<StepResult> {
         loop {
             if let Some(block) = &mut self.block {
-                match block.next(view, shared, &mut self.sets[block.set], view.state.budget_s) {
+                match block.next(view, shared, &mut self.sets[block.set], Until::all(view.state.budget_s)) {
                     Next::Launch(launch) => return Ok(StepResult::Do(Action::Launch(launch))),
                     Next::Full => self.phase = ClaimPhase::Over,
                     Next::Complete => {}

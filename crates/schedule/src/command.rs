@@ -86,8 +86,8 @@ impl CommandScheduler {
         }
         let is_profile = plan.kind == Kind::Profile;
         let needed = if is_profile || plan.budget_s.is_none() { LEAST_LAUNCHES } else { 0 };
-        let set =
-            SetStanding { open: true, launches: blocks, next_s, ranked: (moment.half_width)(), others: None, beside: false };
+        let ranked = (moment.half_width)();
+        let set = SetStanding { open: true, due: false, launches: blocks, next_s, ranked, others: None, beside: false };
         self.reached = Some((blocks, set.ranked, left_s.max(next_s * needed.saturating_sub(blocks) as f64)));
         let goal = StoppingGoal { precision: plan.precision, budget_seconds: budget_s };
         let least = if is_profile { FULL_BLOCKS } else { 0 };

@@ -41,8 +41,8 @@ pub(crate) const LEAST_PILOT_S: f64 = 5.0;
 /// Pilots of a run of claims: the share of the budget that one may take, and of the time left that all of a pass may take.
 pub(crate) const CLAIM_PILOTS: (f64, f64) = (0.02, 0.5);
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
-/// visit is the longest, so that a run that is ended early has intervals.
-pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (300.0, &[0.4, 0.6, 0.8, 1.0])];
+/// visit is the longest, so that a run that is ended early has intervals. An interval of six launches has six moments.
+pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (100.0, &[0.25, 0.4, 0.55, 0.7, 0.85, 1.0])];
 /// Beyond the least launches, unranked cells take part in one launch of this many.
 pub(crate) const OTHERS_EVERY: usize = 3;
 /// Unranked ratios are precise at this multiple of the requested half-width.

@@ -8,6 +8,8 @@ use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SetStanding {
     pub open: bool,
+    /// True if it had no block in this visit, and other visits follow.
+    pub due: bool,
     pub launches: usize,
     pub next_s: f64,
     /// The widest ranked half-width.
@@ -73,6 +75,10 @@ fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent
         half_width: sets[set].ranked,
         launch_seconds: sets[set].next_s,
     };
+    let due = open.iter().copied().filter(|&set| sets[set].due && sets[set].next_s < goal.budget_seconds - spent_s);
+    if let Some(set) = due.min_by_key(|&set| sets[set].launches) {
+        return block(set);
+    }
     match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {
         NextStep::Continue { group } => block(open[group]),
         // The rest of the time is spent: intervals narrow even if the target is out of reach.

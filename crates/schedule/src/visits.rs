@@ -3,7 +3,7 @@
 //! of them would show nothing of it (docs/decisions/0016-a-run-comes-back-to-its-experiments.md).
 
 use crate::action::{Action, StepResult};
-use crate::block::{ComparisonSet, LaunchBlock, Next};
+use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
 use crate::constants::{LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, USUAL, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
@@ -222,21 +222,6 @@ impl Visits {
     }
 }
 
-/// The end of a visit, in seconds of the run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Until {
-    /// The end of the experiment's time if it had all of it at once: launches are planned by it.
-    pub planned_s: f64,
-    pub visit_s: f64,
-}
-
-impl Until {
-    /// One visit for all the time left.
-    pub fn all(end_s: f64) -> Until {
-        Until { planned_s: end_s, visit_s: end_s }
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Visit {
     experiment: String,
@@ -281,7 +266,7 @@ impl Visit {
         let sets = self.sets.get_or_insert_with(|| ComparisonSet::all(view, &self.experiment));
         if let Some(block) = &mut self.block {
             let set = &mut sets[block.set];
-            match block.next(view, shared, set, self.until.visit_s) {
+            match block.next(view, shared, set, self.until) {
                 Next::Launch(launch) => return StepResult::Do(Action::Launch(launch)),
                 Next::Full => {
                     self.end(view, shared, Reason::BudgetSpent);
@@ -302,7 +287,8 @@ impl Visit {
         let plan = &view.state.plan;
         self.widths = view.forecast.widths(view.state, &self.experiment);
         shared.finished = precise(&self.widths, plan.precision);
-        let standing: Vec<SetStanding> = sets.iter().map(|set| standing(view, set, &self.widths)).collect();
+        let later = self.until.visit_s < self.until.planned_s;
+        let standing: Vec<_> = sets.iter().map(|set| standing(view, set, &self.widths, later)).collect();
         let ranked = self.widths.iter().filter(|width| width.ranked);
         let launches = sets.iter().map(|set| set.blocks as usize).min().unwrap_or(0);
         shared.position.reached = Some((launches, ranked.map(|width| width.half_width).fold(0.0, f64::max)));
@@ -310,6 +296,10 @@ impl Visit {
         let goal = StoppingGoal { precision: plan.precision, budget_seconds };
         match self.policy.choose(&goal, plan.min_launches as usize, &standing, view.spent_s - self.begun_s) {
             NextBlock::Block { set, whole } => {
+                // What is precise is launched once in each visit: the machine may be another by now.
+                if sets[set].block_s.is_none() {
+                    shared.finished.clear();
+                }
                 self.block = Some(LaunchBlock::new(view, sets, set, whole));
                 StepResult::After(Vec::new())
             }
@@ -351,14 +341,17 @@ fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
     narrow.map(|width| width.cell).filter(|&cell| !stays(cell)).collect()
 }
 
-fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> SetStanding {
+/// `later` is true in a visit that others follow.
+fn standing(view: &View, set: &ComparisonSet, widths: &[Width], later: bool) -> SetStanding {
     let widest = |ranked: bool| {
         let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, &[width.cell]));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
     let beside = set.launch_groups.iter().any(|&group| view.is_neighbor(group));
     SetStanding {
-        open: set.is_open(view),
+        // One launch of a neighbor in each visit, so that none has all of its launches at one time.
+        open: set.is_open(view) && !(beside && later && set.block_s.is_some()),
+        due: later && set.block_s.is_none(),
         launches: set.blocks as usize,
         next_s: set.next_s(view),
         ranked: widest(true).map(|width| if beside { width / NEIGHBOR.1 } else { width }),

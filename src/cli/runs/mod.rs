@@ -170,10 +170,8 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
     for cell in summary.cells.iter().filter(|c| !c.hidden) {
         *cells.entry(cell.outcome.status.word()).or_default() += 1;
     }
-    let ended = match &state.ended {
-        Some(ended) => ended.stopped_by.map_or("finished".to_owned(), |signal| format!("stopped by signal {signal}")),
-        None => "interrupted".to_owned(),
-    };
+    let stopped = |signal| format!("stopped by signal {signal}");
+    let ended = state.ended.as_ref().map_or("interrupted".to_owned(), |e| e.stopped_by.map_or("finished".to_owned(), stopped));
     let bytes: u64 = Folder::open(folder.path())?.entries()?.iter().map(|entry| entry.bytes).sum();
     let value = serde_json::json!({
         "run": plan.run, "kind": kind, "folder": folder.path(), "created": plan.created, "version": plan.version,

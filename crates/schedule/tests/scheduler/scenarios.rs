@@ -286,6 +286,35 @@ fn experiments_take_turns_and_all_have_their_least_launches_first() {
     assert_eq!([done.reason("fault"), done.reason("other")], [Some(Reason::BudgetSpent); 2]);
 }
 
+/// The launches of a usual and of a neighboring condition in each visit of their experiment.
+fn launches_of_visits(spread: f64) -> Vec<[usize; 2]> {
+    let two = plan(|p| {
+        add_condition(p, "wild");
+        add_experiment(p, "other");
+        (p.first_look, p.budget_s, p.max_launches) = (true, 150.0, 4000);
+    });
+    let all = [("populate-write", Manner::Takes(7e5, spread)), ("wild", Manner::Takes(7e5, spread))];
+    let done = Machine::new(&all).run(two);
+    let cells =
+        ["populate-write", "wild"].map(|m| done.state.cells.iter().position(|c| c.cell.method == m && !c.twin).unwrap());
+    let experiment = |launch_group: usize| &done.state.launch_groups[launch_group].experiment;
+    let judged: Vec<_> = done.records.iter().filter(|r| r.block >= 0).collect();
+    let visits = judged.chunk_by(|a, b| experiment(a.launch_group) == experiment(b.launch_group));
+    let visits = visits.filter(|visit| experiment(visit[0].launch_group) == "fault");
+    visits.map(|visit| cells.map(|cell| visit.iter().filter(|record| record.cells.contains(&cell)).count())).collect()
+}
+
+#[test]
+fn an_overview_launches_every_comparison_in_every_visit_and_a_neighbor_once() {
+    for (spread, precise) in [(0.0, true), (0.4, false)] {
+        let visits = launches_of_visits(spread);
+        // In the last of six visits nothing is launched that is precise.
+        assert_eq!(visits.len(), if precise { 5 } else { 6 }, "{visits:?}");
+        assert!(visits[..4].iter().all(|[usual, neighbor]| *usual >= 1 && *neighbor == 1), "{visits:?}");
+        assert_eq!(visits[1..4].iter().all(|[usual, _]| *usual == 1), precise, "{visits:?}");
+    }
+}
+
 #[test]
 fn a_batch_is_chosen_by_five_launches_and_its_samples_are_short_against_a_tick() {
     let batched = plan(|p| {

@@ -7,7 +7,7 @@ fn next(sets: &[SetStanding], spent_s: f64) -> NextBlock {
 }
 
 fn set(launches: usize, ranked: f64, others: f64) -> SetStanding {
-    SetStanding { open: true, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), beside: false }
+    SetStanding { open: true, due: false, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), beside: false }
 }
 
 #[test]
@@ -27,6 +27,14 @@ fn a_neighboring_condition_waits_until_the_usual_ones_are_precise() {
     assert_eq!(next(&[set(7, 0.02, 0.0), beside(7, 0.9)], 10.0), block(0));
     assert_eq!(next(&[set(7, 0.009, 0.0), beside(7, 0.9)], 10.0), block(1));
     assert_eq!(next(&[set(7, 0.02, 0.0), beside(2, 0.9)], 10.0), NextBlock::Block { set: 1, whole: true }, "no interval yet");
+}
+
+#[test]
+fn what_had_no_block_in_a_visit_comes_first_if_one_fits() {
+    let due = |launches, next_s| SetStanding { due: true, next_s, ..set(launches, 0.005, 0.0) };
+    let block = |set| NextBlock::Block { set, whole: false };
+    assert_eq!(next(&[set(7, 0.9, 0.0), due(8, 1.0), due(7, 1.0)], 10.0), block(2), "the least launched first, precise or not");
+    assert_eq!(next(&[set(7, 0.9, 0.0), due(7, 51.0)], 10.0), block(0), "no time for it");
 }
 
 #[test]
