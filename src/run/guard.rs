@@ -202,7 +202,8 @@ impl Undoing for Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        drop(self.input.take());
+        // A word says that the workers have ended.
+        let _ = self.input.take().map(|mut input| input.write_all(b"ended"));
         if self.child.wait().is_ok_and(|status| status.success()) {
             return;
         }

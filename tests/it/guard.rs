@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use record::folder::RunFolder;
 use rustix::fs::{FlockOperation, flock};
@@ -48,8 +48,16 @@ impl Guarded {
         Guarded { place, helper }
     }
 
-    /// Has a guard carry a journal out. Nobody hears its answer.
+    /// Has a guard carry a journal out as a laboratory does that ends by itself. Nobody hears its answer.
     fn carry_out(&self, text: &[u8]) {
+        let (path, mut guard) = self.start(text);
+        let _ = guard.stdin.take().unwrap().write_all(b"ended");
+        assert!(guard.wait().unwrap().success());
+        assert!(!path.exists(), "a journal that is carried out is removed");
+    }
+
+    /// Starts a guard with a journal.
+    fn start(&self, text: &[u8]) -> (PathBuf, Child) {
         let path = self.place.file("journal");
         fs::write(&path, text).unwrap();
         let journal = File::options().read(true).append(true).open(&path).unwrap();
@@ -57,9 +65,7 @@ impl Guarded {
         guard.arg("guard").arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(journal);
         let mut guard = guard.spawn().unwrap();
         drop(guard.stdout.take());
-        drop(guard.stdin.take());
-        assert!(guard.wait().unwrap().success());
-        assert!(!path.exists(), "a journal that is carried out is removed");
+        (path, guard)
     }
 
     /// A folder with entries: a name that ends with a stroke is a folder's, which has a file in it.
@@ -96,6 +102,20 @@ fn only_names_of_the_run_are_removed() {
     let mut expected = others.to_vec();
     expected.sort();
     assert_eq!(names(&folder), expected);
+}
+
+/// The kernel closes the files of a killed laboratory before it kills its workers, which may make a name meanwhile.
+#[test]
+fn a_name_that_a_worker_makes_after_the_laboratory_was_killed_is_removed_too() {
+    let guarded = Guarded::new();
+    let [early, late] = ["1", "2"].map(|slot| format!("pagewise-{RUN}-{slot}"));
+    let folder = guarded.folder("shared", &[&early]);
+    let (_, mut guard) = guarded.start((first() + &remove(&folder, "", RUN)).as_bytes());
+    drop(guard.stdin.take());
+    wait_until("what was there is removed", || !folder.join(&early).exists());
+    fs::write(folder.join(&late), "x").unwrap();
+    assert!(guard.wait().unwrap().success());
+    assert_eq!(names(&folder), Vec::<String>::new());
 }
 
 #[test]

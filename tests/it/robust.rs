@@ -1,7 +1,7 @@
 //! Workers die, users interrupt, laboratories are killed: what was measured stays, the rest says why, nothing is left behind.
 
 use crate::support::skips::skip;
-use crate::support::waiting::wait_until;
+use crate::support::waiting::{wait_until, wait_until_none};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -88,8 +88,8 @@ impl Run {
 
     /// Nothing of the run is left but its folder: no process, no scratch, no temporary file, no named object.
     pub fn leaves_nothing(&self) {
-        wait_until(&format!("all processes are gone: {:?}", self.processes()), || self.processes().is_empty());
-        wait_until("all names are gone", || self.place.leftovers(&self.out).is_empty());
+        wait_until_none("processes", || self.processes());
+        wait_until_none("names", || self.place.leftovers(&self.out));
     }
 
     fn report(&self) -> Value {

@@ -15,6 +15,15 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until nothing is left; a failure says what is.
+pub fn wait_until_none<T: std::fmt::Debug>(what: &str, left: impl Fn() -> Vec<T>) {
+    let start = Instant::now();
+    while !left().is_empty() {
+        assert!(start.elapsed() < PATIENCE, "{what} are left: {:?}", left());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Waits until a process is in the middle of its work.
 pub fn wait_until_at_work(process: u32) {
     wait_until(&format!("process {process} is at work"), || is_at_work(process));

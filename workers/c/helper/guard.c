@@ -245,8 +245,8 @@ static const struct action *next_action(struct journal *j, char **field)
     return NULL;
 }
 
-/* The last change is undone first: what is behind an action is undone before it. */
-static void undo_rest(struct journal *j)
+/* The last change is undone first: what is behind an action is undone before it. With `only` that action alone. */
+static void undo_rest(struct journal *j, void (*only)(char **))
 {
     struct step {
         const struct action *action;
@@ -264,12 +264,13 @@ static void undo_rest(struct journal *j)
             break;
     }
     while (count--)
-        steps[count].action->undo(steps[count].field);
+        if (!only || only == steps[count].action->undo)
+            steps[count].action->undo(steps[count].field);
     free(steps);
 }
 
 /* Undoes what a journal says, if it is of the machine's boot `boot`; whether it was, and whatever it is if `boot` is NULL. */
-static bool undo_journal(int fd, const char *boot)
+static bool undo_journal(int fd, const char *boot, void (*only)(char **))
 {
     char *text = malloc(MOST_BYTES);
     ssize_t got = 0, length = 0;
@@ -279,20 +280,22 @@ static bool undo_journal(int fd, const char *boot)
     char *first = text ? next_field(&j) : NULL, *made = first ? next_field(&j) : NULL;
     bool known = made && strcmp(first, magic) == 0, here = known && (!boot || strcmp(made, boot) == 0);
     if (here)
-        undo_rest(&j);
+        undo_rest(&j, only);
     free(text);
     return text && (here || !known);
 }
 
 /* Outlives the laboratory: it leaves its process group, ignores what Ctrl-C sends, and acts when its input ends. Its
- * standard error is the journal, whose lock both hold. */
+ * standard error is the journal, whose lock both hold. A laboratory that was killed has written nothing to the input: the
+ * kernel closes its files before it kills its workers, so names that they made meanwhile are removed too. */
 static int guard_main(int argc, char **argv)
 {
     (void)argc;
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    char nothing[64];
+    enum { LATE_LOOKS = 3, LATE_US = 100000 };
+    char ended[64];
     struct stat held, named;
-    int journal = fcntl(2, F_DUPFD_CLOEXEC, 3), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int looks = LATE_LOOKS, journal = fcntl(2, F_DUPFD_CLOEXEC, 3), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0)
         dup2(nowhere, 2);
     setsid();
@@ -300,9 +303,11 @@ static int guard_main(int argc, char **argv)
         signal(ignored[i], SIG_IGN);
     if (write(1, "ready\n", 6) < 0)
         errno = 0; /* A laboratory that has just ended must not take the guard with it. */
-    for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);)
-        got = read(0, nothing, sizeof nothing);
-    undo_journal(journal, NULL);
+    for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR); looks = got > 0 ? 0 : looks)
+        got = read(0, ended, sizeof ended);
+    undo_journal(journal, NULL, NULL);
+    while (looks-- > 0 && usleep(LATE_US) == 0)
+        undo_journal(journal, NULL, remove_named);
     if (fstat(journal, &held) == 0 && lstat(argv[0], &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
         unlink(argv[0]);
     return 0;
@@ -318,7 +323,7 @@ static void put_back(int directory, const char *name, const char *boot)
                    (about.st_mode & 07777) == 0600 && about.st_nlink == 1;
     /* A journal whose laboratory or guard lives is locked. */
     if (trusted && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 && about.st_nlink == 1 &&
-        (undo_journal(fd, boot) || time(NULL) - about.st_mtime > OLD_S))
+        (undo_journal(fd, boot, NULL) || time(NULL) - about.st_mtime > OLD_S))
         unlinkat(directory, name, 0);
     close(fd);
 }
