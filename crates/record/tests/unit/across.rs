@@ -1,22 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::summary::schema::tighten;
 
 const PATH: &str = "schema/compare.schema.json";
-
-/// Nothing may stand in an object that the schema does not name.
-fn tighten(value: &mut Value) {
-    match value {
-        Value::Object(object) => {
-            if object.contains_key("properties") {
-                object.insert("additionalProperties".to_owned(), Value::Bool(false));
-            }
-            object.values_mut().for_each(tighten);
-        }
-        Value::Array(all) => all.iter_mut().for_each(tighten),
-        _ => {}
-    }
-}
 
 fn made() -> Value {
     let mut schema = serde_json::to_value(schemars::schema_for!(Compared)).unwrap();

@@ -3,23 +3,10 @@ mod folders;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::summary::schema::tighten;
 
 const FLEET: &str = "schema/fleet.schema.json";
 const CRITERIA: &str = "schema/criteria.schema.json";
-
-/// Nothing may stand in an object that the schema does not name.
-fn tighten(value: &mut Value) {
-    match value {
-        Value::Object(object) => {
-            if object.contains_key("properties") {
-                object.insert("additionalProperties".to_owned(), Value::Bool(false));
-            }
-            object.values_mut().for_each(tighten);
-        }
-        Value::Array(all) => all.iter_mut().for_each(tighten),
-        _ => {}
-    }
-}
 
 fn dressed(mut schema: Value, name: &str, version: u32, about: &str) -> Value {
     tighten(&mut schema);

@@ -1,12 +1,14 @@
 //! The JSON Schema of a summary is made from the types that are written, and committed: whoever reads a summary needs it, and
 //! a change of the shape shows in it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use super::{SUMMARY_SCHEMA, Summary};
+use crate::outcome::{BrokenLaw, Cause, Disturbed, LaunchFault};
 
 /// Course of the cost during one launch.
 #[derive(JsonSchema)]
@@ -26,42 +28,55 @@ fn path() -> PathBuf {
     PathBuf::from("schema/summary.schema.json")
 }
 
-/// Nothing may stand in an object that the schema does not name, and each name says what it is.
-pub(crate) fn tighten(value: &mut Value) {
-    if let Value::Object(object) = value {
-        if object.contains_key("properties") {
-            object.insert("additionalProperties".to_owned(), Value::Bool(false));
+/// Nothing may stand in an object that the schema does not name, and each word says what it is. An object that takes
+/// properties from its variants or from a definition is closed as a whole, and those are open.
+pub(crate) fn tighten(schema: &mut Value) {
+    let mut parts = BTreeSet::new();
+    close(schema, false, &mut parts);
+    parts.iter().for_each(|name| open(&mut schema["$defs"][name]));
+}
+
+/// Keywords under which the schemas stand that an object has to satisfy too.
+const BESIDE: [&str; 3] = ["oneOf", "anyOf", "allOf"];
+
+/// Closes the objects of a schema; `parts` are the definitions that others take properties from.
+fn close(value: &mut Value, part: bool, parts: &mut BTreeSet<String>) {
+    let Value::Object(object) = value else {
+        let all = value.as_array_mut();
+        return all.into_iter().flatten().for_each(|value| close(value, false, parts));
+    };
+    let named = object.contains_key("properties");
+    let whole = part || named && (object.contains_key("$ref") || BESIDE.iter().any(|word| object.contains_key(*word)));
+    if named && !part {
+        object.insert(if whole { "unevaluatedProperties" } else { "additionalProperties" }.to_owned(), json!(false));
+    }
+    if let Some(Value::Object(word)) = object.get_mut("properties").and_then(|p| p.get_mut("word")) {
+        word.entry("description").or_insert_with(|| json!("Which of these it is."));
+    }
+    if let Some(name) = object.get("$ref").and_then(Value::as_str).filter(|_| whole) {
+        parts.insert(name.trim_start_matches("#/$defs/").to_owned());
+    }
+    for (key, value) in object {
+        match value {
+            Value::Array(all) if BESIDE.contains(&key.as_str()) => all.iter_mut().for_each(|v| close(v, whole, parts)),
+            _ => close(value, false, parts),
         }
-        if let Some(Value::Object(word)) = object.get_mut("properties").and_then(|p| p.get_mut("word")) {
-            word.entry("description").or_insert_with(|| json!("Which of these it is."));
-        }
-        object.values_mut().for_each(tighten);
-    } else if let Value::Array(all) = value {
-        all.iter_mut().for_each(tighten);
     }
 }
 
-/// Definitions with the variants of an enum beside their own properties: they are closed as a whole.
-const FLATTENED: [&str; 2] = ["Warning", "Note"];
-/// Definitions that such variants take their properties from.
-const PARTS: [&str; 2] = ["LaunchCount", "EndedExperiment"];
-
 /// Takes the closing of an object and of its variants away.
 fn open(value: &mut Value) {
-    if let Value::Object(object) = value {
-        object.remove("additionalProperties");
-        let variants = object.get_mut("anyOf").and_then(Value::as_array_mut);
-        variants.into_iter().flatten().for_each(open);
+    let Value::Object(object) = value else { return };
+    object.remove("additionalProperties");
+    object.remove("unevaluatedProperties");
+    for (_, value) in object.iter_mut().filter(|(key, _)| BESIDE.contains(&key.as_str())) {
+        value.as_array_mut().into_iter().flatten().for_each(open);
     }
 }
 
 fn made() -> Value {
     let mut schema = serde_json::to_value(schemars::schema_for!(Summary)).unwrap();
     tighten(&mut schema);
-    FLATTENED.iter().chain(&PARTS).for_each(|name| open(&mut schema["$defs"][*name]));
-    for name in FLATTENED {
-        schema["$defs"][name]["unevaluatedProperties"] = json!(false);
-    }
     let about =
         "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
     schema["title"] = json!("Pagewise summary");
@@ -136,5 +151,38 @@ fn a_recorded_summary_conforms_and_a_wrong_one_does_not() {
             _ => *other.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = wrong,
         }
         assert!(!validator.is_valid(&other), "{pointer}");
+    }
+}
+
+/// Causes whose properties are partly those of another type.
+fn causes() -> Vec<Cause> {
+    let law = BrokenLaw { first: "launch 1: pages <= 4 with 5".to_owned(), broken: 1, samples: 30 };
+    let all =
+        [("transcript", json!({"error": "no ready"})), ("rounds", json!({"seen": 1, "planned": 2})), ("no-digest", json!({}))];
+    let mut causes: Vec<Cause> = Vec::new();
+    for (word, mut figures) in all {
+        figures["fault"] = json!(word);
+        let fault: LaunchFault = serde_json::from_value(figures).unwrap();
+        causes.push(Cause::Broken { launch: 1, fault: fault.clone(), law: None });
+        causes.push(Cause::Broken { launch: 1, fault, law: Some(law.clone()) });
+    }
+    let disturbed = Disturbed { launches: 3, all: 5, by: vec!["cpu-pressure".to_owned()] };
+    causes.extend([Cause::OthersOnDisk(disturbed.clone()), Cause::Disturbed(disturbed), Cause::Law(law)]);
+    let of_twin: Vec<Cause> = causes.iter().map(|cause| Cause::Duplicate { cause: Box::new(cause.clone()) }).collect();
+    causes.extend(of_twin);
+    causes
+}
+
+#[test]
+fn a_cause_with_the_figures_of_another_type_conforms_and_more_does_not() {
+    let validator = jsonschema::validator_for(&made()).unwrap();
+    let mut whole = recorded();
+    for cause in causes() {
+        let written = serde_json::to_value(&cause).unwrap();
+        whole["cells"][0]["cause"] = written.clone();
+        let errors: Vec<String> = validator.iter_errors(&whole).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{written}: {errors:#?}");
+        whole["cells"][0]["cause"]["more"] = json!(1);
+        assert!(!validator.is_valid(&whole), "{written} with more");
     }
 }
