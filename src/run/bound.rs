@@ -1,6 +1,6 @@
 //! Memory bounds: a memory cgroup for each bound that cells ask for, made only where the user allowed it, and removed again.
 
-use super::guard::{Guard, Undo, Undoing};
+use super::guard::{Guard, Undo, Undoing, session};
 use crate::machine::memory::{self, huge_page_bytes};
 use anyhow::{Context, Result, bail};
 use files::kernel;
@@ -44,7 +44,7 @@ impl Bounds {
             }
         }
         for (bound, cells) in wanted {
-            let name = format!("pagewise-{}-memory-{bound}", state.plan.run);
+            let name = format!("pagewise-{}-memory-{bound}", session(state));
             match make_one(Path::new("/"), &name, &bound, guard)? {
                 Ok(path) => {
                     bounds.cgroups.insert(bound, path);

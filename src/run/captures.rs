@@ -1,6 +1,6 @@
 //! The capture files that a run reads: named and kept here, made by the helper (`make-capture`).
 
-use super::guard::{Guard, Undo, Undoing};
+use super::guard::{Guard, Undo, Undoing, session};
 use super::launch::{self, Side};
 use super::signals::Signals;
 use crate::{plan::input::CAPTURE, run::launch::TimeLimit, worker};
@@ -71,7 +71,7 @@ impl Inputs {
         let mut settled = Vec::new();
         for (key, cells) in all {
             let (place, bytes) = &key;
-            let run = &state.plan.run;
+            let run = &session(state);
             let path = match place.as_str() {
                 TMPFS => PathBuf::from(format!("/dev/shm/pagewise-{run}-capture-{bytes}.pcap")),
                 _ => match captures_folder() {

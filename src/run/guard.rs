@@ -7,6 +7,7 @@
 use crate::worker;
 use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
+use record::state::State;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,12 @@ impl Undo<'_> {
 fn counted(fields: &[&OsStr]) -> Vec<u8> {
     let field = |field: &&OsStr| [format!("{}:", field.len()).as_bytes(), field.as_bytes(), b","].concat();
     fields.iter().flat_map(field).collect()
+}
+
+/// The word in the names that this process makes for a run. A run that is resumed at once has another one than its killed
+/// laboratory had, whose guard may still be at work.
+pub(super) fn session(state: &State) -> String {
+    format!("{}-{}", state.plan.run, std::process::id())
 }
 
 /// Takes note of changes before they are made.

@@ -1,7 +1,7 @@
 //! The requests of one launch, and how its processes are started.
 
 use crate::run::bound::{Bounds, heap_needed};
-use crate::{run::captures::Inputs, run::launch::Side, worker, worker::Worker};
+use crate::{run::captures::Inputs, run::guard::session, run::launch::Side, worker, worker::Worker};
 use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
@@ -82,7 +82,7 @@ pub(super) fn all(
     let scratch = folder.file(&scratch_name(state));
     let requests = Folder::open(folder.path())?.make_folder(scratch_name(state))?;
     let directory = scratch.to_string_lossy().into_owned();
-    let name = format!("pagewise-{}-{number}", state.plan.run);
+    let name = format!("pagewise-{}-{number}", session(state));
     let socket = |folder: &Path| folder.join(format!("{name}.socket")).to_string_lossy().into_owned();
     let short = Some(socket(&files::temporary_place()?)).filter(|path| path.len() <= SOCKET_PATH);
     let rendezvous = short.unwrap_or_else(|| socket(Path::new("/tmp")));
@@ -133,7 +133,7 @@ pub(super) fn all(
 }
 
 fn scratch_name(state: &State) -> String {
-    format!("scratch-pagewise-{}", state.plan.run)
+    format!("scratch-pagewise-{}", session(state))
 }
 
 /// Removes the files of a launch; whether their file system was full.

@@ -1,7 +1,7 @@
 //! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
 
 use crate::run::bound::{Bounds, memory_needed};
-use crate::run::guard::{Guard, Undo, Undoing};
+use crate::run::guard::{Guard, Undo, Undoing, session};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Order, Prepared};
 use crate::run::{Alone, bound, decide, launch, prepared};
@@ -235,10 +235,7 @@ impl<'a> Runner<'a> {
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<()> {
-        match self.perform(launch)? {
-            Some(record) => self.learn(launch, &record),
-            None => Ok(()),
-        }
+        self.perform(launch)?.map_or(Ok(()), |record| self.learn(launch, &record))
     }
 
     /// Carries a launch out and keeps it; nothing where no cell is left.
@@ -362,17 +359,18 @@ impl Site<'_> {
         let mut guard = Guard::start()?;
         // Sockets are in /tmp where TMPDIR is too long for their path.
         let temporary = files::temporary_place()?;
+        let run = &session(state);
         for folder in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), Path::new("/tmp"), &temporary] {
-            guard.undo(Undo::RemoveNamed { folder, lead: "", run: &state.plan.run })?;
+            guard.undo(Undo::RemoveNamed { folder, lead: "", run })?;
         }
-        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "scratch-", run: &state.plan.run })?;
+        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "scratch-", run })?;
         bound::prepare(state, &mut guard)?;
         let (bounds, settled) = Bounds::make(state, &mut guard)?;
         follow(folder, state, settled)?;
         let (inputs, settled) = Inputs::make(state, &mut guard, folder, signals)?;
         follow(folder, state, settled)?;
         let cleared = if state.plan.keep_environment { Vec::new() } else { foreign().into_keys().collect() };
-        let states = States::new(folder.path(), &state.plan.run);
+        let states = States::new(folder.path(), run);
         Ok(Site { _guard: guard, inputs, bounds, states, cleared, alone: None })
     }
 }

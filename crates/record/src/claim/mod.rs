@@ -232,10 +232,8 @@ impl Edge {
 impl Holds {
     /// Both edges as numbers; infinite where the range is open.
     pub fn edges(&self) -> (Option<f64>, Option<f64>) {
-        let edge = |edge: &Option<Edge>, times: f64| match edge {
-            Some(edge) => edge.number(),
-            None => self.value.map(|value| value * times),
-        };
+        let open = |times: f64| self.value.map(|value| value * times);
+        let edge = |edge: &Option<Edge>, times: f64| edge.as_ref().map_or_else(|| open(times), Edge::number);
         (edge(&self.low, 0.5), edge(&self.high, 2.0))
     }
 

@@ -150,10 +150,7 @@ fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) 
 fn head(table: &Table, widths: &Widths, indent: usize, screen: &Screen) -> Option<String> {
     let fields = widths.iter().map(|&(c, field)| {
         let column = &table.columns[c];
-        let title = match &column.axis {
-            Some(plot) => axis(plot, field),
-            None => screen.text(&column.title),
-        };
+        let title = column.axis.as_ref().map_or_else(|| screen.text(&column.title), |plot| axis(plot, field));
         pad(&cut(&title, field, screen), field, column.shape == Shape::Number)
     });
     let line = joined(fields.collect(), indent, screen);
