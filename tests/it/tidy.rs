@@ -48,6 +48,24 @@ fn none(what: &str, wrong: &[String]) {
     assert!(wrong.is_empty(), "{what}:\n{}", wrong.join("\n"));
 }
 
+/// Names and versions in a Cargo.lock, without the package itself.
+fn locked(path: &str) -> BTreeSet<(String, String)> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let packages = toml::from_str::<toml::Table>(&text).unwrap()["package"].as_array().unwrap().clone();
+    let text = |package: &toml::Value, key: &str| package.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+    let bought = packages.iter().filter(|package| package.get("source").is_some());
+    bought.map(|package| (text(package, "name").unwrap(), text(package, "version").unwrap())).collect()
+}
+
+/// Its test builds it without network, from what the workspace has brought.
+#[test]
+fn the_crates_of_pagewise_bench_are_those_of_the_workspace() {
+    let [workspace, consumer] = ["Cargo.lock", "consumers/pagewise-bench/Cargo.lock"].map(locked);
+    let wrong: Vec<_> = consumer.difference(&workspace).map(|(name, version)| format!("{name} {version}")).collect();
+    assert!(!consumer.is_empty());
+    none("other versions than in Cargo.lock", &wrong);
+}
+
 #[test]
 fn files_are_short_enough_to_be_read_in_one_sitting() {
     let lengths = files().into_iter().filter(|(name, _)| is_code(name)).map(|(name, text)| (name, text.lines().count()));
