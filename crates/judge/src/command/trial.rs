@@ -64,7 +64,7 @@ impl<'a> Blocks<'a> {
     fn ratio_at(&self, arm: usize, measure: Measure, level: f64) -> Option<RatioEstimate> {
         let logs: Vec<f64> = self.pairs(arm, measure).iter().map(|(base, cost)| (cost / base).ln()).collect();
         // A cost below the clock's resolution is recorded as zero and has no ratio; its difference is known all the same.
-        if logs.iter().all(|log| log.is_finite()) { of_series(&logs, level) } else { None }
+        if logs.len() >= LEAST_LAUNCHES && logs.iter().all(|log| log.is_finite()) { of_series(&logs, level) } else { None }
     }
 
     fn ratio(&self, arm: usize, measure: Measure) -> Option<RatioEstimate> {

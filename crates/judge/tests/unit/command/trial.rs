@@ -199,6 +199,21 @@ fn a_difference_of_ten_percent_is_found() {
     assert!(found.count() >= 95);
 }
 
+/// A try that was interrupted: its screen says that there is no interval yet, and so nothing may rest on one.
+#[test]
+fn nothing_is_called_faster_before_there_are_six_blocks() {
+    let tried = |blocks: i64| {
+        let plan = plan(None);
+        let mut program = Program { rng: Seeded::new(11), drift: 0.0 };
+        judge(&plan, &(0..blocks).flat_map(|number| program.block(number, 0.3)).collect::<Vec<_>>())
+    };
+    for blocks in 2..LEAST_LAUNCHES as i64 {
+        let summary = tried(blocks);
+        assert!(!announces(&summary) && summary.arms[2].against[&Measure::Cpu].ratio.is_none(), "{blocks} blocks");
+    }
+    assert!(announces(&tried(LEAST_LAUNCHES as i64)));
+}
+
 #[test]
 fn what_only_the_usual_run_saves_is_no_saving_of_the_mean() {
     let plan = plan(Some(40));
