@@ -116,6 +116,18 @@ void use_frames(struct slot *s, size_t bytes)
     munmap(p, bytes);
 }
 
+/* The same for the page cache. Its folios are as large as a write, and free blocks of each size have a list of their own: those
+ * of anonymous memory are others. What is removed before it is written back costs the device nothing. */
+static void use_cache(struct slot *s, struct output *o)
+{
+    output_open(o, o->fresh, O_CREAT | O_EXCL);
+    for (size_t at = 0; at < o->bytes; at += STEP_BYTES)
+        output_put(o, o->source + at, o->bytes - at < STEP_BYTES ? o->bytes - at : STEP_BYTES, at);
+    output_close(o);
+    unlinkat(o->folder, o->fresh, 0);
+    output_check(s, o);
+}
+
 struct output output_begin(struct slot *s)
 {
     struct output o = {.file = -1, .bytes = s->bytes, .page = s->page_bytes};
@@ -135,6 +147,7 @@ struct output output_begin(struct slot *s)
         fact(s, "old_bytes", 0);
     check_done(s, syncfs(o.folder), "syncfs"); /* what others left would be written back beside the sample */
     use_frames(s, 2 * o.bytes);
+    use_cache(s, &o);
     o.buffer = free_range(s, o.bytes);
     written_before = written_bytes();
     o.device_before = device_bytes(o.folder);
