@@ -121,8 +121,8 @@ void use_frames(struct slot *s, size_t bytes)
 static void use_cache(struct slot *s, struct output *o)
 {
     output_open(o, o->fresh, O_CREAT | O_EXCL);
-    for (size_t at = 0; at < o->bytes; at += STEP_BYTES)
-        output_put(o, o->source + at, o->bytes - at < STEP_BYTES ? o->bytes - at : STEP_BYTES, at);
+    for (size_t i = 0; i < o->steps && !o->failed; i++)
+        output_put(o, o->source + o->at[i], step_bytes(o, i), o->at[i]);
     output_close(o);
     unlinkat(o->folder, o->fresh, 0);
     output_check(s, o);
