@@ -3,7 +3,7 @@
 # target/package.
 #   ARCH=aarch64   for another machine: needs gcc-aarch64-linux-gnu and qemu-user; rustup adds the target where it is missing
 #   GLIBC=host     against this machine's glibc, not that of packaging/sysroot.sh
-#   SKIP_BUILD=1   with target/release/pagewise as it is: it carries neither a Go worker nor classes of Java
+#   SKIP_BUILD=1   of target/release/pagewise as it stands: that carries neither a Go worker nor classes of Java
 # Debian's hardening flags are not applied: the workers in it are what is measured, and flags such as -D_FORTIFY_SOURCE or
 # -fcf-protection would change that.
 # Two builds of one commit with one toolchain and one C compiler are the same, wherever they are made: times come from the
@@ -22,11 +22,10 @@ fail() { echo "build.sh: $*" >&2; exit 1; }
 next=$'\x1f' given=${RUSTFLAGS:-}
 flags="${given:+${given// /$next}$next}--remap-path-prefix=$PWD=pagewise"
 flags+="$next--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
-if [ -n "${SKIP_BUILD:-}" ]; then
-    program=target/release/pagewise
-else
+strip=$arch-linux-gnu-strip built=target/release/pagewise program=$out/pagewise
+if [ -z "${SKIP_BUILD:-}" ]; then
     compiler=$arch-linux-gnu-gcc cflags=${CFLAGS:-}
-    tools=("$compiler" "$arch-linux-gnu-strip")
+    tools=("$compiler" "$strip")
     [ "$arch" = "$machine" ] || tools+=("qemu-$arch") # it prints the version, the manuals and the completions
     for tool in "${tools[@]}"; do
         [ -n "$(command -v "$tool")" ] || fail "a package for $arch needs $tool; Debian has it in gcc-${arch//_/-}-linux-gnu or qemu-user"
@@ -46,10 +45,10 @@ else
     export PAGEWISE_PREBUILT=$PWD/$out/prebuilt-$arch CARGO_ENCODED_RUSTFLAGS=$flags
     export "CC_$env=$compiler" "CFLAGS_$env=$cflags" "CARGO_TARGET_${env^^}_LINKER=$compiler"
     cargo build --release --locked --target "$triple"
-    # Of the laboratory only: workers are in it as they were built.
-    program=$out/pagewise
-    "$arch-linux-gnu-strip" -o "$program" "target/$triple/release/pagewise"
+    built=target/$triple/release/pagewise
 fi
+# Of the laboratory only: workers are in it as they were built.
+"$strip" -o "$program" "$built"
 
 run=("$program")
 [ "$arch" = "$machine" ] || run=("qemu-$arch" -L "$sysroot" "$program")
