@@ -11,6 +11,7 @@ pub fn wish() -> Wish {
         baseline: None,
         sizes: ParameterList::Default,
         conditions: true,
+        covering: false,
         cpus: 2,
         page_bytes: 4096,
     }

@@ -148,10 +148,10 @@ struct output output_begin(struct slot *s)
     check_done(s, syncfs(o.folder), "syncfs"); /* what others left would be written back beside the sample */
     use_frames(s, 2 * o.bytes);
     use_cache(s, &o);
-    o.buffer = free_range(s, o.bytes);
     written_before = written_bytes();
     o.device_before = device_bytes(o.folder);
     bystanders_begin(s);
+    o.buffer = free_range(s, o.bytes); /* what the other threads' stacks have left free */
     return o;
 }
 
