@@ -70,9 +70,7 @@ fn check_in(
     place: &Path, experiments: &[Experiment], workers: &[Worker], what: &[String], external: bool, options: CheckOptions,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
-    let covering = selectors.iter().all(|s| s.method.is_none());
-    let wished = |selectors| Wish { covering, ..Wish::new(selectors, ParameterList::Check) };
-    let wish = wished(all_selectors(experiments, workers, &selectors, external)?);
+    let wish = Wish::new(all_selectors(experiments, workers, &selectors, external)?, ParameterList::Check);
     let signals = Signals::watch()?;
     let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
     let mut notes = Vec::new();
@@ -88,7 +86,7 @@ fn check_in(
     let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
     let mut launched = by_method(&state, &evidence);
     let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
-    let wish = wished(selectors.collect::<Result<_>>()?);
+    let wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Check);
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
         let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));

@@ -15,8 +15,6 @@ pub struct Wish {
     pub sizes: ParameterList,
     /// False if only the usual condition of each question is wanted.
     pub conditions: bool,
-    /// True if every three values that can meet need to meet only once.
-    pub covering: bool,
     /// CPUs online, which `N` stands for.
     pub cpus: usize,
     pub page_bytes: u64,
@@ -31,7 +29,6 @@ impl Wish {
             baseline: None,
             sizes,
             conditions: true,
-            covering: false,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
         }

@@ -11,7 +11,6 @@ pub fn wish() -> Wish {
         baseline: None,
         sizes: ParameterList::Default,
         conditions: true,
-        covering: false,
         cpus: 2,
         page_bytes: 4096,
     }
