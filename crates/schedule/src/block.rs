@@ -1,13 +1,15 @@
 //! Comparison sets and their blocks: one launch of each launch group, in random order.
 
-use crate::{Shared, action::Launch, taking_part, view::View};
+use crate::{Shared, action::Launch, constants::NEIGHBOR, taking_part, view::View};
 use record::state::Stage;
+use stats::interval::LEAST_LAUNCHES;
 
 /// Launch groups whose cells are compared with each other.
 #[derive(Clone, Debug)]
 pub(crate) struct ComparisonSet {
     pub launch_groups: Vec<usize>,
     pub blocks: u32,
+    /// The shortest of its blocks in this visit.
     pub block_s: Option<f64>,
 }
 
@@ -28,15 +30,37 @@ impl ComparisonSet {
         view.compared(experiment, sized).into_iter().map(set).collect()
     }
 
+    /// The seconds of the least launches of an experiment's sets, of one round each, and their shares of the overview's other
+    /// time: those of all sets, or of neighboring conditions.
+    pub fn needs_of(view: &View, experiment: &str, neighbors: bool) -> (f64, f64) {
+        let groups = view.groups_of(experiment).into_iter();
+        let counts = groups.filter(|&group| view.is_alive(group) && (!neighbors || view.is_neighbor(group)));
+        let sets = view.compared(experiment, counts).into_iter();
+        let needs = sets.map(|launch_groups| ComparisonSet { launch_groups, blocks: 0, block_s: None }.needs(view));
+        needs.fold((0.0, 0.0), |sum, set| (sum.0 + set.0, sum.1 + set.1))
+    }
+
     /// Tells whether it may be launched again.
     pub fn is_open(&self, view: &View) -> bool {
         self.blocks < view.state.plan.max_launches && self.launch_groups.iter().any(|&group| view.is_alive(group))
     }
 
-    /// The forecast of its next block, in seconds: the last one, or the sum of its launches.
+    /// The forecast of its next block, in seconds: the shortest one, or the sum of its launches.
     pub fn next_s(&self, view: &View) -> f64 {
         let forecast_s = || self.launch_groups.iter().map(|&group| view.launch_s(group)).sum::<f64>();
         self.block_s.unwrap_or_else(forecast_s).max(1e-6)
+    }
+
+    /// Tells whether it is under another than the usual condition of its question, in the overview.
+    pub fn is_neighbor(&self, view: &View) -> bool {
+        self.launch_groups.iter().any(|&group| view.is_neighbor(group))
+    }
+
+    /// The same of this set.
+    pub fn needs(&self, view: &View) -> (f64, f64) {
+        let one_s = |&group: &usize| view.cost(group).launch_s(view.warmup_rounds(group) + 1);
+        let one_s: f64 = self.launch_groups.iter().filter(|&&group| view.is_alive(group)).map(one_s).sum();
+        (LEAST_LAUNCHES as f64 * one_s, if self.is_neighbor(view) { NEIGHBOR } else { 1.0 })
     }
 
     /// Tells whether it has one of these cells.
@@ -51,12 +75,14 @@ pub(crate) struct Until {
     /// The end of the experiment's time if it had all of it at once: launches are planned by it.
     pub planned_s: f64,
     pub visit_s: f64,
+    /// The time of a usual condition beyond its least launches, in the overview.
+    pub extra_s: Option<f64>,
 }
 
 impl Until {
     /// One visit for all the time left.
     pub fn all(end_s: f64) -> Until {
-        Until { planned_s: end_s, visit_s: end_s }
+        Until { planned_s: end_s, visit_s: end_s, extra_s: None }
     }
 }
 
@@ -108,7 +134,8 @@ impl LaunchBlock {
             return Next::Launch(Launch { launch_group, block: signed, rounds, warmup_rounds, at_most_s: None });
         }
         set.blocks += 1;
-        set.block_s = Some(view.spent_s - self.begun_s).filter(|seconds| *seconds > 0.0);
+        let seconds = Some(view.spent_s - self.begun_s).filter(|seconds| *seconds > 0.0);
+        set.block_s = seconds.map(|seconds| set.block_s.map_or(seconds, |before| before.min(seconds)));
         Next::Complete
     }
 }

@@ -51,11 +51,9 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-/// Seconds that the usual condition of a question is worth in the overview, however short its launches are (what is not settled
-/// there is so by the differences between launches), and launches of one sample each that fresh processes should have.
-pub(crate) const USUAL: (f64, f64) = (3.0, 25.0);
-/// Launches planned for a neighboring condition in the overview, and the factor by which its ratio may be wider.
-pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
+/// In the overview every question has the least launches; the rest of the time is shared out alike, however long a launch is,
+/// and this share of a usual condition's is a neighboring one's (docs/decisions/0027-time-of-the-overview.md).
+pub(crate) const NEIGHBOR: f64 = 0.25;
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;
 /// Weight of the cost of a comparison whose estimate lies near an edge, relative to others.

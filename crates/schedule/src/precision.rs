@@ -16,8 +16,8 @@ pub(crate) struct SetStanding {
     pub ranked: Option<f64>,
     /// The widest other half-width.
     pub others: Option<f64>,
-    /// True for a neighboring condition in the overview.
-    pub beside: bool,
+    /// In the overview, the part of its time that it has had; below zero if it lacks launches and comes first.
+    pub had: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,10 +58,7 @@ fn least(sets: &[SetStanding]) -> NextBlock {
 }
 
 fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent_s: f64) -> NextBlock {
-    // A neighboring condition that has an interval waits until the usual ones are precise.
-    let usual = |set: &SetStanding| set.open && !set.beside && set.ranked.is_some_and(|width| width > goal.precision);
-    let waits = |set: &SetStanding| set.beside && set.launches >= LEAST_LAUNCHES && sets.iter().any(usual);
-    let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open && !waits(&sets[set])).collect();
+    let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open).collect();
     let widest = |width: &dyn Fn(usize) -> f64| open.iter().copied().max_by(|&a, &b| width(a).total_cmp(&width(b)));
     let Some(widest_ranked) = widest(&|set| sets[set].ranked.unwrap_or(0.0)) else {
         return NextBlock::End(Reason::NothingOpen);
@@ -79,6 +76,13 @@ fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent
     if let Some(set) = due.min_by_key(|&set| sets[set].launches) {
         return block(set);
     }
+    let left_s = goal.budget_seconds - spent_s;
+    let wide = |set: &&usize| sets[**set].ranked.is_none_or(|width| width > goal.precision);
+    let behind = open.iter().filter(wide).filter_map(|&set| Some((sets[set].had?, set)));
+    let fits = |&(_, set): &(f64, usize)| sets[set].next_s <= left_s;
+    if let Some((_, set)) = behind.filter(fits).min_by(|(a, _), (b, _)| a.total_cmp(b)) {
+        return block(set);
+    }
     match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {
         NextStep::Continue { group } => block(open[group]),
         // The rest of the time is spent: intervals narrow even if the target is out of reach.
@@ -88,7 +92,6 @@ fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent
             if let Some(&set) = open.iter().find(|&&set| sets[set].launches < min_launches) {
                 return NextBlock::Block { set, whole: true };
             }
-            let left_s = goal.budget_seconds - spent_s;
             let set = widest(&|set| sets[set].others.unwrap_or(0.0)).unwrap_or(widest_ranked);
             let wide = sets[set].others.is_some_and(|width| width > OTHERS_WIDTH * goal.precision);
             if wide && sets[set].next_s < left_s {

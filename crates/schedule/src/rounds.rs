@@ -2,7 +2,7 @@
 
 use crate::action::{Action, Why};
 use crate::constants::{
-    CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
+    CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
     TIMING_ROUNDS,
 };
 use crate::{block::ComparisonSet, view::View};
@@ -41,12 +41,11 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
     let begun = groups.iter().any(|&g| matches!(view.stage(g), Stage::Sized { rounds: 2.., .. }));
     let is_open = |&g: &usize| view.is_alive(g) && matches!(view.stage(g), Stage::Piloted(_));
     let open: Vec<usize> = groups.into_iter().filter(is_open).collect();
-    let (beside, usual): (Vec<usize>, Vec<usize>) = open.iter().partition(|&&group| view.is_neighbor(group));
-    let one_round_s = |groups: &[usize]| groups.iter().map(|&g| view.one_round_s(g)).sum::<f64>();
+    let usual: Vec<usize> = open.iter().copied().filter(|&group| !view.is_neighbor(group)).collect();
+    let one_round_s: f64 = usual.iter().map(|&group| view.one_round_s(group)).sum();
     let adjustable = usual.iter().filter(|&&g| !view.group(g).fresh).count().max(1) as f64;
-    // Neighboring conditions have their few launches; the rest of the time is the usual ones'.
-    let left_s = (until_s - view.spent_s) * PLANNED_SHARE - NEIGHBOR.0 * one_round_s(&beside);
-    let spare_s = |launches: f64| (left_s / launches - one_round_s(&usual)) / adjustable;
+    let left_s = (until_s - view.spent_s) * PLANNED_SHARE;
+    let spare_s = |launches: f64| (left_s / launches - one_round_s) / adjustable;
     let plan = &view.state.plan;
     let (most_s, fewest_s) =
         (spare_s(PLANNED_LAUNCHES.max(f64::from(plan.min_launches))), spare_s(f64::from(plan.max_launches)));
@@ -88,7 +87,8 @@ fn between(round_s: f64, worth: f64, fewest_s: f64, most_s: f64) -> u32 {
     worth.max(within(fewest_s)).min(within(most_s)).min(MOST_ROUNDS) as u32
 }
 
-/// Fewer rounds if launches take longer than their pilot and those of an interval would not fit. Only times decide this.
+/// Fewer rounds if launches take longer than their pilot and those of an interval would not fit. Only times decide this, those
+/// of the quicker of two blocks at the least: rounds that one slow launch took away would be missed in all others.
 pub(crate) fn shortened(view: &View, sets: &[ComparisonSet], until_s: f64) -> Vec<Action> {
     let lacking = |set: &ComparisonSet| LEAST_LAUNCHES.saturating_sub(set.blocks as usize) as f64;
     let needed_s: f64 = sets.iter().map(|set| lacking(set) * set.next_s(view)).sum();
@@ -96,7 +96,7 @@ pub(crate) fn shortened(view: &View, sets: &[ComparisonSet], until_s: f64) -> Ve
     if needed_s <= left_s || left_s <= 0.0 {
         return Vec::new();
     }
-    let open = sets.iter().filter(|set| set.blocks > 0 && lacking(set) > 0.0).flat_map(|set| &set.launch_groups);
+    let open = sets.iter().filter(|set| set.blocks > 1 && lacking(set) > 0.0).flat_map(|set| &set.launch_groups);
     let shorter = open.filter_map(|&launch_group| {
         let Stage::Sized { rounds, warmup_rounds, .. } = view.stage(launch_group) else { return None };
         let fewer = (f64::from(rounds) * left_s / needed_s).floor().max(1.0) as u32;

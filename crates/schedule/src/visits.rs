@@ -4,20 +4,21 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, USUAL, VISITS};
+use crate::constants::{LONGER, PLANNED_SHARE, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
-use crate::rounds::{Sizing, shortened, worth};
+use crate::rounds::{Sizing, shortened};
 use crate::{Shared, Task, batch::BatchCalibration, names, view::View};
 use record::decision::{Ending, LeftOut, Reason, Width};
 use record::state::Stage;
-use stats::stopping::StoppingGoal;
+use stats::{interval::LEAST_LAUNCHES, stopping::StoppingGoal};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
 pub(crate) struct Tour {
     stop: Stop,
     weights: Vec<f64>,
+    extra_s: Option<f64>,
     visits: Visits,
     spent_s: Vec<f64>,
     begun_s: f64,
@@ -55,7 +56,7 @@ impl Tour {
                 }
                 Stop::Pilots => (Stop::Share, None),
                 Stop::Share => {
-                    self.weights = weights(view, &names);
+                    (self.weights, self.extra_s) = weights(view, &names);
                     self.spent_s = vec![0.0; names.len()];
                     let least_first = !view.state.plan.first_look && names.len() > 1;
                     (if least_first { Stop::Least(0) } else { self.first_visit(view) }, None)
@@ -121,7 +122,8 @@ impl Tour {
         }
         let next = if place + 1 < names.len() { Stop::Visit(visit, place + 1) } else { Stop::Visit(visit + 1, 0) };
         let (planned_s, visit_s) = self.visits.time(visit, place, self.spent_s[place], view.left_s().max(0.0));
-        let until = Until { planned_s: view.spent_s + planned_s, visit_s: view.spent_s + visit_s };
+        let (planned_s, visit_s) = (view.spent_s + planned_s, view.spent_s + visit_s);
+        let until = Until { planned_s, visit_s, extra_s: self.extra_s };
         let task = Visit::new(view, &names[place], until, Policy::Precise, false);
         (next, Some(at(shared, place, names, task)))
     }
@@ -133,37 +135,19 @@ fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step
     StepResult::After(vec![Task::Visit(visit)])
 }
 
-/// The shares of the budget: each experiment's need, or its jobs' sizes; in the overview what the pilots showed.
-fn weights(view: &View, names: &[String]) -> Vec<f64> {
+/// The shares of the budget: each experiment's need, or its jobs' sizes. In the overview every question has its least launches
+/// and a share of the rest, which is the second figure.
+fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
     let plan = &view.state.plan;
     if !plan.first_look {
         let needed: Vec<f64> = plan.experiments.iter().map(|experiment| experiment.needed_s()).collect();
         let fits = needed.iter().sum::<f64>() <= view.state.budget_s;
-        return if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() };
+        return (if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() }, None);
     }
-    let needs: Vec<(f64, f64)> = names.iter().map(|name| needs_s(view, name)).collect();
-    let (least_s, worth_s) = needs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    // Everything has its least; the rest goes to the rounds that make a launch worth its start.
-    let share = ((view.left_s() * PLANNED_SHARE - least_s) / (worth_s - least_s).max(1e-9)).max(0.0);
-    needs.into_iter().map(|(least_s, worth_s)| least_s + share * (worth_s - least_s) + 1e-3).collect()
-}
-
-/// The planned launches of an experiment in seconds: with one round each, and with as many as are worth their start.
-fn needs_s(view: &View, experiment: &str) -> (f64, f64) {
-    let alive = view.groups_of(experiment).into_iter().filter(|&group| view.is_alive(group));
-    let each = alive.map(|group| {
-        let (cost, warmup) = (view.cost(group), view.warmup_rounds(group));
-        let worth_s = if view.is_neighbor(group) {
-            NEIGHBOR.0 * cost.launch_s(warmup + 1)
-        } else if view.group(group).fresh {
-            USUAL.1 * cost.launch_s(1)
-        } else {
-            USUAL.0.max(PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32))
-        };
-        let launches = if view.is_neighbor(group) { NEIGHBOR.0 } else { PLANNED_LAUNCHES };
-        (launches * cost.launch_s(warmup + 1), worth_s)
-    });
-    each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    let needs: Vec<(f64, f64)> = names.iter().map(|name| ComparisonSet::needs_of(view, name, false)).collect();
+    let (least_s, shares) = needs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let extra_s = ((view.left_s() * PLANNED_SHARE - least_s) / shares.max(1e-9)).max(0.0);
+    (needs.into_iter().map(|(least_s, shares)| least_s + extra_s * shares + 1e-3).collect(), Some(extra_s))
 }
 
 /// The comparisons that were left out, the shortest last, whichever experiment they are of. Guessed by size before a pilot;
@@ -256,11 +240,14 @@ impl Visit {
         if !self.prepared {
             self.prepared = true;
             let (name, until_s) = (&self.experiment, self.until.planned_s);
+            // What neighboring conditions need is not there for the rounds of the usual one.
+            let (least_s, shares) = ComparisonSet::needs_of(view, name, true);
+            let beside_s = self.until.extra_s.map_or(0.0, |extra_s| least_s + shares * extra_s);
             let room = Room::of_experiment(view, until_s, self.retry);
             return StepResult::After(vec![
                 Task::Pilots(Pilots::new(view, name, room)),
                 Task::Calibration(BatchCalibration::new(name, until_s)),
-                Task::Sizing(Sizing::Precision { experiment: name.clone(), until_s }),
+                Task::Sizing(Sizing::Precision { experiment: name.clone(), until_s: until_s - beside_s }),
             ]);
         }
         let sets = self.sets.get_or_insert_with(|| ComparisonSet::all(view, &self.experiment));
@@ -287,8 +274,7 @@ impl Visit {
         let plan = &view.state.plan;
         self.widths = view.forecast.widths(view.state, &self.experiment);
         shared.finished = precise(&self.widths, plan.precision);
-        let later = self.until.visit_s < self.until.planned_s;
-        let standing: Vec<_> = sets.iter().map(|set| standing(view, set, &self.widths, later)).collect();
+        let standing: Vec<_> = sets.iter().map(|set| standing(view, set, &self.widths, self.until)).collect();
         let ranked = self.widths.iter().filter(|width| width.ranked);
         let launches = sets.iter().map(|set| set.blocks as usize).min().unwrap_or(0);
         shared.position.reached = Some((launches, ranked.map(|width| width.half_width).fold(0.0, f64::max)));
@@ -341,21 +327,26 @@ fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
     narrow.map(|width| width.cell).filter(|&cell| !stays(cell)).collect()
 }
 
-/// `later` is true in a visit that others follow.
-fn standing(view: &View, set: &ComparisonSet, widths: &[Width], later: bool) -> SetStanding {
+fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) -> SetStanding {
     let widest = |ranked: bool| {
         let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, &[width.cell]));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
-    let beside = set.launch_groups.iter().any(|&group| view.is_neighbor(group));
+    let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
+    let had = |extra_s: f64| {
+        let (least_s, share) = set.needs(view);
+        // Launches of a neighbor come one after the other through all visits, also the least ones.
+        let lacks = launches < LEAST_LAUNCHES && !(beside && later);
+        let part = launches as f64 * set.next_s(view) / (least_s + share * extra_s).max(1e-6);
+        if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { part }
+    };
     SetStanding {
-        // One launch of a neighbor in each visit, so that none has all of its launches at one time.
-        open: set.is_open(view) && !(beside && later && set.block_s.is_some()),
+        open: set.is_open(view),
         due: later && set.block_s.is_none(),
-        launches: set.blocks as usize,
+        launches,
         next_s: set.next_s(view),
-        ranked: widest(true).map(|width| if beside { width / NEIGHBOR.1 } else { width }),
+        ranked: widest(true),
         others: widest(false).filter(|_| !beside),
-        beside,
+        had: until.extra_s.map(had),
     }
 }

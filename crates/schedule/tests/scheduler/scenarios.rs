@@ -68,7 +68,7 @@ fn the_overview_measures_the_usual_condition_with_more_weight_than_its_neighbors
         })
     };
     let [usual, neighbor] = seconds(true);
-    assert!(usual >= 3.0 * neighbor, "{usual} and {neighbor} s");
+    assert!(usual >= 2.0 * neighbor, "{usual} and {neighbor} s");
     let [usual, neighbor] = seconds(false);
     assert!(usual < 2.0 * neighbor, "a run that names its values weighs them alike: {usual} and {neighbor} s");
 }
@@ -305,13 +305,14 @@ fn launches_of_visits(spread: f64) -> Vec<[usize; 2]> {
 }
 
 #[test]
-fn an_overview_launches_every_comparison_in_every_visit_and_a_neighbor_once() {
+fn an_overview_launches_every_comparison_in_every_visit_and_a_neighbor_less_often() {
     for (spread, precise) in [(0.0, true), (0.4, false)] {
         let visits = launches_of_visits(spread);
         // In the last of six visits nothing is launched that is precise.
         assert_eq!(visits.len(), if precise { 5 } else { 6 }, "{visits:?}");
-        assert!(visits[..4].iter().all(|[usual, neighbor]| *usual >= 1 && *neighbor == 1), "{visits:?}");
+        assert!(visits[..4].iter().all(|[usual, neighbor]| *usual >= 1 && *neighbor >= 1), "{visits:?}");
         assert_eq!(visits[1..4].iter().all(|[usual, _]| *usual == 1), precise, "{visits:?}");
+        assert!(precise || visits.iter().all(|[usual, neighbor]| usual > neighbor), "{visits:?}");
     }
 }
 

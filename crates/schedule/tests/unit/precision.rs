@@ -7,7 +7,7 @@ fn next(sets: &[SetStanding], spent_s: f64) -> NextBlock {
 }
 
 fn set(launches: usize, ranked: f64, others: f64) -> SetStanding {
-    SetStanding { open: true, due: false, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), beside: false }
+    SetStanding { open: true, due: false, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), had: None }
 }
 
 #[test]
@@ -21,12 +21,15 @@ fn ranked_ratios_come_first_and_others_take_part_in_one_launch_of_three() {
 }
 
 #[test]
-fn a_neighboring_condition_waits_until_the_usual_ones_are_precise() {
+fn in_the_overview_what_had_the_least_of_its_time_comes_next() {
+    let next = |sets: &[SetStanding], precision| {
+        Policy::Precise.choose(&StoppingGoal { precision, ..GOAL }, LEAST_LAUNCHES, sets, 10.0)
+    };
     let block = |set| NextBlock::Block { set, whole: false };
-    let beside = |launches, ranked| SetStanding { beside: true, ..set(launches, ranked, 0.0) };
-    assert_eq!(next(&[set(7, 0.02, 0.0), beside(7, 0.9)], 10.0), block(0));
-    assert_eq!(next(&[set(7, 0.009, 0.0), beside(7, 0.9)], 10.0), block(1));
-    assert_eq!(next(&[set(7, 0.02, 0.0), beside(2, 0.9)], 10.0), NextBlock::Block { set: 1, whole: true }, "no interval yet");
+    let had = |had, next_s| SetStanding { had: Some(had), next_s, ..set(7, 0.1, 0.0) };
+    assert_eq!(next(&[had(0.5, 1.0), had(0.4, 1.0), had(0.9, 1.0)], 0.0), block(1));
+    assert_eq!(next(&[had(0.5, 1.0), had(0.4, 51.0)], 0.0), block(0), "no time for it");
+    assert_eq!(next(&[had(0.5, 1.0), SetStanding { ranked: Some(0.001), ..had(0.4, 1.0) }], 0.01), block(0), "it is precise");
 }
 
 #[test]
