@@ -17,9 +17,8 @@ use record::{kind::Kind, outcome::Status, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
 use schedule::command::MOST_PAIRS;
-use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, io::Read};
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;

@@ -1,7 +1,6 @@
 //! Fewer combinations of values than all of them, in which every three values meet that meet in any.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 type Parameters = BTreeMap<String, String>;
 

@@ -10,13 +10,12 @@ use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, set_child_subreaper, waitpid,
 };
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use std::{collections::BTreeSet, ffi::OsString};
 
 /// Time for the other side, or a worker that was asked to end.
 const GRACE: Duration = Duration::from_secs(2);

@@ -11,9 +11,8 @@ pub const COUNTED: i32 = -3;
 pub struct LaunchRecord {
     pub launch: usize,
     pub launch_group: usize,
-    /// Replicate; negative for pilots (−1), calibrations (−2) and counted launches (−3), whose times are not
-    /// judged. The pilot of a long
-    /// job may be replicate 0.
+    /// Replicate; negative for pilots (−1), calibrations (−2) and counted launches (−3), whose times are not judged. The pilot
+    /// of a long job may be replicate 0.
     pub block: i32,
     /// Indices of its cells in the plan, in the order of the request.
     pub cells: Vec<usize>,

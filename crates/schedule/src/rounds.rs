@@ -5,9 +5,8 @@ use crate::constants::{
     CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
     TIMING_ROUNDS,
 };
-use crate::{block::ComparisonSet, view::View};
+use crate::view::View;
 use record::state::{LaunchCost, Stage};
-use stats::interval::LEAST_LAUNCHES;
 
 /// Fixes the rounds of what a pilot has shown: of an experiment until a time in seconds, or of all for claims.
 #[derive(Debug)]
@@ -85,26 +84,6 @@ fn cheap(cost: LaunchCost, warmup_rounds: u32) -> u32 {
 fn between(round_s: f64, worth: f64, fewest_s: f64, most_s: f64) -> u32 {
     let within = |seconds: f64| 1.0 + (seconds / round_s.max(1e-6)).max(0.0);
     worth.max(within(fewest_s)).min(within(most_s)).min(MOST_ROUNDS) as u32
-}
-
-/// Fewer rounds if launches take longer than their pilot and those of an interval would not fit. Only times decide this, those
-/// of the quicker of two blocks at the least: rounds that one slow launch took away would be missed in all others.
-pub(crate) fn shortened(view: &View, sets: &[ComparisonSet], until_s: f64) -> Vec<Action> {
-    let lacking = |set: &ComparisonSet| LEAST_LAUNCHES.saturating_sub(set.blocks as usize) as f64;
-    let needed_s: f64 = sets.iter().map(|set| lacking(set) * set.next_s(view)).sum();
-    let left_s = (until_s - view.spent_s) * PLANNED_SHARE;
-    if needed_s <= left_s || left_s <= 0.0 {
-        return Vec::new();
-    }
-    let open = sets.iter().filter(|set| set.blocks > 1 && lacking(set) > 0.0).flat_map(|set| &set.launch_groups);
-    let shorter = open.filter_map(|&launch_group| {
-        let Stage::Sized { rounds, warmup_rounds, .. } = view.stage(launch_group) else { return None };
-        let fewer = (f64::from(rounds) * left_s / needed_s).floor().max(1.0) as u32;
-        let fewer = fewer.max(cheap(view.cost(launch_group), warmup_rounds));
-        let action = Action::FixRounds { launch_group, rounds: fewer, warmup_rounds, why: Why::TooSlow };
-        (fewer < rounds).then_some(action)
-    });
-    shorter.collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
 use crate::constants::{LONGER, PLANNED_SHARE, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
-use crate::rounds::{Sizing, shortened};
+use crate::rounds::Sizing;
 use crate::{Shared, Task, batch::BatchCalibration, names, view::View};
 use record::decision::{Ending, LeftOut, Reason, Width};
 use record::state::Stage;
@@ -260,10 +260,6 @@ impl Visit {
                     return StepResult::Done;
                 }
                 Next::Complete => self.block = None,
-            }
-            let shorter = shortened(view, sets, self.until.planned_s);
-            if !shorter.is_empty() {
-                return StepResult::After(vec![Task::Decisions(shorter)]);
             }
         }
         self.choose(view, shared)

@@ -1,8 +1,7 @@
 //! One cell's figures, and its launches as they are written down: a column a value instead of a row a launch.
 
 use super::group::{Estimate, Levels, Verdict};
-use crate::method::Role;
-use crate::outcome::Outcome;
+use crate::{method::Role, outcome::Outcome};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
