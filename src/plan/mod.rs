@@ -4,7 +4,6 @@ pub mod advice;
 mod build;
 pub mod catalog;
 pub mod claims;
-mod covering;
 mod groups;
 pub mod input;
 pub mod kept;

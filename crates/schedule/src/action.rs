@@ -46,8 +46,6 @@ pub enum Why {
     WorthItsStart,
     /// A run of claims prefers more launches.
     MoreLaunches,
-    /// Launches take longer than the pilot, and those of an interval must fit.
-    TooSlow,
 }
 
 impl Action {
@@ -58,7 +56,6 @@ impl Action {
                 let why = match why {
                     Why::WorthItsStart => "a launch is worth its start, and about ten of every group fit into the budget",
                     Why::MoreLaunches => "a launch is worth its start; more launches say more than longer ones",
-                    Why::TooSlow => "launches take longer than the pilot promised, and six must fit",
                 };
                 (why, DecisionKind::Rounds { launch_group, rounds, warmup_rounds })
             }

@@ -17,8 +17,10 @@ use record::{
     summary::Summary, transcript,
 };
 use stats::{t::naive, verdicts::MARGIN};
+use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{collections::BTreeMap, io::BufReader, path::Path};
 
 /// Needs of every run.
 pub struct TestBench<'a> {
