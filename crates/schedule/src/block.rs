@@ -9,7 +9,6 @@ use stats::interval::LEAST_LAUNCHES;
 pub(crate) struct ComparisonSet {
     pub launch_groups: Vec<usize>,
     pub blocks: u32,
-    /// The shortest of its blocks in this visit.
     pub block_s: Option<f64>,
 }
 
@@ -30,22 +29,12 @@ impl ComparisonSet {
         view.compared(experiment, sized).into_iter().map(set).collect()
     }
 
-    /// The seconds of the least launches of an experiment's sets, of one round each, and their shares of the overview's other
-    /// time: those of all sets, or of neighboring conditions.
-    pub fn needs_of(view: &View, experiment: &str, neighbors: bool) -> (f64, f64) {
-        let groups = view.groups_of(experiment).into_iter();
-        let counts = groups.filter(|&group| view.is_alive(group) && (!neighbors || view.is_neighbor(group)));
-        let sets = view.compared(experiment, counts).into_iter();
-        let needs = sets.map(|launch_groups| ComparisonSet { launch_groups, blocks: 0, block_s: None }.needs(view));
-        needs.fold((0.0, 0.0), |sum, set| (sum.0 + set.0, sum.1 + set.1))
-    }
-
     /// Tells whether it may be launched again.
     pub fn is_open(&self, view: &View) -> bool {
         self.blocks < view.state.plan.max_launches && self.launch_groups.iter().any(|&group| view.is_alive(group))
     }
 
-    /// The forecast of its next block, in seconds: the shortest one, or the sum of its launches.
+    /// The forecast of its next block, in seconds: the last one, or the sum of its launches.
     pub fn next_s(&self, view: &View) -> f64 {
         let forecast_s = || self.launch_groups.iter().map(|&group| view.launch_s(group)).sum::<f64>();
         self.block_s.unwrap_or_else(forecast_s).max(1e-6)
@@ -56,11 +45,19 @@ impl ComparisonSet {
         self.launch_groups.iter().any(|&group| view.is_neighbor(group))
     }
 
-    /// The same of this set.
+    /// The seconds of its least launches, of one round each, and its share of the overview's other time; a usual condition's is 1.
     pub fn needs(&self, view: &View) -> (f64, f64) {
         let one_s = |&group: &usize| view.cost(group).launch_s(view.warmup_rounds(group) + 1);
         let one_s: f64 = self.launch_groups.iter().filter(|&&group| view.is_alive(group)).map(one_s).sum();
         (LEAST_LAUNCHES as f64 * one_s, if self.is_neighbor(view) { NEIGHBOR } else { 1.0 })
+    }
+
+    /// The [needs](ComparisonSet::needs) of an experiment's sets together, of the launch groups that count.
+    pub fn needs_of(view: &View, experiment: &str, counts: impl Fn(usize) -> bool) -> (f64, f64) {
+        let groups = view.groups_of(experiment).into_iter().filter(|&group| view.is_alive(group) && counts(group));
+        let sets = view.compared(experiment, groups).into_iter();
+        let needs = sets.map(|launch_groups| ComparisonSet { launch_groups, blocks: 0, block_s: None }.needs(view));
+        needs.fold((0.0, 0.0), |sum, set| (sum.0 + set.0, sum.1 + set.1))
     }
 
     /// Tells whether it has one of these cells.
@@ -134,8 +131,7 @@ impl LaunchBlock {
             return Next::Launch(Launch { launch_group, block: signed, rounds, warmup_rounds, at_most_s: None });
         }
         set.blocks += 1;
-        let seconds = Some(view.spent_s - self.begun_s).filter(|seconds| *seconds > 0.0);
-        set.block_s = seconds.map(|seconds| set.block_s.map_or(seconds, |before| before.min(seconds)));
+        set.block_s = Some(view.spent_s - self.begun_s).filter(|seconds| *seconds > 0.0);
         Next::Complete
     }
 }

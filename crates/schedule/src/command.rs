@@ -87,7 +87,7 @@ impl CommandScheduler {
         let is_profile = plan.kind == Kind::Profile;
         let needed = if is_profile || plan.budget_s.is_none() { LEAST_LAUNCHES } else { 0 };
         let ranked = (moment.half_width)();
-        let set = SetStanding { open: true, due: false, launches: blocks, next_s, ranked, others: None, had: None };
+        let set = SetStanding { open: true, due: false, launches: blocks, next_s, ranked, others: None, progress: None };
         self.reached = Some((blocks, set.ranked, left_s.max(next_s * needed.saturating_sub(blocks) as f64)));
         let goal = StoppingGoal { precision: plan.precision, budget_seconds: budget_s };
         let least = if is_profile { FULL_BLOCKS } else { 0 };

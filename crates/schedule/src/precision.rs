@@ -16,8 +16,8 @@ pub(crate) struct SetStanding {
     pub ranked: Option<f64>,
     /// The widest other half-width.
     pub others: Option<f64>,
-    /// In the overview, the part of its time that it has had; below zero if it lacks launches and comes first.
-    pub had: Option<f64>,
+    /// In the overview, the launched part of its time; below zero if it lacks launches and comes first.
+    pub progress: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent
     }
     let left_s = goal.budget_seconds - spent_s;
     let wide = |set: &&usize| sets[**set].ranked.is_none_or(|width| width > goal.precision);
-    let behind = open.iter().filter(wide).filter_map(|&set| Some((sets[set].had?, set)));
+    let behind = open.iter().filter(wide).filter_map(|&set| Some((sets[set].progress?, set)));
     let fits = |&(_, set): &(f64, usize)| sets[set].next_s <= left_s;
     if let Some((_, set)) = behind.filter(fits).min_by(|(a, _), (b, _)| a.total_cmp(b)) {
         return block(set);

@@ -67,7 +67,7 @@ fn claims(view: &View, group: usize) -> u32 {
 }
 
 /// The rounds with which a launch is worth its start.
-pub(crate) fn worth(cost: LaunchCost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
+fn worth(cost: LaunchCost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
     let round_s = cost.round_s.max(1e-6);
     let short = if round_s < SHORT_ROUND_S { rule.short } else { 1.0 };
     let rounds = (rule.worth * cost.launch_s(warmup_rounds) / round_s).max(short);

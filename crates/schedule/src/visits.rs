@@ -144,7 +144,7 @@ fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
         let fits = needed.iter().sum::<f64>() <= view.state.budget_s;
         return (if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() }, None);
     }
-    let needs: Vec<(f64, f64)> = names.iter().map(|name| ComparisonSet::needs_of(view, name, false)).collect();
+    let needs: Vec<(f64, f64)> = names.iter().map(|name| ComparisonSet::needs_of(view, name, |_| true)).collect();
     let (least_s, shares) = needs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let extra_s = ((view.left_s() * PLANNED_SHARE - least_s) / shares.max(1e-9)).max(0.0);
     (needs.into_iter().map(|(least_s, shares)| least_s + extra_s * shares + 1e-3).collect(), Some(extra_s))
@@ -241,7 +241,7 @@ impl Visit {
             self.prepared = true;
             let (name, until_s) = (&self.experiment, self.until.planned_s);
             // What neighboring conditions need is not there for the rounds of the usual one.
-            let (least_s, shares) = ComparisonSet::needs_of(view, name, true);
+            let (least_s, shares) = ComparisonSet::needs_of(view, name, |group| view.is_neighbor(group));
             let beside_s = self.until.extra_s.map_or(0.0, |extra_s| least_s + shares * extra_s);
             let room = Room::of_experiment(view, until_s, self.retry);
             return StepResult::After(vec![
@@ -329,7 +329,7 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         mine.map(|width| width.half_width).reduce(f64::max)
     };
     let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
-    let had = |extra_s: f64| {
+    let progress = |extra_s: f64| {
         let (least_s, share) = set.needs(view);
         // Launches of a neighbor come one after the other through all visits, also the least ones.
         let lacks = launches < LEAST_LAUNCHES && !(beside && later);
@@ -343,6 +343,6 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         next_s: set.next_s(view),
         ranked: widest(true),
         others: widest(false).filter(|_| !beside),
-        had: until.extra_s.map(had),
+        progress: until.extra_s.map(progress),
     }
 }

@@ -74,6 +74,23 @@ fn the_overview_measures_the_usual_condition_with_more_weight_than_its_neighbors
 }
 
 #[test]
+fn in_the_overview_a_cheap_question_has_as_much_time_as_a_dear_one() {
+    let two = plan(|p| {
+        add_experiment(p, "dear");
+        let dear = p.cells.iter_mut().map(|planned| &mut planned.cell).filter(|cell| cell.experiment == "dear");
+        dear.filter(|cell| cell.method == "populate-write").for_each(|cell| cell.method = "slow".to_owned());
+        (p.first_look, p.budget_s, p.max_launches, p.precision) = (true, 150.0, 4000, 0.0);
+    });
+    let done = Machine::new(&[("populate-write", Manner::Takes(7e5, 0.2)), ("slow", Manner::Takes(3e8, 0.2))]).run(two);
+    let seconds = ["fault", "dear"].map(|experiment| {
+        let mine = |group: usize| done.state.launch_groups[group].experiment == experiment;
+        done.records.iter().filter(|r| r.block >= 0 && mine(r.launch_group)).map(|r| r.wall_s).sum::<f64>()
+    });
+    // The six least launches of the dear one come beside it.
+    assert!(seconds[0] < seconds[1] && seconds[1] < 2.0 * seconds[0], "{seconds:?}");
+}
+
+#[test]
 fn a_precise_method_leaves_the_launches_and_its_baseline_stays() {
     let third = plan(|p| {
         add_method(p, "wild");

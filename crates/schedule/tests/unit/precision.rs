@@ -7,7 +7,7 @@ fn next(sets: &[SetStanding], spent_s: f64) -> NextBlock {
 }
 
 fn set(launches: usize, ranked: f64, others: f64) -> SetStanding {
-    SetStanding { open: true, due: false, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), had: None }
+    SetStanding { open: true, due: false, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others), progress: None }
 }
 
 #[test]
@@ -26,10 +26,14 @@ fn in_the_overview_what_had_the_least_of_its_time_comes_next() {
         Policy::Precise.choose(&StoppingGoal { precision, ..GOAL }, LEAST_LAUNCHES, sets, 10.0)
     };
     let block = |set| NextBlock::Block { set, whole: false };
-    let had = |had, next_s| SetStanding { had: Some(had), next_s, ..set(7, 0.1, 0.0) };
-    assert_eq!(next(&[had(0.5, 1.0), had(0.4, 1.0), had(0.9, 1.0)], 0.0), block(1));
-    assert_eq!(next(&[had(0.5, 1.0), had(0.4, 51.0)], 0.0), block(0), "no time for it");
-    assert_eq!(next(&[had(0.5, 1.0), SetStanding { ranked: Some(0.001), ..had(0.4, 1.0) }], 0.01), block(0), "it is precise");
+    let launched = |progress, next_s| SetStanding { progress: Some(progress), next_s, ..set(7, 0.1, 0.0) };
+    assert_eq!(next(&[launched(0.5, 1.0), launched(0.4, 1.0), launched(0.9, 1.0)], 0.0), block(1));
+    assert_eq!(next(&[launched(0.5, 1.0), launched(0.4, 51.0)], 0.0), block(0), "no time for it");
+    assert_eq!(
+        next(&[launched(0.5, 1.0), SetStanding { ranked: Some(0.001), ..launched(0.4, 1.0) }], 0.01),
+        block(0),
+        "it is precise"
+    );
 }
 
 #[test]
