@@ -45,7 +45,7 @@ impl ComparisonSet {
         self.launch_groups.iter().any(|&group| view.is_neighbor(group))
     }
 
-    /// The seconds of its least launches, of one round each, and its share of the overview's other time; a usual condition's is 1.
+    /// The seconds of its least launches, of one round each, and its share of the overview's other time (a usual condition: 1).
     pub fn needs(&self, view: &View) -> (f64, f64) {
         let one_s = |&group: &usize| view.cost(group).launch_s(view.warmup_rounds(group) + 1);
         let one_s: f64 = self.launch_groups.iter().filter(|&&group| view.is_alive(group)).map(one_s).sum();
