@@ -8,7 +8,7 @@ use record::{advice::Fingerprint, machine::files::Files, sizes::Here};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
-use std::{cell::RefCell, collections::BTreeMap, process::Stdio};
+use std::{cell::RefCell, collections::BTreeMap, process::Stdio, time::Duration};
 
 #[cfg(test)]
 #[path = "../../tests/unit/machine/fixture.rs"]
@@ -121,6 +121,7 @@ const LEAST_TOP: u64 = 64 << 20;
 const MOST_BYTES: u64 = 1 << 20;
 /// The largest step of all: to walk further takes seconds.
 const MOST_TOP: u64 = 1 << 30;
+const JUST_BEFORE: Duration = Duration::from_secs(600);
 
 /// The largest step: twice the reported last cache, and no more than a quarter of the memory that is available.
 fn top(reported: Option<u64>, available: u64) -> u64 {
@@ -142,14 +143,18 @@ fn ladder_file(identity: &Identity) -> Option<String> {
     Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[key.as_bytes()])[..16]))
 }
 
-/// Latency sweep of this boot.
-pub fn kept_ladder(identity: &Identity) -> Option<Ladder> {
-    let bytes = worker::private_cache("").ok()?.read(ladder_file(identity)?, MOST_BYTES).ok()?;
-    serde_json::from_slice(&bytes).ok()
+/// Latency sweep of this boot, unless it is older.
+pub fn kept_ladder(identity: &Identity, most: Duration) -> Option<Ladder> {
+    let (file, bytes) = worker::private_cache("").ok()?.read_open(ladder_file(identity)?, MOST_BYTES).ok()?;
+    let is_old = file.metadata().ok()?.modified().ok()?.elapsed().is_ok_and(|age| age > most);
+    serde_json::from_slice(&bytes).ok().filter(|_| !is_old)
 }
 
-/// Looks now, and keeps what is seen where that is possible.
+/// Looks now, and keeps what is seen where that is possible; what was seen just before is as good.
 pub fn look_at_caches(environment: &Environment) -> Result<Ladder> {
+    if let Some(ladder) = kept_ladder(&environment.identity, JUST_BEFORE) {
+        return Ok(ladder);
+    }
     let ladder = measure(environment.cpu.last_level_cache().and_then(|c| c.size_bytes))?;
     let (cache, text) = (worker::private_cache(""), serde_json::to_vec(&ladder));
     if let (Some(name), Ok(cache), Ok(text)) = (ladder_file(&environment.identity), cache, text) {

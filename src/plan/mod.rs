@@ -4,6 +4,7 @@ pub mod advice;
 mod build;
 pub mod catalog;
 pub mod claims;
+mod covering;
 mod groups;
 pub mod input;
 pub mod kept;

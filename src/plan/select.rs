@@ -1,6 +1,6 @@
 //! Methods and workers named by a user, and every combination of the values of their parameters.
 
-use super::{catalog, states, wish::Wish};
+use super::{catalog, covering::covering, states, wish::Wish};
 use crate::worker::{self, Worker};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
@@ -147,7 +147,7 @@ pub fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &
     }
 }
 
-/// Every combination of the values of a method's keys.
+/// Every combination of the values of a method's keys; in a check, as many as let every three values meet.
 pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTreeMap<String, String>>> {
     let mut combinations = vec![BTreeMap::new()];
     for (key, kind) in &method.keys {
@@ -187,7 +187,7 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
     let is_set = |key: &str| (key != STATE || !wish.conditions) && wish.settings.iter().any(|(k, _)| k == key);
     let most = usize::from(wish.conditions);
     combinations.retain(|combination| experiment.unusual(combination).filter(|key| !is_set(key)).count() <= most);
-    Ok(combinations)
+    Ok(if wish.sizes == ParameterList::Check { covering(combinations) } else { combinations })
 }
 
 /// Each combination with each of these values of one key.

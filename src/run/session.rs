@@ -13,7 +13,7 @@ use record::{
     decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight, plan::Plan, state::State,
     summary::Summary,
 };
-use std::{collections::BTreeMap, num::NonZero, panic::resume_unwind, path::Path, thread};
+use std::{collections::BTreeMap, num::NonZero, panic::resume_unwind, path::Path, thread, time::Duration};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
@@ -129,7 +129,7 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 /// This machine as a run finds it.
 fn described(budget_s: f64) -> Environment {
     let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
-    environment.cpu.ladder = machine::kept_ladder(&environment.identity);
+    environment.cpu.ladder = machine::kept_ladder(&environment.identity, Duration::MAX);
     if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true) {
         // Where it cannot be looked, what is told has to do.
         environment.cpu.ladder = machine::look_at_caches(&environment).ok();

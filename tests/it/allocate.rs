@@ -1,6 +1,7 @@
 //! The `allocate` methods, and the published job of `fault`, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::place::Place;
+use crate::support::sides::conforms;
 use crate::support::skips::skip;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -54,17 +55,7 @@ fn facts(transcript: &Transcript, slot: u32) -> BTreeMap<&str, &str> {
 
 #[test]
 fn every_method_conforms() {
-    let cache = tempfile::tempdir().unwrap();
-    let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
-    let output = command
-        .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
-        .env("PAGEWISE_LOCK", cache.path())
-        .args(["check", "allocate"])
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && !text.contains("REJECTED"), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("allocate/malloc-zero@c-O0") && text.contains("allocate/aligned-thp@c-O3"), "{text}");
+    conforms("allocate", &["allocate/malloc-zero@c-O0", "allocate/aligned-thp@c-O3"]);
 }
 
 #[test]

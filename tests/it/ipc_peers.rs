@@ -1,7 +1,7 @@
 //! A side that dies or hangs in the middle of `message`, either of the two, in C and in Java: the cell fails within the time
 //! limit with words that name the side, the rest of the run goes on, and nothing is left behind.
 
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use crate::support::turns;
 use crate::support::victims::disturb_all;
 use std::fs::File;
@@ -93,6 +93,9 @@ fn a_side_that_dies_or_hangs_is_named() {
     // its trips before it is found.
     for (method, wait, victim) in [("unix-stream", "spin", 0), ("futex-ring", "block", 1)] {
         fails(&format!("message/{method}@c-O3+c-O3"), wait, &[victim], Signal::STOP, HANGS);
+    }
+    if !thorough("sides in Java") {
+        return;
     }
     let Some([second, first]) = java_pairs() else {
         skip("there is no JDK in PATH");

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use crate::support::pages;
 use crate::support::place::{Place, said};
+use crate::support::skips::thorough;
 
 const PAGE: &str = include_str!("../../docs/evidence/newcomer.md");
 
@@ -46,7 +47,8 @@ fn ten_questions_of_a_newcomer_are_answered_within_three_commands_each() {
     let questions = questions();
     assert_eq!(questions.len(), 10);
     let mut unanswered = Vec::new();
-    for question in &questions {
+    let taken = if thorough("seven of the ten questions") { 10 } else { 3 };
+    for question in &questions[..taken] {
         assert!((1..=3).contains(&question.commands.len()) && !question.answer.is_empty(), "{}", question.title);
         let mut shown = String::new();
         for command in &question.commands {

@@ -5,6 +5,18 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
+/// True where everything is tested, also what takes minutes: `PAGEWISE_TESTS=all`, as in `.ci/run`. Elsewhere this is said.
+///
+/// # Parameters
+/// * `left_out` - What the test leaves out elsewhere.
+pub fn thorough(left_out: &str) -> bool {
+    let all = std::env::var("PAGEWISE_TESTS").is_ok_and(|tests| tests == "all");
+    if !all {
+        skip(&format!("{left_out}: PAGEWISE_TESTS=all and .ci/run have it"));
+    }
+    all
+}
+
 /// Says that the test of this thread, or a part of it, cannot run here.
 ///
 /// # Parameters
