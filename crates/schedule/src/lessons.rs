@@ -61,12 +61,14 @@ pub fn with_twin(state: &State, cell: usize) -> Vec<usize> {
 
 fn timed(state: &State, record: &LaunchRecord, transcripts: &Read, launch: &Launch) -> DecisionKind {
     let launch_group = record.launch_group;
-    let samples = transcripts.iter().flatten().flat_map(|transcript| &transcript.samples);
-    let (mut first, mut last) = (u64::MAX, 0);
-    for sample in samples.filter(|sample| sample.round >= 0) {
-        first = first.min(sample.counts.start_ns);
-        last = last.max(sample.counts.start_ns.saturating_add(sample.counts.wall_ns));
-    }
+    let samples = || transcripts.iter().flatten().flat_map(|transcript| &transcript.samples);
+    let ends = |measured: bool| {
+        let those = samples().filter(move |sample| (sample.round >= 0) == measured);
+        those.map(|sample| sample.counts.start_ns.saturating_add(sample.counts.wall_ns)).max()
+    };
+    // From the end of the warm-up: what a sample prepares is part of its round.
+    let first = ends(false).or_else(|| samples().map(|sample| sample.counts.start_ns).min()).unwrap_or(0);
+    let last = ends(true).unwrap_or(0);
     let group = &state.launch_groups[launch_group];
     if group.fresh || first >= last {
         let start_s = group.stage.cost().map_or(0.0, |cost| cost.start_s);

@@ -16,7 +16,7 @@ pub(crate) struct SetStanding {
     pub ranked: Option<f64>,
     /// The widest other half-width.
     pub others: Option<f64>,
-    /// In the overview, the launched part of its time; below zero if it lacks launches and comes first.
+    /// In the overview, its seconds beyond the least launches by its share; below zero if it lacks launches and comes first.
     pub progress: Option<f64>,
 }
 

@@ -329,12 +329,12 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         mine.map(|width| width.half_width).reduce(f64::max)
     };
     let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
-    let progress = |extra_s: f64| {
+    let progress = || {
         let (least_s, share) = set.needs(view);
         // Launches of a neighbor come one after the other through all visits, also the least ones.
         let lacks = launches < LEAST_LAUNCHES && !(beside && later);
-        let part = launches as f64 * set.next_s(view) / (least_s + share * extra_s).max(1e-6);
-        if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { part }
+        let beyond_s = (launches as f64 * set.next_s(view) - least_s).max(0.0) / share;
+        if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { beyond_s }
     };
     SetStanding {
         open: set.is_open(view),
@@ -343,6 +343,6 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         next_s: set.next_s(view),
         ranked: widest(true),
         others: widest(false).filter(|_| !beside),
-        progress: until.extra_s.map(progress),
+        progress: until.extra_s.is_some().then(progress),
     }
 }
