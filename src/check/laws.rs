@@ -67,9 +67,9 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         let transcripts = folder.transcripts(record)?;
         for (number, &cell) in record.cells.iter().enumerate() {
             let planned = &state.cells[cell];
-            let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin) else {
-                continue;
-            };
+            let mut samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
+            let first = samples.find(|s| s.cell as usize == number && s.round >= 0);
+            let Some(slot) = first.map(|s| s.slot).filter(|_| planned.outcome.is_none() && !planned.twin) else { continue };
             let single = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
             let recorded = kept(&transcripts, &BTreeSet::from([slot]));
             trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
@@ -93,11 +93,6 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         }
     }
     Ok(findings)
-}
-
-fn first_slot(transcripts: &Transcripts, number: usize) -> Option<u32> {
-    let mut samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
-    samples.find(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot)
 }
 
 /// Records of the measured slots of one cell, as the transcripts of a launch that had no other.

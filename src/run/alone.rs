@@ -29,7 +29,9 @@ pub struct Check {
 impl Check {
     /// Excludes another check by root, unless `forced`. Waits for other runs at most `longest`, and says so on standard error.
     pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
-        let lock = of_root();
+        // Other users have no lock of their own for it, nor has root where locks are kept elsewhere.
+        let is_here = geteuid().is_root() && std::env::var_os(ELSEWHERE).is_none();
+        let lock = is_here.then(|| Folder::private(Path::new(OF_ROOT)).ok()).flatten();
         if !forced && lock.as_ref().is_some_and(|folder| !folder.lock()) {
             bail!("root is checking this machine already; wait for it, or --force marks both");
         }
@@ -46,14 +48,6 @@ impl Check {
         }
         Ok(Check { _lock: lock })
     }
-}
-
-/// The folder of root's own lock; `None` for other users, and where locks are kept elsewhere.
-fn of_root() -> Option<Folder> {
-    if !geteuid().is_root() || std::env::var_os(ELSEWHERE).is_some() {
-        return None;
-    }
-    Folder::private(Path::new(OF_ROOT)).ok()
 }
 
 /// The right to measure, held for as long as it lives.

@@ -165,7 +165,9 @@ impl Held {
         let run = format!("{run}-state");
         guard.undo(Undo::RemoveNamed { folder, lead: "scratch-", run: &run })?;
         let place = Folder::open(folder)?.make_folder(format!("scratch-pagewise-{run}"))?.path().canonicalize()?;
-        let zram = free_zram();
+        let size = |name: &String| kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default();
+        let is_free = |name: &String| name.starts_with("zram") && size(name).trim() == "0";
+        let zram = kernel::names("/sys/block").into_iter().find(is_free);
         if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
             bail!(Lacks(Cause::NoZram));
         }
@@ -217,14 +219,6 @@ fn set(setting: &Path, text: &str, guard: &mut Guard) -> Result<()> {
         kernel::write(setting, text).map_err(|error| Lacks(Cause::SettingRefused { name, error: error.to_string() }))?;
     }
     Ok(())
-}
-
-fn free_zram() -> Option<String> {
-    let unused = |name: &String| {
-        let size = kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default();
-        name.starts_with("zram") && size.trim() == "0"
-    };
-    kernel::names("/sys/block").into_iter().find(unused)
 }
 
 /// Charges that a memory cgroup refused at first: `memory.failcnt` of version 1, `max` in `memory.events` of version 2.

@@ -1,8 +1,8 @@
 //! The `allocate` methods, and the published job of `fault`, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::place::Place;
-use crate::support::sides::conforms;
 use crate::support::skips::skip;
+use crate::support::suite::conforms;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::place::{Place, Said, cell, is_measured, said};
+use crate::support::skips::thorough;
 
 /// Runs `bench` on a C file with this text and returns its JSON, or nothing where it was refused.
 fn bench(place: &Place, text: &str, more: &[&str]) -> (Said, Value) {
@@ -133,6 +134,9 @@ fn loops_that_the_compiler_removed_and_phases_that_allocate_are_explained() {
 
 #[test]
 fn an_endless_function_ends_at_the_limit() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let text = "BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(endless) { for (volatile int i = 0;; i++); }\n\
                 BENCH(stopped) { raise(SIGSTOP); }\n";

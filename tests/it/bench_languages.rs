@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::place::{Place, cell, is_measured, program, said};
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bench").join(name)
@@ -83,11 +83,17 @@ fn functions_in_zig_are_measured() {
 
 #[test]
 fn functions_in_go_are_measured() {
+    if !thorough() {
+        return;
+    }
     library("go", &["build", "-buildmode=c-shared", "-o"], "mine.go", &["grow", "reserve"]);
 }
 
 #[test]
 fn functions_in_python_are_measured_by_the_decorator() {
+    if !thorough() {
+        return;
+    }
     if Command::new("python3").arg("--version").output().is_err() {
         return skip("there is no python3");
     }

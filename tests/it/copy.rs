@@ -1,6 +1,7 @@
 //! The `copy` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
+use crate::support::sides::{Launch, Worker, spoiled_cell};
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 const OPTIONS: [(&str, &str); 5] =

@@ -16,6 +16,7 @@ use record::launches::Frame;
 use serde_json::{Value, json};
 
 use crate::support::place::{Place, Said, entries};
+use crate::support::skips::thorough;
 use crate::support::waiting::wait_until;
 
 /// Longest time of a verb on a kept folder, on a machine that is loaded by the other tests.
@@ -254,6 +255,9 @@ fn forge(value: &mut Value) {
 /// Time and memory are those of one question, on a store that a question has filled.
 #[test]
 fn advice_believes_no_forged_summary_and_holds_few_of_many_runs() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let ask = ["advise", "fault", "--bytes", "1MiB", "--budget", "3s", "--json"];
     let first = place.run(&ask);

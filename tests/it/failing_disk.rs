@@ -12,7 +12,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use serde_json::Value;
 
 use crate::support::place::{Place, Said, cell, said};
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use crate::support::waiting::wait_until;
 
 const MIB: u64 = 1 << 20;
@@ -170,6 +170,9 @@ fn a_file_of_which_a_part_cannot_be_read_has_no_figure() {
 
 #[test]
 fn a_run_outlives_a_power_cut_after_its_end_and_before_it_is_read_or_refused() {
+    if !thorough() {
+        return;
+    }
     let (Some(disk), place) = (Disk::formatted(64 * MIB, &["-J", "size=4"]), Place::new()) else { return };
     if !disk.can_be_mounted() {
         return;

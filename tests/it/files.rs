@@ -1,7 +1,8 @@
 //! The `files` methods, driven by hand and by the laboratory, and the way from a folder to them. No test asserts a time.
 
 use crate::support::place::{Place, said};
-use crate::support::sides::{Ended, Launch, Worker, conforms};
+use crate::support::sides::{Ended, Launch, Worker};
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 const METHODS: [&str; 6] = ["read", "read-known", "mmap", "io_uring", "packed-pread", "packed-mmap"];

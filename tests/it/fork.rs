@@ -1,7 +1,8 @@
 //! The `fork` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Ended, Launch, Worker, conforms};
+use crate::support::sides::{Ended, Launch, Worker};
 use crate::support::skips::skip;
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 const BYTES: u64 = 4 << 20;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::sides::{Launch, Worker, conforms};
+use crate::support::sides::{Launch, Worker};
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 #[test]

@@ -2,7 +2,7 @@
 //! cell's outcome with its cause in words, the rest of the run goes on, and nothing is left. The limits are real: they are set
 //! in namespaces of their own, so only root can run these tests; others are told so.
 
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -162,6 +162,9 @@ fn java_cell(summary: &Value) -> Option<String> {
 
 #[test]
 fn who_may_not_write_is_told_where() {
+    if !thorough() {
+        return;
+    }
     if !can_limit() {
         return;
     }
@@ -222,6 +225,9 @@ fn segments_that_are_too_large_or_too_many_name_their_limit() {
 
 #[test]
 fn queues_that_are_not_allowed_name_their_limit() {
+    if !thorough() {
+        return;
+    }
     if !can_limit() {
         return;
     }

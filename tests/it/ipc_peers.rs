@@ -89,13 +89,13 @@ fn a_side_that_dies_or_hangs_is_named() {
     for (method, wait) in [("posix-mq", "block"), ("spin-ring", "spin")] {
         fails(&format!("message/{method}@c-O3+c-O3"), wait, &[0, 1], Signal::KILL, DIES);
     }
+    if !thorough() {
+        return;
+    }
     // Either side, and each of the ways to wait for it. Where others use the processors, a ring that spins may be through with
     // its trips before it is found.
     for (method, wait, victim) in [("unix-stream", "spin", 0), ("futex-ring", "block", 1)] {
         fails(&format!("message/{method}@c-O3+c-O3"), wait, &[victim], Signal::STOP, HANGS);
-    }
-    if !thorough("sides in Java") {
-        return;
     }
     let Some([second, first]) = java_pairs() else {
         skip("there is no JDK in PATH");

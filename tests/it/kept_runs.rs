@@ -10,7 +10,7 @@ use clap::CommandFactory;
 use serde_json::Value;
 
 use crate::support::place::{Place, Said, entries, said};
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 
 /// A run that ends after four launches, and has time for these on a machine that is loaded by the other tests: a tenth of its
 /// budget is what a launch may take. A sample is longer than a turn of the scheduler, so that being switched out costs none its
@@ -106,6 +106,9 @@ fn runs_are_found_by_what_they_are_and_removed_only_within_the_store() {
 
 #[test]
 fn a_second_run_is_refused_and_a_forced_one_marks_both() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let (first, second) = (place.file("home/first"), place.file("home/second"));
     let long = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--budget", "12s", "--out"];
@@ -211,6 +214,9 @@ fn an_export_replaces_nothing_unasked_and_appears_whole() {
 
 #[test]
 fn a_full_disk_and_a_read_only_place_are_one_sentence() {
+    if !thorough() {
+        return;
+    }
     let (place, kept) = with_runs(1);
     let disk = place.file("home/disk");
     std::fs::create_dir(&disk).unwrap();

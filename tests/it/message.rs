@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::support::sides::{Launch, Worker, pagewise};
+use crate::support::skips::thorough;
 use crate::support::victims::disturb_all;
 use crate::support::waiting::wait_until_at_work;
 use record::method::Method;
@@ -141,6 +142,9 @@ fn a_side_whose_peer_dies_ends_where_it_can_notice() {
 
 #[test]
 fn the_laboratory_ends_the_other_side_and_names_the_cause() {
+    if !thorough() {
+        return;
+    }
     for victim in [0, 1] {
         let place = tempfile::tempdir().unwrap();
         let run = place.path().join("run");

@@ -1,6 +1,7 @@
 //! The `output` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Ended, Launch, Worker, conforms, spoiled_cell};
+use crate::support::sides::{Ended, Launch, Worker, spoiled_cell};
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 /// One launch of these methods over 1 MiB, and what it left in its folder and in shared memory.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::support::browser::Browser;
 use crate::support::nodes;
 use crate::support::place::{Place, said};
+use crate::support::skips::thorough;
 
 const FIGURES: &str = include_str!("page_looks/figures.js");
 const FITS: &str = include_str!("page_looks/fits.js");
@@ -105,6 +106,9 @@ fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
 
 #[test]
 fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let Some(mut browser) = Browser::open(&place) else { return };
     let fleet = place.file("fleet.html");
@@ -151,6 +155,9 @@ const SORTED: &str = "() => {
 
 #[test]
 fn rows_are_sorted_by_a_click_and_by_a_key() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let Some(mut browser) = Browser::open(&place) else { return };
     browser.size(1280, 900);
@@ -178,6 +185,9 @@ const FOCUS: &str = "() => { const one = document.activeElement, style = getComp
 
 #[test]
 fn a_keyboard_is_enough() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let Some(mut browser) = Browser::open(&place) else { return };
     browser.size(1280, 900);
@@ -224,6 +234,9 @@ fn a_keyboard_is_enough() {
 
 #[test]
 fn what_a_mark_stands_for_is_shown_where_the_pointer_is() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let Some(mut browser) = Browser::open(&place) else { return };
     let page = run(&place).join("report.html");

@@ -4,10 +4,14 @@
 use std::fs;
 
 use crate::support::reading::{run_json, run_json_within};
+use crate::support::skips::thorough;
 use crate::support::turns;
 
 #[test]
 fn dropping_everybodys_cache_needs_permission_and_is_proved() {
+    if !thorough() {
+        return;
+    }
     let _turn = turns::without_page_cache();
     let home = tempfile::tempdir().unwrap();
     // A folder in the build's own place: temporary folders may lie in memory, where no file is ever cold.

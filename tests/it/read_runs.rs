@@ -1,7 +1,7 @@
 //! Runs of the `read` experiment: a user's own file, captures in tmpfs, memory bounds, and what a killed one leaves behind.
 
 use crate::support::place::is_measured;
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use crate::support::turns;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -153,6 +153,9 @@ fn a_file_that_may_not_be_read_and_a_fifo_are_wrong_use() {
 /// The laboratory's word for readers of every language, whichever are installed, when a file is cut while it measures.
 #[test]
 fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
+    if !thorough() {
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let own = home.path().join("shrinks");
     let out = home.path().join("run");

@@ -1,6 +1,7 @@
 //! The `relay` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
+use crate::support::sides::{Launch, Worker, spoiled_cell};
+use crate::support::suite::conforms;
 use crate::support::turns;
 use record::method::Method;
 use record::transcript::SideEnding;

@@ -1,6 +1,7 @@
 //! The `reset` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Ended, Launch, Worker, conforms};
+use crate::support::sides::{Ended, Launch, Worker};
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 /// One launch of these methods: 4 MiB, every tenth page dirty.

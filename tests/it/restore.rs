@@ -1,6 +1,7 @@
 //! The `restore` methods, driven by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Launch, Worker, conforms};
+use crate::support::sides::{Launch, Worker};
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 #[test]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::support::sides::{Launch, Worker, conforms, pagewise};
+use crate::support::sides::{Launch, Worker, pagewise};
+use crate::support::suite::conforms;
 use crate::support::waiting::wait_until_at_work;
 use pagewise::worker::carried;
 use record::method::{Method, Role};

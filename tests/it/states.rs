@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::robust::Run;
 use crate::support::place::Place;
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use crate::support::turns;
 use crate::support::waiting::wait_until;
 
@@ -70,6 +70,9 @@ fn in_state<'a>(summary: &'a Value, state: &str) -> Vec<&'a Value> {
 
 #[test]
 fn states_are_reached_proved_and_undone() {
+    if !thorough() {
+        return;
+    }
     let _turn = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_root() {
         skip("states change the machine; run as root");
@@ -115,6 +118,9 @@ fn swapped_pages_come_back_from_zram() {
 
 #[test]
 fn memory_in_pieces_gives_no_huge_pages_and_is_whole_again() {
+    if !thorough() {
+        return;
+    }
     let _turn = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let _cache = turns::without_page_cache();
     if !is_root() {

@@ -1,6 +1,8 @@
 //! The `transfer` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Launch, Worker, conforms, pagewise, spoiled_cell};
+use crate::support::sides::{Launch, Worker, pagewise, spoiled_cell};
+use crate::support::skips::thorough;
+use crate::support::suite::conforms;
 use crate::support::waiting::wait_until_at_work;
 use record::transcript::SideEnding;
 
@@ -87,6 +89,9 @@ fn what_one_side_cannot_do_both_skip_and_the_launch_goes_on() {
 
 #[test]
 fn a_side_whose_peer_dies_ends_without_a_figure_for_what_was_cut() {
+    if !thorough() {
+        return;
+    }
     let worker = Worker::native("c-O3");
     let by_memory = ["shm-ring", "shm-ring-cached", "shm-ring-streaming", "shm-memcpy-published", "memfd-handover"];
     let by_calls = ["pipe", "vmsplice-published", "unix-stream", "tcp", "process-vm-readv", "process-vm-writev"];

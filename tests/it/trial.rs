@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::place::{Place, Said, entries};
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use crate::support::waiting::wait_until;
 use serde_json::Value;
 
@@ -88,6 +88,9 @@ fn huge_bytes(pid: u32) -> u64 {
 
 #[test]
 fn what_won_is_deployed_by_the_lines_that_are_written() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     if !std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default().contains("[madvise]") {
         return skip("transparent huge pages are not on madvise");
@@ -153,6 +156,9 @@ fn complaints(place: &Place, drop_in: &Path) -> String {
 
 #[test]
 fn lines_of_every_kind_are_deployed() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let program = built(&place, "deployed", DEPLOYED, &["-O1"]).expect("gcc builds");
     let (setting, folder) = (place.file("quick.toml"), place.file("policy"));

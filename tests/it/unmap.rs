@@ -1,7 +1,8 @@
 //! The `unmap` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Ended, Launch, Worker, conforms};
+use crate::support::sides::{Ended, Launch, Worker};
 use crate::support::skips::skip;
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 fn ended(worker: &Worker, methods: &[&str], running: &str, rounds: u32) -> Ended {

@@ -1,7 +1,8 @@
 //! The `write` methods, driven by hand and by the laboratory. No test asserts a time.
 
-use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
+use crate::support::sides::{Launch, Worker, spoiled_cell};
 use crate::support::skips::skip;
+use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
 const PARAMETERS: [(&str, &str); 4] = [("bytes", "4096"), ("ops", "3"), ("order", "append"), ("file_bytes", "1048576")];

@@ -95,17 +95,14 @@ impl Access {
 
     /// True if nobody but this user and root can change the file.
     pub fn is_trusted(self) -> bool {
-        let others = if self.has_group_of_one() { 0o002 } else { 0o022 };
+        // Many distributions give every user a group of the same number, and a umask that lets it write.
+        let has_own_group = self.group == self.owner && self.owner != 0;
+        let others = if has_own_group { 0o002 } else { 0o022 };
         (self.ownership() == Ownership::Own || self.owner == 0) && self.mode & others == 0
     }
 
     /// True if nobody but this user and root can replace what lies below a folder: trusted, or sticky like /tmp.
     fn is_safe_above(self) -> bool {
         self.is_trusted() || self.mode & 0o1000 != 0 && (self.ownership() == Ownership::Own || self.owner == 0)
-    }
-
-    /// Many distributions give every user a group of the same number, and a umask that lets it write.
-    fn has_group_of_one(self) -> bool {
-        self.group == self.owner && self.owner != 0
     }
 }

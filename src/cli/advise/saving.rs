@@ -26,7 +26,7 @@ fn read(path: &Path) -> Result<Advice> {
 
 /// The saved advice with its path.
 pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
-    let Some(path) = existing(named) else {
+    let Some(path) = named.map_or_else(all, |path| vec![path.to_owned()]).into_iter().find(|path| path.is_file()) else {
         let looked: Vec<String> =
             named.map_or_else(all, |p| vec![p.to_owned()]).iter().map(|p| p.display().to_string()).collect();
         bail!("no advice is saved (looked at {}); advise --save makes it", looked.join(", "));
@@ -152,11 +152,6 @@ pub(super) fn all() -> Vec<PathBuf> {
     let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".config"));
     configured.or_else(home).map(|p| p.join("pagewise/advice.json")).into_iter().chain([PathBuf::from(SYSTEM)]).collect()
-}
-
-/// The first of them that is there.
-pub(super) fn existing(named: Option<&Path>) -> Option<PathBuf> {
-    named.map(Path::to_owned).map_or_else(all, |path| vec![path]).into_iter().find(|path| path.is_file())
 }
 
 pub(super) fn target(named: Option<&Path>) -> PathBuf {

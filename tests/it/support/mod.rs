@@ -14,6 +14,7 @@ pub mod refusals;
 pub mod runtimes;
 pub mod sides;
 pub mod skips;
+pub mod suite;
 pub mod traced;
 pub mod turns;
 pub mod victims;

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::skips::thorough;
 use record::method::Method;
 use record::transcript::Transcript;
 
@@ -213,18 +212,6 @@ pub fn pagewise(place: &tempfile::TempDir, arguments: &[&str]) -> Command {
         .env("PAGEWISE_LOCK", place.path())
         .args(arguments);
     command
-}
-
-/// The conformance suite over one experiment; nothing may be rejected.
-pub fn conforms(experiment: &str, must_name: &[&str]) {
-    let place = tempfile::tempdir().unwrap();
-    let what = if thorough("the methods that are not named") { &[experiment][..] } else { must_name };
-    let output = pagewise(&place, &[&["check"], what].concat()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && !text.contains("REJECTED"), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    for name in must_name {
-        assert!(text.contains(name), "{name} is not in {text}");
-    }
 }
 
 /// The one cell of a run in which a byte was spoiled at `offset`.

@@ -4,7 +4,7 @@ use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell, Tone};
 use crate::numbers::{Work, with_limits};
 use crate::wording;
-use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
+use record::summary::{Estimate, ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
 use record::{machine_state::STATE, outcome::Status};
 
 pub(super) fn blocks(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Block> {
@@ -32,7 +32,9 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
             [Some(only)] => Tone::of_verdict(only.verdict, true),
             _ => Tone::Plain,
         };
-        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios.into_iter().map(ratio_cell));
+        let shown = |estimate: Estimate| TableCell::number(with_limits(&estimate), Some(estimate.ratio));
+        let ratios = ratios.into_iter().map(|ratio| ratio.and_then(|r| r.ratio).map_or_else(|| TableCell::text("–"), shown));
+        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios);
         let name = labels.cell(definition, &summary.cells[cell]);
         Some(Entry { cell: Some(cell), tone, ..Entry::new(name, cells.collect()) })
     };
@@ -55,11 +57,6 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
         blocks.push(Block::Answer(format!("too few launches for an interval: {}", others.join(", "))));
     }
     blocks
-}
-
-fn ratio_cell(ratio: Option<&StateRatio>) -> TableCell {
-    let Some(estimate) = ratio.and_then(|ratio| ratio.ratio) else { return TableCell::text("–") };
-    TableCell::number(with_limits(&estimate), Some(estimate.ratio))
 }
 
 fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {
