@@ -161,7 +161,7 @@ impl Pilots {
             (false, false) => 1 + u32::from(view.compiles(group)),
         };
         let block = if counts { 0 } else { PILOT };
-        let at_most_s = self.room.longest_s(view);
+        let (at_most_s, left_s) = (self.room.longest_s(view), self.room.left_s(view));
         let launch = Launch { launch_group: group, block, rounds: 1, warmup_rounds, at_most_s };
         match self.attempt {
             Attempt::None if stage == Stage::Planned => self.attempt = Attempt::First(alive),
@@ -169,7 +169,9 @@ impl Pilots {
             Attempt::First(before) if alive < before => self.attempt = Attempt::First(alive),
             // A second launch times it, but not where launches have one round, nor under neighboring conditions, which have few
             // rounds however short these are.
-            Attempt::First(_) if !counts && !view.group(group).fresh && !view.is_neighbor(group) && is_short(view, group) => {
+            Attempt::First(_)
+                if !counts && !view.group(group).fresh && !view.is_neighbor(group) && is_short(view, group, left_s) =>
+            {
                 self.attempt = Attempt::Second;
                 return Some(Action::Pilot(Launch { rounds: TIMING_ROUNDS, ..launch }));
             }
@@ -202,10 +204,11 @@ fn open(view: &View, groups: &[usize]) -> Vec<usize> {
     groups.iter().copied().filter(is_open).collect()
 }
 
-/// Tells whether a round is so short that one tells little. The first round proves, which may take longer.
-fn is_short(view: &View, group: usize) -> bool {
+/// Tells whether a round is so short that one tells little. It takes longer where it proves, or where samples prepare much.
+fn is_short(view: &View, group: usize, left_s: f64) -> bool {
     let samples_ns = view.group(group).cells.iter().filter_map(|&cell| view.forecast.sample_ns(cell));
     let measured_s = samples_ns.sum::<f64>() / 1e9;
     let round_s = view.stage(group).cost().map(|cost| cost.round_s);
-    round_s.is_some_and(|round_s| round_s < SHORT_ROUND_S || measured_s > 0.0 && measured_s < SHORT_ROUND_S)
+    let most_s = left_s / f64::from(TIMING_ROUNDS * (LEAST_POINTS as u32 + 1));
+    round_s.is_some_and(|s| s < SHORT_ROUND_S || measured_s > 0.0 && measured_s < SHORT_ROUND_S && s < most_s)
 }

@@ -30,6 +30,8 @@ const MOST_ACTIONS: usize = 20_000;
 pub enum Manner {
     /// Nanoseconds of a phase, and the share by which they vary from launch to launch.
     Takes(f64, f64),
+    /// Seconds before each sample, which then takes a millisecond.
+    Prepares(f64),
     /// The process is killed.
     Dies,
     /// The machine lacks something.
@@ -244,7 +246,13 @@ impl<'a> Machine<'a> {
                         let _ = writeln!(text, "skip\t{cell}\tthere is no pool here");
                     }
                     Manner::Skips => {}
-                    Manner::Takes(ns, share) => {
+                    manner => {
+                        let (before_s, ns, share) = match manner {
+                            Manner::Takes(ns, share) => (0.0, ns, share),
+                            Manner::Prepares(seconds) => (seconds, 1e6, 0.0),
+                            _ => unreachable!("it takes no time"),
+                        };
+                        self.now_s += before_s;
                         let wall_ns = (ns * (1.0 + share * shifts[cell])) as u64;
                         for phase in &planned[cell].method.phases {
                             let start = (self.now_s * 1e9) as u64;

@@ -156,6 +156,13 @@ fn what_decides_no_claim_has_the_launches_of_an_interval_too() {
 }
 
 #[test]
+fn what_prepares_its_samples_for_long_is_launched_and_not_only_tried() {
+    let two = plan(|p| (p.budget_s, p.max_launches) = (20.0, 40));
+    let done = Machine::new(&[("populate-write", Manner::Prepares(0.4)), ("touch", Manner::Prepares(0.4))]).run(two);
+    assert!(done.launches("populate-write") >= 3, "{:?}", done.records.iter().map(|r| (r.block, r.wall_s)).collect::<Vec<_>>());
+}
+
+#[test]
 fn the_pilot_of_a_single_claim_may_be_slow() {
     let slow = plan(|p| {
         p.budget_s = 100.0;
