@@ -153,7 +153,7 @@ impl Pilots {
             return None;
         }
         let batched = cells().any(|&cell| view.state.cells[cell].free_batch);
-        let counts = self.count && !batched && view.is_long(group);
+        let counts = self.count && !batched && view.is_long(group) && !view.forecast.has_launch(group, 0);
         let warmup_rounds = match (view.group(group).fresh, view.is_long(group)) {
             (true, _) => 0,
             _ if counts => view.warmup_rounds(group),

@@ -97,3 +97,17 @@ proptest! {
         prop_assert_eq!(launches(1e6), launches(1e6 * factor));
     }
 }
+
+/// Seen by chance: the pilot of a long job counts as its first launch. It took too long, and was tried again as the same block.
+#[test]
+fn a_first_launch_that_took_too_long_is_not_tried_again_as_the_same_block() {
+    let takes = |ns| Manner::Takes(ns, 0.0);
+    let manners = [vec![takes(1e3); 5], vec![takes(1_340_138_628.3)]].concat();
+    let (experiments, slow, budget_s) = (2, 2, 42.583_472_69);
+    let setup =
+        Setup { manners, experiments, slow, overview: false, claims: false, budget_s, launches: (1, 1), precision: 0.0 };
+    let done = done(&setup);
+    let blocks: Vec<_> = done.records.iter().filter(|r| r.block >= 0).map(|r| (r.launch_group, r.block)).collect();
+    let once: std::collections::BTreeSet<_> = blocks.iter().collect();
+    assert_eq!(once.len(), blocks.len(), "{blocks:?}");
+}
