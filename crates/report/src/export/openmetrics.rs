@@ -30,8 +30,8 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     sample(out, "pagewise_run_info", &labels, 1.0)?;
     head(out, "pagewise_cell_status", "", "What became of a cell, by the word in its label.")?;
     for cell in &taken.cells {
-        let mut labels = of_cell(cell);
-        labels.push(("status".to_owned(), cell.status.word()));
+        let (mut labels, word) = (of_cell(cell), cell.status.word());
+        labels.push(("status".to_owned(), &word));
         sample(out, "pagewise_cell_status", &labels, 1.0)?;
     }
     for &(name, unit, help, value) in METRICS {

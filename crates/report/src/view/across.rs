@@ -238,14 +238,9 @@ fn count(cells: &[ComparedCell]) -> String {
 }
 
 fn missing(missing: &MissingCell) -> String {
-    let side = |status: Option<record::outcome::Status>| status.map_or("absent", |s| s.word());
-    format!(
-        "{} (A {}, B {}): {}",
-        missing.cell,
-        side(missing.a),
-        side(missing.b),
-        phrases::sentence("missing", &missing.reason)
-    )
+    let side = |status: Option<record::outcome::Status>| status.map_or("absent".to_owned(), |s| s.word());
+    let reason = phrases::sentence("missing", &missing.reason);
+    format!("{} (A {}, B {}): {reason}", missing.cell, side(missing.a), side(missing.b))
 }
 
 /// The gate, the count of verdicts, and how sure they are.
