@@ -2,7 +2,7 @@
 
 use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell};
-use crate::numbers::{self, Work, scaled};
+use crate::numbers::{self, Work};
 use crate::wording;
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
@@ -33,7 +33,7 @@ fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<T
     let work = Work::new(experiment);
     let time = |cell: &CellSummary, p: &String| {
         let pair = cell.phases.get(p).zip(cell.phases.get(experiment.headline()));
-        let cost = pair.map(|(phase, headline)| scaled(&phase.wall_ns, work.scale(headline)));
+        let cost = pair.map(|(phase, headline)| phase.wall_ns.map(|ns| ns * work.scale(headline)));
         cost.map_or_else(TableCell::default, |cost| TableCell::number(numbers::interval(&cost), Some(cost.median)))
     };
     let row = |(label, cell): &(String, &CellSummary)| Entry::new(label, shown.iter().map(|p| time(cell, p)).collect());
