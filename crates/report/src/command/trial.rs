@@ -198,8 +198,7 @@ fn prediction(change: &Amount) -> String {
 }
 
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
-    let differs = |a: &Against| matches!(a.verdict, Verdict::Slower { .. } | Verdict::Faster { .. });
-    arm.against.get(&measure).is_some_and(|a| a.holds_among_all && differs(a))
+    arm.against.get(&measure).is_some_and(|a| a.holds_among_all && a.verdict.differs())
 }
 
 /// A verdict in words; nothing more than what the interval shows.

@@ -4,7 +4,7 @@ use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell, Tone};
 use crate::numbers::{Work, with_limits};
 use crate::wording;
-use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
+use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary};
 use record::{machine_state::STATE, outcome::Status};
 
 pub(super) fn blocks(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Block> {
@@ -69,12 +69,8 @@ fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {
         StateEffect::Inconclusive => "no verdict on whether the best method changes".to_owned(),
     };
     let distance = |ratio: &&StateRatio| ratio.ratio.map_or(0.0, |estimate| estimate.ratio.ln().abs());
-    let settled = |ratio: &&StateRatio| matches!(ratio.verdict, Verdict::Faster { .. } | Verdict::Slower { .. });
-    let most = answer.ratios.iter().filter(settled).max_by(|a, b| distance(a).total_cmp(&distance(b)));
-    match most {
-        Some(most) => {
-            format!("{best}; {} is {}", name(most.cell), wording::finding(most.ratio.as_ref(), most.verdict, true))
-        }
-        None => best,
-    }
+    let settled = answer.ratios.iter().filter(|ratio| ratio.verdict.differs());
+    let most = settled.max_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let Some(most) = most else { return best };
+    format!("{best}; {} is {}", name(most.cell), wording::finding(most.ratio.as_ref(), most.verdict, true))
 }
