@@ -116,7 +116,7 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
     for (name, (method, workers)) in &methods {
         let mut methods = offers.iter().flat_map(|offer| offer.methods);
         let first = methods.find(|m| m.experiment == experiment.name && m.name == *name);
-        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {law}"));
+        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {}", law.text));
         let items = std::iter::once(method.summary.to_owned()).chain(laws);
         all.extend(Block::list(format!("{name}{} ({})", role_word(method), workers.join(", ")), items));
     }
