@@ -41,12 +41,8 @@ pub fn document(
     let run = newest.map_or_else(|| vec![Block::text("No run is kept.")], |newest| run(newest, is_carried));
     let mut document = Document::new("bundle for a bug report", [format!("version {version}")]);
     document.sections = machine.sections;
-    document.section("workers", "Workers", Place::Everywhere, vec![Block::text(workers.join(", "))]).section(
-        "run",
-        "Newest kept run",
-        Place::Everywhere,
-        run,
-    )
+    document = document.section("workers", "Workers", Place::Everywhere, vec![Block::text(workers.join(", "))]);
+    document.section("run", "Newest kept run", Place::Everywhere, run)
 }
 
 fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block> {

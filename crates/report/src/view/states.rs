@@ -24,6 +24,10 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
     let (definition, group) = (&experiment.definition, &summary.groups[plain]);
     let work = Work::new(definition);
     let state_of = |group: &GroupSummary| group.parameters.get(STATE).cloned().unwrap_or_default();
+    let ratio = |ratio: Option<&StateRatio>| match ratio.and_then(|ratio| ratio.ratio) {
+        Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
+        None => TableCell::text("–"),
+    };
     let entry = |&cell: &usize| {
         let cost = summary.cells[cell].phases.get(&experiment.headline)?;
         let ratios: Vec<Option<&StateRatio>> =
@@ -32,7 +36,7 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
             [Some(only)] => Tone::of_verdict(only.verdict, true),
             _ => Tone::Plain,
         };
-        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios.into_iter().map(ratio_cell));
+        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios.into_iter().map(ratio));
         let name = labels.cell(definition, &summary.cells[cell]);
         Some(Entry { cell: Some(cell), tone, ..Entry::new(name, cells.collect()) })
     };
@@ -55,11 +59,6 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
         blocks.push(Block::Answer(format!("too few launches for an interval: {}", others.join(", "))));
     }
     blocks
-}
-
-fn ratio_cell(ratio: Option<&StateRatio>) -> TableCell {
-    let Some(estimate) = ratio.and_then(|ratio| ratio.ratio) else { return TableCell::text("–") };
-    TableCell::number(with_limits(&estimate), Some(estimate.ratio))
 }
 
 fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {
