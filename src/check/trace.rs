@@ -78,17 +78,11 @@ fn trace_cell(
         files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
     }
     let options = worker::process_options(method)?;
-    let sides: Vec<Side> = files
-        .iter()
-        .map(|(request, _, command, transcript, messages)| Side {
-            command,
-            without: &[],
-            options: options.clone(),
-            request,
-            transcript,
-            messages,
-        })
-        .collect();
+    let sides = files.iter().map(|(request, _, command, transcript, messages)| Side {
+        options: options.clone(),
+        ..Side::new(command, [request, transcript, messages])
+    });
+    let sides: Vec<Side> = sides.collect();
     let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
         let messages = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();

@@ -182,14 +182,7 @@ fn sequence(
     let file = |name: &str| place.join(name);
     let (request, transcript, messages) = (file("naive.request"), file("naive.transcript"), file("naive.messages"));
     Folder::make(place)?.write("naive.request", transcript::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes())?;
-    let side = Side {
-        command: laboratory.command()?,
-        without: &[],
-        options: Vec::new(),
-        request: &request,
-        transcript: &transcript,
-        messages: &messages,
-    };
+    let side = Side::new(laboratory.command()?, [&request, &transcript, &messages]);
     let ended = launch::launch(&[side], TimeLimit::Able(Duration::from_secs(300)), laboratory.signals)?;
     if laboratory.signals.arrived().is_some() {
         return Ok(Vec::new());
