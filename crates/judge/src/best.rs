@@ -27,11 +27,6 @@ pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widene
     Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, judged, kind, &cells, (measure, widened))).collect())
 }
 
-/// The level of two cells' ratio: the higher of their levels, since a short one chose the launches of both.
-fn level_of(judged: &Judged, measure: usize, pair: [usize; 2]) -> f64 {
-    pair.iter().filter_map(|&cell| judged.wall(measure, cell)).map(|estimate| estimate.confidence).fold(LEVEL, f64::max)
-}
-
 fn claim(
     state: &State, evidence: &Evidence, judged: &Judged, kind: String, cells: &[usize], (measure, widened): (usize, f64),
 ) -> Option<BestClaim> {
@@ -42,7 +37,9 @@ fn claim(
     let ranked: Vec<usize> = cells.iter().copied().filter(|&c| c == reference || launched(c)).collect();
     let base = ranked.iter().position(|c| Some(*c) == group.baseline);
     let pair = |a: usize, b: usize| contrast(ranked[a], ranked[b]).unwrap_or_default();
-    let level = |a: usize, b: usize| level_of(judged, measure, [ranked[a], ranked[b]]);
+    // The higher of two cells' levels, since a short one chose the launches of both.
+    let level_of = |at: usize| judged.wall(measure, ranked[at]).map_or(LEVEL, |estimate| estimate.confidence);
+    let level = |a: usize, b: usize| level_of(a).max(level_of(b)).max(LEVEL);
     let ranking = rank_contrasts(ranked.len(), pair, level, base, (state.plan.margin, LEVEL), widened).ok()?;
     let leader = ranked[ranking.leader];
     let log = |ratio: &Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
