@@ -98,12 +98,8 @@ impl<'a> TestBench<'a> {
         let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
         let dead = summary.cells.iter().find(|c| matches!(c.outcome.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
-            bail!(
-                "the self-test's own {} is {}: {}",
-                cell.cell,
-                cell.outcome.status.word(),
-                report::phrases::reason(&cell.outcome)
-            );
+            let reason = report::phrases::reason(&cell.outcome);
+            bail!("the self-test's own {} is {}: {reason}", cell.cell, cell.outcome.status.word());
         }
         let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
