@@ -67,14 +67,20 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         let transcripts = folder.transcripts(record)?;
         for (number, &cell) in record.cells.iter().enumerate() {
             let planned = &state.cells[cell];
-            let mut samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
-            let first = samples.find(|s| s.cell as usize == number && s.round >= 0);
-            let Some(slot) = first.map(|s| s.slot).filter(|_| planned.outcome.is_none() && !planned.twin) else { continue };
+            let Some(slot) = measured_slots(&transcripts, number).next().filter(|_| planned.outcome.is_none() && !planned.twin)
+            else {
+                continue;
+            };
             let single = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
             let recorded = kept(&transcripts, &BTreeSet::from([slot]));
             trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
             let all = LaunchRecord { rounds: record.turns(number), turns: Vec::new(), ..single.clone() };
-            trial.digest(&mut findings, &all, &of_cell(&transcripts, number), evidence)?;
+            trial.digest(
+                &mut findings,
+                &all,
+                &kept(&transcripts, &measured_slots(&transcripts, number).collect()),
+                evidence,
+            )?;
             slots.entry(planned.cell.name()).or_insert((single, recorded));
         }
     }
@@ -95,10 +101,10 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
     Ok(findings)
 }
 
-/// Records of the measured slots of one cell, as the transcripts of a launch that had no other.
-fn of_cell(transcripts: &Transcripts, number: usize) -> Transcripts {
+/// The measured slots of one cell, once a sample.
+fn measured_slots(transcripts: &Transcripts, number: usize) -> impl Iterator<Item = u32> {
     let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
-    kept(transcripts, &samples.filter(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot).collect())
+    samples.filter(move |s| s.cell as usize == number && s.round >= 0).map(|s| s.slot)
 }
 
 /// Records of these slots, as those of a request with one cell.

@@ -11,7 +11,7 @@ use judge::{agreement::disagreements, evidence::Evidence};
 use record::cell::{Selector, parameter_words};
 use record::experiment::{Experiment, ParameterList};
 use record::outcome::{Outcome, Status};
-use record::{folder::RunFolder, method::Method, plan::PlannedCell, state::State};
+use record::{folder::RunFolder, state::State};
 use report::phrases::reason;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -120,8 +120,7 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
     let mut all = Vec::new();
     for experiment in experiments {
         for worker in workers.iter().filter(|w| !external || w.is_external()) {
-            let methods: Vec<&Method> = worker.methods().iter().filter(|m| m.experiment == experiment.name).collect();
-            for method in methods {
+            for method in worker.methods().iter().filter(|m| m.experiment == experiment.name) {
                 let fits = |s: &Selector| {
                     s.experiment == experiment.name
                         && s.method.as_ref().is_none_or(|m| *m == method.name)
@@ -170,9 +169,23 @@ fn run(
 }
 
 fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResult> {
-    let mut results = BTreeMap::new();
+    let mut results: BTreeMap<String, MethodResult> = BTreeMap::new();
     for (index, planned) in state.cells.iter().enumerate() {
-        take(&mut results, evidence, index, planned);
+        let entry = results.entry(planned.cell.name()).or_default();
+        entry.cells += 1;
+        let parameters = parameter_words(&planned.cell.parameters, None);
+        let mine = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some());
+        let wrong = match (&planned.outcome, mine) {
+            (Some(outcome), _) if outcome.status == Status::Skipped => {
+                entry.skipped_cells += 1;
+                entry.skipped.get_or_insert_with(|| reason(outcome));
+                None
+            }
+            (Some(outcome), _) => Some(format!("{}: {} ({parameters})", outcome.status.word(), reason(outcome))),
+            (None, None) => Some(format!("no samples came ({parameters})")),
+            (None, Some(mine)) => mine.checks.exact_outcome().map(|outcome| format!("{} ({parameters})", reason(&outcome))),
+        };
+        entry.wrong = entry.wrong.take().or(wrong);
     }
     results
 }
@@ -183,31 +196,6 @@ fn confirm(first: &mut BTreeMap<String, MethodResult>, second: &BTreeMap<String,
         if second.get(name).is_some_and(|again| again.wrong.is_none()) {
             found.once = found.wrong.take();
         }
-    }
-}
-
-fn take(findings: &mut BTreeMap<String, MethodResult>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
-    let entry = findings.entry(planned.cell.name()).or_default();
-    entry.cells += 1;
-    let parameters = parameter_words(&planned.cell.parameters, None);
-    match &planned.outcome {
-        Some(outcome) if outcome.status == Status::Skipped => {
-            entry.skipped_cells += 1;
-            entry.skipped.get_or_insert_with(|| reason(outcome));
-            return;
-        }
-        Some(outcome) => {
-            entry.wrong.get_or_insert_with(|| format!("{}: {} ({parameters})", outcome.status.word(), reason(outcome)));
-            return;
-        }
-        None => {}
-    }
-    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some()) else {
-        entry.wrong.get_or_insert_with(|| format!("no samples came ({parameters})"));
-        return;
-    };
-    if let Some(outcome) = mine.checks.exact_outcome() {
-        entry.wrong.get_or_insert_with(|| format!("{} ({parameters})", reason(&outcome)));
     }
 }
 

@@ -61,9 +61,8 @@ fn trace_cell(
             rendezvous: role.map(|_| rendezvous.as_str()),
             directory: Some(&directory),
             name: Some(&name),
-            proofs: &[],
             trace_marks: true,
-            launch: 0,
+            ..LaunchKeys::default()
         };
         let request = place.join(format!("{i}.request"));
         // What a method does first in a fresh process it may not do again.
@@ -78,43 +77,29 @@ fn trace_cell(
         files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
     }
     let options = worker::process_options(method)?;
-    let sides: Vec<Side> = files
-        .iter()
-        .map(|(request, _, command, transcript, messages)| Side {
-            command,
-            without: &[],
-            options: options.clone(),
-            request,
-            transcript,
-            messages,
-        })
-        .collect();
+    let sides = files.iter().map(|(request, _, command, transcript, messages)| Side {
+        options: options.clone(),
+        ..Side::new(command, [request, transcript, messages])
+    });
+    let sides: Vec<Side> = sides.collect();
     let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
         let messages = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();
-        return Ok(Err(format!(
-            "strace could not trace {}: {}",
-            cell.name(),
-            messages.lines().next().unwrap_or("it ended early")
-        )));
+        let first = messages.lines().next().unwrap_or("it ended early");
+        return Ok(Err(format!("strace could not trace {}: {first}", cell.name())));
     }
     // What a run is given, such as a pool of huge pages, is taken back by now.
     let is_skip = |line: &str| line.starts_with("skip\t");
     if method.needs.is_some() && files::read_input_text(&files[0].3, MOST_BYTES)?.lines().any(is_skip) {
         return Ok(Ok(None));
     }
-    calls_in(files.iter().map(|(_, trace, ..)| trace.as_path())).map(|calls| Ok(Some(calls)))
-}
-
-fn calls_in<'a>(traces: impl Iterator<Item = &'a Path>) -> Result<Calls> {
     let mut calls = Calls::new();
-    for trace in traces {
-        let text = files::read_input_text(trace, MOST_BYTES)?;
-        for (phase, set) in parse(&text) {
+    for (_, trace, ..) in &files {
+        for (phase, set) in parse(&files::read_input_text(trace, MOST_BYTES)?) {
             calls.entry(phase).or_default().extend(set);
         }
     }
-    Ok(calls)
+    Ok(Ok(Some(calls)))
 }
 
 /// The word of a mark, where a line is one: what was written to descriptor -1, or looked up in the folder that is not there.

@@ -1,6 +1,6 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use super::{Laboratory, SelectArgs, new_folder, output, print, print_json, reported, run, start::Start};
+use super::{Laboratory, SelectArgs, new_folder, output, print, print_document, print_json, reported, run, start::Start};
 use crate::plan::{Choice, Terms, Wish, claims};
 use crate::run::{Questions, Session, signals};
 use crate::{machine, plan, plan::claims::Resolved};
@@ -13,7 +13,7 @@ use record::plan::{LAUNCHES, MOST_LAUNCHES};
 use record::{cell::Cell, experiment::ParameterList, kind::Kind, sizes, state::State, summary::Summary};
 use schedule::{LONGER, Undecided};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 #[derive(Serialize, Deserialize)]
 struct Claimed {
@@ -140,17 +140,14 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
         arguments.page.check()?;
         return compare(first, second, arguments);
     }
-    let user_claims: Vec<Claim> = arguments
-        .file
-        .iter()
-        .map(|path| Claim::parse(&path.display().to_string(), &plan::text_of(path)?))
-        .collect::<Result<_>>()?;
+    let read = |path: &PathBuf| Claim::parse(&path.display().to_string(), &plan::text_of(path)?);
+    let user_claims: Vec<Claim> = arguments.file.iter().map(read).collect::<Result<_>>()?;
     let listing = arguments.what.first().is_some_and(|word| word == "list");
     let chosen = selected(arguments, &user_claims, if listing { &arguments.what[1..] } else { &arguments.what })?;
     if listing && arguments.json {
         print_json(&chosen)
     } else if listing {
-        print(&output::text(&report::claims::list(&chosen), false, false))
+        print_document(&report::claims::list(&chosen))
     } else {
         arguments.page.check()?;
         RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
@@ -174,9 +171,8 @@ fn selected<'a>(arguments: &ClaimsArgs, user_claims: &'a [Claim], ids: &[String]
     let carried = all.iter().filter(|_| user_claims.is_empty() || narrowed).filter(about).filter(table);
     let claims: Vec<&Claim> = carried.chain(user_claims).collect();
     if claims.is_empty() {
-        let topics: std::collections::BTreeSet<&str> = all.iter().flat_map(|c| &c.about).map(String::as_str).collect();
-        let topics: Vec<&str> = topics.into_iter().collect();
-        bail!("no claim is about that; there are claims about {}", topics.join(", "));
+        let topics: BTreeSet<&str> = all.iter().flat_map(|c| &c.about).map(String::as_str).collect();
+        bail!("no claim is about that; there are claims about {}", Vec::from_iter(topics).join(", "));
     }
     Ok(claims)
 }
@@ -223,8 +219,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
 
 fn experiments(claims: &[ResolvedClaim]) -> Vec<&str> {
     let cells = claims.iter().flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
-    let names: std::collections::BTreeSet<&str> = cells.map(|cell| cell.experiment.as_str()).collect();
-    names.into_iter().collect()
+    Vec::from_iter(cells.map(|cell| cell.experiment.as_str()).collect::<BTreeSet<_>>())
 }
 
 fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
@@ -311,5 +306,5 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     let again = format!("pagewise claims --compare {first} {second}");
     let document = report::view::changes(&changes, [first, second], &again);
     arguments.page.write(|| report::html::page(&document, report::html::rounded(&changes)))?;
-    if arguments.json { print_json(&changes) } else { print(&output::text(&document, false, false)) }
+    if arguments.json { print_json(&changes) } else { print_document(&document) }
 }

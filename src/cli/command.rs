@@ -289,7 +289,7 @@ fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> 
         return print_json(summary);
     }
     let text = super::output::text(&report::command::document(summary), false, false);
-    print(&(text + &super::output::kept_in(kept.plan.kind.word(), &kept.path)))
+    print(&(text + &super::output::kept_in(&kept.plan.kind.word(), &kept.path)))
 }
 
 /// Prints a kept study again, and writes its page if one is requested.
@@ -312,7 +312,7 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
     Ok(CommandPlan {
         schema: COMMAND_SCHEMA,
         kind,
-        run: start.name_of(kind.word(), seed),
+        run: start.name_of(&kind.word(), seed),
         created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,

@@ -1,7 +1,7 @@
 //! `pagewise doctor`: this machine, what disturbs it, and the bundle of a bug report.
 
 use super::opened::{Opened, open};
-use super::output::{print, print_json};
+use super::output::{print, print_document, print_json};
 use super::{Laboratory, output, runs, runs_folder};
 use crate::worker::{Worker, carried};
 use crate::{machine, machine::preflight, run::session::judged, worker};
@@ -31,11 +31,7 @@ pub(super) struct DoctorArgs {
 pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
-        return if arguments.json {
-            print_json(&seen)
-        } else {
-            print(&output::text(&report::doctor::noise(&seen), false, false))
-        };
+        return if arguments.json { print_json(&seen) } else { print_document(&report::doctor::noise(&seen)) };
     }
     arguments.bundle.as_ref().map_or(Ok(()), |path| output::may_write(path, arguments.force))?;
     let mut environment = machine::capture(Path::new("/"));
@@ -59,8 +55,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
         return print_json(&value);
     }
-    let document = report::doctor::document(&environment, &obstacles, &workers);
-    print(&output::text(&document, false, false))
+    print_document(&report::doctor::document(&environment, &obstacles, &workers))
 }
 
 fn bundled(environment: &Environment) -> Result<String> {

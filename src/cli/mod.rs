@@ -7,7 +7,7 @@ use crate::{run::captures, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use opened::{Opened, open_any};
-use output::{print, print_json};
+use output::{print, print_document, print_json};
 use record::experiment::{Experiment, ParameterList};
 use record::{cell, cell::Selector, concern::Concern, method::Offer, sizes, transcript, transcript::LaunchKeys};
 use reported::{ReportArgs, explain_verdict, report_run, report_trend};
@@ -229,11 +229,8 @@ impl Laboratory {
 }
 
 fn workers(cli: &Cli) -> Result<Vec<Worker>> {
-    let mut workers = worker::all(&cli.java, &cli.python)?;
-    for path in &cli.worker {
-        workers.push(Worker::external(path.clone())?);
-    }
-    Ok(workers)
+    let external = cli.worker.iter().map(|path| Worker::external(path.clone()));
+    worker::all(&cli.java, &cli.python)?.into_iter().map(Ok).chain(external).collect()
 }
 
 /// Runs one verb; the result is the exit code.
@@ -306,12 +303,12 @@ fn list(cli: &Cli) -> Result<u8> {
     // Workers of one language mostly have the same methods.
     workers.dedup_by(|worker, before| worker.has_methods_of(before) && worker.family() == before.family());
     let listed = workers.iter().map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
-    print(&output::text(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?), false, false))
+    print_document(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?))
 }
 
 fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&output::text(&report::explain::list_one(experiment, &laboratory.offers()), false, false))
+    print_document(&report::explain::list_one(experiment, &laboratory.offers()))
 }
 
 fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -> Result<u8> {
@@ -372,8 +369,7 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         if selector.worker.is_some() {
             bail!("show takes EXPERIMENT or EXPERIMENT/METHOD@WORKER; {text} names no method");
         }
-        let explained = report::explain::explain(experiment, &laboratory.offers(), arguments.laws);
-        return print(&output::text(&explained, false, false));
+        return print_document(&report::explain::explain(experiment, &laboratory.offers(), arguments.laws));
     };
     if arguments.laws {
         bail!("--laws belongs to an experiment: pagewise show {} --laws", selector.experiment);
@@ -387,9 +383,7 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
     let having = laboratory.workers.iter().filter(is_chosen).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
-        None => {
-            bail!("{:#}", select::nothing_selected(experiment, &laboratory.workers, &selector))
-        }
+        None => bail!("{:#}", select::nothing_selected(experiment, &laboratory.workers, &selector)),
     }
 }
 
@@ -402,7 +396,7 @@ fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
     if arguments.json {
         print_json(&found)?
     } else {
-        print(&output::text(&report::selftest::document(&found), false, false))?
+        print_document(&report::selftest::document(&found))?
     };
     Ok(signal.map_or_else(|| found.exit_code(), signals::exit_code))
 }

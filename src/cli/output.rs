@@ -19,6 +19,11 @@ pub(super) fn print(text: &str) -> Result<u8> {
     put(if console::colors_enabled() { escape::styled(text) } else { escape::lines(text) }.as_bytes())
 }
 
+/// Prints a document for a person, without what stands behind its figures; the exit code 0.
+pub(super) fn print_document(document: &Document) -> Result<u8> {
+    print(&text(document, false, false))
+}
+
 /// Prints lines of plain text, none wider than the screen; the exit code 0.
 pub(super) fn print_folded(text: &str, indent: usize) -> Result<u8> {
     print(&folded(text, indent))

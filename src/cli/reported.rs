@@ -3,7 +3,7 @@
 use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
-use super::{named, output, print, print_json};
+use super::{named, output, print, print_document, print_json};
 use crate::run::session::{judged, replay};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -121,6 +121,5 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
 /// Prints how the headline verdicts of a kept run's cells came about.
 pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
     let folder = named::folder(name)?;
-    let document = report::verdict::document(&judge::explained::explain(&folder, cell)?);
-    print(&super::output::text(&document, false, false))
+    print_document(&report::verdict::document(&judge::explained::explain(&folder, cell)?))
 }

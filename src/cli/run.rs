@@ -145,16 +145,13 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String]) -> Resu
     let shorter = laboratory.experiments.iter().filter(named).any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
     Ok(match given {
         _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
-        None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
-        Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
+        given if arguments.published.is_some() => (given.unwrap_or(PUBLISHED_BUDGET_S), ParameterList::Default),
         given if what.is_empty() && arguments.states => (given.unwrap_or(ALL_STATES_BUDGET_S), ParameterList::Look),
-        None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
-        Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
+        given if what.is_empty() => (given.unwrap_or(LOOK_BUDGET_S), ParameterList::Look),
         // The states take the time: each experiment has its least values.
         given if arguments.states || arguments.state.is_some() => (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short),
         Some(budget_s) if budget_s < needed_s && shorter => (budget_s, ParameterList::Short),
-        Some(budget_s) => (budget_s, ParameterList::Default),
-        None => (needed_s, ParameterList::Default),
+        given => (given.unwrap_or(needed_s), ParameterList::Default),
     })
 }
 
@@ -283,10 +280,8 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
         }
     })?;
     if !quiet {
-        remark!(
-            "this machine has not become quiet in {}; measuring all the same",
-            report::wording::duration(most.as_secs_f64())
-        );
+        let most = report::wording::duration(most.as_secs_f64());
+        remark!("this machine has not become quiet in {most}; measuring all the same");
     }
     Ok(())
 }

@@ -148,14 +148,7 @@ fn make_one(
         [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()].map(ToOwned::to_owned);
     let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(arguments).collect();
     let (said, messages) = (folder.file(SAID), folder.file(MESSAGES));
-    let side = Side {
-        command: &command,
-        without: &[],
-        options: Vec::new(),
-        request: Path::new("/dev/null"),
-        transcript: &said,
-        messages: &messages,
-    };
+    let side = Side::new(&command, [Path::new("/dev/null"), &said, &messages]);
     let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
     let ended = launch::launch(&[side], TimeLimit::Able(patience), signals)?;
     let text = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();

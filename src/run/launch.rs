@@ -33,6 +33,13 @@ pub struct Side<'a> {
     pub messages: &'a Path,
 }
 
+impl<'a> Side<'a> {
+    /// A process without options, with its files: request, transcript and messages.
+    pub fn new(command: &'a [OsString], [request, transcript, messages]: [&'a Path; 3]) -> Side<'a> {
+        Side { command, options: Vec::new(), without: &[], request, transcript, messages }
+    }
+}
+
 /// The end of one process, as far as it is known yet.
 struct Watched {
     child: Child,

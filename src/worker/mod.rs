@@ -267,8 +267,7 @@ pub fn home() -> PathBuf {
 
 /// The version of glibc that the native workers are run with; `None` where it is another C library.
 pub fn glibc() -> Result<Option<String>> {
-    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
-    let output = std::process::Command::new(&native::place(name, bytes)?.command[0]).arg("--list").output()?;
+    let output = std::process::Command::new(&optimised()?.command[0]).arg("--list").output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok(text.lines().find_map(|line| line.strip_prefix("about\tlibc\tglibc ")).map(str::to_owned))
 }

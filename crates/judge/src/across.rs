@@ -165,9 +165,8 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
         differences: differences(&a[0], &b[0], &options.expected),
         missing: lacking.map(missing_cell).collect(),
         cells: compared.into_values().collect(),
-        counts: Vec::new(),
         claims: claims.map_or_else(Vec::new, |(first, second)| claims::changes(first, second)),
-        gated: None,
+        ..Compared::default()
     };
     compared.gated = options.gate.map(|_| gated(&compared));
     compared

@@ -38,8 +38,8 @@ fn claim(
     let base = ranked.iter().position(|c| Some(*c) == group.baseline);
     let pair = |a: usize, b: usize| contrast(ranked[a], ranked[b]).unwrap_or_default();
     // The higher of two cells' levels, since a short one chose the launches of both.
-    let confidence = |at: usize| judged.wall(measure, ranked[at]).map_or(LEVEL, |estimate| estimate.confidence);
-    let level = |a: usize, b: usize| confidence(a).max(confidence(b)).max(LEVEL);
+    let level_of = |at: usize| judged.wall(measure, ranked[at]).map_or(LEVEL, |estimate| estimate.confidence);
+    let level = |a: usize, b: usize| level_of(a).max(level_of(b)).max(LEVEL);
     let ranking = rank_contrasts(ranked.len(), pair, level, base, (state.plan.margin, LEVEL), widened).ok()?;
     let leader = ranked[ranking.leader];
     let log = |ratio: &Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);

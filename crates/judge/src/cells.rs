@@ -172,13 +172,6 @@ fn distribution(launches: &[CellLaunch], measure: usize, which: PairedCost) -> O
     })
 }
 
-/// The same of so many units each.
-fn per_unit(all: &Distribution, units: f64) -> Distribution {
-    let each = |value: Option<f64>| value.map(|v| v / units);
-    let (low, high, p90, p99) = (each(all.low), each(all.high), each(all.p90), each(all.p99));
-    Distribution { median: all.median / units, mean: each(all.mean), low, high, p90, p99, min: all.min / units }
-}
-
 pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
     let wall_ns = distribution(launches, measure, PairedCost::Wall)?;
     let with: Vec<&Figures> = launches.iter().map(|l| &l.measures[measure]).filter(|f| !f.wall_ns.is_empty()).collect();
@@ -187,7 +180,7 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
     Some(PhaseSummary {
         wall_ns,
         cpu_ns: distribution(launches, measure, PairedCost::Cpu)?,
-        per_unit_ns: per_unit(&wall_ns, ops.max(1.0)),
+        per_unit_ns: wall_ns.map(|ns| ns / ops.max(1.0)),
         bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
         user_ns: mean("user_ns"),
         system_ns: mean("system_ns"),

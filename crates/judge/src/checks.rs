@@ -3,7 +3,7 @@
 use crate::slots::{TimedPhase, counts_of};
 use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
 use record::{expression::Holding, method::Method};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// The share of samples that may break a level (a law about a time) before the cell is untrusted.
 const LEVEL_TOLERANCE: f64 = 0.25;
@@ -116,17 +116,11 @@ impl Checks {
 
     pub(crate) fn laws(&mut self, laws: impl IntoIterator<Item = (String, LawSeen)>) {
         for (text, law) in laws {
-            match self.laws.get_mut(&text) {
-                None => {
-                    self.laws.insert(text, law);
-                }
-                Some(seen) => {
-                    if seen.broken == 0 {
-                        seen.first = law.first;
-                    }
-                    (seen.samples, seen.broken) = (seen.samples + law.samples, seen.broken + law.broken);
-                }
+            let seen = self.laws.entry(text).or_insert_with(|| LawSeen { level: law.level, ..LawSeen::default() });
+            if seen.broken == 0 {
+                seen.first = law.first;
             }
+            (seen.samples, seen.broken) = (seen.samples + law.samples, seen.broken + law.broken);
         }
     }
 
@@ -157,11 +151,9 @@ impl Checks {
     pub(crate) fn join(&mut self, further: Checks) {
         self.laws(further.laws);
         for (name, fact) in further.facts {
-            match self.facts.get_mut(&name) {
-                None => {
-                    self.facts.insert(name, fact);
-                }
-                Some(seen) => seen.join(fact),
+            match self.facts.entry(name) {
+                Entry::Vacant(place) => _ = place.insert(fact),
+                Entry::Occupied(mut seen) => seen.get_mut().join(fact),
             }
         }
         self.wrong = self.wrong.take().or(further.wrong);

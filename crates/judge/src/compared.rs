@@ -122,8 +122,7 @@ fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCh
         return Some(Doubt::TwoLevels(Levels { low, high, share: found.share }));
     }
     let half_width = aa.filter(|aa| aa.weak)?.ratio.half_width();
-    let beyond =
-        matches!(Verdict::from_interval(ratio.low, ratio.high, half_width), Verdict::Faster { .. } | Verdict::Slower { .. });
+    let beyond = Verdict::from_interval(ratio.low, ratio.high, half_width).differs();
     (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
 }
 

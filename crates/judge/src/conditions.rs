@@ -90,16 +90,13 @@ pub(crate) fn compare_states(state: &State, evidence: &Evidence, groups: &mut [G
         let other = || groups.iter().position(|g| g.experiment == group.experiment && g.parameters == parameters);
         name.filter(|name| name != PLAIN).and_then(|_| other())
     };
-    let plains: Vec<Option<usize>> = groups.iter().map(plain).collect();
-    let answers: Vec<Option<StateAnswer>> = plains
-        .iter()
-        .zip(groups.iter())
-        .map(|(plain, group)| {
-            let ratios = ratios(state, evidence, group, &groups[(*plain)?], widened);
-            let best = effect(state, &groups[(*plain)?], group, &ratios);
-            Some(StateAnswer { plain: (*plain)?, ratios, best })
-        })
-        .collect();
+    let answer = |group: &GroupSummary| {
+        let plain = plain(group)?;
+        let ratios = ratios(state, evidence, group, &groups[plain], widened);
+        let best = effect(state, &groups[plain], group, &ratios);
+        Some(StateAnswer { plain, ratios, best })
+    };
+    let answers: Vec<Option<StateAnswer>> = groups.iter().map(answer).collect();
     groups.iter_mut().zip(answers).for_each(|(group, answer)| group.state = answer);
 }
 

@@ -38,12 +38,7 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         gate: terms.slower,
         a: side(),
         b: side(),
-        differences: Vec::new(),
-        cells: Vec::new(),
-        counts: Vec::new(),
-        missing: Vec::new(),
-        claims: Vec::new(),
-        gated: None,
+        ..Compared::default()
     };
     let mut timed: Vec<Estimated> = Vec::new();
     for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {

@@ -80,13 +80,9 @@ fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
             }
         }
         Value::Array(values) => {
-            for (index, value) in values.iter().enumerate() {
-                flatten(value, &below(&index.to_string()), facts);
-            }
+            values.iter().enumerate().for_each(|(at, value)| flatten(value, &below(&at.to_string()), facts));
         }
-        _ => {
-            facts.insert(name.to_owned(), plain(value));
-        }
+        _ => _ = facts.insert(name.to_owned(), plain(value)),
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub const COMPARED_SCHEMA: u32 = 5;
 
 /// Two sets of runs compared with each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compared {
     pub schema: u32,
@@ -34,7 +34,7 @@ pub struct Compared {
 }
 
 /// One side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedSide {
     pub runs: Vec<ComparedRun>,

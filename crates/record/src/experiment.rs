@@ -3,7 +3,7 @@
 use crate::{cell::Cell, concern::Concern, sizes, table::FurtherTable};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 /// Rule for the digests of one experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,17 +64,6 @@ fn kind_of(concern: Concern) -> ParameterKind {
         Concern::File => ParameterKind::Text,
         Concern::FileSize | Concern::MemoryBound | Concern::OwnMemoryBound => ParameterKind::Size,
         Concern::FilePlace | Concern::FileContent | Concern::PageCache => ParameterKind::Choice,
-    }
-}
-
-impl fmt::Display for ParameterKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ParameterKind::Size => "size",
-            ParameterKind::Count => "count",
-            ParameterKind::Choice => "choice",
-            ParameterKind::Text => "text",
-        })
     }
 }
 
@@ -317,7 +306,8 @@ impl Experiment {
             let Some(concern) = parameter.concerns else { continue };
             let wrong = |why: String| Err((key.clone(), format!("parameter {key} {why}")));
             if parameter.kind != kind_of(concern) {
-                return wrong(format!("concerns what a {} says, and is a {}", kind_of(concern), parameter.kind));
+                let [wanted, kind] = [kind_of(concern), parameter.kind].map(|kind| crate::word(&kind));
+                return wrong(format!("concerns what a {wanted} says, and is a {kind}"));
             }
             if let Some(first) = self.key(concern).filter(|first| first != key) {
                 return wrong(format!("concerns the same as {first}; one parameter can"));

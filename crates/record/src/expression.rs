@@ -5,7 +5,7 @@
 //! so a minus sign stands between spaces.
 
 use anyhow::{Result, bail};
-use std::fmt;
+use std::{collections::BTreeSet, fmt, iter::Peekable, vec::IntoIter};
 
 /// A sum of products over numbers and names.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +83,8 @@ pub enum Holding {
 
 impl Expression {
     pub fn parse(text: &str) -> Result<Expression> {
-        let mut tokens = Tokens::read(text)?;
-        let expression = tokens.sum()?;
+        let mut tokens = tokens(text)?;
+        let expression = sum(&mut tokens)?;
         if let Some(rest) = tokens.peek() {
             bail!("unexpected {rest:?} in {text:?}");
         }
@@ -161,7 +161,7 @@ impl Law {
     }
 
     /// The names on its two sides, each once; those of its conditions are left out.
-    pub fn operands(&self) -> std::collections::BTreeSet<&str> {
+    pub fn operands(&self) -> BTreeSet<&str> {
         let mut names = Vec::new();
         self.left.names(&mut names);
         self.right.names(&mut names);
@@ -170,10 +170,7 @@ impl Law {
 
     /// A law about a time, or about what others did meanwhile, is a level: noise may break it now and then.
     pub fn is_level(&self) -> bool {
-        let mut names = Vec::new();
-        self.left.names(&mut names);
-        self.right.names(&mut names);
-        names.iter().any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
+        self.operands().iter().any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
     }
 
     /// Holds the law against one slot's values. An operand without a value breaks it.
@@ -201,12 +198,6 @@ impl Law {
     }
 }
 
-impl fmt::Display for Law {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 fn parse_condition(text: &str) -> Result<Condition> {
     if let Some((key, word)) = text.split_once('=')
         && !key.ends_with(['<', '>', '=', ' '])
@@ -219,82 +210,67 @@ fn parse_condition(text: &str) -> Result<Condition> {
 }
 
 fn parse_relation(text: &str) -> Result<(Expression, Relation, Expression)> {
-    let mut tokens = Tokens::read(text)?;
-    let left = tokens.sum()?;
+    let mut tokens = tokens(text)?;
+    let left = sum(&mut tokens)?;
     let Some(relation) = tokens.next().and_then(Relation::parse) else {
         bail!("no relation (==, <=, >=, <, >) in {text:?}");
     };
-    let right = tokens.sum()?;
+    let right = sum(&mut tokens)?;
     match tokens.peek() {
         Some(rest) => bail!("unexpected {rest:?} in {text:?}"),
         None => Ok((left, relation, right)),
     }
 }
 
-struct Tokens<'a> {
-    tokens: Vec<&'a str>,
-    at: usize,
+type Tokens<'a> = Peekable<IntoIter<&'a str>>;
+
+fn tokens(text: &str) -> Result<Tokens<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            c if c.is_alphanumeric() || c == '_' => {
+                rest.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len())
+            }
+            '=' | '<' | '>' => 1 + usize::from(rest[1..].starts_with('=')),
+            '+' | '-' | '*' | '/' | '%' | '(' | ')' => 1,
+            other => bail!("unexpected {other:?} in {text:?}"),
+        };
+        tokens.push(&rest[..length]);
+        rest = rest[length..].trim_start();
+    }
+    Ok(tokens.into_iter().peekable())
 }
 
-impl<'a> Tokens<'a> {
-    fn read(text: &'a str) -> Result<Tokens<'a>> {
-        let mut tokens = Vec::new();
-        let mut rest = text.trim_start();
-        while let Some(first) = rest.chars().next() {
-            let length = match first {
-                c if c.is_alphanumeric() || c == '_' => {
-                    rest.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len())
-                }
-                '=' | '<' | '>' => 1 + usize::from(rest[1..].starts_with('=')),
-                '+' | '-' | '*' | '/' | '%' | '(' | ')' => 1,
-                other => bail!("unexpected {other:?} in {text:?}"),
-            };
-            tokens.push(&rest[..length]);
-            rest = rest[length..].trim_start();
-        }
-        Ok(Tokens { tokens, at: 0 })
+fn chain(tokens: &mut Tokens, operators: &str, operand: fn(&mut Tokens) -> Result<Expression>) -> Result<Expression> {
+    let mut left = operand(tokens)?;
+    while let Some(operator) = tokens.next_if(|t| t.len() == 1 && operators.contains(*t)) {
+        let right = operand(tokens)?;
+        left = Expression::Pair(Box::new(left), operator.as_bytes()[0] as char, Box::new(right));
     }
+    Ok(left)
+}
 
-    fn peek(&self) -> Option<&'a str> {
-        self.tokens.get(self.at).copied()
-    }
+fn sum(tokens: &mut Tokens) -> Result<Expression> {
+    chain(tokens, "+-", |tokens| chain(tokens, "*/%", atom))
+}
 
-    fn next(&mut self) -> Option<&'a str> {
-        self.at += 1;
-        self.tokens.get(self.at - 1).copied()
-    }
-
-    fn chain(&mut self, operators: &str, operand: fn(&mut Self) -> Result<Expression>) -> Result<Expression> {
-        let mut left = operand(self)?;
-        while let Some(operator) = self.peek().filter(|t| t.len() == 1 && operators.contains(*t)) {
-            self.at += 1;
-            let right = operand(self)?;
-            left = Expression::Pair(Box::new(left), operator.as_bytes()[0] as char, Box::new(right));
+fn atom(tokens: &mut Tokens) -> Result<Expression> {
+    let Some(token) = tokens.next() else { bail!("an expression ends too early") };
+    if token == "(" {
+        let inner = sum(tokens)?;
+        if tokens.next() != Some(")") {
+            bail!("a parenthesis is not closed");
         }
-        Ok(left)
+        return Ok(inner);
     }
-
-    fn sum(&mut self) -> Result<Expression> {
-        self.chain("+-", |t| t.chain("*/%", Self::atom))
+    if token.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(Expression::Number(token.parse()?));
     }
-
-    fn atom(&mut self) -> Result<Expression> {
-        let Some(token) = self.next() else { bail!("an expression ends too early") };
-        if token == "(" {
-            let inner = self.sum()?;
-            if self.next() != Some(")") {
-                bail!("a parenthesis is not closed");
-            }
-            return Ok(inner);
-        }
-        if token.starts_with(|c: char| c.is_ascii_digit()) {
-            return Ok(Expression::Number(token.parse()?));
-        }
-        if token.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            return Ok(Expression::Name(token.to_owned()));
-        }
-        bail!("unexpected {token:?}")
+    if token.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return Ok(Expression::Name(token.to_owned()));
     }
+    bail!("unexpected {token:?}")
 }
 
 #[cfg(test)]

@@ -25,16 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Run => "run",
-            Kind::Claims => "claims",
-            Kind::Advise => "advise",
-            Kind::CheckNode => "check-node",
-            Kind::Selftest => "selftest",
-            Kind::Try => "try",
-            Kind::Profile => "profile",
-            Kind::Bench => "bench",
-        }
+    pub fn word(self) -> String {
+        crate::word(&self)
     }
 }

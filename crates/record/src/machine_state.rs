@@ -1,6 +1,6 @@
 //! States of the machine under which an experiment is measured: making, proof and undo. One file each in `states/`.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,10 +104,7 @@ pub struct StateSeen {
 impl MachineState {
     /// Reads a state's file; errors name the path, the line and the column.
     pub fn parse(path: &str, text: &str) -> Result<MachineState> {
-        let state: MachineState = match toml::from_str(text) {
-            Ok(state) => state,
-            Err(error) => bail!("{path}: {error}"),
-        };
+        let state: MachineState = toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))?;
         if [&state.name, &state.title, &state.when].iter().any(|text| text.is_empty())
             || state.proofs.is_empty()
             || state.proofs.iter().any(|p| p.at_least.is_none() && p.at_most.is_none())

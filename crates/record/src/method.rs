@@ -2,7 +2,7 @@
 
 use crate::expression::{Expression, Law};
 use crate::sizes;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::Deref, sync::OnceLock};
 
@@ -63,12 +63,9 @@ pub struct Heading<'a> {
 impl<'a> Heading<'a> {
     /// Reads it from a `method` line.
     pub fn parse(line: &'a str) -> Result<Heading<'a>> {
-        let mut fields = line.split('\t');
-        let (Some("method"), Some(experiment), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
-            bail!("not a method line: {line:?}");
-        };
+        let (experiment, name, attributes) = attributes(line)?;
         let mut heading = Heading { experiment, name, role: Role::Method, group: "", summary: "" };
-        for (key, value) in fields.filter_map(|f| f.split_once('=')) {
+        for (key, value) in attributes {
             match key {
                 "role" => heading.role = parse_role(value).with_context(|| format!("method {experiment}/{name}"))?,
                 "group" => heading.group = value,
@@ -80,14 +77,18 @@ impl<'a> Heading<'a> {
     }
 }
 
+/// The experiment, the name and the attributes of a `method` line.
+fn attributes(line: &str) -> Result<(&str, &str, impl Iterator<Item = (&str, &str)>)> {
+    let mut fields = line.split('\t');
+    match (fields.next(), fields.next(), fields.next()) {
+        (Some("method"), Some(experiment), Some(name)) => Ok((experiment, name, fields.filter_map(|f| f.split_once('=')))),
+        _ => bail!("not a method line: {line:?}"),
+    }
+}
+
 fn parse_role(word: &str) -> Result<Role> {
-    Ok(match word {
-        "" | "method" => Role::Method,
-        "limit" => Role::Limit,
-        "null" => Role::Null,
-        "published" => Role::Published,
-        other => bail!("unknown role {other:?}"),
-    })
+    let role = if word.is_empty() { Ok(Role::Method) } else { serde_json::from_value(word.into()) };
+    role.map_err(|_| anyhow!("unknown role {word:?}"))
 }
 
 /// The laws of a method. A sound list's are parsed when first asked for: two hundred methods have two thousand.
@@ -146,20 +147,17 @@ pub struct Method {
     pub line: String,
 }
 
-fn parse_kind(text: &str) -> KeyKind {
-    match text {
-        "size" => KeyKind::Size,
-        "count" => KeyKind::Count,
-        "number" => KeyKind::Number,
-        "text" => KeyKind::Text,
-        words => KeyKind::Choice(words.split('|').map(str::to_owned).collect()),
-    }
-}
-
 fn parse_keys(text: &str) -> Result<Vec<(String, KeyKind)>> {
     let pairs = text.split_whitespace().map(|word| {
         let (name, kind) = word.split_once(':').with_context(|| format!("key {word:?} has no kind"))?;
-        Ok((name.to_owned(), parse_kind(kind)))
+        let kind = match kind {
+            "size" => KeyKind::Size,
+            "count" => KeyKind::Count,
+            "number" => KeyKind::Number,
+            "text" => KeyKind::Text,
+            words => KeyKind::Choice(words.split('|').map(str::to_owned).collect()),
+        };
+        Ok((name.to_owned(), kind))
     });
     pairs.collect()
 }
@@ -185,11 +183,8 @@ impl Method {
     }
 
     fn parse_with(line: &str, laws: impl Fn(&str) -> Result<Laws>) -> Result<Method> {
-        let mut fields = line.split('\t');
-        let (Some("method"), Some(experiment), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
-            bail!("not a method line: {line:?}");
-        };
-        let attributes: BTreeMap<&str, &str> = fields.filter_map(|f| f.split_once('=')).collect();
+        let (experiment, name, attributes) = attributes(line)?;
+        let attributes: BTreeMap<&str, &str> = attributes.collect();
         let given = |key: &str| attributes.get(key).copied().filter(|text| !text.is_empty());
         let get = |key: &str| given(key).unwrap_or_default();
         let owned = |key: &str| get(key).to_owned();

@@ -23,15 +23,8 @@ pub enum Status {
 }
 
 impl Status {
-    pub fn word(self) -> &'static str {
-        match self {
-            Status::Ok => "ok",
-            Status::Skipped => "skipped",
-            Status::Refused => "refused",
-            Status::Failed => "failed",
-            Status::Untrusted => "untrusted",
-            Status::Damaged => "damaged",
-        }
+    pub fn word(self) -> String {
+        crate::word(&self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A setting that can be tried on somebody's program: how it is made, and how it is proved to have taken effect. One file each.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,11 +70,8 @@ pub enum Proof {
 impl Setting {
     /// Reads a setting's file; errors name the path, the line and the column.
     pub fn parse(path: &str, text: &str) -> Result<Setting> {
-        let setting: Setting = match toml::from_str(text) {
-            Ok(setting) => setting,
-            Err(error) => bail!("{path}: {error}"),
-        };
-        setting.check().map_err(|error| anyhow::anyhow!("{path}: {error}"))?;
+        let setting: Setting = toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))?;
+        setting.check().map_err(|error| anyhow!("{path}: {error}"))?;
         Ok(setting)
     }
 

@@ -223,17 +223,11 @@ impl State {
     }
 
     fn group(&mut self, index: usize) -> Result<&mut GroupState> {
-        match self.launch_groups.get_mut(index) {
-            Some(group) => Ok(group),
-            None => bail!("there is no launch group {index}"),
-        }
+        self.launch_groups.get_mut(index).with_context(|| format!("there is no launch group {index}"))
     }
 
     fn cell(&mut self, index: usize) -> Result<&mut PlannedCell> {
-        match self.cells.get_mut(index) {
-            Some(cell) => Ok(cell),
-            None => bail!("there is no cell {index}"),
-        }
+        self.cells.get_mut(index).with_context(|| format!("there is no cell {index}"))
     }
 
     /// The cells of a launch group that may still be launched.

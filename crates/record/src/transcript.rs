@@ -267,13 +267,11 @@ impl Transcript {
         let mut next = || fields.next().unwrap_or_default();
         let (slot, round, cell, phase) = (count(next())?, next(), count(next())?, next());
         let round = std::str::from_utf8(round)?.parse()?;
-        let phase = match self.phases.iter().position(|known| known.as_bytes() == phase) {
-            Some(index) => index,
-            None => {
-                self.phases.push(std::str::from_utf8(phase)?.to_owned());
-                self.phases.len() - 1
-            }
-        };
+        let known = self.phases.iter().position(|known| known.as_bytes() == phase);
+        if known.is_none() {
+            self.phases.push(std::str::from_utf8(phase)?.to_owned());
+        }
+        let phase = known.unwrap_or(self.phases.len() - 1);
         let mut counts = [0_u64; COLUMNS.len()];
         for into in &mut counts {
             *into = count(next())?;
@@ -321,15 +319,9 @@ impl TranscriptLine<'_> {
 
 /// A count: decimal digits and nothing else.
 fn count(text: &[u8]) -> Result<u64> {
-    let mut sum = (!text.is_empty()).then_some(0_u64);
-    for byte in text {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
-        sum = sum.zip(digit).and_then(|(sum, digit)| sum.checked_mul(10)?.checked_add(digit));
-    }
-    match sum {
-        Some(value) => Ok(value),
-        None => bail!("{:?} is not a count", String::from_utf8_lossy(text)),
-    }
+    let digits = std::str::from_utf8(text).ok().filter(|digits| !digits.starts_with('+'));
+    let number = digits.and_then(|digits| digits.parse().ok());
+    number.with_context(|| format!("{:?} is not a count", String::from_utf8_lossy(text)))
 }
 
 /// The transcripts of one launch, one per side; the reason where one cannot be read.

@@ -5,25 +5,13 @@ use crate::plot::{Axis, Plot};
 use crate::{numbers, phrases, wording::count};
 use minijinja::Value;
 use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, NoVerdict, Word};
-use record::{sizes::format_size, summary::Estimate};
-use std::cmp::Reverse;
+use record::{sizes::format_size, summary::Estimate, word};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
 /// Claims at the head of the page.
 const MOST_SURPRISING: usize = 8;
-/// All verdicts, the most surprising first.
-const VERDICTS: [Word; 9] = [
-    Word::Reversed,
-    Word::NoDifferenceHere,
-    Word::Weaker,
-    Word::DoesNotHold,
-    Word::Stronger,
-    Word::HoldsOrStronger,
-    Word::Holds,
-    Word::Undecided,
-    Word::NotMeasurableHere,
-];
 
 /// The answers; with `full`, or where there are few, a screen has everything about each.
 pub fn document(answers: &Answers, full: bool) -> Document {
@@ -48,9 +36,10 @@ pub fn document(answers: &Answers, full: bool) -> Document {
         let answers = all.iter().filter(|a| a.question == question);
         let short = if question.is_empty() { "no experiment" } else { question }.to_owned();
         let (id, title) = (format!("question-{question}"), format!("{short} ({})", answers.clone().count()));
-        let by_surprise = VERDICTS.iter().flat_map(|verdict| answers.clone().filter(|a| a.word == *verdict));
+        let mut by_surprise: Vec<&Answer> = answers.clone().collect();
+        by_surprise.sort_by_key(|answer| answer.word);
         let rows = (!whole).then(|| table(answers.clone(), axis.as_ref()));
-        let blocks = rows.into_iter().chain(by_surprise.flat_map(|answer| about(answer, whole))).collect();
+        let blocks = rows.into_iter().chain(by_surprise.into_iter().flat_map(|answer| about(answer, whole))).collect();
         let place = if whole { Place::Everywhere } else { Place::Page };
         document.sections.push(Section { id, title, short, place, blocks });
     }
@@ -110,13 +99,15 @@ fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Ax
         cells.extend([TableCell::number(figure, value), published, TableCell::text(&answer.statement)]);
         Entry::new(&answer.id, cells)
     };
-    let bodies = VERDICTS.into_iter().map(|verdict| {
-        let rows: Vec<Entry> = answers.clone().filter(|a| a.word == verdict).map(row).collect();
-        Body { heading: format!("{} ({})", self::verdict(verdict), rows.len()), aside: false, rows }
+    let mut by_verdict: BTreeMap<Word, Vec<Entry>> = BTreeMap::new();
+    answers.for_each(|answer| by_verdict.entry(answer.word).or_default().push(row(answer)));
+    let bodies = by_verdict.into_iter().map(|(word, rows)| Body {
+        heading: format!("{} ({})", verdict(word), rows.len()),
+        aside: false,
+        rows,
     });
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
-    let bodies = bodies.filter(|body| !body.rows.is_empty()).collect();
-    Block::Table(Table { caption, columns, bodies, ..Table::default() })
+    Block::Table(Table { caption, columns, bodies: bodies.collect(), ..Table::default() })
 }
 
 /// The figure of a comparison in a few characters.
@@ -190,12 +181,7 @@ fn here(kind: ClaimKind, job: &JobAnswer) -> String {
 /// All claims, without measuring.
 pub fn list(claims: &[&Claim]) -> Document {
     let row = |claim: &&Claim| {
-        let kind = match (&claim.missing, claim.kind) {
-            (Some(_), _) => "-",
-            (None, ClaimKind::Ratio) => "ratio",
-            (None, ClaimKind::Crossover) => "crossover",
-            (None, ClaimKind::Absolute) => "absolute",
-        };
+        let kind = if claim.missing.is_some() { "-".to_owned() } else { word(&claim.kind) };
         Entry::new(&claim.id, vec![TableCell::text(kind), TableCell::text(&claim.statement)])
     };
     let columns = vec![Column::text("claim"), Column::text("kind"), Column::sentences("statement")];

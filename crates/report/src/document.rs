@@ -3,7 +3,6 @@
 
 use crate::numbers::{self, Work};
 use crate::plot::{Curves, Line, Plot};
-use record::outcome::Status;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate, Verdict};
 use serde::Serialize;
@@ -341,10 +340,6 @@ impl TableCell {
     /// A share, in percent; empty where there is none.
     pub fn share(share: Option<f64>) -> TableCell {
         share.map_or_else(TableCell::default, |s| TableCell::number(crate::wording::percent(s), Some(s)))
-    }
-
-    pub fn status(status: Status) -> TableCell {
-        TableCell::text(status.word())
     }
 
     pub fn plot(plot: Option<Plot>) -> TableCell {

@@ -49,18 +49,11 @@ pub fn list(titles: &[Title], listed: &Listed) -> Document {
         let workers = methods.values().flat_map(|(_, workers)| workers);
         let languages: BTreeSet<&str> = workers.filter_map(|worker| worker.split('-').next()).collect();
         let languages = languages.into_iter().collect::<Vec<_>>().join(" ");
-        Entry::new(
-            &title.name,
-            vec![TableCell::text(&title.title), TableCell::count(methods.len()), TableCell::text(languages)],
-        )
+        let cells = vec![TableCell::text(&title.title), TableCell::count(methods.len()), TableCell::text(languages)];
+        Entry::new(&title.name, cells)
     };
-    let columns = ["experiment", "question", "methods", "languages"];
-    let columns = vec![
-        Column::text(columns[0]),
-        Column::sentences(columns[1]),
-        Column::number(columns[2]),
-        Column::sentences(columns[3]),
-    ];
+    let mut columns = vec![Column::text("experiment"), Column::sentences("question")];
+    columns.extend([Column::number("methods"), Column::sentences("languages")]);
     let rows = titles.iter().filter(|title| !title.hidden).map(row);
     let next = ["pagewise list EXPERIMENT", "pagewise explain EXPERIMENT"].map(str::to_owned).into();
     let blocks = vec![Block::Table(Table::new("", columns, rows)), Block::Commands(next)];
@@ -96,12 +89,8 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
     question.extend(Block::list("", totals));
     question.push(Block::text(format!("Baseline: {}", experiment.baseline)));
     let title = format!("{}: {}", experiment.name, experiment.title);
-    let document = Document::default().section("question", title, Place::Everywhere, question).section(
-        "reading",
-        "How to read it",
-        Place::Everywhere,
-        vec![paragraph(&experiment.reading)],
-    );
+    let document = Document::default().section("question", title, Place::Everywhere, question);
+    let document = document.section("reading", "How to read it", Place::Everywhere, vec![paragraph(&experiment.reading)]);
     let headings = headings(offers);
     let methods = methods(&experiment.name, &headings);
     if !laws {
@@ -116,17 +105,12 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
     for (name, (method, workers)) in &methods {
         let mut methods = offers.iter().flat_map(|offer| offer.methods);
         let first = methods.find(|m| m.experiment == experiment.name && m.name == *name);
-        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {law}"));
+        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {}", law.text));
         let items = std::iter::once(method.summary.to_owned()).chain(laws);
         all.extend(Block::list(format!("{name}{} ({})", role_word(method), workers.join(", ")), items));
     }
-    let document = document.section("traps", "Free of these mistakes", Place::Everywhere, traps).section(
-        "methods",
-        "Methods",
-        Place::Everywhere,
-        all,
-    );
-    parameters(document, experiment)
+    let document = document.section("traps", "Free of these mistakes", Place::Everywhere, traps);
+    parameters(document.section("methods", "Methods", Place::Everywhere, all), experiment)
 }
 
 fn paragraph(text: &str) -> Block {

@@ -26,12 +26,9 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
         document = document.section(&format!("compared-{a}-{b}"), title, Place::Everywhere, kinds(compared));
     }
     let unread = Block::list("", fleet.unread.iter().map(unread)).into_iter().collect();
-    document.section("unread", format!("{} left out", count(fleet.unread.len(), "folder")), Place::Everywhere, unread).section(
-        "repeat",
-        "How to repeat it",
-        Place::Page,
-        vec![Block::Commands(vec![anew.to_owned()])],
-    )
+    let left_out = format!("{} left out", count(fleet.unread.len(), "folder"));
+    let document = document.section("unread", left_out, Place::Everywhere, unread);
+    document.section("repeat", "How to repeat it", Place::Page, vec![Block::Commands(vec![anew.to_owned()])])
 }
 
 fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {

@@ -32,14 +32,8 @@ fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {
     let (same, differing): (Vec<_>, Vec<_>) = counts.iter().partition(|count| count.a == count.b);
     let mut blocks = Vec::new();
     if !differing.is_empty() {
-        let columns = vec![
-            Column::text("function"),
-            Column::text("phase"),
-            Column::text("count"),
-            Column::number(before),
-            Column::number(now),
-            Column::text("gate"),
-        ];
+        let mut columns = Vec::from(["function", "phase", "count"].map(Column::text));
+        columns.extend([Column::number(before), Column::number(now), Column::text("gate")]);
         let rows = differing.iter().map(|count| {
             let (word, tone) = match count.gate {
                 GateWord::Passes if count.b.max < count.a.min => ("less", Tone::Faster),

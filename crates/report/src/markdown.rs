@@ -32,15 +32,9 @@ fn block(block: &Block, out: &mut String) {
             let items: Vec<String> = list.items.iter().map(|item| format!("- {}", escape::markdown(item))).collect();
             writeln!(out, "{title}\n{}", items.join("\n"))
         }
-        Block::Table(all) => {
-            table(all, out);
-            Ok(())
-        }
-        Block::Part(part) if is_shown(part.place) => {
-            part.blocks.iter().for_each(|each| self::block(each, out));
-            Ok(())
-        }
-        Block::Chart(_) | Block::Part(_) => Ok(()),
+        Block::Table(all) => return table(all, out),
+        Block::Part(part) if is_shown(part.place) => return part.blocks.iter().for_each(|each| self::block(each, out)),
+        Block::Chart(_) | Block::Part(_) => return,
     };
 }
 

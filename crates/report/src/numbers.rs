@@ -91,12 +91,6 @@ pub(crate) fn interval(d: &Distribution) -> String {
     format!("{median} ({}–{high})", same_unit.map_or(low.as_str(), |(a, _)| a.0))
 }
 
-pub(crate) fn scaled(d: &Distribution, factor: f64) -> Distribution {
-    let each = |value: Option<f64>| value.map(|v| v * factor);
-    let (mean, low, high) = (each(d.mean), each(d.low), each(d.high));
-    Distribution { median: d.median * factor, mean, low, high, p90: each(d.p90), p99: each(d.p99), min: d.min * factor }
-}
-
 /// A count: a number, or its smallest and largest value.
 pub(crate) fn range(count: &CountSummary) -> String {
     if count.min == count.max { count.max.to_string() } else { format!("{}–{}", count.min, count.max) }

@@ -23,7 +23,7 @@ fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
         ];
         cells.extend(match (&row.here, row.cell) {
             (Some(here), _) => ours(here),
-            (None, Some(cell)) => [TableCell::status(cell.outcome.status), TableCell::default(), TableCell::default()],
+            (None, Some(cell)) => [TableCell::text(cell.outcome.status.word()), TableCell::default(), TableCell::default()],
             (None, None) => [TableCell::text("not in this run"), TableCell::default(), TableCell::default()],
         });
         let against = figure.against.as_ref().map_or_else(String::new, |other| format!(" / {other}"));

@@ -37,54 +37,31 @@ pub struct Quantile {
 /// Reorders the samples within each launch. `TooFew` where there is no launch or one has no samples, `NotFinite` where
 /// a sample is not finite.
 pub fn absolute(launches: &mut [impl AsMut<[f64]>], confidence: f64) -> Result<Absolute, Undefined> {
-    let mut figures = AbsoluteFigures::default();
-    for launch in launches.iter_mut() {
-        figures.add(launch.as_mut())?;
-    }
-    check(&figures.medians, 1)?;
-    let launches = figures.medians.len();
-    Ok(Absolute {
-        samples: figures.samples,
-        launches,
-        min: figures.min.ok_or(Undefined::NotFinite)?,
-        max: figures.max.ok_or(Undefined::NotFinite)?,
-        median: across(&mut figures.medians, confidence)?,
-        p90: resolved(&mut figures.p90s, launches, confidence)?,
-        p99: resolved(&mut figures.p99s, launches, confidence)?,
-    })
-}
-
-#[derive(Default)]
-struct AbsoluteFigures {
-    samples: usize,
-    min: Option<f64>,
-    max: Option<f64>,
-    medians: Vec<f64>,
-    p90s: Vec<f64>,
-    p99s: Vec<f64>,
-}
-
-impl AbsoluteFigures {
-    fn add(&mut self, launch: &mut [f64]) -> Result<(), Undefined> {
+    let (mut samples, mut min, mut max) = (0, f64::INFINITY, f64::NEG_INFINITY);
+    let [mut medians, mut p90s, mut p99s] = [const { Vec::new() }; 3];
+    for launch in launches.iter_mut().map(AsMut::as_mut) {
         check(launch, 1)?;
-        self.samples += launch.len();
-        let min = launch.iter().copied().fold(f64::INFINITY, f64::min);
-        let max = launch.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.min = Some(self.min.map_or(min, |m| m.min(min)));
-        self.max = Some(self.max.map_or(max, |m| m.max(max)));
+        samples += launch.len();
+        min = launch.iter().copied().fold(min, f64::min);
+        max = launch.iter().copied().fold(max, f64::max);
         let mut take = |p: f64| quantile(launch, p).ok_or(Undefined::NotFinite);
-        self.medians.push(take(0.5)?);
-        self.p90s.push(take(0.9)?);
-        self.p99s.push(take(0.99)?);
+        let [median, p90, p99] = [take(0.5)?, take(0.9)?, take(0.99)?];
+        medians.push(median);
         // A launch of fewer than 1 / (1 - p) samples shows nothing beyond the quantile at p: it is only its maximum.
-        if launch.len() < 10 {
-            self.p90s.pop();
-        }
-        if launch.len() < 100 {
-            self.p99s.pop();
-        }
-        Ok(())
+        p90s.extend((launch.len() >= 10).then_some(p90));
+        p99s.extend((launch.len() >= 100).then_some(p99));
     }
+    check(&medians, 1)?;
+    let launches = medians.len();
+    Ok(Absolute {
+        samples,
+        launches,
+        min,
+        max,
+        median: across(&mut medians, confidence)?,
+        p90: resolved(&mut p90s, launches, confidence)?,
+        p99: resolved(&mut p99s, launches, confidence)?,
+    })
 }
 
 /// The quantile where every launch was long enough to show it.

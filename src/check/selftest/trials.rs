@@ -98,12 +98,8 @@ impl<'a> TestBench<'a> {
         let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
         let dead = summary.cells.iter().find(|c| matches!(c.outcome.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
-            bail!(
-                "the self-test's own {} is {}: {}",
-                cell.cell,
-                cell.outcome.status.word(),
-                report::phrases::reason(&cell.outcome)
-            );
+            let reason = report::phrases::reason(&cell.outcome);
+            bail!("the self-test's own {} is {}: {reason}", cell.cell, cell.outcome.status.word());
         }
         let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
@@ -182,14 +178,7 @@ fn sequence(
     let file = |name: &str| place.join(name);
     let (request, transcript, messages) = (file("naive.request"), file("naive.transcript"), file("naive.messages"));
     Folder::make(place)?.write("naive.request", transcript::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes())?;
-    let side = Side {
-        command: laboratory.command()?,
-        without: &[],
-        options: Vec::new(),
-        request: &request,
-        transcript: &transcript,
-        messages: &messages,
-    };
+    let side = Side::new(laboratory.command()?, [&request, &transcript, &messages]);
     let ended = launch::launch(&[side], TimeLimit::Able(Duration::from_secs(300)), laboratory.signals)?;
     if laboratory.signals.arrived().is_some() {
         return Ok(Vec::new());

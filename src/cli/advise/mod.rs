@@ -3,7 +3,7 @@
 mod measuring;
 mod saving;
 
-use super::{Laboratory, SelectArgs, print, print_json};
+use super::{Laboratory, SelectArgs, print, print_document, print_json};
 use crate::{plan::advice, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -107,8 +107,7 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
         return print(&advice.canonical()?);
     }
     let differences = advice.machine.differences(&saving::here()?);
-    let document = report::advise::saved(&advice, &path.display().to_string(), &differences);
-    print(&super::output::text(&document, false, false))
+    print_document(&report::advise::saved(&advice, &path.display().to_string(), &differences))
 }
 
 fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {

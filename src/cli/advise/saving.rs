@@ -1,6 +1,6 @@
 //! The file of advice: its places, made, found, merged.
 
-use super::{super::print, AdviseArgs, measuring::AdviceSession};
+use super::{super::print_document, AdviseArgs, measuring::AdviceSession};
 use crate::{machine, machine::fingerprint, plan, plan::advice, run::signals, worker, worker::carried};
 use anyhow::{Context, Result, bail};
 use files::Folder;
@@ -89,8 +89,7 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
         }
     };
     write(&path, &merged)?;
-    let document = report::advise::saved(&merged, &path.display().to_string(), &[]);
-    print(&crate::cli::output::text(&document, false, false))?;
+    print_document(&report::advise::saved(&merged, &path.display().to_string(), &[]))?;
     Ok(session.stopped_by.map_or(0, signals::exit_code))
 }
 
@@ -122,8 +121,7 @@ pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
     let path = target(arguments.out.as_deref());
     write(&path, &merged)?;
     let differences = merged.machine.differences(&here()?);
-    let document = report::advise::saved(&merged, &path.display().to_string(), &differences);
-    print(&crate::cli::output::text(&document, false, false))
+    print_document(&report::advise::saved(&merged, &path.display().to_string(), &differences))
 }
 
 /// The calls of a way in every language in which they are carried.

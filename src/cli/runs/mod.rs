@@ -165,7 +165,7 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
     let state = folder.state()?;
     let plan = &state.plan;
     let launches = folder.launches()?.records;
-    let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut cells: BTreeMap<String, usize> = BTreeMap::new();
     let summary = judged(&folder)?;
     for cell in summary.cells.iter().filter(|c| !c.hidden) {
         *cells.entry(cell.outcome.status.word()).or_default() += 1;

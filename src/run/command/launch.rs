@@ -150,14 +150,7 @@ pub(super) fn run_worker(
 ) -> Result<Worked> {
     let [request_path, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
     Folder::open(scratch)?.write("request", request.as_bytes())?;
-    let side = Side {
-        command,
-        options: Vec::new(),
-        without: &[],
-        request: &request_path,
-        transcript: &transcript,
-        messages: &messages,
-    };
+    let side = Side::new(command, [&request_path, &transcript, &messages]);
     let end = launch::launch(&[side], limit, signals)?.ends.pop().unwrap_or(End::Stopped);
     let text = files::read_input(&messages, MOST_BYTES).unwrap_or_default();
     Ok(Worked { end, transcript, messages: String::from_utf8_lossy(&text).into_owned() })

@@ -95,7 +95,7 @@ impl Study<'_> {
             let Some(part) = scheduler.next(moment) else { break };
             match scheduler.reached {
                 Some((blocks, half_width, left_s)) => {
-                    progress.reached(plan.kind.word(), blocks, half_width.unwrap_or(0.0), plan.precision, left_s);
+                    progress.reached(&plan.kind.word(), blocks, half_width.unwrap_or(0.0), plan.precision, left_s);
                 }
                 None => progress.step(&format!("warm-up: {}", plan.arms[part.arm].name), budget_s),
             }

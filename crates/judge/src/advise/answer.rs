@@ -55,7 +55,7 @@ fn case<'a>(
     let of_size = |s: &&'a Summary| here(request, settings, s);
     // Of equals the last is taken, and the newest runs come first.
     let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.measured(), h.obvious.launches));
-    let mut case = Case { settings: settings.clone(), obvious: request.topic.obvious.clone(), ..blank() };
+    let mut case = Case { settings: settings.clone(), obvious: request.topic.obvious.clone(), ..Case::default() };
     let Some(here) = most else { return (case, None) };
     let lacks = |c: &CellSummary| c.outcome.status != Status::Ok;
     let missing = here.ways.iter().filter(|(_, c)| lacks(c));
@@ -72,20 +72,6 @@ fn case<'a>(
         case.cpu = ratio(here.summary, (way, here.obvious), &request.measure, Of::Cpu);
     }
     (case, Some(here))
-}
-
-pub(super) fn blank() -> Case {
-    Case {
-        settings: BTreeMap::new(),
-        condition: String::new(),
-        obvious: String::new(),
-        way: None,
-        gain: None,
-        cpu: None,
-        within: Vec::new(),
-        unsettled: Vec::new(),
-        missing: Vec::new(),
-    }
 }
 
 /// Applies the run's own verdict on the group.

@@ -2,7 +2,7 @@
 
 use super::{choice::segments, pool::pooled};
 use anyhow::{Result, bail};
-use record::advice::{Advice, Question};
+use record::advice::Advice;
 
 /// The advice of several runs of one kind of machine as one; what they disagree about becomes wider.
 pub fn merge(all: &[Advice]) -> Result<Advice> {
@@ -38,13 +38,9 @@ pub fn merge(all: &[Advice]) -> Result<Advice> {
         mine.runs.extend(other.runs.iter().cloned());
     }
     for question in whole.questions.values_mut() {
-        settle(question, whole.margin);
+        question.points = pooled(std::mem::take(&mut question.points));
+        question.runs.sort();
+        question.segments = segments(&question.points, &question.obvious, whole.margin);
     }
     Ok(whole)
-}
-
-fn settle(question: &mut Question, margin: f64) {
-    question.points = pooled(std::mem::take(&mut question.points));
-    question.runs.sort();
-    question.segments = segments(&question.points, &question.obvious, margin);
 }

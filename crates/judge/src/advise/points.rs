@@ -120,14 +120,11 @@ pub(super) fn by_size<'a>(
 /// Cost of a method the first time and each time after, in nanoseconds, in each block of launches.
 type Costs = BTreeMap<i32, (f64, f64)>;
 
-fn first(launch: &LaunchValues, uses: &Uses) -> f64 {
-    uses.first.iter().filter_map(|phase| launch.wall_ns.get(phase)).sum()
-}
-
 fn costs(uses: &Uses, way: &CellSummary, again: &CellSummary) -> Costs {
     let costs = |launch: &LaunchValues| {
         let later = again.per_launch.iter().find(|other| other.block == launch.block)?;
-        Some((launch.block, (first(launch, uses), *later.wall_ns.get(&uses.again)?)))
+        let first = uses.first.iter().filter_map(|phase| launch.wall_ns.get(phase)).sum();
+        Some((launch.block, (first, *later.wall_ns.get(&uses.again)?)))
     };
     way.per_launch.iter().filter_map(costs).collect()
 }

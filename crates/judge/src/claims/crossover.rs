@@ -25,8 +25,8 @@ pub(super) fn word(
     points: &[ClaimPoint], (low, high): (f64, f64), margin: f64,
 ) -> (Word, Option<Band>, Vec<usize>, Option<NoVerdict>) {
     let signs: Vec<Sign> = points.iter().map(|p| sign(p.ratio.as_ref())).collect();
-    let at = |wanted: Sign| (0..points.len()).filter(move |&i| signs[i] == wanted).collect::<Vec<_>>();
-    let (dearer, cheaper) = (at.clone()(Sign::Dearer), at(Sign::Cheaper));
+    let at = |wanted: Sign| (0..points.len()).filter(|&i| signs[i] == wanted).collect::<Vec<_>>();
+    let (dearer, cheaper) = (at(Sign::Dearer), at(Sign::Cheaper));
     let value = |index: usize| points[index].value;
     match (&dearer[..], &cheaper[..]) {
         ([], []) => {
@@ -79,12 +79,10 @@ pub(super) fn judge(
         figures.push(figure);
     }
     answer.run = run.map_or_else(String::new, |s| s.run.clone());
-    answer.points = resolved.points.iter().zip(&figures).map(|(value, f)| point(*value, f.as_ref())).collect();
+    let points = resolved.points.iter().zip(&figures);
+    answer.points = points.map(|(&value, f)| ClaimPoint { value, ratio: f.as_ref().map(|f| f.estimate) }).collect();
     answer.paired = figures.iter().flatten().all(|f| f.paired);
-    let edges = match answer.holds {
-        (Some(low), Some(high)) => (low, high),
-        _ => (0.0, f64::MAX),
-    };
+    let edges = answer.holds.0.zip(answer.holds.1).unwrap_or((0.0, f64::MAX));
     let (word, band, deciding, why) = word(&answer.points, edges, margin);
     (answer.word, answer.band, answer.why) = (word, band, why);
     if figures.iter().all(Option::is_none) {
@@ -103,15 +101,10 @@ pub(super) fn judge(
         let distance = from_one(&figure);
         Some(FigureTest { point, figure, distance, to_coarse: distance })
     });
-    let tests = tests.collect();
-    JudgedJob { answer, p, coarse: None, tests }
+    JudgedJob { answer, p, coarse: None, tests: tests.collect() }
 }
 
 /// Distance of a figure from one, where neither way is cheaper.
 fn from_one(figure: &ClaimFigure) -> f64 {
     figure.estimate.ratio.ln().abs()
-}
-
-fn point(value: u64, figure: Option<&ClaimFigure>) -> ClaimPoint {
-    ClaimPoint { value, ratio: figure.map(|f| f.estimate) }
 }

@@ -182,19 +182,15 @@ fn blank(claim: &Claim, job: &Job, resolved: &ResolvedJob) -> JobAnswer {
 /// A comparison's cells in a summary, where it has them.
 fn sides<'a>(resolved: &ResolvedJob, index: usize, summary: &'a Summary) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
     let way = figure::cell(summary, resolved.way.get(index)?)?;
-    match resolved.other.get(index) {
-        Some(other) => Some((way, Some(figure::cell(summary, other)?))),
-        None => Some((way, None)),
-    }
+    let Some(other) = resolved.other.get(index) else { return Some((way, None)) };
+    Some((way, Some(figure::cell(summary, other)?)))
 }
 
 /// A claim of a ratio or of a cost by itself.
 fn single(
-    claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64, answer: JobAnswer,
+    claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64, mut answer: JobAnswer,
 ) -> JudgedJob {
-    let mut answer = answer;
-    let having = summaries.iter().filter_map(|s| Some((*s, sides(resolved, 0, s)?)));
-    let all: Vec<_> = having.collect();
+    let all: Vec<_> = summaries.iter().filter_map(|s| Some((*s, sides(resolved, 0, s)?))).collect();
     let ready = |s: &Summary, w: &CellSummary, o: Option<&CellSummary>| figure::of_claim(claim, job, s, w, o);
     let first = all.iter().find_map(|(s, (w, o))| Some((*s, *w, *o, ready(s, w, *o)?)));
     let Some((summary, way, other, figure)) = first else {
@@ -210,12 +206,10 @@ fn single(
     answer.ratio = Some(figure.estimate);
     if answer.word.is_decided() {
         if let Some(other) = other {
-            let (experiment, totals) = (job.experiment.as_str(), (job.total.as_deref(), job.other_total.as_deref()));
-            let phase = |resolved: Option<&str>| Some(resolved?.to_owned());
-            let headline = summary.experiment(experiment).map_or("", |e| e.headline.as_str()).to_owned();
-            let first = phase(totals.0).unwrap_or(headline);
-            let second = phase(totals.1).unwrap_or_else(|| first.clone());
-            let sides = (ClaimSide { cell: way, phase: &first }, ClaimSide { cell: other, phase: &second });
+            let headline = || summary.experiment(&job.experiment).map_or("", |e| e.headline.as_str());
+            let first = job.total.as_deref().unwrap_or_else(headline);
+            let second = job.other_total.as_deref().unwrap_or(first);
+            let sides = (ClaimSide { cell: way, phase: first }, ClaimSide { cell: other, phase: second });
             answer.cause = cause::difference(job, sides.0, sides.1, answer.word).or(Some(Difference::NotFound));
         }
     } else {

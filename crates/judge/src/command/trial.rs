@@ -128,8 +128,8 @@ pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<
     }
     let mut summary = judged(plan, launches, 1.0 - (1.0 - LEVEL) / price(blocks));
     let differs = |arm: &ArmSummary| {
-        let cpu = arm.against.get(&Measure::Cpu).filter(|cpu| cpu.holds_among_all && !cpu.usual_only);
-        cpu.is_some_and(|cpu| matches!(cpu.verdict, Verdict::Faster { .. } | Verdict::Slower { .. }))
+        let cpu = arm.against.get(&Measure::Cpu);
+        cpu.is_some_and(|cpu| cpu.holds_among_all && !cpu.usual_only && cpu.verdict.differs())
     };
     let is_lost = |arm: &ArmSummary| matches!(arm.status, ArmStatus::Failed | ArmStatus::Skipped);
     let mut open = summary.arms.iter().filter(|arm| matches!(arm.role, ArmRole::Setting | ArmRole::Command) && !is_lost(arm));

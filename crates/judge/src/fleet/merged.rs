@@ -29,7 +29,7 @@ pub(super) fn kind(
 
 fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    places.iter().for_each(|place| *outcomes.entry(place.worst.outcome.status.word().to_owned()).or_default() += 1);
+    places.iter().for_each(|place| *outcomes.entry(place.worst.outcome.status.word()).or_default() += 1);
     let mut logs = figures(places).0;
     let nodes = logs.len();
     let mut within: Vec<f64> = places.iter().filter_map(|place| place.within).collect();

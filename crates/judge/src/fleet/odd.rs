@@ -70,10 +70,10 @@ fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize
     let significant = tests.iter().zip(p).filter(|(_, p)| *p <= MOST_WRONG);
     significant
         .map(|(&(kind, question, place, apart), p)| {
-            let question_asked = &questions[question];
+            let headline = &questions[question].headline;
             let finding = Finding::Cost {
-                cell: question_asked.headline.cell.clone(),
-                parameters: question_asked.headline.parameters.clone(),
+                cell: headline.cell.clone(),
+                parameters: headline.parameters.clone(),
                 ratio: apart.by.exp(),
                 spread: apart.spread.exp_m1(),
                 p,

@@ -156,12 +156,7 @@ fn identical(work: WorkKind, all: &[Done]) -> Option<Identical> {
         comparisons: ratios.len(),
         withheld: runs.iter().map(|d| d.planned).sum::<usize>() - ratios.len(),
         false_alarms: ratios.iter().filter(|r| excludes(r, 1.0)).count(),
-        beyond_margin: ratios
-            .iter()
-            .filter(|r| {
-                matches!(Verdict::from_interval(r.low, r.high, MARGIN), Verdict::Faster { .. } | Verdict::Slower { .. })
-            })
-            .count(),
+        beyond_margin: ratios.iter().filter(|r| Verdict::from_interval(r.low, r.high, MARGIN).differs()).count(),
         correlation: mean_correlation(&runs),
         half_width,
         widest: ratios.iter().map(|r| r.half_width()).fold(0.0, f64::max),

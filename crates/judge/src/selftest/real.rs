@@ -1,11 +1,11 @@
 //! Real cells, judged as in any run, where the truth is known: a method against itself, and against 5 % more of the same work.
 
 use super::{excludes, middle};
+use crate::estimate::of_series;
 use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
 use serde::{Deserialize, Serialize};
-use stats::estimate::{Point, estimate};
-use stats::{interval::CONFIDENCE, moderated::Prior, moved::LEAST_IN_ORDER};
+use stats::{interval::CONFIDENCE, moved::LEAST_IN_ORDER};
 use std::collections::BTreeMap;
 
 /// Additional work of the third cell, in percent.
@@ -183,8 +183,7 @@ fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
 
 /// Tells whether it is said of a series of launches that its ratio moved.
 fn said_to_move(logs: &[f64]) -> Option<bool> {
-    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
-    Some(estimate(&points, &Prior::NONE, CONFIDENCE).ok()?.moved.is_some())
+    Some(of_series(logs, CONFIDENCE)?.moved.is_some())
 }
 
 /// The launches of one way and then those of another, as if the machine had changed its mind in the middle of the run.

@@ -39,7 +39,7 @@ pub struct AdviceAnswer {
 }
 
 /// Advice for one case.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
     pub settings: BTreeMap<String, String>,

@@ -147,6 +147,15 @@ pub struct Distribution {
     pub min: f64,
 }
 
+impl Distribution {
+    /// Every value by the same rule, such as a division by units.
+    pub fn map(&self, rule: impl Fn(f64) -> f64) -> Distribution {
+        let Distribution { median, mean, low, high, p90, p99, min } = *self;
+        let [mean, low, high, p90, p99] = [mean, low, high, p90, p99].map(|value| value.map(&rule));
+        Distribution { median: rule(median), mean, low, high, p90, p99, min: rule(min) }
+    }
+}
+
 /// Value recorded under a fact's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -181,6 +181,11 @@ impl Verdict {
             Verdict::NotSettled
         }
     }
+
+    /// Tells whether it is faster or slower, and by more than the margin.
+    pub fn differs(self) -> bool {
+        matches!(self, Verdict::Faster { .. } | Verdict::Slower { .. })
+    }
 }
 
 /// One cell against the baseline of its group.

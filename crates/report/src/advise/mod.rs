@@ -39,12 +39,8 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
         blocks.push(Block::Code(snippet.code.clone()));
     }
     let title = format!("To {} ({})", answer.does, format_size(answer.bytes));
-    Document::new("advice", []).section("answers", title, Place::Everywhere, blocks).section(
-        "sure",
-        "How sure",
-        Place::Everywhere,
-        rests_on(answer),
-    )
+    let document = Document::new("advice", []).section("answers", title, Place::Everywhere, blocks);
+    document.section("sure", "How sure", Place::Everywhere, rests_on(answer))
 }
 
 fn condition(case: &Case, other: &Case) -> String {

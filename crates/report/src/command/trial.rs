@@ -21,8 +21,8 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
     let mut blocks: Vec<Block> = Vec::new();
     let mut changes = Vec::new();
     if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
-        blocks
-            .push(Block::Answer(format!("The command as it is could not be measured: {}.", reason(baseline.failure.as_ref()))));
+        let why = reason(baseline.failure.as_ref());
+        blocks.push(Block::Answer(format!("The command as it is could not be measured: {why}.")));
     } else {
         blocks.extend(answer(summary).map(Block::Answer));
         blocks.push(Block::Table(table(summary)));
@@ -151,12 +151,8 @@ fn amount(measure: Measure, measured: &Measured) -> String {
 /// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
 fn change(measure: Measure, against: &Against) -> String {
     match (against.ratio, against.change) {
-        (Some(r), _) => {
-            format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low)))
-        }
-        (None, Some(d)) => {
-            format!("{} ±{}", signed_quantity(measure, d.value), quantity(measure, (d.high - d.low) / 2.0))
-        }
+        (Some(r), _) => format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low))),
+        (None, Some(d)) => format!("{} ±{}", signed_quantity(measure, d.value), quantity(measure, (d.high - d.low) / 2.0)),
         (None, None) => "?".to_owned(),
     }
 }
@@ -170,9 +166,8 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
         ArmStatus::Skipped => format!("skipped: {}", reason(arm.failure.as_ref())),
         ArmStatus::Failed => format!("failed: {}", reason(arm.failure.as_ref())),
         ArmStatus::NoEffect => {
-            let mut parts = vec![format!("no effect seen, so no figures: {}", effects(arm).join("; "))];
-            parts.extend(predicted.map(prediction));
-            parts.join("; ")
+            let effects = format!("no effect seen, so no figures: {}", effects(arm).join("; "));
+            std::iter::once(effects).chain(predicted.map(prediction)).collect::<Vec<_>>().join("; ")
         }
         ArmStatus::Ok => {
             let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
@@ -198,15 +193,14 @@ fn prediction(change: &Amount) -> String {
 }
 
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
-    let differs = |a: &Against| matches!(a.verdict, Verdict::Slower { .. } | Verdict::Faster { .. });
-    arm.against.get(&measure).is_some_and(|a| a.holds_among_all && differs(a))
+    arm.against.get(&measure).is_some_and(|a| a.holds_among_all && a.verdict.differs())
 }
 
 /// A verdict in words; nothing more than what the interval shows.
 fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
     let Some(against) = arm.against.get(&measure) else { return String::new() };
     let Some(ratio) = against.ratio else { return format!("{what} not settled") };
-    let limits = interval(&ratio);
+    let limits = bounds_of(ratio.low, ratio.high);
     match against.verdict {
         _ if !against.holds_among_all => format!("{what} not settled {limits}"),
         Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
@@ -237,10 +231,6 @@ fn percent(share: f64) -> String {
 }
 
 /// The bounds in percent, rounded away from each other.
-fn interval(ratio: &Estimate) -> String {
-    bounds_of(ratio.low, ratio.high)
-}
-
 fn bounds_of(low: f64, high: f64) -> String {
     let outward = |ratio: f64, round: fn(f64) -> f64| {
         let percent = 100.0 * (ratio - 1.0);

@@ -41,12 +41,8 @@ pub fn document(
     let run = newest.map_or_else(|| vec![Block::text("No run is kept.")], |newest| run(newest, is_carried));
     let mut document = Document::new("bundle for a bug report", [format!("version {version}")]);
     document.sections = machine.sections;
-    document.section("workers", "Workers", Place::Everywhere, vec![Block::text(workers.join(", "))]).section(
-        "run",
-        "Newest kept run",
-        Place::Everywhere,
-        run,
-    )
+    document = document.section("workers", "Workers", Place::Everywhere, vec![Block::text(workers.join(", "))]);
+    document.section("run", "Newest kept run", Place::Everywhere, run)
 }
 
 fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block> {
@@ -56,14 +52,14 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
     let (shown, own): (Vec<_>, Vec<_>) = summary.cells.iter().partition(|cell| is_carried(cell));
     let settings = &summary.settings;
     let facts = [
-        ("kind", newest.kind.word().to_owned()),
+        ("kind", newest.kind.word()),
         ("version", summary.version.clone()),
         ("budget", wording::duration(settings.budget_s)),
         ("time in launches", wording::duration(summary.elapsed_s)),
         ("overview", settings.first_look.to_string()),
         ("seed", settings.seed.to_string()),
         ("trusted", summary.trusted.to_string()),
-        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.outcome.status.word().to_owned()))),
+        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.outcome.status.word()))),
         ("cells of the user's own, left out", own.len().to_string()),
         ("notes", counted(summary.notes.iter().map(|note| note.kind.code()))),
         ("warnings", counted(summary.warnings.iter().map(|warning| warning.kind.code()))),
@@ -87,7 +83,7 @@ fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
     let parameters = cell.parameters.iter().filter(|(key, value)| is_declared(key, value));
     let parameters: Vec<String> = parameters.map(|(key, value)| format!("{key}={value}")).collect();
     let cause = cell.outcome.cause.as_ref().map_or_else(String::new, |cause| phrases::sentence("cause", cause));
-    let cells = [cell.outcome.status.word().to_owned(), cause, parameters.join(" ")].map(TableCell::text);
+    let cells = [cell.outcome.status.word(), cause, parameters.join(" ")].map(TableCell::text);
     Entry::new(cell.cell.clone(), cells.to_vec())
 }
 

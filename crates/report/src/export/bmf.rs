@@ -1,6 +1,6 @@
 //! Bencher Metric Format: by cell and measure a value with its limits. Bencher's own measure `latency` is in nanoseconds.
 
-use crate::{escape::pretty_json, numbers::scaled, view::ExportedCells};
+use crate::{escape::pretty_json, view::ExportedCells};
 use anyhow::Result;
 use record::summary::Distribution;
 use serde::Serialize;
@@ -22,9 +22,8 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
         for phase in &cell.phases {
             let wall = if phase.headline { "latency".to_owned() } else { format!("{}-wall-ns", phase.name) };
             measures.extend(metric(&phase.figures.per_unit_ns).map(|m| (wall, m)));
-            measures.extend(
-                metric(&scaled(&phase.figures.cpu_ns, 1.0 / phase.units)).map(|m| (format!("{}-cpu-ns", phase.name), m)),
-            );
+            let cpu_ns = phase.figures.cpu_ns.map(|ns| ns * (1.0 / phase.units));
+            measures.extend(metric(&cpu_ns).map(|m| (format!("{}-cpu-ns", phase.name), m)));
         }
     }
     Ok(out.write_all(pretty_json(&all)?.as_bytes())?)

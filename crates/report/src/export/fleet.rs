@@ -1,13 +1,12 @@
 //! A fleet for other programs: a line a kind and cell and a line an outlier as NDJSON; gauges for node_exporter.
 
+use super::S_PER_NS;
 use super::openmetrics::{head, sample};
 use crate::escape;
 use anyhow::Result;
 use record::fleet::{Finding, Fleet};
 use serde_json::json;
 use std::{collections::BTreeMap, io::Write};
-
-const S_PER_NS: f64 = 1e-9;
 
 /// One JSON object a line, each with its `row`: kind, odd, unread.
 pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
@@ -30,7 +29,7 @@ pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     let plain = |out: &mut dyn Write, name: &str, help: &str, value: usize| -> Result<()> {
         head(out, name, "", help)?;
-        sample(out, name, &[], value as f64)
+        sample::<&str>(out, name, &[], value as f64)
     };
     plain(out, "pagewise_fleet_nodes", "Nodes with a run.", fleet.nodes)?;
     plain(out, "pagewise_fleet_odd_nodes", "Nodes that are unlike their kind.", fleet.odd.len())?;
@@ -43,7 +42,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
                 labels.push(("kind".to_owned(), kind.name.clone()));
                 // `quantile` is reserved for summaries.
                 labels.push(("share_of_nodes".to_owned(), share.to_owned()));
-                put(out, "pagewise_fleet_unit_seconds", &labels, ns * S_PER_NS)?;
+                sample(out, "pagewise_fleet_unit_seconds", &labels, ns * S_PER_NS)?;
             }
         }
     }
@@ -53,7 +52,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
             let Finding::Cost { cell, parameters, ratio, .. } = finding else { continue };
             let mut labels = labels(cell, parameters);
             labels.push(("node".to_owned(), escape::terminal(&node.node)));
-            put(out, "pagewise_fleet_odd_ratio", &labels, *ratio)?;
+            sample(out, "pagewise_fleet_odd_ratio", &labels, *ratio)?;
         }
     }
     Ok(writeln!(out, "# EOF")?)
@@ -62,9 +61,4 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let labels = parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), escape::terminal(value)));
     std::iter::once(("cell".to_owned(), escape::terminal(cell))).chain(labels).collect()
-}
-
-fn put(out: &mut dyn Write, name: &str, labels: &[(String, String)], value: f64) -> Result<()> {
-    let labels: Vec<(String, &str)> = labels.iter().map(|(name, value)| (name.clone(), value.as_str())).collect();
-    sample(out, name, &labels, value)
 }

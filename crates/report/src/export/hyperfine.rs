@@ -1,5 +1,6 @@
 //! The JSON that hyperfine writes with `--export-json`: its times are the launches' medians, in seconds.
 
+use super::S_PER_NS;
 use crate::escape::pretty_json;
 use crate::view::{CellView, ExportedCells};
 use anyhow::Result;
@@ -30,8 +31,6 @@ pub(crate) struct Timed {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
 }
-
-const S_PER_NS: f64 = 1e-9;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let file = Hyperfine { results: taken.believed().filter_map(of_cell).collect() };

@@ -1,5 +1,6 @@
 //! JUnit XML: a suite an experiment, a case a cell; what has no figure to be believed is skipped, a broken cell is an error.
 
+use super::S_PER_NS;
 use crate::escape::terminal;
 use crate::view::{CellView, ExportedCells};
 use anyhow::Result;
@@ -7,8 +8,6 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use record::outcome::Status;
 use std::io::Write;
-
-const S_PER_NS: f64 = 1e-9;
 
 /// The element that tells an outcome; none where the cell was measured.
 fn element(status: Status) -> Option<&'static str> {

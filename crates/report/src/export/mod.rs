@@ -26,6 +26,9 @@ pub struct ExportFormat {
     pub write: Write,
 }
 
+/// Seconds in a nanosecond.
+const S_PER_NS: f64 = 1e-9;
+
 type Write = fn(&ExportedCells<'_>, &mut dyn std::io::Write) -> Result<()>;
 
 const fn format(name: &'static str, about: &'static str, says_outcomes: bool, write: Write) -> ExportFormat {

@@ -1,5 +1,6 @@
 //! OpenMetrics text, of the part that node_exporter's textfile collector reads as well: gauges in base units.
 
+use super::S_PER_NS;
 use crate::escape;
 use crate::view::{CellView, ExportedCells, PhaseView};
 use anyhow::Result;
@@ -7,7 +8,6 @@ use std::io::Write;
 
 type Of = fn(&CellView<'_>, &PhaseView<'_>) -> Option<f64>;
 
-const S_PER_NS: f64 = 1e-9;
 /// Metrics of each phase of each cell that may be believed: name, unit, what it is.
 const METRICS: &[(&str, &str, &str, Of)] = &[
     ("wall", "seconds", "Wall time of one operation: median launch.", |_, p| Some(p.figures.per_unit_ns.median * S_PER_NS)),
@@ -30,8 +30,8 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     sample(out, "pagewise_run_info", &labels, 1.0)?;
     head(out, "pagewise_cell_status", "", "What became of a cell, by the word in its label.")?;
     for cell in &taken.cells {
-        let mut labels = of_cell(cell);
-        labels.push(("status".to_owned(), cell.status.word()));
+        let (mut labels, word) = (of_cell(cell), cell.status.word());
+        labels.push(("status".to_owned(), &word));
         sample(out, "pagewise_cell_status", &labels, 1.0)?;
     }
     for &(name, unit, help, value) in METRICS {
@@ -66,7 +66,8 @@ fn of_cell<'a>(cell: &'a CellView<'_>) -> Vec<(String, &'a str)> {
         .collect()
 }
 
-pub(super) fn sample(out: &mut dyn Write, name: &str, labels: &[(String, &str)], value: f64) -> Result<()> {
-    let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape::label(value))).collect();
+pub(super) fn sample<T: AsRef<str>>(out: &mut dyn Write, name: &str, labels: &[(String, T)], value: f64) -> Result<()> {
+    let label = |(name, value): &(String, T)| format!("{name}=\"{}\"", escape::label(value.as_ref()));
+    let labels: Vec<String> = labels.iter().map(label).collect();
     Ok(writeln!(out, "{name}{{{}}} {value}", labels.join(","))?)
 }

@@ -3,6 +3,7 @@
 use super::{csv, ndjson};
 use anyhow::{Result, bail};
 use record::command::{Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary};
+use record::word;
 use serde_json::Value;
 use std::io::Write;
 
@@ -65,10 +66,6 @@ impl Rows {
             _ => bail!("runs of a program are written as {ROWS}, those of a try as hyperfine too: {format} has cells"),
         }
     }
-}
-
-fn word(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
 type CostColumn = (&'static str, fn(&CommandCost) -> f64);

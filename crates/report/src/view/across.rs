@@ -25,12 +25,8 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     let repeat = std::iter::once(Block::Commands(vec![again.to_owned()])).chain(runs).collect();
     let names = |side: &ComparedSide| side.runs.iter().map(|run| run.run.as_str()).collect::<Vec<_>>().join(" ");
     let run_names = |(name, side): (&str, &ComparedSide)| Block::list(name, [names(side)]);
-    document = document.section("answers", "", Place::Screen, sides.into_iter().filter_map(run_names).collect()).section(
-        "environment",
-        "Environment",
-        Place::Everywhere,
-        environment(compared),
-    );
+    document = document.section("answers", "", Place::Screen, sides.into_iter().filter_map(run_names).collect());
+    document = document.section("environment", "Environment", Place::Everywhere, environment(compared));
     for (experiment, cells) in by_experiment(&compared.cells) {
         let title = format!("{experiment}: {}", measure(&cells));
         let (id, short) = (format!("experiment-{experiment}"), experiment.to_owned());
@@ -41,12 +37,8 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     if claims {
         document = document.section("claims", "Claims with another verdict", Place::Everywhere, verdicts(&compared.claims));
     }
-    document.section("sure", "Answers", Place::Everywhere, answers(compared)).section(
-        "repeat",
-        "How to repeat it",
-        Place::Page,
-        repeat,
-    )
+    document = document.section("sure", "Answers", Place::Everywhere, answers(compared));
+    document.section("repeat", "How to repeat it", Place::Page, repeat)
 }
 
 /// Claims alone whose verdicts differ between two runs of these names.
@@ -238,14 +230,9 @@ fn count(cells: &[ComparedCell]) -> String {
 }
 
 fn missing(missing: &MissingCell) -> String {
-    let side = |status: Option<record::outcome::Status>| status.map_or("absent", |s| s.word());
-    format!(
-        "{} (A {}, B {}): {}",
-        missing.cell,
-        side(missing.a),
-        side(missing.b),
-        phrases::sentence("missing", &missing.reason)
-    )
+    let side = |status: Option<record::outcome::Status>| status.map_or("absent".to_owned(), |s| s.word());
+    let reason = phrases::sentence("missing", &missing.reason);
+    format!("{} (A {}, B {}): {reason}", missing.cell, side(missing.a), side(missing.b))
 }
 
 /// The gate, the count of verdicts, and how sure they are.

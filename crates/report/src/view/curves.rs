@@ -2,7 +2,7 @@
 
 use super::labels::Labels;
 use crate::document::{Block, Body, Chart, Column, Entry, Table, TableCell, Tone};
-use crate::numbers::{self, Work, scaled, spaced};
+use crate::numbers::{self, Work, spaced};
 use crate::plot::{Crossover, CurvePoint, Curves, Line, Scale};
 use record::experiment::{Experiment, ParameterKind};
 use record::outcome::Status;
@@ -118,7 +118,7 @@ fn lines(
             let ranked = planned.is_ranked() && planned.outcome.status == Status::Ok;
             let Some(phase) = planned.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
             let work = Work::new(&experiment.definition);
-            let (cost, at) = (scaled(&phase.per_unit_ns, work.times(1.0)), value(group, key));
+            let (cost, at) = (phase.per_unit_ns.map(|ns| ns * work.times(1.0)), value(group, key));
             if !(cost.median.is_finite() && cost.median > 0.0) || at == 0 {
                 continue;
             }

@@ -2,35 +2,13 @@
 
 use super::{curves, labels::Labels, tables};
 use crate::document::{Block, Body, Column, Entry, Key, Place, Shown, Table, TableCell, Tone};
-use crate::numbers::{self, Work, scaled};
+use crate::numbers::{self, Work};
 use crate::plot::{Axis, Plot, Scale};
 use crate::{answer, wording};
 use record::sizes::{about_size, format_ns};
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary};
 use record::{experiment::Experiment, outcome::Status};
 use std::collections::BTreeMap;
-
-pub(super) struct GroupView<'a> {
-    /// The parameters by which it differs from the experiment's other groups: `bytes=4MiB`.
-    setting: String,
-    /// The memory its methods work on, and whether that fits the caches; empty where they do not say.
-    footprint: String,
-    /// The measure that is compared: a total or a phase.
-    headline: &'a str,
-    /// The unit of work of its times.
-    noun: &'a str,
-    against: Option<String>,
-    /// Rows by kind: ordinary methods, moves, handovers and the like, jobs as published, lower bound and floor.
-    kinds: Vec<(RowKind<'a>, Vec<Row<'a>>)>,
-    stack: Option<Stack>,
-    percentiles: Option<Block>,
-    answers: Vec<String>,
-    moved: Vec<String>,
-    /// Phases, latency and the experiment's own tables.
-    tables: Vec<Block>,
-    /// True if cells settled within their launches.
-    settled: Vec<String>,
-}
 
 /// Rows that are ranked with each other, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,7 +62,7 @@ impl CellFinding<'_> {
             CellFinding::TooFew => "too few launches",
             CellFinding::BelowFloor => "below twice the floor",
             CellFinding::Compared(comparison) => return wording::verdict_briefly(comparison),
-            CellFinding::Outcome(status) => status.word(),
+            CellFinding::Outcome(status) => return status.word(),
         }
         .to_owned()
     }
@@ -145,117 +123,83 @@ pub(super) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a
     groups
 }
 
-impl<'a> GroupView<'a> {
-    /// Arranges a group; `None` where it has nothing but floors and lower bounds, which answer nothing.
-    pub(super) fn new(
-        summary: &'a Summary, experiment: &'a ExperimentSummary, group: &'a GroupSummary, labels: &Labels,
-    ) -> Option<GroupView<'a>> {
-        let cells: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
-        if cells.iter().all(|&c| matches!(summary.cells[c].role, Role::Null | Role::Limit)) {
-            return None;
-        }
-        let compared = group.by_cell(&experiment.headline);
-        let mut kinds: BTreeMap<RowKind, Vec<Row>> = BTreeMap::new();
-        for &cell in &cells {
-            // Methods without the phase that is compared are in the further tables only.
-            let row = row(summary, experiment, (group, compared.get(&cell).copied()), cell, labels);
-            kinds.entry(RowKind::of_cell(&summary.cells[cell])).or_default().extend(row);
-        }
-        kinds.retain(|_, rows| !rows.is_empty());
-        let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
-        let ordinary = kinds.get(&RowKind::Ordinary).into_iter().flatten();
-        let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
-        let setting = labels.setting(&experiment.definition, group);
-        let described: Vec<_> = cells.iter().map(|&cell| (name(cell), &summary.cells[cell])).collect();
-        Some(GroupView {
-            percentiles: curves::chart(&described, group.baseline.map(name).as_deref(), &setting),
-            stack: stack(summary, &experiment.definition, &ordinary),
-            setting,
-            footprint: footprint(summary, &ordinary),
-            headline: &experiment.headline,
-            noun: Work::new(&experiment.definition).noun(),
-            against: group.baseline.map(name),
-            answers: answer::sentences(summary, group, name),
-            moved: moved(experiment, group, name).into_iter().chain(levels(summary, experiment, &cells, name)).collect(),
-            tables: tables::of_group(summary, &experiment.definition, &cells, labels),
-            settled: tables::settled(summary, &cells, name),
-            kinds: kinds.into_iter().collect(),
-        })
+/// A group as blocks, and true if a finding has the footnote [`wording::AMONG_ALL`]. `None` where it has nothing but floors and
+/// lower bounds, which answer nothing.
+pub(super) fn of_group(
+    summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummary, labels: &Labels,
+) -> Option<(Vec<Block>, bool)> {
+    let definition = &experiment.definition;
+    let cells: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
+    if cells.iter().all(|&c| matches!(summary.cells[c].role, Role::Null | Role::Limit)) {
+        return None;
     }
+    let compared = group.by_cell(&experiment.headline);
+    let mut kinds: BTreeMap<RowKind, Vec<Row>> = BTreeMap::new();
+    for &cell in &cells {
+        // Methods without the phase that is compared are in the further tables only.
+        let row = row(summary, experiment, (group, compared.get(&cell).copied()), cell, labels);
+        kinds.entry(RowKind::of_cell(&summary.cells[cell])).or_default().extend(row);
+    }
+    kinds.retain(|_, rows| !rows.is_empty());
+    let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
+    let baseline = group.baseline.map(name);
+    let ordinary = kinds.get(&RowKind::Ordinary).into_iter().flatten();
+    let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
+    let setting = labels.setting(definition, group);
+    let titled = |caption: String| if setting.is_empty() { caption } else { format!("{caption}, {setting}") };
+    let footprint = footprint(summary, &ordinary);
+    let head: Vec<&str> = [setting.as_str(), &footprint].into_iter().filter(|w| !w.is_empty()).collect();
+    let mut blocks = vec![Block::Heading(head.join(" · "))];
+    blocks.push(Block::Table(comparison(experiment, &kinds, baseline.as_deref(), titled("The comparison".to_owned()))));
+    blocks.extend(answer::sentences(summary, group, name).into_iter().map(Block::Answer));
+    let moved = moved(experiment, group, name).into_iter().chain(levels(summary, experiment, &cells, name));
+    blocks.extend(moved.map(Block::Text));
+    let caption =
+        format!("Where {} goes per {}: medians of its phases, end to end", experiment.headline, Work::new(definition).noun());
+    let stack = stack(summary, definition, &ordinary, titled(caption));
+    blocks.extend(Block::part("", Place::Page, stack.map(Block::Table).into_iter().collect()));
+    let described: Vec<_> = cells.iter().map(|&cell| (name(cell), &summary.cells[cell])).collect();
+    let percentiles = curves::chart(&described, baseline.as_deref(), &setting);
+    blocks.extend(Block::part("", Place::Page, percentiles.into_iter().collect()));
+    let mut behind = tables::of_group(summary, definition, &cells, labels);
+    behind.extend(tables::settled(summary, &cells, name).into_iter().map(Block::Text));
+    let setting = if setting.is_empty() { &definition.name } else { &setting };
+    blocks.extend(Block::part(format!("Further tables, {setting}"), Place::Full, behind));
+    let unsure = |r: &Row| matches!(r.finding, CellFinding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
+    Some((blocks, kinds.values().flatten().any(unsure)))
+}
 
-    fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
-        self.kinds.iter().flat_map(|(_, rows)| rows)
+/// The table of methods, with their kinds in order. A new figure of a cell is a column and its cell here.
+fn comparison(
+    experiment: &ExperimentSummary, kinds: &BTreeMap<RowKind, Vec<Row>>, against: Option<&str>, mut caption: String,
+) -> Table {
+    let work = Work::new(&experiment.definition);
+    // Floors lie so far off that they would squeeze the others.
+    let ranked = kinds.iter().filter(|(kind, _)| **kind != RowKind::Aside).flat_map(|(_, rows)| rows);
+    let axis = Axis::over(ranked.filter_map(|r| r.ratio.as_ref()));
+    let mut columns = vec![Column::text("method"), Column::number(format!("{} ({})", experiment.headline, work.heading()))];
+    columns.extend(axis.iter().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
+    columns.extend([
+        Column::sentences(against.map_or_else(String::new, |name| format!("against {name}"))),
+        Column::number("ratio").shown(Shown::Room(5)),
+        Column::number("lower bound").shown(Shown::Room(3)),
+        Column::number(if work.noun() == "MiB" { "CPU/MiB" } else { "CPU" }).shown(Shown::Room(2)),
+        Column::number("faults").shown(Shown::Room(4)),
+        Column::number("p99").shown(Shown::Page),
+        Column::number("launches").shown(Shown::Page),
+    ]);
+    let bodies = kinds.iter().map(|(kind, rows)| Body {
+        heading: kind.heading(),
+        aside: *kind == RowKind::Aside,
+        rows: rows.iter().map(|row| row.entry(work, axis.as_ref())).collect(),
+    });
+    if let Some(against) = against.filter(|_| axis.is_some()) {
+        caption += &format!(
+            ": {} over that of {against}, left of 1 it takes less; lines are 95 % limits over launches, small dots single launches, open ones at an end lie beyond it",
+            experiment.headline
+        );
     }
-
-    /// Tells whether a finding has the footnote [`wording::AMONG_ALL`].
-    pub(super) fn has_footnote(&self) -> bool {
-        let unsure = |r: &Row| matches!(r.finding, CellFinding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
-        self.rows().any(unsure)
-    }
-
-    pub(super) fn blocks(&self, experiment: &ExperimentSummary) -> Vec<Block> {
-        let head: Vec<&str> = [self.setting.as_str(), &self.footprint].into_iter().filter(|w| !w.is_empty()).collect();
-        let mut blocks = vec![Block::Heading(head.join(" · "))];
-        blocks.push(Block::Table(self.comparison(experiment)));
-        blocks.extend(self.answers.iter().cloned().map(Block::Answer));
-        blocks.extend(self.moved.iter().map(Block::text));
-        let stack = self.stack.iter().map(|stack| Block::Table(self.phases(stack))).collect();
-        blocks.extend(Block::part("", Place::Page, stack));
-        blocks.extend(Block::part("", Place::Page, self.percentiles.iter().cloned().collect()));
-        let mut behind = self.tables.clone();
-        behind.extend(self.settled.iter().map(Block::text));
-        let setting = if self.setting.is_empty() { &experiment.definition.name } else { &self.setting };
-        blocks.extend(Block::part(format!("Further tables, {setting}"), Place::Full, behind));
-        blocks
-    }
-
-    fn titled(&self, caption: &str) -> String {
-        if self.setting.is_empty() { caption.to_owned() } else { format!("{caption}, {}", self.setting) }
-    }
-
-    /// The table of methods. A new figure of a cell is a column and its cell here.
-    fn comparison(&self, experiment: &ExperimentSummary) -> Table {
-        let work = Work::new(&experiment.definition);
-        // Floors lie so far off that they would squeeze the others.
-        let ranked = self.kinds.iter().filter(|(kind, _)| *kind != RowKind::Aside).flat_map(|(_, rows)| rows);
-        let axis = Axis::over(ranked.filter_map(|r| r.ratio.as_ref()));
-        let against = self.against.as_ref().map_or_else(String::new, |name| format!("against {name}"));
-        let mut columns = vec![Column::text("method"), Column::number(format!("{} ({})", self.headline, work.heading()))];
-        columns.extend(axis.iter().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
-        columns.extend([
-            Column::sentences(against),
-            Column::number("ratio").shown(Shown::Room(5)),
-            Column::number("lower bound").shown(Shown::Room(3)),
-            Column::number(if work.noun() == "MiB" { "CPU/MiB" } else { "CPU" }).shown(Shown::Room(2)),
-            Column::number("faults").shown(Shown::Room(4)),
-            Column::number("p99").shown(Shown::Page),
-            Column::number("launches").shown(Shown::Page),
-        ]);
-        let bodies = self.kinds.iter().map(|(kind, rows)| Body {
-            heading: kind.heading(),
-            aside: *kind == RowKind::Aside,
-            rows: rows.iter().map(|row| row.entry(work, axis.as_ref())).collect(),
-        });
-        let mut caption = self.titled("The comparison");
-        if let Some(against) = self.against.as_ref().filter(|_| axis.is_some()) {
-            caption += &format!(
-                ": {} over that of {against}, left of 1 it takes less; lines are 95 % limits over launches, small dots single launches, open ones at an end lie beyond it",
-                self.headline
-            );
-        }
-        Table { caption, columns, bodies: bodies.collect(), ..Table::default() }
-    }
-
-    fn phases(&self, stack: &Stack) -> Table {
-        let row = |(label, parts): &(String, Vec<Option<(f64, String)>>)| {
-            let (scale, phases, parts) = (stack.scale.clone(), stack.phases.clone(), parts.clone());
-            Entry::new(label, vec![TableCell::plot(Some(Plot::Stack { scale, phases, parts }))])
-        };
-        let columns = vec![Column::text("method"), Column::plot(Plot::Times(stack.scale.clone()))];
-        let caption =
-            self.titled(&format!("Where {} goes per {}: medians of its phases, end to end", self.headline, self.noun));
-        Table { legend: Key::all(&stack.phases), ..Table::new(caption, columns, stack.rows.iter().map(row)) }
-    }
+    Table { caption, columns, bodies: bodies.collect(), ..Table::default() }
 }
 
 impl Row<'_> {
@@ -346,20 +290,8 @@ fn row<'a>(
     })
 }
 
-/// Median wall time of a phase in nanoseconds, and in words with its interval; `None` where it was not measured.
-pub(super) type PhaseTime = Option<(f64, String)>;
-
-/// The phases of a group's cells, laid end to end: a method may save in one phase and pay in another.
-pub(super) struct Stack {
-    /// In the order in which they pass.
-    pub phases: Vec<String>,
-    pub scale: Scale,
-    /// Cells in the order of the comparison: the time of each phase.
-    pub rows: Vec<(String, Vec<PhaseTime>)>,
-}
-
 /// Each launch over the baseline's launch of the same block.
-pub(super) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64> {
+fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64> {
     let times = |cell: &CellSummary| -> BTreeMap<i32, f64> {
         cell.per_launch.iter().filter_map(|l| Some((l.block, *l.wall_ns.get(headline)?))).collect()
     };
@@ -368,9 +300,10 @@ pub(super) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str)
     both.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
 }
 
-/// The stack of a group's ordinary methods, each a cell and its label; `None` where phases overlap, or where there
-/// are fewer than two of them or of the cells.
-pub(super) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)]) -> Option<Stack> {
+/// The phases of a group's ordinary methods, each a cell and its label, laid end to end in the order in which they pass: a method
+/// may save in one phase and pay in another. `None` where phases overlap, or where there are fewer than two of them or of the
+/// cells.
+fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)], caption: String) -> Option<Table> {
     if experiment.totals.iter().any(|t| t.overlap) {
         return None;
     }
@@ -389,11 +322,17 @@ pub(super) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usi
     }
     let part = |cell: usize, phase: &String| {
         let phases = &summary.cells[cell].phases;
-        let wall = scaled(&phases.get(phase)?.wall_ns, Work::new(experiment).scale(phases.get(experiment.headline())?));
+        let scale = Work::new(experiment).scale(phases.get(experiment.headline())?);
+        let wall = phases.get(phase)?.wall_ns.map(|ns| ns * scale);
         (wall.median.is_finite() && wall.median >= 0.0).then(|| (wall.median, numbers::interval(&wall)))
     };
-    let rows: Vec<(String, Vec<_>)> =
-        rows.iter().map(|&&(cell, label)| (label.to_owned(), phases.iter().map(|p| part(cell, p)).collect())).collect();
+    let rows: Vec<(&str, Vec<_>)> =
+        rows.iter().map(|&&(cell, label)| (label, phases.iter().map(|p| part(cell, p)).collect())).collect();
     let scale = Scale::lengths(rows.iter().map(|(_, parts)| parts.iter().flatten().map(|(wall, _)| wall).sum()))?;
-    Some(Stack { phases, scale, rows })
+    let columns = vec![Column::text("method"), Column::plot(Plot::Times(scale.clone()))];
+    let row = |(label, parts): (&str, _)| {
+        let (scale, phases) = (scale.clone(), phases.clone());
+        Entry::new(label, vec![TableCell::plot(Some(Plot::Stack { scale, phases, parts }))])
+    };
+    Some(Table { legend: Key::all(&phases), ..Table::new(caption, columns, rows.into_iter().map(row)) })
 }

@@ -147,9 +147,10 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     blocks.extend(page("", curves::charts(summary, experiment, labels, mapped)));
     blocks.extend(page("", maps));
     let groups = group::in_order(summary, name).into_iter();
-    let groups: Vec<_> = groups.filter_map(|g| group::GroupView::new(summary, experiment, g, labels)).collect();
-    blocks.extend(groups.iter().flat_map(|group| group.blocks(experiment)));
-    if groups.iter().any(group::GroupView::has_footnote) {
+    let groups = groups.filter_map(|group| group::of_group(summary, experiment, group, labels));
+    let (groups, footnotes): (Vec<_>, Vec<bool>) = groups.unzip();
+    blocks.extend(groups.into_iter().flatten());
+    if footnotes.contains(&true) {
         blocks.push(Block::text(wording::AMONG_ALL));
     }
     blocks.extend(states::blocks(summary, experiment, labels));

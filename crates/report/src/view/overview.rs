@@ -39,8 +39,6 @@ enum AnswerKind {
 }
 
 impl AnswerKind {
-    const ALL: [AnswerKind; 4] = [AnswerKind::Faster, AnswerKind::Depends, AnswerKind::Keep, AnswerKind::Inconclusive];
-
     fn heading(self) -> &'static str {
         match self {
             AnswerKind::Faster => "FASTER: another method is shown to be faster",
@@ -177,12 +175,13 @@ impl Overview {
             columns.truncate(3);
             legend.clear();
         }
-        let body = |kind: AnswerKind| Body {
-            heading: kind.heading().to_owned(),
+        // The rows are in the order of their kinds.
+        let body = |rows: &[AnswerRow]| Body {
+            heading: rows[0].kind.heading().to_owned(),
             aside: false,
-            rows: self.rows.iter().filter(|row| row.kind == kind).map(|row| row.entry(&axis)).collect(),
+            rows: rows.iter().map(|row| row.entry(&axis)).collect(),
         };
-        let bodies: Vec<Body> = AnswerKind::ALL.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
+        let bodies: Vec<Body> = self.rows.chunk_by(|a, b| a.kind == b.kind).map(body).collect();
         let legend = legend.into_iter().map(|(class, text)| Key { class: class.into(), text: text.into() }).collect();
         let caption = "The usual choice of each experiment against the others".to_owned();
         (!bodies.is_empty()).then_some(Table { caption, legend, columns, bodies, apart: true })

@@ -4,7 +4,7 @@ use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell, Tone};
 use crate::numbers::{Work, with_limits};
 use crate::wording;
-use record::summary::{Estimate, ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
+use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary};
 use record::{machine_state::STATE, outcome::Status};
 
 pub(super) fn blocks(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Block> {
@@ -24,6 +24,10 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
     let (definition, group) = (&experiment.definition, &summary.groups[plain]);
     let work = Work::new(definition);
     let state_of = |group: &GroupSummary| group.parameters.get(STATE).cloned().unwrap_or_default();
+    let ratio = |ratio: Option<&StateRatio>| match ratio.and_then(|ratio| ratio.ratio) {
+        Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
+        None => TableCell::text("–"),
+    };
     let entry = |&cell: &usize| {
         let cost = summary.cells[cell].phases.get(&experiment.headline)?;
         let ratios: Vec<Option<&StateRatio>> =
@@ -32,9 +36,7 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
             [Some(only)] => Tone::of_verdict(only.verdict, true),
             _ => Tone::Plain,
         };
-        let shown = |estimate: Estimate| TableCell::number(with_limits(&estimate), Some(estimate.ratio));
-        let ratios = ratios.into_iter().map(|ratio| ratio.and_then(|r| r.ratio).map_or_else(|| TableCell::text("–"), shown));
-        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios);
+        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios.into_iter().map(ratio));
         let name = labels.cell(definition, &summary.cells[cell]);
         Some(Entry { cell: Some(cell), tone, ..Entry::new(name, cells.collect()) })
     };
@@ -66,12 +68,8 @@ fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {
         StateEffect::Inconclusive => "no verdict on whether the best method changes".to_owned(),
     };
     let distance = |ratio: &&StateRatio| ratio.ratio.map_or(0.0, |estimate| estimate.ratio.ln().abs());
-    let settled = |ratio: &&StateRatio| matches!(ratio.verdict, Verdict::Faster { .. } | Verdict::Slower { .. });
-    let most = answer.ratios.iter().filter(settled).max_by(|a, b| distance(a).total_cmp(&distance(b)));
-    match most {
-        Some(most) => {
-            format!("{best}; {} is {}", name(most.cell), wording::finding(most.ratio.as_ref(), most.verdict, true))
-        }
-        None => best,
-    }
+    let settled = answer.ratios.iter().filter(|ratio| ratio.verdict.differs());
+    let most = settled.max_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let Some(most) = most else { return best };
+    format!("{best}; {} is {}", name(most.cell), wording::finding(most.ratio.as_ref(), most.verdict, true))
 }

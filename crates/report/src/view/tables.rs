@@ -2,7 +2,7 @@
 
 use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell};
-use crate::numbers::{self, Work, scaled};
+use crate::numbers::{self, Work};
 use crate::wording;
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
@@ -17,7 +17,11 @@ pub(super) fn of_group(summary: &Summary, experiment: &Experiment, cells: &[usiz
     let mut tables: Vec<Table> = phases(experiment, &cells).into_iter().collect();
     tables.extend(tail(&cells).or_else(|| latency(experiment, &cells)));
     tables.extend(experiment.tables.iter().filter_map(|table| further(experiment, table, &cells)));
-    tables.into_iter().map(Block::Table).chain(worst_seconds(experiment, &cells)).collect()
+    let worst_second = |(label, cell): &(String, &CellSummary)| match cell.proofs.get(experiment.seconds.as_ref()?)? {
+        FactProof::Words(series) => Some(Block::Text(slowest(label, series))),
+        FactProof::Number { .. } => None,
+    };
+    tables.into_iter().map(Block::Table).chain(cells.iter().filter_map(worst_second)).collect()
 }
 
 /// A table whose first column is headed by its title; `None` where it has no rows.
@@ -33,7 +37,7 @@ fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<T
     let work = Work::new(experiment);
     let time = |cell: &CellSummary, p: &String| {
         let pair = cell.phases.get(p).zip(cell.phases.get(experiment.headline()));
-        let cost = pair.map(|(phase, headline)| scaled(&phase.wall_ns, work.scale(headline)));
+        let cost = pair.map(|(phase, headline)| phase.wall_ns.map(|ns| ns * work.scale(headline)));
         cost.map_or_else(TableCell::default, |cost| TableCell::number(numbers::interval(&cost), Some(cost.median)))
     };
     let row = |(label, cell): &(String, &CellSummary)| Entry::new(label, shown.iter().map(|p| time(cell, p)).collect());
@@ -140,18 +144,9 @@ fn divisor(cell: &CellSummary, per: Option<Divisor>) -> Option<f64> {
 
 /// A number with the unit that its column's name tells.
 fn shown(column: &PublishedColumn, value: f64) -> String {
+    use PhaseFigure::{CpuNs, CpuNsPerUnit, SystemNs, UserNs, WallNs};
     let ends = |end: &str| column.fact.as_ref().is_some_and(|f| f.ends_with(end));
-    let is_time = ends("_ns")
-        || matches!(
-            column.figure,
-            Some(
-                PhaseFigure::WallNs
-                    | PhaseFigure::CpuNs
-                    | PhaseFigure::CpuNsPerUnit
-                    | PhaseFigure::UserNs
-                    | PhaseFigure::SystemNs
-            )
-        );
+    let is_time = ends("_ns") || matches!(column.figure, Some(WallNs | CpuNs | CpuNsPerUnit | UserNs | SystemNs));
     match column.per {
         _ if is_time => format_ns(value),
         _ if column.figure == Some(PhaseFigure::CpuShare) => format!("{value:.0} %"),
@@ -160,15 +155,6 @@ fn shown(column: &PublishedColumn, value: f64) -> String {
         _ if value.fract() == 0.0 => format!("{value:.0}"),
         _ => three_digits(value).trim_end_matches(".00").to_owned(),
     }
-}
-
-fn worst_seconds(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Vec<Block> {
-    let Some(name) = &experiment.seconds else { return Vec::new() };
-    let worst = |(label, cell): &(String, &CellSummary)| match cell.proofs.get(name) {
-        Some(FactProof::Words(series)) => Some(Block::Text(slowest(label, series))),
-        _ => None,
-    };
-    cells.iter().filter_map(worst).collect()
 }
 
 /// Cells without a steady course, and cells too short to judge.

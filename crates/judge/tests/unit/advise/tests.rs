@@ -9,7 +9,7 @@ use record::folder::RunFolder;
 use record::summary::{Estimate, Summary, Verdict};
 use stats::rng::Seeded;
 
-use super::answer::{answer, blank, contradicts};
+use super::answer::{answer, contradicts};
 use super::choice::{choices, flips, segments};
 use super::merge::merge;
 use super::points::AdviceRequest;
@@ -186,7 +186,7 @@ fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse(
         way: Some(way.to_owned()),
         within: within.iter().map(|way| (*way).to_owned()).collect(),
         unsettled: open.iter().map(|way| (*way).to_owned()).collect(),
-        ..blank()
+        ..record::advice::Case::default()
     };
     let first = advised("mmap", &[], &[]);
     assert!(contradicts(&first, &advised("read", &[], &[])));
@@ -194,7 +194,7 @@ fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse(
     // As fast as the fastest, or not settled: nothing that a reader could catch as wrong.
     assert!(!contradicts(&first, &advised("read", &["mmap"], &[])));
     assert!(!contradicts(&first, &advised("read", &[], &["mmap"])));
-    assert!(!contradicts(&first, &record::advice::Case { way: None, ..blank() }));
+    assert!(!contradicts(&first, &record::advice::Case { way: None, ..record::advice::Case::default() }));
 }
 
 /// A recorded run of touch and populate, whose recommendation is open.

@@ -39,7 +39,7 @@ pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], 
     dots(&mut svg, axis, "launch", launches, |at| 3.0 + step * at as f64);
     match ratio {
         Some(ratio) => whisker(&mut svg, axis, ratio, MIDDLE),
-        None => svg.dot("estimate base", (axis.place(1.0), MIDDLE), 4.5, ""),
+        None => svg.dot("estimate base", (axis.place(1.0), MIDDLE)),
     }
     svg.done()
 }
@@ -66,7 +66,7 @@ fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn
             continue;
         }
         svg.begin(if beyond { "out" } else { class });
-        chosen().for_each(|&(at, place)| svg.small_dot((place.clamp(0.0, 1.0), height(at)), ""));
+        chosen().for_each(|&(at, place)| svg.small_dot((place.clamp(0.0, 1.0), height(at))));
         svg.end();
     }
 }
@@ -84,7 +84,7 @@ fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
         }
     }
     if (0.0..=1.0).contains(&axis.place(ratio.ratio)) {
-        svg.dot("estimate", (axis.place(ratio.ratio), middle), 4.5, "");
+        svg.dot("estimate", (axis.place(ratio.ratio), middle));
     }
 }
 

@@ -42,9 +42,8 @@ impl Svg {
         self.titled("rect", title);
     }
 
-    pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
-        let _ = write!(self.0, "<circle class=\"{class}\" cx=\"{}\" cy=\"{y:.1}\" r=\"{radius}\"", percent(x));
-        self.titled("circle", title);
+    pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64)) {
+        let _ = write!(self.0, "<circle class=\"{class}\" cx=\"{}\" cy=\"{y:.1}\" r=\"4.5\"/>", percent(x));
     }
 
     /// Begins elements that share a class.
@@ -57,9 +56,8 @@ impl Svg {
     }
 
     /// A dot of those that were begun together, as large as the style makes it.
-    pub(super) fn small_dot(&mut self, (x, y): (f64, f64), title: &str) {
-        let _ = write!(self.0, "<circle cx=\"{}\" cy=\"{y:.0}\"", percent(x));
-        self.titled("circle", title);
+    pub(super) fn small_dot(&mut self, (x, y): (f64, f64)) {
+        let _ = write!(self.0, "<circle cx=\"{}\" cy=\"{y:.0}\"/>", percent(x));
     }
 
     pub(super) fn shape(&mut self, class: &str, (x, y): (f64, f64), path: &str, title: &str) {
