@@ -300,9 +300,9 @@ fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64
     both.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
 }
 
-/// The phases of a group's ordinary methods, each a cell and its label, laid end to end in the order in which they pass: a method
-/// may save in one phase and pay in another. `None` where phases overlap, or where there are fewer than two of them or of the
-/// cells.
+/// The phases of a group's ordinary methods, laid end to end in the order in which they pass: a method may save in one phase
+/// and pay in another. A method is a cell and its label. `None` where phases overlap, or where there are fewer than two of
+/// them or of the cells.
 fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)], caption: String) -> Option<Table> {
     if experiment.totals.iter().any(|t| t.overlap) {
         return None;
