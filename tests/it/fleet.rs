@@ -9,6 +9,7 @@ use record::machine::environment::Environment;
 use serde_json::{Value, json};
 
 use crate::support::place::{Place, entries};
+use crate::support::skips::thorough;
 
 /// A run that ends after four launches, and has time for these on a machine that is loaded by the other tests.
 const TINY: [&str; 8] =
@@ -179,6 +180,9 @@ fn is_told(place: &Place, at: &str) {
 /// Criteria by which this machine is as it should be, or costs a hundred times too much.
 #[test]
 fn a_node_is_checked_in_one_line() {
+    if !thorough() {
+        return;
+    }
     let place = Place::new();
     let recorded = taken(&place);
     let shared = place.file("shared");

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::support::native::helper;
 use crate::support::reading::{Reader, Told, captures, drive, hold_against_reference, mutations, shrunk, unmeasurable, worker};
+use crate::support::skips::thorough;
 
 /// The reading methods of a worker; `memory-segment` is there from JDK 22 on.
 fn methods(name: &str) -> &'static [&'static str] {
@@ -38,6 +39,9 @@ fn told_of(place: &Path, files: &[PathBuf], changes: &[(&'static str, &'static s
 
 #[test]
 fn hostile_captures_are_counted_as_the_native_worker_counts_them() {
+    if !thorough() {
+        return;
+    }
     let place = tempfile::tempdir().unwrap();
     let whole = place.path().join("whole");
     worker(place.path());

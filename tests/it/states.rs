@@ -103,6 +103,9 @@ fn states_are_reached_proved_and_undone() {
 
 #[test]
 fn swapped_pages_come_back_from_zram() {
+    if !thorough() {
+        return;
+    }
     let _turn = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_root() {
         skip("states change the machine; run as root");
