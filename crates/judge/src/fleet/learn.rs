@@ -4,7 +4,7 @@ use super::gathered::{Gathered, NodePlace, NodeRun, figures, nodes, table};
 use super::kinds::{NodeKind, fits, kinds};
 use super::{judge, odd::commonest};
 use crate::sets::SetQuestion;
-use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed};
+use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed, TIMES};
 use record::{cell::parameter_words, outcome::Status};
 use stats::apart::{LEAST, QUARTILES};
 use stats::quantile::{median, quantile};
@@ -52,6 +52,8 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
 fn criterion(question: &SetQuestion, places: &[NodePlace], margin: f64) -> Option<CellCriterion> {
     let status = commonest(places)?.0;
     let limits = (status == Status::Ok).then(|| limits(places, margin)).flatten();
+    // Nodes whose few launches lie far apart give limits that no node can exceed, and that are no times.
+    let limits = limits.filter(|(middle, half)| [middle - half, middle + half].iter().all(|log| TIMES.contains(&log.exp())));
     Some(CellCriterion {
         cell: question.headline.cell.clone(),
         parameters: question.headline.parameters.clone(),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Version of this shape; a reader refuses any other.
 pub const CRITERIA_SCHEMA: u32 = 1;
 /// Possible cost of a unit, in nanoseconds: from a femtosecond to thirty years.
-const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
+pub const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
 
 /// Accepted costs of each machine group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 mod criteria;
 
-pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
+pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed, TIMES};
 
 pub const FLEET_SCHEMA: u32 = 4;
 

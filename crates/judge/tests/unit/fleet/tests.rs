@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::across::CellHeadline;
-use record::fleet::{Fault, Finding, Fleet, KindFacts, Missed};
+use record::fleet::{Criteria, Fault, Finding, Fleet, KindFacts, Missed};
 use record::outcome::{Cause, Outcome, Status};
 use record::summary::Verdict;
 use stats::rng::Seeded;
@@ -213,6 +213,20 @@ fn the_same_run_counts_once_and_names_of_two_machines_are_told_apart() {
     assert!(matches!(&judged.unread[0].fault, Fault::Duplicate { known } if known.contains("/shared/a0/0")));
     let named: Vec<&String> = judged.kinds[0].nodes.iter().filter(|n| n.starts_with("a0")).collect();
     assert_eq!(named, ["a0#a0", "a0#another"]);
+}
+
+#[test]
+fn what_is_learnt_of_launches_far_apart_can_be_read_again() {
+    let (mut gathered, _) = fleet(24, 5);
+    for cell in gathered.runs.iter_mut().map(|run| &mut run.cells[0]) {
+        cell.logs = vec![2.0, 9.0];
+    }
+    let criteria = learn(&gathered, &by(), 0.05);
+    let cells = &criteria.kinds[0].cells;
+    let wide = cells.iter().find(|cell| cell.cell == "fault/m0@c-O3").unwrap();
+    assert_eq!((wide.low_ns, wide.per_unit_ns, wide.high_ns), (None, None, None));
+    assert!(cells.iter().filter(|cell| cell.low_ns.is_some()).count() == 5, "{cells:?}");
+    Criteria::parse(&serde_json::to_string(&criteria).unwrap()).unwrap();
 }
 
 #[test]
