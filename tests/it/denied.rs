@@ -2,7 +2,7 @@
 //! The filter is a real one: a few lines of C put it on before the laboratory or a worker starts.
 
 use crate::support::cache::below;
-use crate::support::skips::skip;
+use crate::support::skips::{skip, thorough};
 use crate::support::turns;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -109,6 +109,9 @@ fn suite_lines(place: &Path, mut command: Command, methods: &[&str]) -> Vec<Stri
 
 #[test]
 fn no_method_is_rejected_where_a_filter_refuses_memory_files_and_the_caches_state() {
+    if !thorough() {
+        return;
+    }
     let _turn = turns::with_page_cache();
     let place = tempfile::tempdir().unwrap();
     let Some(deny) = deny(place.path()) else { return };
@@ -131,6 +134,9 @@ fn no_method_is_rejected_where_a_filter_refuses_memory_files_and_the_caches_stat
 
 #[test]
 fn doctor_names_the_calls_that_a_filter_refuses_and_no_others() {
+    if !thorough() {
+        return;
+    }
     let place = tempfile::tempdir().unwrap();
     let Some(deny) = deny(place.path()) else { return };
     let hidden = "io_uring_setup: io_uring of read, load, write, output and message; process_vm_readv:";
