@@ -67,20 +67,14 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         let transcripts = folder.transcripts(record)?;
         for (number, &cell) in record.cells.iter().enumerate() {
             let planned = &state.cells[cell];
-            let Some(slot) = measured_slots(&transcripts, number).next().filter(|_| planned.outcome.is_none() && !planned.twin)
-            else {
-                continue;
-            };
+            let slots_of_cell: BTreeSet<u32> = measured_slots(&transcripts, number).collect();
+            let first = measured_slots(&transcripts, number).next();
+            let Some(slot) = first.filter(|_| planned.outcome.is_none() && !planned.twin) else { continue };
             let single = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
             let recorded = kept(&transcripts, &BTreeSet::from([slot]));
             trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
             let all = LaunchRecord { rounds: record.turns(number), turns: Vec::new(), ..single.clone() };
-            trial.digest(
-                &mut findings,
-                &all,
-                &kept(&transcripts, &measured_slots(&transcripts, number).collect()),
-                evidence,
-            )?;
+            trial.digest(&mut findings, &all, &kept(&transcripts, &slots_of_cell), evidence)?;
             slots.entry(planned.cell.name()).or_insert((single, recorded));
         }
     }

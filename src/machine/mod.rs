@@ -121,6 +121,7 @@ const LEAST_TOP: u64 = 64 << 20;
 const MOST_BYTES: u64 = 1 << 20;
 /// The largest step of all: to walk further takes seconds.
 const MOST_TOP: u64 = 1 << 30;
+/// The age up to which a sweep is shown again: it takes seconds.
 const JUST_BEFORE: Duration = Duration::from_secs(600);
 
 /// The largest step: twice the reported last cache, and no more than a quarter of the memory that is available.
@@ -143,7 +144,7 @@ fn ladder_file(identity: &Identity) -> Option<String> {
     Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[key.as_bytes()])[..16]))
 }
 
-/// Latency sweep of this boot, unless it is older.
+/// Latency sweep of this boot, at most so old.
 pub fn kept_ladder(identity: &Identity, most: Duration) -> Option<Ladder> {
     let (file, bytes) = worker::private_cache("").ok()?.read_open(ladder_file(identity)?, MOST_BYTES).ok()?;
     let is_old = file.metadata().ok()?.modified().ok()?.elapsed().is_ok_and(|age| age > most);

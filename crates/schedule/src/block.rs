@@ -9,6 +9,7 @@ use stats::interval::LEAST_LAUNCHES;
 pub(crate) struct ComparisonSet {
     pub launch_groups: Vec<usize>,
     pub blocks: u32,
+    /// Seconds of its last block in this visit.
     pub block_s: Option<f64>,
 }
 
