@@ -33,6 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked_for = PTHREAD_COND_INITIALIZER;
 static atomic_uint asked, done;
 static atomic_int spinning;
+static int waiting;
 
 static void upper_half(void)
 {
@@ -50,8 +51,10 @@ static void *helper(void *unused)
     for (unsigned turn = 1;; turn++) {
         if (!spinning) {
             pthread_mutex_lock(&lock);
+            waiting = 1;
             while (asked < turn)
                 pthread_cond_wait(&asked_for, &lock);
+            waiting = 0;
             pthread_mutex_unlock(&lock);
         }
         while (atomic_load_explicit(&asked, memory_order_acquire) < turn)
@@ -83,11 +86,28 @@ static void by_two(const char *way)
         ;
 }
 
+/* Until the helper waits, and 50 µs more, in which it falls asleep. */
+static void rest(void)
+{
+    for (int resting = 0; !resting;) {
+        pthread_mutex_lock(&lock);
+        resting = waiting;
+        pthread_mutex_unlock(&lock);
+    }
+    for (double end = now() + 50000; now() < end;)
+        ;
+}
+
 static double all_copies(const char *way)
 {
     double start = now();
     for (size_t i = 0; i < copies; i++) {
         from[i % bytes] ^= 1; /* another content each time */
+        if (is(way, "asleep")) {
+            double pause = now();
+            rest();
+            start += now() - pause;
+        }
         if (is(way, "memcpy"))
             memcpy(to, from, bytes);
         else if (is(way, "streaming"))

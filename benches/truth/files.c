@@ -113,44 +113,84 @@ static double by_mmap(int flags)
     return now() - start;
 }
 
-/* The child is the sender; the parent receives into resident memory. */
-static double hand_over(const char *way)
+/* Both ends of a way. The sender lives as long as its receiver and sleeps between two files. */
+static struct pair {
+    const char *way;
+    int wake, in;
+} pairs[8];
+
+static void send_all(const char *way, int out)
 {
-    int pipes[2], socket = !strcmp(way, "sendfile");
-    if (socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, pipes) : pipe(pipes) || fcntl(pipes[1], F_SETPIPE_SZ, 1 << 20) < 0)
-        die("pipe");
-    memset((void *)sh, 0, 4096);
-    pid_t child = fork();
-    if (child == 0) {
-        run_on(1);
-        memset(scratch, 1, CHUNK);
-        memset(sh->ring, 1, sizeof sh->ring);
+    off_t offset = 0;
+    ssize_t got = 1;
+    if (!strcmp(way, "splice"))
+        while (splice(file, &offset, out, NULL, CHUNK, 0) > 0)
+            ;
+    else if (!strcmp(way, "sendfile"))
+        while (sendfile(out, file, &offset, CHUNK) > 0)
+            ;
+    else if (!strcmp(way, "pipe"))
+        for (; (got = pread(file, scratch, CHUNK, offset)) > 0; offset += got)
+            for (ssize_t at = 0, put; at < got; at += put)
+                if ((put = write(out, scratch + at, got - at)) <= 0)
+                    die("write");
+    if (strcmp(way, "ring"))
+        return;
+    for (unsigned n = 0; n < bytes / CHUNK; n++) {
+        while (n - atomic_load(&sh->taken) >= 4)
+            ;
+        if (pread(file, sh->ring[n % 4], CHUNK, n * CHUNK) != (ssize_t)CHUNK)
+            die("pread");
+        atomic_store(&sh->put, n + 1);
+    }
+}
+
+static void send_always(const char *way, int wake, int out)
+{
+    char token;
+    run_on(1);
+    memset(scratch, 1, CHUNK);
+    memset(sh->ring, 1, sizeof sh->ring);
+    while (read(wake, &token, 1) == 1) {
         atomic_store(&sh->ready, 1);
         while (!atomic_load(&sh->start))
             ;
-        off_t offset = 0;
-        if (!strcmp(way, "splice"))
-            while (splice(file, &offset, pipes[1], NULL, CHUNK, 0) > 0)
-                ;
-        else if (socket)
-            while (sendfile(pipes[1], file, &offset, CHUNK) > 0)
-                ;
-        else if (!strcmp(way, "pipe")) {
-            ssize_t got;
-            for (; (got = pread(file, scratch, CHUNK, offset)) > 0; offset += got)
-                for (ssize_t at = 0, put; at < got; at += put)
-                    if ((put = write(pipes[1], scratch + at, got - at)) <= 0)
-                        die("write");
-        } else
-            for (unsigned n = 0; n < bytes / CHUNK; n++) {
-                while (n - atomic_load(&sh->taken) >= 4)
-                    ;
-                if (pread(file, sh->ring[n % 4], CHUNK, n * CHUNK) != (ssize_t)CHUNK)
-                    die("pread");
-                atomic_store(&sh->put, n + 1);
-            }
-        _exit(0);
+        send_all(way, out);
     }
+    _exit(0);
+}
+
+static struct pair *pair_of(const char *way)
+{
+    struct pair *pair = pairs;
+    while (pair->way && pair->way != way)
+        pair++;
+    if (pair->way)
+        return pair;
+    int ends[2], wake[2], socket = !strcmp(way, "sendfile");
+    if (pipe(wake) || (socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends)
+                              : pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0))
+        die("pipe");
+    *pair = (struct pair){way, wake[1], ends[0]};
+    if (fork() == 0) {
+        close(wake[1]);
+        for (struct pair *other = pairs; other != pair; other++)
+            close(other->wake);
+        send_always(way, wake[0], ends[1]);
+    }
+    close(wake[0]);
+    close(ends[1]);
+    memset(target, 1, bytes); /* after fork: no page is shared any more */
+    return pair;
+}
+
+/* The receiver's memory is resident. */
+static double hand_over(const char *way)
+{
+    struct pair *pair = pair_of(way);
+    memset((void *)sh, 0, 4096);
+    if (write(pair->wake, "", 1) != 1)
+        die("wake");
     while (!atomic_load(&sh->ready))
         ;
     double start = now();
@@ -164,16 +204,12 @@ static double hand_over(const char *way)
         }
     else
         for (size_t at = 0; at < bytes;) {
-            ssize_t got = read(pipes[0], target + at, bytes - at < CHUNK ? bytes - at : CHUNK);
+            ssize_t got = read(pair->in, target + at, bytes - at < CHUNK ? bytes - at : CHUNK);
             if (got <= 0)
                 die("read");
             at += got;
         }
-    double spent = now() - start;
-    waitpid(child, NULL, 0);
-    close(pipes[0]);
-    close(pipes[1]);
-    return spent;
+    return now() - start;
 }
 
 static int by_size(const void *a, const void *b)
@@ -192,17 +228,15 @@ int main(int argc, char **argv)
     double ns[16][ROUNDS];
     scratch = aligned_alloc(4096, 1 << 20);
     memset(scratch, 5, 1 << 20);
-    /* Shared, so that fork leaves it writable. */
-    target = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    memset(target, 1, bytes);
+    target = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     file = open(path, O_RDWR | O_CREAT, 0600);
     for (size_t at = 0; at < bytes; at += 128 << 10)
         if (pwrite(file, scratch, 128 << 10, at) < 0)
             die("pwrite");
-    for (int r = 0; r < ROUNDS; r++) {
-        if (!cold && r % 8 == 0)
-            load(argv[3]);
+    if (!cold)
+        load(argv[3]);
+    for (int r = 0; r < ROUNDS; r++)
         for (int i = 0; i < ways; i++) {
             if (cold)
                 evict();
@@ -213,7 +247,6 @@ int main(int argc, char **argv)
                        : !strcmp(way, "populate")  ? by_mmap(MAP_POPULATE)
                                                    : hand_over(way);
         }
-    }
     for (int w = 0; w < ways; w++) {
         qsort(ns[w], ROUNDS, sizeof(double), by_size);
         printf("%s %.0f %.0f\n", argv[4 + w], ns[w][ROUNDS / 2], ns[w][ROUNDS / 4]);

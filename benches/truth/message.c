@@ -13,10 +13,13 @@ static const char *place;
 /* One direction: a word that says how many messages are there, the message, and whatever wakes the other side. */
 struct lane {
     atomic_uint count;
-    char message[BYTES];
-    char pad[256 - BYTES - 4];
+    _Alignas(64) char message[BYTES]; /* on a cache line of its own: else it lies across two */
+    _Alignas(256) char end[];
 };
-static struct lane *lanes; /* 0: there, 1: back */
+/* 0: there, 1: back. Each pair of processes has another page of many: a line is nearer or farther by where its frame lies. */
+static struct lane *lanes;
+static char *pages;
+enum { PAGES = 256 };
 
 struct end {
     const char *way;
@@ -115,9 +118,11 @@ static double trips(struct end *a)
 /* A new pair of processes: the median of its samples, a trip. */
 static double once(const char *way)
 {
+    static unsigned pair;
     struct end a, b;
     double ns[SAMPLES];
     int samples = idle ? 2 : SAMPLES;
+    lanes = (struct lane *)(pages + pair++ % PAGES * 4096);
     open_ends(way, &a, &b);
     if (!is(place, "none"))
         run_on(0);
@@ -148,6 +153,6 @@ int main(int argc, char **argv)
     place = argv[1];
     spin = is(argv[2], "spin");
     idle = is(argv[3], "1ms");
-    lanes = (struct lane *)shared(4096);
+    pages = shared(PAGES * 4096);
     take_turns(argv + 4, argc - 4, idle ? 5 : 21, once);
 }

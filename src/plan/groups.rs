@@ -17,17 +17,16 @@ pub(super) fn launch_groups(
     let mut planned: Vec<(String, LaunchGroup)> = Vec::new();
     // Cells with fewer parameters (limits, floors) come last, so that they find the group of the cells they belong to.
     let mut order: Vec<usize> = (0..cells.len()).filter(|&i| cells[i].outcome.is_none()).collect();
-    let grouping = |i: usize| {
-        let experiment = experiments.iter().find(|e| e.name == cells[i].cell.experiment);
-        experiment.map_or_else(BTreeMap::new, |e| group_of(e, &cells[i].cell))
-    };
+    let experiment = |i: usize| experiments.iter().find(|e| e.name == cells[i].cell.experiment);
+    let grouping = |i: usize| experiment(i).map_or_else(BTreeMap::new, |e| group_of(e, &cells[i].cell));
     order.sort_by_key(|&i| std::cmp::Reverse(grouping(i).len()));
     let mut groups: Vec<BTreeMap<String, String>> = Vec::new();
     for i in order {
         let method = &cells[i].method;
         let group = grouping(i);
-        let key = format!("{} {} {:?}", cells[i].cell.experiment, cells[i].cell.worker, method.isolation);
-        let alone = method.preload.is_some() || method.tunables.is_some();
+        let apart = experiment(i).is_some_and(|e| e.apart) && !matches!(method.role, Role::Limit | Role::Null);
+        let alone = apart || method.preload.is_some() || method.tunables.is_some();
+        let key = format!("{} {} {:?} {apart}", cells[i].cell.experiment, cells[i].cell.worker, method.isolation);
         let home = (method.isolation == Isolation::Shared && !alone)
             .then(|| (0..planned.len()).find(|&u| planned[u].0 == key && compatible(&group, &groups[u])))
             .flatten();

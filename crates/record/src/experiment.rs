@@ -166,6 +166,9 @@ pub struct Experiment {
     /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_methods: Vec<String>,
+    /// True if each method has processes of its own: what another one leaves in the caches would move its time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// Discarded rounds of each launch, the same for all: a process's age is part of what is compared.
     #[serde(default = "usual_warmup")]
     pub warmup_rounds: u32,

@@ -3,29 +3,33 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <time.h>
 
-enum { LINE = 128 };
+enum { LINE = 128, ASLEEP_NS = 50000 };
+
+/* What a thread writes while the work is under way: the last turn it began, and the last it ended. */
+struct progress {
+    _Alignas(LINE) atomic_uint begun;
+    atomic_uint finished;
+};
 
 struct threads {
     pthread_t ids[MAX_PROCESSES];
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    unsigned helpers, armed;        /* `armed` counts calls of pool_arm(); guarded by the lock */
+    unsigned helpers, armed, resting; /* `armed` counts calls of pool_arm(); guarded by the lock, as are those that sleep */
     bool closing;
-    atomic_uint ready, settled;
+    atomic_uint ready, settled, sleeps; /* of all turns */
     atomic_uint alone; /* threads that ended before another one had begun */
-    unsigned shared_turns, delayed_turns;
+    unsigned shared_turns;
+    /* What a helper reads before its part, on one line. */
+    _Alignas(LINE) atomic_uint started; /* equals `armed` once the work may begin */
+    char mark;
     void (*work)(const struct part *);
     char *start;
     size_t bytes, page_bytes, share_bytes;
-    char mark;
-    /* What is written while the work is under way, on cache lines of its own. */
-    _Alignas(LINE) atomic_uint started; /* equals `armed` once the work may begin */
-    _Alignas(LINE) atomic_uint finished;
-    struct {
-        _Alignas(LINE) atomic_bool yes;
-    } begun[]; /* each thread's own, in this turn */
+    struct progress of[]; /* each thread's own */
 };
 
 static struct part part_of(const struct threads *t, unsigned index)
@@ -43,14 +47,15 @@ struct helper {
 
 /* One thread's share of the work. Where each of two threads had begun before the other one ended, both worked at the same
  * time: that costs a store before and a look after, and no clock. */
-static void take_part(struct threads *t, unsigned index)
+static void take_part(struct threads *t, unsigned index, unsigned turn)
 {
     struct part part = part_of(t, index);
-    atomic_store_explicit(&t->begun[index].yes, true, memory_order_relaxed);
+    atomic_store_explicit(&t->of[index].begun, turn, memory_order_relaxed);
     t->work(&part);
+    atomic_store_explicit(&t->of[index].finished, turn, memory_order_release);
     bool together = true;
-    for (unsigned i = 0; i <= t->helpers; i++)
-        together &= atomic_load_explicit(&t->begun[i].yes, memory_order_relaxed);
+    for (unsigned i = 0; i <= t->helpers; i++) /* one that has ended may have begun the next turn */
+        together &= (int)(atomic_load_explicit(&t->of[i].begun, memory_order_relaxed) - turn) >= 0;
     if (!together && part.bytes)
         atomic_fetch_add(&t->alone, 1);
 }
@@ -64,14 +69,24 @@ static void account_own_time(void)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
 }
 
+static unsigned switches_of_thread(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return (unsigned)usage.ru_nvcsw;
+}
+
 static void *help(void *argument)
 {
     struct helper *me = argument;
     struct threads *t = me->pool;
+    unsigned slept = switches_of_thread();
     for (unsigned turn = 1;; turn++) {
         pthread_mutex_lock(&t->lock);
+        t->resting++;
         while (t->armed < turn && !t->closing)
             pthread_cond_wait(&t->wake, &t->lock);
+        t->resting--;
         bool closing = t->closing;
         pthread_mutex_unlock(&t->lock);
         if (closing)
@@ -80,9 +95,11 @@ static void *help(void *argument)
         atomic_fetch_add(&t->ready, 1);
         while (atomic_load_explicit(&t->started, memory_order_acquire) < turn)
             pause_briefly();
-        take_part(t, me->index);
-        atomic_fetch_add_explicit(&t->finished, 1, memory_order_release);
+        take_part(t, me->index, turn);
         account_own_time();
+        unsigned before = slept;
+        slept = switches_of_thread();
+        atomic_fetch_add(&t->sleeps, slept - before);
         atomic_fetch_add(&t->settled, 1);
     }
 }
@@ -99,7 +116,7 @@ void pool_open(struct slot *s)
         return;
     if (s->threads > MAX_PROCESSES)
         skip(s, "more than 256 threads are not supported");
-    char *room = arena(sizeof(struct threads) + (s->threads + 1) * LINE);
+    char *room = arena(sizeof(struct threads) + s->threads * sizeof(struct progress) + LINE);
     struct threads *t = (void *)(room + -(uintptr_t)room % LINE);
     struct helper *helpers = arena(s->threads * sizeof *helpers);
     *t = (struct threads){.page_bytes = s->page_bytes};
@@ -137,12 +154,6 @@ void pool_wake_only(struct slot *s)
     struct threads *t = s->pool;
     if (!t)
         return;
-    atomic_store(&t->ready, 0);
-    atomic_store(&t->finished, 0);
-    atomic_store(&t->settled, 0);
-    atomic_store(&t->alone, 0);
-    for (unsigned i = 0; i <= t->helpers; i++)
-        atomic_store(&t->begun[i].yes, false);
     pthread_mutex_lock(&t->lock);
     t->armed++;
     pthread_cond_broadcast(&t->wake);
@@ -153,15 +164,30 @@ void pool_wake_only(struct slot *s)
 void pool_arm(struct slot *s)
 {
     pool_wake_only(s);
-    while (s->pool && atomic_load(&s->pool->ready) < s->pool->helpers)
+    while (s->pool && atomic_load(&s->pool->ready) < s->pool->helpers * s->pool->armed)
         sched_yield();
+}
+
+/* Before the clock: waits until the helpers sleep, and have for a while. */
+void pool_rest(struct slot *s)
+{
+    struct threads *t = s->pool;
+    if (!t)
+        return;
+    for (unsigned resting = 0; resting < t->helpers;) {
+        pthread_mutex_lock(&t->lock);
+        resting = t->resting;
+        pthread_mutex_unlock(&t->lock);
+    }
+    for (uint64_t end = now_ns() + ASLEEP_NS; now_ns() < end;)
+        pause_briefly();
 }
 
 /* After the clock: waits until the helpers' time is in the process's clock. */
 void pool_settle(struct slot *s)
 {
     struct threads *t = s->pool;
-    while (t && atomic_load(&t->settled) < t->helpers && atomic_load(&t->finished) > 0)
+    while (t && t->started == t->armed && atomic_load(&t->settled) < t->helpers * t->armed)
         pause_briefly();
 }
 
@@ -185,12 +211,13 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
     t->bytes = bytes;
     t->mark = mark;
     t->share_bytes = share;
-    atomic_store_explicit(&t->started, t->armed, memory_order_release);
-    take_part(t, 0);
-    while (atomic_load_explicit(&t->finished, memory_order_acquire) < t->helpers)
-        pause_briefly();
+    unsigned turn = t->armed;
+    atomic_store_explicit(&t->started, turn, memory_order_release);
+    take_part(t, 0, turn);
+    for (unsigned i = 1; i <= t->helpers; i++)
+        while (atomic_load_explicit(&t->of[i].finished, memory_order_acquire) != turn)
+            pause_briefly();
     t->shared_turns += bytes > 0;
-    t->delayed_turns += bytes > 0 && atomic_load(&t->alone) > 0;
 }
 
 void pool_facts(struct slot *s)
@@ -198,6 +225,8 @@ void pool_facts(struct slot *s)
     struct threads *t = s->pool;
     if (!t)
         return;
+    pool_settle(s);
     fact(s, "shared_turns", t->shared_turns);
-    fact(s, "foreign_delays", t->delayed_turns);
+    fact(s, "foreign_delays", atomic_load(&t->alone));
+    fact(s, "helper_sleeps", atomic_load(&t->sleeps));
 }

@@ -61,8 +61,9 @@ static void run(struct slot *s)
         on_every_thread(s, copy_part, start, s->bytes, 0);
     }
     if (key_is(s, "helpers", "asleep"))
-        PHASE(s, "copy") {
-            for (uint64_t i = 0; i < turns; i++, shift += stride) {
+        for (uint64_t i = 0; i < turns; i++, shift += stride) {
+            pool_rest(s);
+            for (int open = phase_begin(s, "copy", 0); open; open = phase_end_series(s)) {
                 pool_wake_only(s);
                 on_every_thread(s, copy_part, start, s->bytes, 0);
             }
@@ -84,6 +85,7 @@ static void run(struct slot *s)
 METHOD(copy_memcpy_threads, .experiment = "copy", .name = "memcpy-threads",
        .summary = "memcpy by several threads, each over its own contiguous part of the block; one handshake a copy.",
        .phases = "copy", .keys = COPY_KEYS " threads:count helpers:asleep|spinning|created|batch", .memory = COPY_MEMORY,
-       .laws = COPY_LAWS "; helpers=batch & threads > 1: shared_turns >= 1; "
+       .laws = COPY_LAWS "; helpers=asleep & threads > 1: helper_sleeps >= batch * (threads - 1); "
+               "helpers=batch & threads > 1: shared_turns >= 1; "
                "helpers=batch & threads > 1: foreign_delays == 0",
        .calls = "copy:futex?,clone3?,clone?,mmap?,munmap?,mprotect?,madvise?,rt_sigprocmask?,sched_yield?", .run = run);

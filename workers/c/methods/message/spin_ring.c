@@ -16,12 +16,9 @@ static bool ring_receive(struct link *l)
     char *slot = ring_slot(l->ring_in, l->turn_in++, l->bytes);
     uint64_t *turn = (uint64_t *)(slot + ring_turn_at(l->bytes));
     unsigned tries = 0;
-    while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != l->turn_in) {
+    while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != l->turn_in)
         if (!tried(&tries, TRIES_IN_MEMORY))
             return false;
-        /* The payload's line is on its way by the time its turn arrives: one wait instead of two. */
-        __builtin_prefetch(slot);
-    }
     memcpy(l->message, slot, l->bytes);
     return true;
 }

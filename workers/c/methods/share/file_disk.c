@@ -21,7 +21,6 @@ static void run_b(struct slot *s)
     snprintf(b.name, sizeof b.name, "%s/%s-share", launch_directory(), launch_name());
     remove_if_lost(b.name);
     meet(s);
-    PHASE(s, "attach") { attach(&b); }
     share_second(s, &b, attach, seat_unmap);
 }
 

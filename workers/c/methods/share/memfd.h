@@ -41,7 +41,6 @@ static inline void memfd_attach(struct slot *s, const char *obstacle, void (*map
     struct seat b = share_begin_b(s, obstacle);
     b.descriptor = hear_descriptor(s);
     meet(s);
-    PHASE(s, "attach") { map(&b); }
     share_second(s, &b, map, seat_unmap);
     close(b.descriptor);
 }

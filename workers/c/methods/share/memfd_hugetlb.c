@@ -39,7 +39,6 @@ static void run_b(struct slot *s)
     struct seat b = share_begin_b(s, share_check_huge(s));
     b.descriptor = hear_descriptor(s);
     meet(s);
-    PHASE(s, "attach") { seat_map(&b); }
     share_second(s, &b, seat_map, seat_unmap);
     close(b.descriptor);
 }

@@ -22,7 +22,6 @@ static void run_b(struct slot *s)
     snprintf(path, sizeof path, "/dev/shm/%s-share", launch_name());
     remove_if_lost(path);
     meet(s);
-    PHASE(s, "attach") { attach(&b); }
     share_second(s, &b, attach, seat_unmap);
 }
 

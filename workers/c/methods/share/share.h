@@ -75,7 +75,7 @@ struct seat {
 typedef void seat_work(struct seat *);
 /* Side b before it attaches: checks the cell together with a, and hears whether a could map. */
 struct seat share_begin_b(struct slot *s, const char *obstacle);
-/* After b's attach phase: all its other phases; `attach` and `detach` are called again for each that needs a fresh one. */
+/* All of b's phases; `attach` is called once before the first, and both again for each phase that needs a fresh mapping. */
 void share_second(struct slot *s, struct seat *b, seat_work *attach, seat_work *detach);
 void seat_map(struct seat *b);   /* mmap of b->descriptor */
 void seat_unmap(struct seat *b); /* munmap */

@@ -51,7 +51,6 @@ static void run_b(struct slot *s)
     struct seat b = share_begin_b(s, share_check_huge(s));
     hear(s, &b.id, sizeof b.id);
     meet(s);
-    PHASE(s, "attach") { attach(&b); }
     share_second(s, &b, attach, detach);
 }
 

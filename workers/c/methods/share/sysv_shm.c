@@ -46,7 +46,6 @@ static void run_b(struct slot *s)
     struct seat b = share_begin_b(s, NULL);
     hear(s, &b.id, sizeof b.id);
     meet(s);
-    PHASE(s, "attach") { attach(&b); }
     share_second(s, &b, attach, detach);
 }
 
