@@ -1,6 +1,7 @@
 /* A block got, filled and freed, for the first time in a process or again and again; written from the question alone, see
  * README.md. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,11 @@ int main(int argc, char **argv)
     bytes = strtoull(argv[1], NULL, 10);
     int ways = argc - 3;
     double ns[8][ROUNDS];
+    /* Its children too: frames that another CPU gave back a moment ago cost a fifth more a fault. */
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
     for (int r = 0; r < ROUNDS; r++)
         for (int i = 0; i < ways; i++)
             ns[(i + r) % ways][r] = life(argv[3 + (i + r) % ways], argv[2]);

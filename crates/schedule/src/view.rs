@@ -107,7 +107,8 @@ impl View<'_> {
             // A compiled loop of a long job may take seconds a round.
             (true, true) => experiment.warmup_rounds_compiled.min(1),
             (true, false) => experiment.warmup_rounds_compiled,
-            (false, true) => 0,
+            // Where each method has its own processes, the costs that these have once are not shared.
+            (false, true) => u32::from(experiment.apart),
             (false, false) => experiment.warmup_rounds,
         }
     }

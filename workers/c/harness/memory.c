@@ -239,13 +239,12 @@ static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
         return last_level[huge];
     bool known = cheapest[huge] != 0;
     for (int pass = 0; pass < 4; pass++) {
-        uint64_t last = level;
         level = recycle_frames(s, bytes, huge);
         if (!cheapest[huge] || level < cheapest[huge])
             cheapest[huge] = level;
-        /* The very first pass has nothing to be compared with; a later one must come near what was seen before it: huge pages
-         * behind a slot of base pages come from memory first, and then take half as long again. */
-        if ((last || known) && level < cheapest[huge] + cheapest[huge] / 4)
+        /* The first passes of a process have nothing to be compared with: huge pages behind base pages come from memory
+         * first, and only the third or fourth pass finds most of them in the caches. */
+        if (known && level < cheapest[huge] + cheapest[huge] / 10)
             break;
     }
     last_level[huge] = level;

@@ -18,7 +18,7 @@ struct copy copy_begin(struct slot *s)
     fact(s, "batch", c.batch);
     c.from = block_filled(s, bytes);
     c.to = fresh ? block_untouched(s, c.stride * c.batch) : block_resident(s, bytes);
-    c.warm_up = !fresh && !cold;
+    c.warm_up = fresh || cold ? 0 : 2;
     caches_before(s);
     return c;
 }

@@ -23,7 +23,7 @@ struct copy {
     size_t wrong;   /* not 0 where a copy of the sample did not come out */
     bool use;       /* each copy is read once it is made */
     uint64_t batch; /* copies in a sample: as many as make up at least batch_bytes */
-    bool warm_up;   /* blocks in the caches lie there as a copy of the same kind leaves them */
+    unsigned warm_up; /* blocks in the caches lie there as a copy of the same kind leaves them */
 };
 
 /* Repeats `one`, the copy number i of `bytes` from `from` to `to + i * stride`. All copies of a warm sample go to the same

@@ -56,7 +56,7 @@ static void run(struct slot *s)
     char *start = c.to;
     uint64_t turns = whole_batch ? 1 : c.batch;
     size_t stride = c.stride;
-    if (c.warm_up) { /* COPY_BEFORE, by these threads */
+    for (unsigned i = 0; i < c.warm_up; i++) { /* COPY_BEFORE, by these threads */
         pool_wake(s);
         on_every_thread(s, copy_part, start, s->bytes, 0);
     }

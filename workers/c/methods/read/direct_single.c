@@ -26,6 +26,6 @@ static void run(struct slot *s)
 
 METHOD(read_direct_single, .experiment = "read", .name = "direct-single",
        .summary = "O_DIRECT by one pread(2) after another: a test of the device's latency, not of what it can bring.",
-       .phases = READ_PHASES, .keys = CHUNK_KEYS, .memory = "chunk + bytes / 1024",
+       .isolation = "own", .phases = READ_PHASES, .keys = CHUNK_KEYS, .memory = "chunk + bytes / 1024",
        .laws = DIRECT_LAWS "; " BROUGHT_LAWS "; calls_counted == 1: read_calls >= (bytes + step_bytes - 1) / step_bytes",
        .calls = "open:openat read:pread64 close:close", .run = run);

@@ -30,6 +30,6 @@ static void run(struct slot *s)
 
 METHOD(read_io_uring_direct, .experiment = "read", .name = "io_uring-direct",
        .summary = "io_uring with O_DIRECT: `queue_depth` reads of `chunk` bytes in flight, past the page cache.",
-       .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
+       .isolation = "own", .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
        .laws = DIRECT_LAWS "; " RING_LAWS "; ring_buffers == 0; ring_files == 0; ring_thread == 0",
        .calls = "open:openat,io_uring_setup,mmap read:io_uring_enter close:munmap,close", .run = run);

@@ -31,6 +31,6 @@ static void run(struct slot *s)
 
 METHOD(read_io_uring_direct_registered, .experiment = "read", .name = "io_uring-direct-registered",
        .summary = "io_uring with O_DIRECT into registered buffers from a registered file: no page is pinned for each read.",
-       .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
+       .isolation = "own", .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
        .laws = DIRECT_LAWS "; " RING_LAWS "; ring_buffers == 1; ring_files == 1; ring_thread == 0",
        .calls = "open:openat,io_uring_setup,mmap,io_uring_register read:io_uring_enter close:munmap,close", .run = run);
