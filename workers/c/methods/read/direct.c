@@ -27,7 +27,8 @@ static void run(struct slot *s)
 
 METHOD(read_direct, .experiment = "read", .name = "direct",
        .summary = "O_DIRECT by pread(2) in `readers` threads, each a chunk ahead of the others; the caller takes them in order.",
-       .isolation = "own", .phases = READ_PHASES, .keys = CHUNK_KEYS " readers:count", .memory = "chunk * readers + bytes / 1024",
+       .isolation = "own", .phases = READ_PHASES, .keys = CHUNK_KEYS " readers:count",
+       .memory = "chunk * readers + bytes / 1024",
        .laws = DIRECT_LAWS "; " BROUGHT_LAWS "; calls_counted == 1: read_calls >= (bytes + step_bytes - 1) / step_bytes; "
                            "bytes >= 2 * step_bytes * readers & readers >= 2: most_in_flight >= 2",
        .calls = "open:openat read:pread64+,futex? close:close", .run = run);
