@@ -194,3 +194,18 @@ fn a_gift_is_new_pages_each_time_and_huge_blocks_are_huge() {
         assert_eq!(b.facts(2)["wrong_at"], "4194304");
     }
 }
+
+#[test]
+fn each_way_has_processes_of_its_own_so_that_none_finds_what_another_left_in_the_caches() {
+    let place = tempfile::tempdir().unwrap();
+    let planned = |cells: [&str; 2]| {
+        let arguments = ["run", cells[0], cells[1], "--set", "bytes=64KiB", "--dry-run"];
+        let output = pagewise(&place, &arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let apart = planned(["transfer/pipe", "transfer/shm-ring"]);
+    assert!(apart.contains("2 cells in 3 processes"), "two ways and the baseline's duplicate: {apart}");
+    let shared = planned(["copy/memcpy", "copy/streaming"]);
+    assert!(shared.contains(" in 1 process"), "{shared}");
+}
