@@ -1,32 +1,10 @@
 /* A block got, filled and freed, for the first time in a process or again and again; written from the question alone, see
  * README.md. */
-#define _GNU_SOURCE
-#include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "truth.h"
 
 #define ROUNDS 41
 #define TURNS 40
-#define HUGE (2ul << 20)
 static size_t bytes;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static int is(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
 
 static char *get(const char *way)
 {
@@ -63,11 +41,6 @@ static void give(const char *way, char *p)
         free(p);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    return (*(double *)a > *(double *)b) - (*(double *)a < *(double *)b);
-}
-
 /* In a process of its own: the first block, or the median of later turns (free, allocate, fill). */
 static double life(const char *way, const char *reuse)
 {
@@ -93,7 +66,7 @@ static double life(const char *way, const char *reuse)
             turn[i] = now() - start;
         }
         if (!is(reuse, "first"))
-            qsort(turn + 8, TURNS - 8, sizeof *turn, by_size);
+            qsort(turn + 8, TURNS - 8, sizeof *turn, by_value);
         ns = turn[is(reuse, "first") ? 0 : 8 + (TURNS - 8) / 2];
         _exit(write(out[1], &ns, sizeof ns) != sizeof ns);
     }
@@ -113,15 +86,12 @@ int main(int argc, char **argv)
     int ways = argc - 3;
     double ns[8][ROUNDS];
     /* Its children too: frames that another CPU gave back a moment ago cost a fifth more a fault. */
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(0, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    run_on(0);
     for (int r = 0; r < ROUNDS; r++)
         for (int i = 0; i < ways; i++)
             ns[(i + r) % ways][r] = life(argv[3 + (i + r) % ways], argv[2]);
     for (int w = 0; w < ways; w++) {
-        qsort(ns[w], ROUNDS, sizeof(double), by_size);
+        qsort(ns[w], ROUNDS, sizeof(double), by_value);
         printf("%s %.0f %.0f\n", argv[3 + w], ns[w][ROUNDS / 2], ns[w][ROUNDS / 4]);
     }
 }

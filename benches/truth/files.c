@@ -1,19 +1,8 @@
 /* A cached file read, mapped, or handed to another process's memory, by the call that brought it into the page cache;
  * written from the question alone, see README.md. */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
+#include "pair.h"
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define CHUNK (256ul << 10)
 #define ROUNDS 31
@@ -22,33 +11,12 @@ static char *scratch, *target;
 static int file;
 static const char *path;
 
-struct shared {
-    atomic_uint start, ready, put, taken, done;
-    char pad[4096 - 20];
+struct exchange {
+    atomic_uint start, ready, put, taken;
+    char pad[4096 - 16];
     char ring[4][CHUNK];
 };
-static struct shared *sh;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
-static void run_on(int cpu)
-{
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-}
+static struct exchange *sh;
 
 static void evict(void)
 {
@@ -59,14 +27,14 @@ static void evict(void)
 static void load(const char *how)
 {
     evict();
-    if (!strcmp(how, "written")) {
+    if (is(how, "written")) {
         int f = open(path, O_WRONLY | O_TRUNC);
         for (size_t at = 0; at < bytes; at += 128 << 10)
             if (write(f, scratch, 128 << 10) != 128 << 10)
                 die("write");
         fdatasync(f);
         close(f);
-    } else if (!strcmp(how, "mapped")) {
+    } else if (is(how, "mapped")) {
         volatile char *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
         for (size_t at = 0; at < bytes; at += 4096)
             (void)p[at];
@@ -113,28 +81,22 @@ static double by_mmap(int flags)
     return now() - start;
 }
 
-/* Both ends of a way. The sender lives as long as its receiver and sleeps between two files. */
-static struct pair {
-    const char *way;
-    int wake, in;
-} pairs[8];
-
 static void send_all(const char *way, int out)
 {
     off_t offset = 0;
     ssize_t got = 1;
-    if (!strcmp(way, "splice"))
+    if (is(way, "splice"))
         while (splice(file, &offset, out, NULL, CHUNK, 0) > 0)
             ;
-    else if (!strcmp(way, "sendfile"))
+    else if (is(way, "sendfile"))
         while (sendfile(out, file, &offset, CHUNK) > 0)
             ;
-    else if (!strcmp(way, "pipe"))
+    else if (is(way, "pipe"))
         for (; (got = pread(file, scratch, CHUNK, offset)) > 0; offset += got)
             for (ssize_t at = 0, put; at < got; at += put)
                 if ((put = write(out, scratch + at, got - at)) <= 0)
                     die("write");
-    if (strcmp(way, "ring"))
+    if (!is(way, "ring"))
         return;
     for (unsigned n = 0; n < bytes / CHUNK; n++) {
         while (n - atomic_load(&sh->taken) >= 4)
@@ -160,34 +122,17 @@ static void send_always(const char *way, int wake, int out)
     _exit(0);
 }
 
-static struct pair *pair_of(const char *way)
+static void channel(const char *way, int ends[2])
 {
-    struct pair *pair = pairs;
-    while (pair->way && pair->way != way)
-        pair++;
-    if (pair->way)
-        return pair;
-    int ends[2], wake[2], socket = !strcmp(way, "sendfile");
-    if (pipe(wake) || (socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends)
-                              : pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0))
+    if (is(way, "sendfile") ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends)
+                            : pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0)
         die("pipe");
-    *pair = (struct pair){way, wake[1], ends[0]};
-    if (fork() == 0) {
-        close(wake[1]);
-        for (struct pair *other = pairs; other != pair; other++)
-            close(other->wake);
-        send_always(way, wake[0], ends[1]);
-    }
-    close(wake[0]);
-    close(ends[1]);
-    memset(target, 1, bytes); /* after fork: no page is shared any more */
-    return pair;
 }
 
 /* The receiver's memory is resident. */
 static double hand_over(const char *way)
 {
-    struct pair *pair = pair_of(way);
+    struct pair *pair = pair_of(way, channel, send_always);
     memset((void *)sh, 0, 4096);
     if (write(pair->wake, "", 1) != 1)
         die("wake");
@@ -195,7 +140,7 @@ static double hand_over(const char *way)
         ;
     double start = now();
     atomic_store(&sh->start, 1);
-    if (!strcmp(way, "ring"))
+    if (is(way, "ring"))
         for (unsigned n = 0; n < bytes / CHUNK; n++) {
             while (atomic_load(&sh->put) <= n)
                 ;
@@ -212,24 +157,19 @@ static double hand_over(const char *way)
     return now() - start;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    return (*(double *)a > *(double *)b) - (*(double *)a < *(double *)b);
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 5)
         return fprintf(stderr, "usage: files FILE BYTES hot|written|mapped|cold WAY…\n"), 2;
     path = argv[1];
     bytes = strtoull(argv[2], NULL, 10);
-    int ways = argc - 4, cold = !strcmp(argv[3], "cold");
+    int ways = argc - 4, cold = is(argv[3], "cold");
     run_on(0);
     double ns[16][ROUNDS];
     scratch = aligned_alloc(4096, 1 << 20);
     memset(scratch, 5, 1 << 20);
-    target = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    target = received(bytes);
+    sh = (struct exchange *)shared(sizeof *sh);
     file = open(path, O_RDWR | O_CREAT, 0600);
     for (size_t at = 0; at < bytes; at += 128 << 10)
         if (pwrite(file, scratch, 128 << 10, at) < 0)
@@ -242,13 +182,13 @@ int main(int argc, char **argv)
                 evict();
             int w = (i + r) % ways;
             const char *way = argv[4 + w];
-            ns[w][r] = !strcmp(way, "read")        ? by_read(64 << 10)
-                       : !strcmp(way, "mmap")      ? by_mmap(0)
-                       : !strcmp(way, "populate")  ? by_mmap(MAP_POPULATE)
+            ns[w][r] = is(way, "read")        ? by_read(64 << 10)
+                       : is(way, "mmap")      ? by_mmap(0)
+                       : is(way, "populate")  ? by_mmap(MAP_POPULATE)
                                                    : hand_over(way);
         }
     for (int w = 0; w < ways; w++) {
-        qsort(ns[w], ROUNDS, sizeof(double), by_size);
+        qsort(ns[w], ROUNDS, sizeof(double), by_value);
         printf("%s %.0f %.0f\n", argv[4 + w], ns[w][ROUNDS / 2], ns[w][ROUNDS / 4]);
     }
     unlink(path);

@@ -1,5 +1,5 @@
 /* A block of one process that another ends with a copy of; written from the question alone, see README.md. */
-#include "truth.h"
+#include "pair.h"
 #include <sys/uio.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -84,13 +84,7 @@ static void receive_all(const char *way, int in, pid_t sender)
     }
 }
 
-/* A sender that lives as long as its receiver. It sleeps between two transfers, and has its block ready before each. */
-static struct pair {
-    const char *way;
-    pid_t sender;
-    int wake, in;
-} pairs[8];
-
+/* The block is ready before each transfer. */
 static void send_always(const char *way, int wake, int out)
 {
     char token;
@@ -102,57 +96,37 @@ static void send_always(const char *way, int wake, int out)
     while (read(wake, &token, 1) == 1) {
         for (size_t i = 0; i < bytes / 8; i++)
             ((uint64_t *)source)[i] = (i + sh->turn) * 0x9E3779B97F4A7C15u;
-        atomic_store(&sh->ready, 1);
-        wait_for(&sh->start, 1);
+        /* By numbers of turns: flags that are reset would be missed by a side that was not running meanwhile. */
+        unsigned turn = sh->turn;
+        atomic_store(&sh->ready, turn);
+        wait_for(&sh->start, turn);
         send_all(way, out);
-        wait_for(&sh->finished, 1);
+        wait_for(&sh->finished, turn);
     }
     _exit(0);
 }
 
-static struct pair *pair_of(const char *way)
+static void channel(const char *way, int ends[2])
 {
-    struct pair *pair = pairs;
-    while (pair->way && pair->way != way)
-        pair++;
-    if (pair->way)
-        return pair;
-    int ends[2], wake[2];
-    if (pipe(ends) || pipe(wake))
+    if (pipe(ends) || (is(way, "vmsplice") && fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0))
         die("pipe");
-    if (is(way, "vmsplice") && fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0)
-        die("F_SETPIPE_SZ");
-    *pair = (struct pair){way, fork(), wake[1], ends[0]};
-    if (pair->sender == 0) {
-        close(wake[1]);
-        for (struct pair *other = pairs; other != pair; other++)
-            close(other->wake);
-        send_always(way, wake[0], ends[1]);
-    }
-    close(wake[0]);
-    close(ends[1]);
-    return pair;
 }
 
 static double once(const char *way)
 {
-    struct pair *pair = pair_of(way);
-    if (sh->turn++ == 0)
-        memset(target, 2, bytes); /* after fork: no page is shared any more */
+    struct pair *pair = pair_of(way, channel, send_always);
+    sh->turn++;
     atomic_store(&sh->put, 0);
     atomic_store(&sh->taken, 0);
-    atomic_store(&sh->start, 0);
-    atomic_store(&sh->ready, 0);
-    atomic_store(&sh->finished, 0);
     if (write(pair->wake, "", 1) != 1)
         die("wake");
-    wait_for(&sh->ready, 1);
+    wait_for(&sh->ready, sh->turn);
     memcpy(&source, sh->pad, sizeof source);
     double start = now();
-    atomic_store(&sh->start, 1);
+    atomic_store(&sh->start, sh->turn);
     receive_all(way, pair->in, pair->sender);
     double spent = now() - start;
-    atomic_store(&sh->finished, 1);
+    atomic_store(&sh->finished, sh->turn);
     for (size_t i = 0; i < bytes / 8; i++)
         if (((uint64_t *)target)[i] != (i + sh->turn) * 0x9E3779B97F4A7C15u)
             exit(printf("%s: wrong content\n", way));
@@ -164,7 +138,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return fprintf(stderr, "usage: transfer BYTES pipe|ring|ring-cached|vmsplice|readv…\n"), 2;
     bytes = strtoul(argv[1], NULL, 10);
-    target = anonymous(bytes, 0);
+    target = received(bytes);
     sh = (struct shared_part *)shared(sizeof *sh);
     run_on(0);
     take_turns(argv + 2, argc - 2, 21, once);

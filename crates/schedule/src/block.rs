@@ -46,11 +46,16 @@ impl ComparisonSet {
         self.launch_groups.iter().any(|&group| view.is_neighbor(group))
     }
 
-    /// The seconds of its least launches, of one round each, and its share of the overview's other time (a usual condition: 1).
+    /// Its share of the overview's time beyond the least launches (a usual condition: 1).
+    pub fn share(&self, view: &View) -> f64 {
+        if self.is_neighbor(view) { NEIGHBOR } else { 1.0 }
+    }
+
+    /// The seconds of its least launches, of one round each, and its share of the overview's other time.
     pub fn needs(&self, view: &View) -> (f64, f64) {
         let one_s = |&group: &usize| view.cost(group).launch_s(view.warmup_rounds(group) + 1);
         let one_s: f64 = self.launch_groups.iter().filter(|&&group| view.is_alive(group)).map(one_s).sum();
-        (LEAST_LAUNCHES as f64 * one_s, if self.is_neighbor(view) { NEIGHBOR } else { 1.0 })
+        (LEAST_LAUNCHES as f64 * one_s, self.share(view))
     }
 
     /// The [needs](ComparisonSet::needs) of an experiment's sets together, of the launch groups that count.

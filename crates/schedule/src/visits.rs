@@ -330,10 +330,9 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
     };
     let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
     let progress = || {
-        let (_, share) = set.needs(view);
         // Launches of a neighbor come one after the other through all visits, also the least ones.
         let lacks = launches < LEAST_LAUNCHES && !(beside && later);
-        let beyond_s = launches.saturating_sub(LEAST_LAUNCHES) as f64 * set.next_s(view) / share;
+        let beyond_s = launches.saturating_sub(LEAST_LAUNCHES) as f64 * set.next_s(view) / set.share(view);
         if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { beyond_s }
     };
     SetStanding {

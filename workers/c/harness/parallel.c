@@ -18,7 +18,8 @@ struct threads {
     pthread_t ids[MAX_PROCESSES];
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    unsigned helpers, armed, resting; /* `armed` counts calls of pool_arm(); guarded by the lock, as are those that sleep */
+    unsigned helpers;
+    unsigned armed, resting; /* calls of pool_arm(), and helpers that wait for the next; guarded by the lock */
     bool closing;
     atomic_uint ready, settled, sleeps; /* of all turns */
     atomic_uint alone; /* threads that ended before another one had begun */

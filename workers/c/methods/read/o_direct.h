@@ -3,7 +3,8 @@
 #define PAGEWISE_READ_O_DIRECT_H
 #include "read.h"
 
-/* Every byte comes from the device, also when the cache has it, and none is left in the cache. */
+/* These methods have processes of their own: behind them a mapping of a cached file took 2.5 ms instead of 1.5.
+ * Every byte comes from the device, also when the cache has it, and none is left in the cache. */
 #define DIRECT_LAWS                                                                                                    \
     BUFFER_LAWS "; counted == 1: device_bytes >= stored_bytes; cache=cold: resident_after_bytes == 0"
 
