@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The budget of the overview of everything, in seconds.
-const LOOK_BUDGET_S: f64 = 170.0;
+const LOOK_BUDGET_S: f64 = 175.0;
 /// Below this the overview measures each question in its usual condition only, in seconds.
 const CONDITIONS_BUDGET_S: f64 = 90.0;
 /// The budget of a published article, whose grids of sizes are long, in seconds.
@@ -41,6 +41,8 @@ const STATES_BUDGET_S: f64 = 240.0;
 const ALL_STATES_BUDGET_S: f64 = 900.0;
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
+/// The same in the overview: what is narrow leaves its time to what is not.
+const LOOK_PRECISION: f64 = 0.025;
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
@@ -65,12 +67,12 @@ pub(super) struct RunArgs {
     /// The same in every state that matters to the experiment; without names, of all questions of the overview.
     #[arg(long, conflicts_with_all = ["state", "resume", "published"])]
     states: bool,
-    /// Time to spend in all [default: 170s for the overview, 10min for --published, otherwise what the experiments
+    /// Time to spend in all [default: 175s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     pub(super) budget: Option<f64>,
-    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is
-    /// then used up].
+    /// Half-width of a ratio's interval at which it is done [default: 2.5% in the overview; otherwise 1%, and none where
+    /// --budget is given, which is then used up].
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share)]
     precision: Option<f64>,
     /// Differences below this share are called "within the margin".
@@ -251,8 +253,12 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         remark!("{}", report::ending::long_jobs(budget_s));
     }
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
-    let precision = arguments.precision.unwrap_or(if arguments.budget.is_some() { 0.0 } else { PRECISION });
-    let usual = if precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
+    let precision = arguments.precision.unwrap_or(match arguments.budget {
+        _ if look => LOOK_PRECISION,
+        Some(_) => 0.0,
+        None => PRECISION,
+    });
+    let usual = if precision > 0.0 && !look { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
         kind: arguments.kind,
         created: start.created(),

@@ -134,7 +134,8 @@ impl Pilots {
 
     fn begin(&mut self, view: &View) {
         let left_s = self.room.until_s - view.spent_s;
-        self.count = self.room.chooses && PLANNED_LAUNCHES * view.by_size_s(&self.experiment) > left_s;
+        self.count =
+            view.state.plan.first_look || self.room.chooses && PLANNED_LAUNCHES * view.by_size_s(&self.experiment) > left_s;
         let mut all = view.comparisons(&self.experiment);
         // After earlier pilots the shortest comparison comes first; unknown ones keep their order, after them.
         let one_s = |set: &[usize]| set.iter().map(|&group| view.one_round_s(group)).sum::<f64>();

@@ -169,10 +169,14 @@ impl View<'_> {
 
     /// Tells whether a group is measured under another than the usual condition of its question, in the overview.
     pub fn is_neighbor(&self, launch_group: usize) -> bool {
-        let group = self.group(launch_group);
-        let first = group.cells.first().map(|&cell| &self.state.cells[cell].cell.parameters);
-        let experiment = self.state.plan.experiment(&group.experiment).filter(|_| self.state.plan.first_look);
-        experiment.zip(first).is_some_and(|(experiment, first)| experiment.unusual(first).next().is_some())
+        self.group(launch_group).cells.first().is_some_and(|&cell| self.is_beside(cell))
+    }
+
+    /// The same of a cell: what is compared with all conditions may share a group with usual ones.
+    pub fn is_beside(&self, cell: usize) -> bool {
+        let cell = &self.state.cells[cell].cell;
+        let experiment = self.state.plan.experiment(&cell.experiment).filter(|_| self.state.plan.first_look);
+        experiment.is_some_and(|experiment| experiment.unusual(&cell.parameters).next().is_some())
     }
 
     /// The order of launch groups in a block, drawn by the seed.

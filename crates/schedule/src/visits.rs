@@ -4,7 +4,7 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{LONGER, PLANNED_SHARE, VISITS};
+use crate::constants::{LONGER, NARROW_SHARE, PLANNED_SHARE, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::Sizing;
@@ -18,10 +18,19 @@ use std::collections::BTreeSet;
 pub(crate) struct Tour {
     stop: Stop,
     weights: Vec<f64>,
-    extra_s: Option<f64>,
+    beyond: Option<TimeBeyond>,
     visits: Visits,
     spent_s: Vec<f64>,
     begun_s: f64,
+}
+
+/// The overview's time beyond the least launches.
+#[derive(Debug)]
+struct TimeBeyond {
+    /// The seconds of a usual condition.
+    extra_s: f64,
+    /// The shares of each experiment's sets together (a usual condition: 1).
+    shares: Vec<f64>,
 }
 
 /// The next stop of a tour. Numbers of experiments are those of the plan.
@@ -56,7 +65,7 @@ impl Tour {
                 }
                 Stop::Pilots => (Stop::Share, None),
                 Stop::Share => {
-                    (self.weights, self.extra_s) = weights(view, &names);
+                    (self.weights, self.beyond) = weights(view, &names);
                     self.spent_s = vec![0.0; names.len()];
                     let least_first = !view.state.plan.first_look && names.len() > 1;
                     (if least_first { Stop::Least(0) } else { self.first_visit(view) }, None)
@@ -120,10 +129,15 @@ impl Tour {
         if visit == self.visits.ends.len() {
             return (Stop::TakeUp(0), None);
         }
+        if let (1.., 0, Some(beyond)) = (visit, place, &mut self.beyond) {
+            self.visits.hand_on(beyond, (visit, &self.weights), &self.spent_s, view.left_s(), |place| {
+                is_narrow(shared, &names[place])
+            });
+        }
         let next = if place + 1 < names.len() { Stop::Visit(visit, place + 1) } else { Stop::Visit(visit + 1, 0) };
-        let (planned_s, visit_s) = self.visits.time(visit, place, self.spent_s[place], view.left_s().max(0.0));
+        let (planned_s, visit_s) = self.visits.time(visit, place, &self.spent_s, view.left_s().max(0.0));
         let (planned_s, visit_s) = (view.spent_s + planned_s, view.spent_s + visit_s);
-        let until = Until { planned_s, visit_s, extra_s: self.extra_s };
+        let until = Until { planned_s, visit_s, extra_s: self.beyond.as_ref().map(|beyond| beyond.extra_s) };
         let task = Visit::new(view, &names[place], until, Policy::Precise, false);
         (next, Some(at(shared, place, names, task)))
     }
@@ -135,9 +149,16 @@ fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step
     StepResult::After(vec![Task::Visit(visit)])
 }
 
+/// Tells whether an experiment left its last visit before the time was spent.
+fn is_narrow(shared: &Shared, name: &str) -> bool {
+    shared.endings.iter().any(|ending| {
+        matches!(ending, Ending::Experiment { experiment, reason, .. } if experiment == name && *reason != Reason::BudgetSpent)
+    })
+}
+
 /// The shares of the budget: each experiment's need, or its jobs' sizes. In the overview every question has its least launches
-/// and a share of the rest, which is the second figure.
-fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
+/// and a share of the rest.
+fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<TimeBeyond>) {
     let plan = &view.state.plan;
     if !plan.first_look {
         let needed: Vec<f64> = plan.experiments.iter().map(|experiment| experiment.needed_s()).collect();
@@ -145,9 +166,11 @@ fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
         return (if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() }, None);
     }
     let needs: Vec<(f64, f64)> = names.iter().map(|name| ComparisonSet::needs_of(view, name, |_| true)).collect();
-    let (least_s, shares) = needs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let extra_s = ((view.left_s() * PLANNED_SHARE - least_s) / shares.max(1e-9)).max(0.0);
-    (needs.into_iter().map(|(least_s, shares)| least_s + extra_s * shares + 1e-3).collect(), Some(extra_s))
+    let (least_s, shares): (Vec<f64>, Vec<f64>) = needs.into_iter().unzip();
+    let all_s = view.left_s() * PLANNED_SHARE - least_s.iter().sum::<f64>();
+    let extra_s = (all_s / shares.iter().sum::<f64>().max(1e-9)).max(0.0);
+    let weights = least_s.iter().zip(&shares).map(|(least_s, share)| least_s + extra_s * share + 1e-3).collect();
+    (weights, Some(TimeBeyond { extra_s, shares }))
 }
 
 /// The comparisons that were left out, the shortest last, whichever experiment they are of. Guessed by size before a pilot;
@@ -170,7 +193,6 @@ fn lacking(view: &View, names: &[String]) -> Vec<(usize, Vec<usize>)> {
 
 #[derive(Clone, Debug, Default)]
 struct Visits {
-    weights: Vec<f64>,
     /// The share of each experiment, in seconds.
     shares_s: Vec<f64>,
     /// The share of its time that an experiment has had after each visit.
@@ -183,26 +205,47 @@ impl Visits {
         let left_s = left_s.max(0.0);
         let shares_s = weights.iter().map(|weight| left_s * weight / weights.iter().sum::<f64>()).collect();
         let several = VISITS.iter().rev().find(|(from_s, _)| left_s >= *from_s).map_or(VISITS[0].1, |(_, ends)| ends);
-        Visits { weights: weights.to_vec(), shares_s, ends: if weights.len() < 2 { &[1.0] } else { several } }
+        Visits { shares_s, ends: if weights.len() < 2 { &[1.0] } else { several } }
     }
 
-    /// The seconds that an experiment has left in all and in this visit, after `spent_s` of its own, with `left_s` of the run
-    /// left. The last visits also share out what others left over.
-    fn time(&self, visit: usize, place: usize, spent_s: f64, left_s: f64) -> (f64, f64) {
-        if visit + 1 < self.ends.len() {
-            let planned_s = (self.shares_s[place] - spent_s).max(0.0);
-            let visit_s = (self.shares_s[place] * self.ends[visit] - spent_s).max(0.0);
-            return (planned_s.min(left_s), visit_s.min(left_s));
-        }
-        let share = match visit.checked_sub(1) {
-            None => self.weights[place] / self.weights[place..].iter().sum::<f64>(),
-            Some(before) => {
-                let owed = |other: usize| self.shares_s[other] * (1.0 - self.ends[before]);
-                let mine = owed(place).max(self.shares_s[place] - spent_s);
-                mine / (mine + (place + 1..self.weights.len()).map(owed).sum::<f64>()).max(1e-9)
+    /// Shares out before a visit what narrow experiments leave over, a part of the `weights` that they keep.
+    fn hand_on(
+        &mut self, beyond: &mut TimeBeyond, (visit, weights): (usize, &[f64]), spent_s: &[f64], left_s: f64,
+        is_narrow: impl Fn(usize) -> bool,
+    ) {
+        let Some(before) = self.ends.get(visit - 1) else { return };
+        let mut open = 0.0;
+        for place in 0..self.shares_s.len() {
+            if is_narrow(place) {
+                let kept_s = NARROW_SHARE * weights[place] * (1.0 - before);
+                self.shares_s[place] = spent_s[place] + self.owed_s(place, spent_s).min(kept_s);
+            } else {
+                open += beyond.shares[place];
             }
-        };
-        (left_s * share, left_s * share)
+        }
+        let owed_s: f64 = (0..self.shares_s.len()).map(|place| self.owed_s(place, spent_s)).sum();
+        let more_s = (left_s - owed_s).max(0.0) / f64::max(open, 1e-9);
+        beyond.extra_s += more_s;
+        let handed_on = beyond.shares.iter().enumerate().filter(|(place, _)| !is_narrow(*place));
+        handed_on.for_each(|(place, share)| self.shares_s[place] += more_s * share);
+    }
+
+    fn owed_s(&self, place: usize, spent_s: &[f64]) -> f64 {
+        (self.shares_s[place] - spent_s[place]).max(0.0)
+    }
+
+    /// The seconds that an experiment has left in all and in this visit, after what each has spent, with `left_s` of the run
+    /// left. The last visits also share out what others left over.
+    fn time(&self, visit: usize, place: usize, spent_s: &[f64], left_s: f64) -> (f64, f64) {
+        let owed_s = self.owed_s(place, spent_s);
+        if visit + 1 < self.ends.len() {
+            let before = visit.checked_sub(1).map_or(0.0, |before| self.ends[before]);
+            let part = (self.ends[visit] - before) / (1.0 - before);
+            return (owed_s.min(left_s), (owed_s * part).min(left_s));
+        }
+        let rest_s: f64 = (place..self.shares_s.len()).map(|other| self.owed_s(other, spent_s)).sum();
+        let mine_s = left_s * owed_s / rest_s.max(1e-9);
+        (mine_s, mine_s)
     }
 }
 
@@ -324,24 +367,28 @@ fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
 }
 
 fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) -> SetStanding {
+    let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
     let widest = |ranked: bool| {
         let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, &[width.cell]));
+        let mine = mine.filter(|width| beside || !view.is_beside(width.cell));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
-    let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
     let progress = || {
         // Launches of a neighbor come one after the other through all visits, also the least ones.
         let lacks = launches < LEAST_LAUNCHES && !(beside && later);
         let beyond_s = launches.saturating_sub(LEAST_LAUNCHES) as f64 * set.next_s(view) / set.share(view);
         if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { beyond_s }
     };
+    let progress = until.extra_s.is_some().then(progress);
+    // What is left over of a usual condition's time is not its neighbors'.
+    let is_served = beside && progress.zip(until.extra_s).is_some_and(|(progress, extra_s)| progress > extra_s);
     SetStanding {
-        open: set.is_open(view),
+        open: set.is_open(view) && !is_served,
         due: later && set.block_s.is_none(),
         launches,
         next_s: set.next_s(view),
         ranked: widest(true),
         others: widest(false).filter(|_| !beside),
-        progress: until.extra_s.is_some().then(progress),
+        progress,
     }
 }

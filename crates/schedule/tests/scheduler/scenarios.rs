@@ -73,21 +73,33 @@ fn the_overview_measures_the_usual_condition_with_more_weight_than_its_neighbors
     assert!(usual < 2.0 * neighbor, "a run that names its values weighs them alike: {usual} and {neighbor} s");
 }
 
-#[test]
-fn in_the_overview_a_cheap_question_has_as_much_time_as_a_dear_one() {
+/// The seconds of two questions in an overview, whose methods behave so.
+fn seconds_of_two(precision: f64, manners: [Manner; 2]) -> [f64; 2] {
     let two = plan(|p| {
-        add_experiment(p, "dear");
-        let dear = p.cells.iter_mut().map(|planned| &mut planned.cell).filter(|cell| cell.experiment == "dear");
-        dear.filter(|cell| cell.method == "populate-write").for_each(|cell| cell.method = "slow".to_owned());
-        (p.first_look, p.budget_s, p.max_launches, p.precision) = (true, 150.0, 4000, 0.0);
+        add_experiment(p, "other");
+        let other = p.cells.iter_mut().map(|planned| &mut planned.cell).filter(|cell| cell.experiment == "other");
+        other.filter(|cell| cell.method == "populate-write").for_each(|cell| cell.method = "slow".to_owned());
+        (p.first_look, p.budget_s, p.max_launches, p.precision) = (true, 150.0, 4000, precision);
     });
-    let done = Machine::new(&[("populate-write", Manner::Takes(7e5, 0.2)), ("slow", Manner::Takes(3e8, 0.2))]).run(two);
-    let seconds = ["fault", "dear"].map(|experiment| {
+    let done = Machine::new(&[("populate-write", manners[0]), ("slow", manners[1])]).run(two);
+    ["fault", "other"].map(|experiment| {
         let mine = |group: usize| done.state.launch_groups[group].experiment == experiment;
         done.records.iter().filter(|r| r.block >= 0 && mine(r.launch_group)).map(|r| r.wall_s).sum::<f64>()
-    });
+    })
+}
+
+#[test]
+fn in_the_overview_a_cheap_question_has_as_much_time_as_a_dear_one() {
+    let seconds = seconds_of_two(0.0, [Manner::Takes(7e5, 0.2), Manner::Takes(3e8, 0.2)]);
     // The six least launches of the dear one come beside it.
     assert!(seconds[0] < seconds[1] && seconds[1] < 2.0 * seconds[0], "{seconds:?}");
+}
+
+#[test]
+fn in_the_overview_a_narrow_question_leaves_its_time_to_a_wide_one() {
+    let (wide, narrow) = (Manner::Takes(7e5, 1.0), Manner::Takes(7e5, 0.01));
+    let seconds = seconds_of_two(0.02, [narrow, wide]);
+    assert!(seconds[1] > 120.0, "{seconds:?}");
 }
 
 #[test]
