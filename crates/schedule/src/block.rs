@@ -1,6 +1,6 @@
 //! Comparison sets and their blocks: one launch of each launch group, in random order.
 
-use crate::{Shared, action::Launch, constants::NEIGHBOR, taking_part, view::View};
+use crate::{Shared, action::Launch, constants::NEIGHBOR, shares::SetNeed, taking_part, view::View};
 use record::state::Stage;
 use stats::interval::LEAST_LAUNCHES;
 
@@ -51,19 +51,22 @@ impl ComparisonSet {
         if self.is_neighbor(view) { NEIGHBOR } else { 1.0 }
     }
 
-    /// The seconds of its least launches, of one round each, and its share of the overview's other time.
-    pub fn needs(&self, view: &View) -> (f64, f64) {
-        let one_s = |&group: &usize| view.cost(group).launch_s(view.warmup_rounds(group) + 1);
-        let one_s: f64 = self.launch_groups.iter().filter(|&&group| view.is_alive(group)).map(one_s).sum();
-        (LEAST_LAUNCHES as f64 * one_s, self.share(view))
+    /// Its need, where a block takes so long.
+    pub fn need(&self, view: &View, launch_s: f64, wide: bool) -> SetNeed {
+        let (blocks, least) = (self.blocks as usize, LEAST_LAUNCHES);
+        let seconds = |launches: usize| launches as f64 * launch_s;
+        let (lacking_s, beyond_s) = (seconds(least.saturating_sub(blocks)), seconds(blocks.saturating_sub(least)));
+        SetNeed { lacking_s, beyond_s, launch_s, share: self.share(view), wide }
     }
 
-    /// The [needs](ComparisonSet::needs) of an experiment's sets together, of the launch groups that count.
-    pub fn needs_of(view: &View, experiment: &str, counts: impl Fn(usize) -> bool) -> (f64, f64) {
+    /// The needs of an experiment's sets, of the launch groups that count, before their rounds are known: of one round each.
+    pub fn needs_of(view: &View, experiment: &str, counts: impl Fn(usize) -> bool) -> Vec<SetNeed> {
         let groups = view.groups_of(experiment).into_iter().filter(|&group| view.is_alive(group) && counts(group));
-        let sets = view.compared(experiment, groups).into_iter();
-        let needs = sets.map(|launch_groups| ComparisonSet { launch_groups, blocks: 0, block_s: None }.needs(view));
-        needs.fold((0.0, 0.0), |sum, set| (sum.0 + set.0, sum.1 + set.1))
+        let need = |launch_groups: Vec<usize>| {
+            let launch_s = launch_groups.iter().map(|&group| view.cost(group).launch_s(view.warmup_rounds(group) + 1)).sum();
+            ComparisonSet { launch_groups, blocks: 0, block_s: None }.need(view, launch_s, true)
+        };
+        view.compared(experiment, groups).into_iter().map(need).collect()
     }
 
     /// Tells whether it has one of these cells.

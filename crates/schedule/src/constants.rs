@@ -54,8 +54,6 @@ pub(crate) const PROOFS: (u32, u32) = (8, 4);
 /// In the overview every question has the least launches; the rest of the time is shared out alike, however long a launch is,
 /// and this share of a usual condition's is a neighboring one's (docs/decisions/0027-time-of-the-overview.md).
 pub(crate) const NEIGHBOR: f64 = 0.1;
-/// The part of its time that an experiment keeps in the overview once its ratios are narrow: enough for a launch in each visit.
-pub(crate) const NARROW_SHARE: f64 = 0.25;
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;
 /// Weight of the cost of a comparison whose estimate lies near an edge, relative to others.

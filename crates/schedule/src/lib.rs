@@ -17,6 +17,7 @@ pub mod lessons;
 mod pilot;
 mod precision;
 pub mod rounds;
+mod shares;
 pub mod turns;
 mod view;
 mod visits;
@@ -87,6 +88,8 @@ struct Shared {
     /// Launch groups that have no turn in this pass of a run of claims.
     waiting: BTreeSet<usize>,
     endings: Vec<Ending>,
+    /// The needs of each experiment's comparisons at the end of its last visit.
+    needs: BTreeMap<String, Vec<shares::SetNeed>>,
     position: Position,
 }
 

@@ -4,10 +4,11 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{LONGER, NARROW_SHARE, PLANNED_SHARE, VISITS};
+use crate::constants::{LONGER, PLANNED_SHARE, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::Sizing;
+use crate::shares::{self, SetNeed};
 use crate::{Shared, Task, batch::BatchCalibration, names, view::View};
 use record::decision::{Ending, LeftOut, Reason, Width};
 use record::state::Stage;
@@ -18,19 +19,11 @@ use std::collections::BTreeSet;
 pub(crate) struct Tour {
     stop: Stop,
     weights: Vec<f64>,
-    beyond: Option<TimeBeyond>,
+    /// In the overview, the seconds of a usual condition beyond its least launches.
+    level_s: Option<f64>,
     visits: Visits,
     spent_s: Vec<f64>,
     begun_s: f64,
-}
-
-/// The overview's time beyond the least launches.
-#[derive(Debug)]
-struct TimeBeyond {
-    /// The seconds of a usual condition.
-    extra_s: f64,
-    /// The shares of each experiment's sets together (a usual condition: 1).
-    shares: Vec<f64>,
 }
 
 /// The next stop of a tour. Numbers of experiments are those of the plan.
@@ -65,7 +58,7 @@ impl Tour {
                 }
                 Stop::Pilots => (Stop::Share, None),
                 Stop::Share => {
-                    (self.weights, self.beyond) = weights(view, &names);
+                    (self.weights, self.level_s) = weights(view, &names);
                     self.spent_s = vec![0.0; names.len()];
                     let least_first = !view.state.plan.first_look && names.len() > 1;
                     (if least_first { Stop::Least(0) } else { self.first_visit(view) }, None)
@@ -129,15 +122,17 @@ impl Tour {
         if visit == self.visits.ends.len() {
             return (Stop::TakeUp(0), None);
         }
-        if let (1.., 0, Some(beyond)) = (visit, place, &mut self.beyond) {
-            self.visits.hand_on(beyond, (visit, &self.weights), &self.spent_s, view.left_s(), |place| {
-                is_narrow(shared, &names[place])
-            });
+        if let (1.., 0, Some(level_s)) = (visit, place, &mut self.level_s) {
+            let needs: Vec<&[SetNeed]> = names.iter().map(|name| shared.needs.get(name).map_or(&[][..], |all| all)).collect();
+            let visits = self.visits.ends.len() - visit;
+            *level_s = shares::level_s(needs.iter().copied().flatten(), visits, view.left_s());
+            let due_s = |all: &[SetNeed]| all.iter().map(|need| need.due_s(*level_s, visits)).sum::<f64>();
+            self.visits.shares_s = self.spent_s.iter().zip(needs).map(|(spent_s, all)| spent_s + due_s(all)).collect();
         }
         let next = if place + 1 < names.len() { Stop::Visit(visit, place + 1) } else { Stop::Visit(visit + 1, 0) };
         let (planned_s, visit_s) = self.visits.time(visit, place, &self.spent_s, view.left_s().max(0.0));
         let (planned_s, visit_s) = (view.spent_s + planned_s, view.spent_s + visit_s);
-        let until = Until { planned_s, visit_s, extra_s: self.beyond.as_ref().map(|beyond| beyond.extra_s) };
+        let until = Until { planned_s, visit_s, extra_s: self.level_s };
         let task = Visit::new(view, &names[place], until, Policy::Precise, false);
         (next, Some(at(shared, place, names, task)))
     }
@@ -149,28 +144,19 @@ fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step
     StepResult::After(vec![Task::Visit(visit)])
 }
 
-/// Tells whether an experiment left its last visit before the time was spent.
-fn is_narrow(shared: &Shared, name: &str) -> bool {
-    shared.endings.iter().any(|ending| {
-        matches!(ending, Ending::Experiment { experiment, reason, .. } if experiment == name && *reason != Reason::BudgetSpent)
-    })
-}
-
 /// The shares of the budget: each experiment's need, or its jobs' sizes. In the overview every question has its least launches
-/// and a share of the rest.
-fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<TimeBeyond>) {
+/// and a share of the rest, which is the second figure.
+fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
     let plan = &view.state.plan;
     if !plan.first_look {
         let needed: Vec<f64> = plan.experiments.iter().map(|experiment| experiment.needed_s()).collect();
         let fits = needed.iter().sum::<f64>() <= view.state.budget_s;
         return (if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() }, None);
     }
-    let needs: Vec<(f64, f64)> = names.iter().map(|name| ComparisonSet::needs_of(view, name, |_| true)).collect();
-    let (least_s, shares): (Vec<f64>, Vec<f64>) = needs.into_iter().unzip();
-    let all_s = view.left_s() * PLANNED_SHARE - least_s.iter().sum::<f64>();
-    let extra_s = (all_s / shares.iter().sum::<f64>().max(1e-9)).max(0.0);
-    let weights = least_s.iter().zip(&shares).map(|(least_s, share)| least_s + extra_s * share + 1e-3).collect();
-    (weights, Some(TimeBeyond { extra_s, shares }))
+    let needs: Vec<Vec<SetNeed>> = names.iter().map(|name| ComparisonSet::needs_of(view, name, |_| true)).collect();
+    let level_s = shares::level_s(needs.iter().flatten(), 0, view.left_s() * PLANNED_SHARE);
+    let due_s = |all: &Vec<SetNeed>| all.iter().map(|need| need.due_s(level_s, 0)).sum::<f64>() + 1e-3;
+    (needs.iter().map(due_s).collect(), Some(level_s))
 }
 
 /// The comparisons that were left out, the shortest last, whichever experiment they are of. Guessed by size before a pilot;
@@ -206,28 +192,6 @@ impl Visits {
         let shares_s = weights.iter().map(|weight| left_s * weight / weights.iter().sum::<f64>()).collect();
         let several = VISITS.iter().rev().find(|(from_s, _)| left_s >= *from_s).map_or(VISITS[0].1, |(_, ends)| ends);
         Visits { shares_s, ends: if weights.len() < 2 { &[1.0] } else { several } }
-    }
-
-    /// Shares out before a visit what narrow experiments leave over, a part of the `weights` that they keep.
-    fn hand_on(
-        &mut self, beyond: &mut TimeBeyond, (visit, weights): (usize, &[f64]), spent_s: &[f64], left_s: f64,
-        is_narrow: impl Fn(usize) -> bool,
-    ) {
-        let Some(before) = self.ends.get(visit - 1) else { return };
-        let mut open = 0.0;
-        for place in 0..self.shares_s.len() {
-            if is_narrow(place) {
-                let kept_s = NARROW_SHARE * weights[place] * (1.0 - before);
-                self.shares_s[place] = spent_s[place] + self.owed_s(place, spent_s).min(kept_s);
-            } else {
-                open += beyond.shares[place];
-            }
-        }
-        let owed_s: f64 = (0..self.shares_s.len()).map(|place| self.owed_s(place, spent_s)).sum();
-        let more_s = (left_s - owed_s).max(0.0) / f64::max(open, 1e-9);
-        beyond.extra_s += more_s;
-        let handed_on = beyond.shares.iter().enumerate().filter(|(place, _)| !is_narrow(*place));
-        handed_on.for_each(|(place, share)| self.shares_s[place] += more_s * share);
     }
 
     fn owed_s(&self, place: usize, spent_s: &[f64]) -> f64 {
@@ -284,8 +248,9 @@ impl Visit {
             self.prepared = true;
             let (name, until_s) = (&self.experiment, self.until.planned_s);
             // What neighboring conditions need is not there for the rounds of the usual one.
-            let (least_s, shares) = ComparisonSet::needs_of(view, name, |group| view.is_neighbor(group));
-            let beside_s = self.until.extra_s.map_or(0.0, |extra_s| least_s + shares * extra_s);
+            let beside = ComparisonSet::needs_of(view, name, |group| view.is_neighbor(group));
+            let beside_s = |level_s| beside.iter().map(|need| need.due_s(level_s, 0)).sum();
+            let beside_s: f64 = self.until.extra_s.map_or(0.0, beside_s);
             let room = Room::of_experiment(view, until_s, self.retry);
             return StepResult::After(vec![
                 Task::Pilots(Pilots::new(view, name, room)),
@@ -329,9 +294,7 @@ impl Visit {
                 StepResult::After(Vec::new())
             }
             NextBlock::End(reason) => {
-                if !sets.is_empty() {
-                    self.end(view, shared, reason);
-                }
+                self.end(view, shared, reason);
                 StepResult::Done
             }
         }
@@ -339,7 +302,14 @@ impl Visit {
 
     /// Keeps the end of the experiment; later visits replace it.
     fn end(&self, view: &View, shared: &mut Shared, reason: Reason) {
-        if self.policy == Policy::Least {
+        let sets = self.sets.as_deref().unwrap_or_default();
+        let need = |set: &ComparisonSet| {
+            let standing = standing(view, set, &self.widths, self.until);
+            let is_narrow = standing.ranked.is_some_and(|width| width <= view.state.plan.precision);
+            set.need(view, standing.next_s, !is_narrow)
+        };
+        shared.needs.insert(self.experiment.clone(), sets.iter().filter(|set| set.is_open(view)).map(need).collect());
+        if self.policy == Policy::Least || sets.is_empty() {
             return;
         }
         let ranked = self.widths.iter().filter(|width| width.ranked);
