@@ -351,7 +351,9 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
     };
     let progress = until.extra_s.is_some().then(progress);
     // What is left over of a usual condition's time is not its neighbors'.
-    let is_served = beside && progress.zip(until.extra_s).is_some_and(|(progress, extra_s)| progress > extra_s);
+    let more_s = set.next_s(view) / set.share(view);
+    let is_over = progress.zip(until.extra_s).is_some_and(|(progress, extra_s)| progress + more_s > extra_s);
+    let is_served = beside && launches >= LEAST_LAUNCHES && is_over;
     SetStanding {
         open: set.is_open(view) && !is_served,
         due: later && set.block_s.is_none(),

@@ -10,7 +10,7 @@ static void attach(struct seat *b)
     if (fd < 0)
         return;
     b->call = "mmap";
-    b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+    b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     b->left = close(fd);
 }
 

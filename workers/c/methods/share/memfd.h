@@ -36,12 +36,20 @@ static inline void memfd_share(struct slot *s, const char *obstacle, bool huge)
     check_done(s, left, "munmap, close");
 }
 
-static inline void memfd_attach(struct slot *s, const char *obstacle, void (*map)(struct seat *))
+static inline void seat_map_huge(struct seat *b)
+{
+    seat_map(b);
+    if (b->p != MAP_FAILED)
+        madvise(b->p, b->bytes, MADV_HUGEPAGE);
+}
+
+static inline void memfd_attach(struct slot *s, const char *obstacle, bool huge)
 {
     struct seat b = share_begin_b(s, obstacle);
+    b.at = huge ? free_range(s, s->bytes) : NULL; /* whole huge pages begin where one may lie */
     b.descriptor = hear_descriptor(s);
     meet(s);
-    share_second(s, &b, map, seat_unmap);
+    share_second(s, &b, huge ? seat_map_huge : seat_map, seat_unmap);
     close(b.descriptor);
 }
 
@@ -52,6 +60,6 @@ static inline void memfd_run(struct slot *s)
 
 static inline void memfd_run_b(struct slot *s)
 {
-    memfd_attach(s, NULL, seat_map);
+    memfd_attach(s, NULL, false);
 }
 #endif

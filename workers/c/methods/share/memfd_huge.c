@@ -24,16 +24,9 @@ static void run(struct slot *s)
     memfd_share(s, obstacle(s), true);
 }
 
-static void attach(struct seat *b)
-{
-    seat_map(b);
-    if (b->p != MAP_FAILED)
-        madvise(b->p, b->bytes, MADV_HUGEPAGE);
-}
-
 static void run_b(struct slot *s)
 {
-    memfd_attach(s, obstacle(s), attach);
+    memfd_attach(s, obstacle(s), true);
 }
 
 METHOD(share_memfd_huge, .experiment = "share", .name = "memfd-huge",

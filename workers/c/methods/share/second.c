@@ -40,7 +40,7 @@ void first_finds(struct slot *s, char *p)
 
 void seat_map(struct seat *b)
 {
-    b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, b->descriptor, 0);
+    b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->descriptor, 0);
     b->call = "mmap";
 }
 

@@ -60,7 +60,7 @@ void share_begin_alone(struct slot *s)
 struct seat share_begin_b(struct slot *s, const char *obstacle)
 {
     share_begin(s, obstacle);
-    struct seat b = {.at = free_range(s, s->bytes), .p = MAP_FAILED, .bytes = s->bytes, .descriptor = -1, .id = -1};
+    struct seat b = {.p = MAP_FAILED, .bytes = s->bytes, .descriptor = -1, .id = -1};
     agree(s, NULL); /* a could map */
     return b;
 }

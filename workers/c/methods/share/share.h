@@ -64,7 +64,8 @@ void share_with_b(struct slot *s, char *p, const char *name);
 void share_write(struct slot *s, char *p);
 void share_check_clear_read(struct slot *s, char *p);
 
-/* The second process's place at the memory. A method's attach() fills in `p`, from the fields that it needs. */
+/* The second process's place at the memory. A method's attach() fills in `p`, from the fields that it needs. Without `at` the
+ * kernel chooses, as for most programs: beside other mappings, whose page table is there. */
 struct seat {
     char *at, *p;
     size_t bytes;
