@@ -14,13 +14,14 @@ static void run(struct slot *s)
 {
     struct parent parent = parent_begin(s);
     char mark = (char)(parent.mark + 1);
-    pid_t child;
+    pid_t child, ended;
     int status = 0;
     PHASE(s, "start") {
         child = clone(end_at_once, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, NULL);
     }
     check_child(s, child, "clone");
-    PHASE(s, "reap") { waitpid(child, &status, 0); }
+    PHASE(s, "reap") { ended = waitpid(child, &status, 0); }
+    check_done(s, ended != child, "waitpid");
     exit_fact(s, status);
     PHASE(s, "write") { write_each(&parent, mark); }
     parent_end(s, &parent, mark);

@@ -33,8 +33,11 @@ void live_child(struct slot *s, const struct parent *parent, struct live *live)
 static void hear_child(struct slot *s, struct live *live)
 {
     char word;
-    if (!hear_word(live->ours, &word))
-        copy_close(s, live->pid); /* it says why, and does not return then */
+    if (hear_word(live->ours, &word))
+        return;
+    check_done(s, close(live->ours), "close"); /* a child that still waits ends by it */
+    copy_close(s, live->pid); /* it says why, where it knows, and does not return then */
+    fail_because(s, "read, write", "the child fell silent");
 }
 
 void live_ready(struct slot *s, struct live *live)
