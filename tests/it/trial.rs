@@ -59,8 +59,8 @@ fn a_setting_is_proved_and_the_try_is_kept() {
     assert!(screen.lines().count() <= 30 && screen.contains("A/A check"), "{screen}");
 }
 
-/// Memory by malloc and by a mapping; five times the work without QUICK, which a disturbed run does not hide; it waits where its
-/// last argument says so.
+/// Memory by malloc and by a mapping; five times the work without QUICK, which a disturbed run does not hide; it waits where
+/// its last argument says so.
 const DEPLOYED: &str = r#"
 #include <stdlib.h>
 #include <string.h>
