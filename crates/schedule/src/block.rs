@@ -82,13 +82,13 @@ pub(crate) struct Until {
     pub planned_s: f64,
     pub visit_s: f64,
     /// The time of a usual condition beyond its least launches, in the overview.
-    pub extra_s: Option<f64>,
+    pub level_s: Option<f64>,
 }
 
 impl Until {
     /// One visit for all the time left.
     pub fn all(end_s: f64) -> Until {
-        Until { planned_s: end_s, visit_s: end_s, extra_s: None }
+        Until { planned_s: end_s, visit_s: end_s, level_s: None }
     }
 }
 

@@ -51,8 +51,8 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-/// In the overview every question has the least launches; the rest of the time is shared out alike, however long a launch is,
-/// and this share of a usual condition's is a neighboring one's (docs/decisions/0027-time-of-the-overview.md).
+/// In the overview every question has the least launches; the rest of the time goes evenly to what is wide, and this share of
+/// a usual condition's is a neighboring one's (docs/decisions/0027-time-of-the-overview.md).
 pub(crate) const NEIGHBOR: f64 = 0.1;
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;

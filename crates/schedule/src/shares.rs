@@ -9,6 +9,7 @@ pub(crate) struct SetNeed {
     pub lacking_s: f64,
     /// The seconds that it has had beyond them.
     pub beyond_s: f64,
+    /// The seconds of its next launch, of all its launch groups.
     pub launch_s: f64,
     /// Its share of the time beyond the least launches (a usual condition: 1).
     pub share: f64,

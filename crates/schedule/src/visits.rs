@@ -132,7 +132,7 @@ impl Tour {
         let next = if place + 1 < names.len() { Stop::Visit(visit, place + 1) } else { Stop::Visit(visit + 1, 0) };
         let (planned_s, visit_s) = self.visits.time(visit, place, &self.spent_s, view.left_s().max(0.0));
         let (planned_s, visit_s) = (view.spent_s + planned_s, view.spent_s + visit_s);
-        let until = Until { planned_s, visit_s, extra_s: self.level_s };
+        let until = Until { planned_s, visit_s, level_s: self.level_s };
         let task = Visit::new(view, &names[place], until, Policy::Precise, false);
         (next, Some(at(shared, place, names, task)))
     }
@@ -250,7 +250,7 @@ impl Visit {
             // What neighboring conditions need is not there for the rounds of the usual one.
             let beside = ComparisonSet::needs_of(view, name, |group| view.is_neighbor(group));
             let beside_s = |level_s| beside.iter().map(|need| need.due_s(level_s, 0)).sum();
-            let beside_s: f64 = self.until.extra_s.map_or(0.0, beside_s);
+            let beside_s: f64 = self.until.level_s.map_or(0.0, beside_s);
             let room = Room::of_experiment(view, until_s, self.retry);
             return StepResult::After(vec![
                 Task::Pilots(Pilots::new(view, name, room)),
@@ -349,10 +349,10 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         let beyond_s = launches.saturating_sub(LEAST_LAUNCHES) as f64 * set.next_s(view) / set.share(view);
         if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { beyond_s }
     };
-    let progress = until.extra_s.is_some().then(progress);
+    let progress = until.level_s.is_some().then(progress);
     // What is left over of a usual condition's time is not its neighbors'.
     let more_s = set.next_s(view) / set.share(view);
-    let is_over = progress.zip(until.extra_s).is_some_and(|(progress, extra_s)| progress + more_s > extra_s);
+    let is_over = progress.zip(until.level_s).is_some_and(|(progress, level_s)| progress + more_s > level_s);
     let is_served = beside && launches >= LEAST_LAUNCHES && is_over;
     SetStanding {
         open: set.is_open(view) && !is_served,
