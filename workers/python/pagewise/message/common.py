@@ -8,6 +8,7 @@ from pagewise.pin import Pin
 
 CHECKED = 16  # messages of which every byte is checked, before the timed ones
 TURN = Struct("<Q")
+SETTLE_NS = 20_000_000
 
 
 class Link:
@@ -87,6 +88,26 @@ def check_idle(s):
         s.agree("only a side a in C pauses before each message (idle=1ms)" if s.role == "a" else None)
 
 
+def settle(s, link):
+    """Trips that are not counted, until the state is one that lasts, as in the native worker; the last has turn 1."""
+    sleeps = s.word("wait") == "block" and s.word("pin") != "same"
+    until, turn = monotonic_ns() + (SETTLE_NS if sleeps else 0), 0
+    while not turn:
+        turn = int(monotonic_ns() >= until)
+        link.stamp(turn)
+        link.send()
+        link.receive()
+
+
+def settle_along(link):
+    """Side b sees which of them is the last."""
+    last = False
+    while not last:
+        link.receive()
+        last = link.turn() != 0
+        link.send()
+
+
 def first_trip(s, link):
     """Not counted: its answer says that the other's stopwatch runs, so neither side waits inside its phase."""
     s.sides.meet()
@@ -110,6 +131,7 @@ def run(s, opened):
             bad += wrong(link, i)
         s.fact("wrong_messages", bad)
         link.message[:] = content.slow_pattern(s.seed, s.bytes)
+        settle(s, link)
         first_trip(s, link)
         with s.phase("round-trips"):
             total = ask(link, ops)
@@ -134,6 +156,7 @@ def run_b(s, opened):
             bad += wrong(link, i)
             link.send()
         s.fact("b.wrong_messages", bad)
+        settle_along(link)
         s.sides.meet()
         with s.phase("round-trips"):
             total = answer(link, ops)

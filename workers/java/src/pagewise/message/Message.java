@@ -16,6 +16,7 @@ final class Message implements AutoCloseable {
     /** Fruitless tries after which a spinning side gives its turn of the CPU away, as the native worker's does. */
     static final int TRIES_IN_MEMORY = 20_000, TRIES_IN_KERNEL = 200;
     private static final int CHECKED = 16; // messages of which every byte is checked, before the timed ones
+    private static final long SETTLE_NS = 20_000_000;
 
     final int bytes;
     final boolean spin;
@@ -118,6 +119,26 @@ final class Message implements AutoCloseable {
         return Content.patternFirstWrong(message, 0, bytes, s.seed + turn) != bytes;
     }
 
+    /** Trips that are not counted, until the state is one that lasts, as in the native worker; the last has turn 1. */
+    private void settle(Link link) throws IOException {
+        boolean sleeps = !spin && !s.is("pin", "same");
+        long until = System.nanoTime() + (sleeps ? SETTLE_NS : 0);
+        for (long turn = 0; turn == 0;) {
+            turn = System.nanoTime() - until >= 0 ? 1 : 0;
+            stamp(message, bytes, turn);
+            link.send(message);
+            link.receive(message);
+        }
+    }
+
+    /** Side b sees which of them is the last. */
+    private void settleAlong(Link link) throws IOException {
+        do {
+            link.receive(message);
+            link.send(message);
+        } while (stampOf(message, bytes) == 0);
+    }
+
     /** One trip that is not counted goes before, so that neither side waits inside its phase for the other to begin. */
     private void firstTrip(Link link) throws IOException {
         s.sides().meet();
@@ -138,6 +159,7 @@ final class Message implements AutoCloseable {
         }
         s.fact("wrong_messages", wrong);
         Content.patternFill(message, bytes, s.seed);
+        settle(link);
         firstTrip(link);
         try (var phase = s.phase("round-trips")) {
             sum = ask(link, message, bytes, ops);
@@ -162,6 +184,7 @@ final class Message implements AutoCloseable {
             link.send(message);
         }
         s.fact("b.wrong_messages", wrong);
+        settleAlong(link);
         s.sides().meet();
         try (var phase = s.phase("round-trips")) {
             sum = answer(link, message, bytes, ops + 1);
