@@ -10,23 +10,31 @@
 #define TRIPS 100
 #define SAMPLES 8
 static int idle, spin;
-static const char *place;
+static const char *where;
 
-/* One direction: a word that says how many messages are there, the message, and whatever wakes the other side. */
-struct lane {
+/* A place of a ring: the number of the message that is there, and the message. */
+struct place {
     atomic_uint count;
     _Alignas(64) char message[BYTES]; /* on a cache line of its own: else it lies across two */
     _Alignas(256) char end[];
 };
-/* 0: there, 1: back. Each pair of processes has another page of many: a line is nearer or farther by where its frame lies. */
-static struct lane *lanes;
+/* A ring there and one back; one place alone would be polled while it is written. */
+enum { PLACES = 4 };
+struct ring {
+    struct place places[PLACES];
+};
+/* Each pair of processes has another page of many: a line is nearer or farther by where its frame lies. */
+static struct ring *rings;
 static char *pages;
 enum { PAGES = 256 };
 
+enum way { STREAM, PIPE, EVENTFD, FUTEX, RING };
+static const char *const ways[] = {"stream", "pipe", "eventfd", "futex", "ring"};
+
 struct end {
-    const char *way;
+    enum way way;
     int in, out;
-    struct lane *to, *from;
+    struct ring *to, *from;
     unsigned sent, received;
     char message[BYTES];
 };
@@ -38,23 +46,24 @@ static long futex(atomic_uint *word, int what, unsigned value)
 
 static void put(struct end *e)
 {
-    if (is(e->way, "stream") || is(e->way, "pipe")) {
+    if (e->way == STREAM || e->way == PIPE) {
         if (write(e->out, e->message, BYTES) != BYTES)
             die("write");
         return;
     }
-    memcpy(e->to->message, e->message, BYTES);
-    atomic_store_explicit(&e->to->count, ++e->sent, memory_order_release);
-    if (is(e->way, "eventfd") && write(e->out, &(uint64_t){1}, 8) != 8)
+    struct place *to = &e->to->places[e->sent % PLACES];
+    memcpy(to->message, e->message, BYTES);
+    atomic_store_explicit(&to->count, ++e->sent, memory_order_release);
+    if (e->way == EVENTFD && write(e->out, &(uint64_t){1}, 8) != 8)
         die("write");
-    if (is(e->way, "futex"))
-        futex(&e->to->count, FUTEX_WAKE, 1);
+    if (e->way == FUTEX)
+        futex(&to->count, FUTEX_WAKE, 1);
 }
 
 static void get(struct end *e)
 {
     uint64_t word;
-    if (is(e->way, "stream") || is(e->way, "pipe")) {
+    if (e->way == STREAM || e->way == PIPE) {
         ssize_t got;
         while ((got = read(e->in, e->message, BYTES)) < 0 && errno == EAGAIN)
             ;
@@ -62,34 +71,34 @@ static void get(struct end *e)
             die("read");
         return;
     }
-    e->received++;
-    if (is(e->way, "eventfd"))
+    struct place *from = &e->from->places[e->received++ % PLACES];
+    unsigned seen;
+    if (e->way == EVENTFD)
         while (read(e->in, &word, 8) < 0 && errno == EAGAIN)
             ;
-    while (atomic_load_explicit(&e->from->count, memory_order_acquire) != e->received)
-        if (is(e->way, "futex"))
-            futex(&e->from->count, FUTEX_WAIT, e->received - 1);
-    memcpy(e->message, e->from->message, BYTES);
+    while ((seen = atomic_load_explicit(&from->count, memory_order_acquire)) != e->received)
+        if (e->way == FUTEX)
+            futex(&from->count, FUTEX_WAIT, seen);
+    memcpy(e->message, from->message, BYTES);
 }
 
-static void open_ends(const char *way, struct end *a, struct end *b)
+static void open_ends(enum way way, struct end *a, struct end *b)
 {
     int pair[2], back[2];
-    *a = (struct end){.way = way, .to = &lanes[0], .from = &lanes[1], .in = -1, .out = -1};
-    *b = (struct end){.way = way, .to = &lanes[1], .from = &lanes[0], .in = -1, .out = -1};
-    atomic_store(&lanes[0].count, 0);
-    atomic_store(&lanes[1].count, 0);
-    if (is(way, "stream")) {
+    *a = (struct end){.way = way, .to = &rings[0], .from = &rings[1], .in = -1, .out = -1};
+    *b = (struct end){.way = way, .to = &rings[1], .from = &rings[0], .in = -1, .out = -1};
+    memset(rings, 0, 2 * sizeof *rings);
+    if (way == STREAM) {
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
             die("socketpair");
         a->in = a->out = pair[0];
         b->in = b->out = pair[1];
-    } else if (is(way, "pipe")) {
+    } else if (way == PIPE) {
         if (pipe(pair) || pipe(back))
             die("pipe");
         a->out = pair[1], b->in = pair[0];
         b->out = back[1], a->in = back[0];
-    } else if (is(way, "eventfd")) {
+    } else if (way == EVENTFD) {
         a->out = b->in = eventfd(0, 0);
         b->out = a->in = eventfd(0, 0);
     }
@@ -112,26 +121,29 @@ static double trips(struct end *a)
         put(a);
         get(a);
         if (memcmp(a->message, &i, sizeof i))
-            exit(printf("%s: a message was lost\n", a->way));
+            exit(printf("%s: a message was lost\n", ways[a->way]));
     }
     return (now() - start - paused) / TRIPS;
 }
 
 /* A new pair of processes: the median of its samples, a trip. They have talked for some time: for about 50 ms after a fork a
  * trip is cheaper than ever after. */
-static double once(const char *way)
+static double once(const char *name)
 {
     static unsigned pair;
+    enum way way = 0;
+    while (!is(ways[way], name))
+        way++;
     struct end a, b;
     double ns[SAMPLES], begun = now();
     int samples = idle ? 2 : SAMPLES;
-    lanes = (struct lane *)(pages + pair++ % PAGES * 4096);
+    rings = (struct ring *)(pages + pair++ % PAGES * 4096);
     open_ends(way, &a, &b);
-    if (!is(place, "none"))
+    if (!is(where, "none"))
         run_on(0);
     pid_t child = fork();
     if (child == 0) {
-        if (is(place, "l3"))
+        if (is(where, "l3"))
             run_on(1);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;) {
@@ -156,7 +168,7 @@ int main(int argc, char **argv)
 {
     if (argc < 5)
         return fprintf(stderr, "usage: message l3|same|none block|spin no|1ms stream|pipe|eventfd|futex|ring…\n"), 2;
-    place = argv[1];
+    where = argv[1];
     spin = is(argv[2], "spin");
     idle = is(argv[3], "1ms");
     pages = shared(PAGES * 4096);

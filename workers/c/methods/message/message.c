@@ -40,14 +40,19 @@ static void settle_along(struct slot *s, struct link *l, const struct trips *tri
     } while (stamp_of(l) == 0);
 }
 
-/* One trip that is not counted goes before: its answer tells the asking side that the other's stopwatch runs, so that neither
- * side waits inside its phase for the other to begin. */
-static void first_trip(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+/* One trip that is not counted goes before and one behind, so that neither side's phase has in it that the other begins, or on
+ * the same CPU reads its clocks at the end. */
+static void outer_trip(struct slot *s, struct link *l, const struct trips *trips, const char *call)
 {
-    meet_placed(s, l);
     stamp(l, 0);
     if (!trips->send(l) || !trips->receive(l))
         fail(s, call);
+}
+
+static void first_trip(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+{
+    meet_placed(s, l);
+    outer_trip(s, l, trips, call);
 }
 
 struct link message_begin(struct slot *s)
@@ -162,6 +167,7 @@ void message_ask(struct slot *s, struct link *l, const struct trips *trips, cons
         PHASE(s, "round-trips") { ok = trips->ask(l, ops, &sum); }
     if (!ok)
         fail(s, call);
+    outer_trip(s, l, trips, call);
     in_turn(s, l, sum, call);
     fact(s, "sequence_sum", sum);
     fact(s, "expected_sequence_sum", expected_sum(l, ops));
@@ -173,6 +179,7 @@ void message_ask(struct slot *s, struct link *l, const struct trips *trips, cons
             PHASE(s, "timed-trips") { ok = trips->ask_timed(l, ops, &timed_sum, latencies); }
         if (!ok)
             fail(s, call);
+        outer_trip(s, l, trips, call);
         if (timed_sum != sum)
             fail_because(s, call, "a message of the timed trips was lost, repeated or old");
         latency_record(s, latencies, ops);
@@ -188,14 +195,14 @@ void message_answer(struct slot *s, struct link *l, const struct trips *trips, c
         fact(s, "b.wrong_messages", check_answers(s, l, trips, call));
     settle_along(s, l, trips, call);
     meet_placed(s, l);
-    PHASE(s, "round-trips") { ok = trips->answer(l, ops + 1, &sum); }
+    PHASE(s, "round-trips") { ok = trips->answer(l, ops + 2, &sum); }
     if (!ok)
         fail(s, call);
     in_turn(s, l, sum, call);
     fact(s, "b.sequence_sum", sum);
     if (s->proofs) {
         meet_placed(s, l);
-        PHASE(s, "timed-trips") { ok = trips->answer(l, ops + 1, &timed_sum); }
+        PHASE(s, "timed-trips") { ok = trips->answer(l, ops + 2, &timed_sum); }
         if (!ok)
             fail(s, call);
         if (timed_sum != sum)

@@ -108,9 +108,8 @@ def settle_along(link):
         link.send()
 
 
-def first_trip(s, link):
-    """Not counted: its answer says that the other's stopwatch runs, so neither side waits inside its phase."""
-    s.sides.meet()
+def outer_trip(link):
+    """Not counted; one goes before and one behind, so that neither side's phase has the other's beginning or end in it."""
     link.stamp(0)
     link.send()
     link.receive()
@@ -132,12 +131,16 @@ def run(s, opened):
         s.fact("wrong_messages", bad)
         link.message[:] = content.slow_pattern(s.seed, s.bytes)
         settle(s, link)
-        first_trip(s, link)
+        s.sides.meet()
+        outer_trip(link)
         with s.phase("round-trips"):
             total = ask(link, ops)
-        first_trip(s, link)
+        outer_trip(link)
+        s.sides.meet()
+        outer_trip(link)
         with s.phase("timed-trips"):
             timed = ask_timed(link, ops, latencies)
+        outer_trip(link)
         s.fact("sequence_sum", total)
         s.fact("expected_sequence_sum", expected_sum(s.bytes, ops))
         record_latencies(s, latencies)
@@ -149,7 +152,7 @@ def run_b(s, opened):
         begin(s)
         check_idle(s)
         link, bad = opened(s), 0
-        ops = s.ops + 1
+        ops = s.ops + 2
         for i in range(CHECKED):
             link.message[:] = b"\xaa" * s.bytes
             link.receive()

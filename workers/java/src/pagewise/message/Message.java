@@ -139,9 +139,8 @@ final class Message implements AutoCloseable {
         } while (stampOf(message, bytes) == 0);
     }
 
-    /** One trip that is not counted goes before, so that neither side waits inside its phase for the other to begin. */
-    private void firstTrip(Link link) throws IOException {
-        s.sides().meet();
+    /** One trip that is not counted goes before and one behind: neither side's phase has the other's beginning or end in it. */
+    private void outerTrip(Link link) throws IOException {
         stamp(message, bytes, 0);
         link.send(message);
         link.receive(message);
@@ -160,14 +159,18 @@ final class Message implements AutoCloseable {
         s.fact("wrong_messages", wrong);
         Content.patternFill(message, bytes, s.seed);
         settle(link);
-        firstTrip(link);
+        s.sides().meet();
+        outerTrip(link);
         try (var phase = s.phase("round-trips")) {
             sum = ask(link, message, bytes, ops);
         }
-        firstTrip(link);
+        outerTrip(link);
+        s.sides().meet();
+        outerTrip(link);
         try (var phase = s.phase("timed-trips")) {
             timedSum = askTimed(link, message, bytes, latencies);
         }
+        outerTrip(link);
         s.fact("sequence_sum", sum);
         s.fact("expected_sequence_sum", expectedSum());
         Latencies.record(s, latencies);
@@ -187,11 +190,11 @@ final class Message implements AutoCloseable {
         settleAlong(link);
         s.sides().meet();
         try (var phase = s.phase("round-trips")) {
-            sum = answer(link, message, bytes, ops + 1);
+            sum = answer(link, message, bytes, ops + 2);
         }
         s.sides().meet();
         try (var phase = s.phase("timed-trips")) {
-            timedSum = answer(link, message, bytes, ops + 1);
+            timedSum = answer(link, message, bytes, ops + 2);
         }
         s.fact("b.sequence_sum", sum);
         finish(sum, timedSum);
