@@ -11,7 +11,7 @@ pub(crate) struct RoundsRule {
 }
 
 /// Rounds of a run that ends on precision: a launch is worth its start, and the midmean of eight feels no single tick. Twenty
-/// said less in the same time: a launch of `write` with four to eight has 0.6 times the variance for its seconds.
+/// said less in the same time: a launch of `write` with four to eight has 0.6 to 0.7 times the variance for its seconds.
 pub(crate) const PRECISION_ROUNDS: RoundsRule = RoundsRule { worth: 3.0, short: 8.0, enough_s: f64::INFINITY };
 /// Rounds of a run of claims: more launches say more about differences between processes than longer launches do.
 pub(crate) const CLAIMS_ROUNDS: RoundsRule = RoundsRule { worth: 1.0, short: 8.0, enough_s: 0.4 };

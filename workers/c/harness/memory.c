@@ -311,7 +311,7 @@ void caches_before(struct slot *s)
         bytes = sweep_bytes();
         swept = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         check_map(s, swept);
-        (void)madvise(swept, bytes, MADV_HUGEPAGE); /* huge pages are there, and gone through, in a third of the time */
+        (void)madvise(swept, bytes, MADV_HUGEPAGE); /* huge pages are there, and gone through, sooner */
     }
     for (size_t at = 0; at < bytes; at += LINE)
         swept[at]++;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 enum { CHECKED = 16 }; /* messages of which every byte is checked, before the timed ones */
-enum { SETTLE_NS = 20000000 };  /* five ticks at 250 Hz */
+enum { SETTLE_NS = 20000000 }; /* five ticks at 250 Hz */
 
 static uint64_t *latencies;
 
@@ -19,16 +19,19 @@ static void meet_placed(struct slot *s, const struct link *l)
 
 /* Trips that are not counted, until the state is one that lasts. What was closed, unmapped or forked is freed milliseconds
  * later (RCU). A CPU on which that is due keeps its tick when it goes idle, and is woken sooner: a trip takes 46 us in a guest
- * that does not poll, for 12 ms after a pipe is closed, and 72 as soon as the sides only talk. The last of them has turn 1. */
-static void settle(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+ * that does not poll, for 12 ms after a pipe is closed, and 72 as soon as the sides only talk. The last of them has turn 1.
+ * Returns their time. */
+static uint64_t settle(struct slot *s, struct link *l, const struct trips *trips, const char *call)
 {
     bool sleeps = !l->spin && !key_is(s, "idle", "1ms") && !key_is(s, "pin", "same");
-    for (uint64_t turn = 0, until = now_ns() + (sleeps ? SETTLE_NS : 0); turn == 0;) {
-        turn = now_ns() >= until;
+    uint64_t start = now_ns();
+    for (uint64_t turn = 0; turn == 0;) {
+        turn = !sleeps || now_ns() - start >= SETTLE_NS;
         stamp(l, turn);
         if (!trips->send(l) || !trips->receive(l))
             fail(s, call);
     }
+    return now_ns() - start;
 }
 
 /* Side b sees which of them is the last. */
@@ -159,7 +162,7 @@ void message_ask(struct slot *s, struct link *l, const struct trips *trips, cons
     bool ok = true, idle = key_is(s, "idle", "1ms");
     if (s->proofs)
         fact(s, "wrong_messages", check_messages(s, l, trips, call));
-    settle(s, l, trips, call);
+    fact(s, "settled_us", settle(s, l, trips, call) / 1000);
     first_trip(s, l, trips, call);
     if (idle)
         fact(s, "idle_us", idle_trips(s, l, trips, "round-trips", &sum) / 1000);

@@ -13,9 +13,9 @@
     "wrong_messages == 0; b.wrong_messages == 0; sequence_sum == expected_sequence_sum; "                              \
     "b.sequence_sum == expected_sequence_sum; " PIN_LAWS "; "                                                          \
     "wait=spin: round-trips.voluntary_switches <= ops / 50"
-/* Where a way can also block, who does is switched out. */
+/* Where a way can also block, who does is switched out, and has talked for 20 ms before. */
 #define MESSAGE_LAWS                                                                                                   \
-    SPIN_LAWS "; idle=1ms: idle_us >= 1000 * ops; "                                                                    \
+    SPIN_LAWS "; idle=1ms: idle_us >= 1000 * ops; wait=block & idle=no & pin=l3: settled_us >= 20000; "                 \
     "wait=block & pin=same: round-trips.voluntary_switches + round-trips.involuntary_switches >= ops - ops / 50"
 
 /* One end of a way to pass messages. A method uses those fields that it needs. */
