@@ -27,8 +27,10 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
             experiment = Cow::Owned(states::with_states(&experiment));
         }
         let experiment = &*experiment;
+        let mut has_cells = false;
         for (method, worker) in selected(experiment, workers, selector, wish)? {
             for parameters in grid(experiment, method, wish)? {
+                has_cells = true;
                 let cell = Cell {
                     experiment: experiment.name.clone(),
                     method: method.name.clone(),
@@ -43,6 +45,10 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                     planned.push(PlannedCell { cell, method, twin: false, free_batch, proves: false, outcome: None });
                 }
             }
+        }
+        if !has_cells {
+            let set: Vec<String> = wish.settings.iter().map(|(key, values)| format!("{key}={}", values.join(","))).collect();
+            bail!("no selected method of {} takes {}", experiment.name, set.join(" "));
         }
         if !experiments.iter().any(|e| e.name == experiment.name) {
             experiments.push(experiment.clone());
@@ -169,9 +175,9 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
         let mut values = BTreeSet::new();
         let mut ordered = Vec::new();
         for word in chosen {
-            let chosen_here = set.is_none() && matches!(kind, KeyKind::Choice(known) if !known.contains(word));
-            if chosen_here {
-                continue; // The experiment's default is not one of this method's choices; its others are.
+            let lacks = matches!(kind, KeyKind::Choice(known) if !known.contains(word));
+            if lacks && (set.is_none() || parameter.values.contains(word)) {
+                continue; // One of the experiment's values that is none of this method's choices.
             }
             let value = normalise(key, word, kind, parameter.multiple_of.as_deref(), wish)?;
             if values.insert(value.clone()) {

@@ -20,7 +20,8 @@ use schedule::lessons::{lessons, with_twin};
 use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
-use std::{path::Path, time::Instant};
+use std::os::fd::AsRawFd;
+use std::{ffi::OsString, fs::File, path::Path, time::Instant};
 
 /// Bytes left free when a launch's need is compared with what is available.
 const RESERVE_BYTES: u64 = 64 << 20;
@@ -55,6 +56,8 @@ struct Site<'a> {
     inputs: Inputs,
     bounds: Bounds,
     states: States,
+    /// Memory with which workers sweep the caches: it stays from launch to launch.
+    swept: File,
     /// Variables that workers do not have.
     cleared: Vec<String>,
     alone: Option<&'a Alone>,
@@ -247,7 +250,7 @@ impl<'a> Runner<'a> {
         let sparing = self.state.cells[first].cell.sides().all(by_round);
         let turns = turns::of_launch(&self.state, launch, &cells, sparing);
         let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(None) };
-        let options = self.site.states.options();
+        let options = self.site.options();
         let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns, options };
         self.clock.next_launch += 1;
         let site = &self.site;
@@ -371,7 +374,18 @@ impl Site<'_> {
         follow(folder, state, settled)?;
         let cleared = if state.plan.keep_environment { Vec::new() } else { foreign().into_keys().collect() };
         let states = States::new(folder.path(), run);
-        Ok(Site { _guard: guard, inputs, bounds, states, cleared, alone: None })
+        let swept = files::empty_memory_file("pagewise-swept")?;
+        Ok(Site { _guard: guard, inputs, bounds, states, swept, cleared, alone: None })
+    }
+
+    /// Options of the helper's `exec`. In a state of the machine no memory of the laboratory's is in a worker's way.
+    fn options(&self) -> Vec<OsString> {
+        let of_state = self.states.options();
+        if !of_state.is_empty() {
+            return of_state;
+        }
+        let path = format!("PAGEWISE_SWEPT=/proc/{}/fd/{}", std::process::id(), self.swept.as_raw_fd());
+        vec!["--set".into(), path.into()]
     }
 }
 

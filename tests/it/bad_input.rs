@@ -56,6 +56,7 @@ fn unknown_names_are_answered_with_the_nearest() {
 fn keys_and_values_are_held_against_what_the_methods_take() {
     refused("run fault --set byts=4MiB", &["\"byts\"", "did you mean \"bytes\"?"]);
     refused("run fault --set release=fre", &["release=fre is not one of", "did you mean \"free\"?"]);
+    refused("run fault/touch@python-* --set frames=memory", &["no selected method of fault takes frames=memory"]);
     refused("run fault --set threads=0", &["threads=0 leaves nothing to measure"]);
     refused("run fault --set threads=two", &["threads=two is not a whole number"]);
     refused("run fault --set bytes", &["\"bytes\" is not key=value"]);

@@ -93,3 +93,23 @@ fn a_run_prints_the_cost_of_one_operation_under_a_named_condition() {
     let row = csv.lines().find(|line| line.contains("eventfd")).expect("a row of eventfd");
     assert_eq!(row.split(',').nth(unit), Some("round trip"), "{row}");
 }
+
+#[test]
+fn a_condition_that_some_methods_lack_is_measured_by_the_others() {
+    let run = Place::new().run(&[
+        "run", "fault/touch@c-O3", "fault/touch@python-*", "--set", "frames=memory,cached", "--set", "bytes=64KiB",
+        "--launches", "1", "--budget", "2s", "--json",
+    ]);
+    let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    let cells = summary["cells"].as_array().unwrap();
+    let both = |cell: &serde_json::Value| {
+        (text(&cell["worker"]).split('-').next().unwrap().to_owned(), text(&cell["parameters"]["frames"]))
+    };
+    let found: std::collections::BTreeSet<_> = cells.iter().map(both).collect();
+    let wanted = [("c", "cached"), ("c", "memory"), ("python", "cached")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(found, wanted.into());
+}
+
+fn text(value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -3,6 +3,7 @@
 use crate::support::sides::{Launch, Worker, spoiled_cell};
 use crate::support::suite::conforms;
 use record::transcript::SideEnding;
+use std::os::{fd::AsRawFd, unix::fs::MetadataExt};
 
 const OPTIONS: [(&str, &str); 5] =
     [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2"), ("pages", "base"), ("node", "local")];
@@ -40,6 +41,19 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
             }
         }
     }
+}
+
+#[test]
+fn memory_that_fills_the_caches_stays_for_the_next_launch() {
+    let (worker, kept) = (Worker::native("c-O3"), files::empty_memory_file("kept").unwrap());
+    let mut launch = Launch::new();
+    launch.environment.push(("PAGEWISE_SWEPT", format!("/proc/{}/fd/{}", std::process::id(), kept.as_raw_fd())));
+    let mut parameters = parameters("65536", "warm");
+    parameters.push(("frames", "memory"));
+    let method = worker.of("copy").find(|method| method.name == "memcpy").unwrap();
+    let ended = launch.alone(&worker, &[(method, &parameters)], 2);
+    let (swept, file) = (ended.facts(1)["swept_bytes"], kept.metadata().unwrap());
+    assert_eq!((file.len().to_string(), (file.blocks() * 512).to_string()), (swept.to_owned(), swept.to_owned()));
 }
 
 #[test]

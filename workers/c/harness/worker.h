@@ -159,6 +159,7 @@ void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
 /* With frames=memory: fills the caches with other data, so that no line of a frame that was just given back is left there. */
 void caches_before(struct slot *s);
+#define SWEPT_LAW "frames=memory: swept_bytes >= 67108864"
 /* Last of all in a slot that touched all of `bytes` in pages of its method's kind and unmapped them: the next slot's backing is
  * recycled by that, if it wants as much of the same. */
 void backing_given_back(const struct slot *s, size_t bytes);

@@ -10,7 +10,7 @@
  * pages that were asked for; of a fresh one in huge pages the rest may be in base pages. */
 #define COPY_WARM_LAWS                                                                                                 \
     "wrong_at == bytes; wrong_copies == 0; source_wrong_at == bytes; destination=warm: copy.minor_faults == 0; "       \
-    "pages=base: huge_bytes == 0; pages=huge: huge_bytes >= 2 * (bytes / huge_page_bytes * huge_page_bytes)"
+    "pages=base: huge_bytes == 0; pages=huge: huge_bytes >= 2 * (bytes / huge_page_bytes * huge_page_bytes); " SWEPT_LAW
 #define COPY_LAWS                                                                                                      \
     COPY_WARM_LAWS "; pages=base & destination=first-touch: copy.minor_faults == batch * " COPY_PAGES "; "             \
     "pages=huge & destination=first-touch: copy.minor_faults <= 2 * batch * bytes / huge_page_bytes + 1024"

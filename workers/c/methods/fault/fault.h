@@ -28,7 +28,7 @@
  * Several threads' CPU time also counts their waiting for each other, and that of threads beside is all theirs. */
 #define BACKING_LAWS_WHERE(alone, phase)                                                                               \
     alone " & backing=recycled & frames=cached: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes); " \
-    alone " & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
+    alone " & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes); " SWEPT_LAW
 #define BACKING_LAWS(phase) BACKING_LAWS_WHERE("threads=1 & running=1", phase)
 
 static inline char page_mark(const struct slot *s)
