@@ -54,9 +54,9 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         if view.group(group).fresh || is_launched {
             1
         } else if begun || view.is_neighbor(group) {
-            cheap(cost, warmup).max(if view.one_round_s(group) < SHORT_ROUND_S { TIMING_ROUNDS } else { 1 })
+            cheap(cost, warmup, CHEAP.1).max(if view.one_round_s(group) < SHORT_ROUND_S { TIMING_ROUNDS } else { 1 })
         } else {
-            between(cost.round_s, worth(cost, warmup, PRECISION_ROUNDS), fewest_s, most_s).max(cheap(cost, warmup))
+            between(cost.round_s, worth(cost, warmup, PRECISION_ROUNDS), fewest_s, most_s).max(cheap(cost, warmup, CHEAP.0))
         }
     };
     open.into_iter().map(|group| fixed(view, group, rounds(group), Why::WorthItsStart)).collect()
@@ -75,8 +75,8 @@ fn worth(cost: LaunchCost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
 }
 
 /// Rounds that lengthen a launch by a share of its start and warm-up: fewer would be mostly start.
-fn cheap(cost: LaunchCost, warmup_rounds: u32) -> u32 {
-    let rounds = CHEAP * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
+fn cheap(cost: LaunchCost, warmup_rounds: u32, share: f64) -> u32 {
+    let rounds = share * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
     rounds.clamp(1.0, PRECISION_ROUNDS.short) as u32
 }
 

@@ -9,5 +9,6 @@ fn rounds_pay_for_the_start_and_short_ones_are_several() {
     assert_eq!(between(0.1, 20.0, 5.0, 10.0), 51, "the most launches fill the budget");
     assert_eq!(between(0.1, 20.0, 0.0, 0.5), 6, "ten launches fit");
     assert_eq!(between(0.1, 20.0, -3.0, -1.0), 1);
-    assert_eq!(cheap(LaunchCost { round_s: 0.01, start_s: 0.5 }, 2), 8, "of a quarter of 0.52 s");
+    let cheap = |start_s, share| cheap(LaunchCost { round_s: 0.01, start_s }, 2, share);
+    assert_eq!([cheap(0.5, 1.0), cheap(0.04, CHEAP.0), cheap(0.04, CHEAP.1)], [8, 6, 1], "of 0.52 s, and of 0.06 s");
 }
