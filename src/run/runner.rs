@@ -56,8 +56,8 @@ struct Site<'a> {
     inputs: Inputs,
     bounds: Bounds,
     states: States,
-    /// Memory with which workers sweep the caches: it stays from launch to launch.
-    swept: File,
+    /// Memory with which workers sweep the caches, unless files in memory are refused: it stays from launch to launch.
+    swept: Option<File>,
     /// Variables that workers do not have.
     cleared: Vec<String>,
     alone: Option<&'a Alone>,
@@ -374,17 +374,15 @@ impl Site<'_> {
         follow(folder, state, settled)?;
         let cleared = if state.plan.keep_environment { Vec::new() } else { foreign().into_keys().collect() };
         let states = States::new(folder.path(), run);
-        let swept = files::empty_memory_file("pagewise-swept")?;
+        let swept = files::empty_memory_file("pagewise-swept").ok();
         Ok(Site { _guard: guard, inputs, bounds, states, swept, cleared, alone: None })
     }
 
     /// Options of the helper's `exec`. In a state of the machine no memory of the laboratory's is in a worker's way.
     fn options(&self) -> Vec<OsString> {
         let of_state = self.states.options();
-        if !of_state.is_empty() {
-            return of_state;
-        }
-        let path = format!("PAGEWISE_SWEPT=/proc/{}/fd/{}", std::process::id(), self.swept.as_raw_fd());
+        let Some(swept) = self.swept.as_ref().filter(|_| of_state.is_empty()) else { return of_state };
+        let path = format!("PAGEWISE_SWEPT=/proc/{}/fd/{}", std::process::id(), swept.as_raw_fd());
         vec!["--set".into(), path.into()]
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const PRECISION_ROUNDS: RoundsRule = RoundsRule { worth: 3.0, short: 
 pub(crate) const CLAIMS_ROUNDS: RoundsRule = RoundsRule { worth: 1.0, short: 8.0, enough_s: 0.4 };
 /// Measured rounds of a launch at most: transcripts stay small.
 pub(crate) const MOST_ROUNDS: f64 = 400.0;
-/// Shares of start and warm-up that additional rounds may take however short the time is, of usual and of neighboring conditions.
+/// Shares of start and warm-up that additional rounds may take however short the time is, of usual and neighboring conditions.
 /// Two to seven rounds of `transfer` instead of one made ±15 % ±7.
 pub(crate) const CHEAP: (f64, f64) = (1.0, 0.25);
 /// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
