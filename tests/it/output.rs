@@ -50,7 +50,7 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
     let out = place.file("run");
     // Without a PATH there is no Go: a worker that is missing is part of what the schema describes.
     let mut command =
-        place.command(&["run", "fault", "--set", "bytes=2MiB", "--budget", "20s", "--json", "--out", out.to_str().unwrap()]);
+        place.command(&["run", "fault", "--set", "bytes=2MiB", "--budget", "30s", "--json", "--out", out.to_str().unwrap()]);
     let result = said(command.env("PATH", "/nonexistent"));
     // 4: on a loaded machine some cells are rightly not trusted.
     assert!(matches!(result.code, 0 | 4), "{}", result.err);

@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
     char *m = malloc(BYTES), *p = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(m, 1, BYTES);
     memset(p, 1, BYTES);
-    for (volatile long i = 0, n = getenv("QUICK") ? 5000000 : 25000000; i < n; i++) { }
+    for (volatile long i = 0, n = getenv("QUICK") ? 40000000 : 200000000; i < n; i++) { }
     if (argc > 1 && !strcmp(argv[argc - 1], "wait")) pause();
     return argv[0] == m;
 }
