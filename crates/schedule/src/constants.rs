@@ -17,9 +17,11 @@ pub(crate) const PRECISION_ROUNDS: RoundsRule = RoundsRule { worth: 3.0, short: 
 pub(crate) const CLAIMS_ROUNDS: RoundsRule = RoundsRule { worth: 1.0, short: 8.0, enough_s: 0.4 };
 /// Measured rounds of a launch at most: transcripts stay small.
 pub(crate) const MOST_ROUNDS: f64 = 400.0;
-/// Shares of start and warm-up that additional rounds may take however short the time is, of usual and neighboring conditions.
-/// Two to seven rounds of `transfer` instead of one made ±15 % ±7.
-pub(crate) const CHEAP: (f64, f64) = (1.0, 0.25);
+/// Share of start and warm-up that additional rounds of a usual condition may take however short the time is. Two to seven
+/// rounds of `transfer` instead of one made ±15 % ±9.
+pub(crate) const CHEAP: f64 = 1.0;
+/// The same of a neighboring condition, which has little time.
+pub(crate) const CHEAP_BESIDE: f64 = 0.25;
 /// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
 pub(crate) const SHORT_ROUND_S: f64 = 0.1;
 /// Rounds of a launch that times short rounds; the median of five ignores two slow ones.

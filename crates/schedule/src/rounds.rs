@@ -2,8 +2,8 @@
 
 use crate::action::{Action, Why};
 use crate::constants::{
-    CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
-    TIMING_ROUNDS,
+    CHEAP, CHEAP_BESIDE, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule,
+    SHORT_ROUND_S, TIMING_ROUNDS,
 };
 use crate::view::View;
 use record::state::{LaunchCost, Stage};
@@ -54,9 +54,9 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         if view.group(group).fresh || is_launched {
             1
         } else if begun || view.is_neighbor(group) {
-            cheap(cost, warmup, CHEAP.1).max(if view.one_round_s(group) < SHORT_ROUND_S { TIMING_ROUNDS } else { 1 })
+            cheap(cost, warmup, CHEAP_BESIDE).max(if view.one_round_s(group) < SHORT_ROUND_S { TIMING_ROUNDS } else { 1 })
         } else {
-            between(cost.round_s, worth(cost, warmup, PRECISION_ROUNDS), fewest_s, most_s).max(cheap(cost, warmup, CHEAP.0))
+            between(cost.round_s, worth(cost, warmup, PRECISION_ROUNDS), fewest_s, most_s).max(cheap(cost, warmup, CHEAP))
         }
     };
     open.into_iter().map(|group| fixed(view, group, rounds(group), Why::WorthItsStart)).collect()

@@ -10,5 +10,5 @@ fn rounds_pay_for_the_start_and_short_ones_are_several() {
     assert_eq!(between(0.1, 20.0, 0.0, 0.5), 6, "ten launches fit");
     assert_eq!(between(0.1, 20.0, -3.0, -1.0), 1);
     let cheap = |start_s, share| cheap(LaunchCost { round_s: 0.01, start_s }, 2, share);
-    assert_eq!([cheap(0.5, 1.0), cheap(0.04, CHEAP.0), cheap(0.04, CHEAP.1)], [8, 6, 1], "of 0.52 s, and of 0.06 s");
+    assert_eq!([cheap(0.5, 1.0), cheap(0.04, CHEAP), cheap(0.04, CHEAP_BESIDE)], [8, 6, 1], "of 0.52 s, and of 0.06 s");
 }
