@@ -305,7 +305,8 @@ static size_t sweep_bytes(void)
 static char *swept_memory(struct slot *s, size_t bytes)
 {
     const char *path = getenv("PAGEWISE_SWEPT");
-    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    /* Only a process's descriptor: a name that stands in somebody's environment might be a file of his. */
+    int fd = path && strncmp(path, "/proc/", 6) == 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0 || ftruncate(fd, (off_t)bytes)) {
         char *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         check_map(s, own);
