@@ -46,14 +46,21 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
 #[test]
 fn memory_that_fills_the_caches_stays_for_the_next_launch() {
     let (worker, kept) = (Worker::native("c-O3"), files::empty_memory_file("kept").unwrap());
-    let mut launch = Launch::new();
-    launch.environment.push(("PAGEWISE_SWEPT", format!("/proc/{}/fd/{}", std::process::id(), kept.as_raw_fd())));
     let mut parameters = parameters("65536", "warm");
     parameters.push(("frames", "memory"));
-    let method = worker.of("copy").find(|method| method.name == "memcpy").unwrap();
-    let ended = launch.alone(&worker, &[(method, &parameters)], 2);
-    let (swept, file) = (ended.facts(1)["swept_bytes"], kept.metadata().unwrap());
-    assert_eq!((file.len().to_string(), (file.blocks() * 512).to_string()), (swept.to_owned(), swept.to_owned()));
+    let swept_with = |path: String| {
+        let mut launch = Launch::new();
+        launch.environment.push(("PAGEWISE_SWEPT", path));
+        let ended = launch.alone(&worker, &[(worker.method("copy", "memcpy"), &parameters)], 2);
+        ended.facts(1)["swept_bytes"].to_owned()
+    };
+    let swept = swept_with(format!("/proc/{}/fd/{}", std::process::id(), kept.as_raw_fd()));
+    let file = kept.metadata().unwrap();
+    assert_eq!((file.len().to_string(), (file.blocks() * 512).to_string()), (swept.clone(), swept.clone()));
+    // A file that is no process's descriptor is not made larger, whoever named it.
+    let other = tempfile::NamedTempFile::new().unwrap();
+    assert_eq!(swept_with(other.path().display().to_string()), swept);
+    assert_eq!(other.as_file().metadata().unwrap().len(), 0);
 }
 
 #[test]
