@@ -226,10 +226,10 @@ impl Row<'_> {
     }
 }
 
-/// The memory that ranked methods work on, against the caches: `in cache (128 KiB)`.
+/// The memory that ranked methods work on, against the caches: `fits the cache (128 KiB)`.
 fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
     let footprints: Vec<_> = rows.iter().filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref()).collect();
-    let known = [("in cache", "in cache"), ("around", "around the cache's size"), ("in memory", "in memory")];
+    let known = [("in cache", "fits the cache"), ("around", "around the cache's size"), ("in memory", "larger than the cache")];
     let places = known.iter().filter(|(word, _)| footprints.iter().any(|f| f.against_cache == *word));
     let places: Vec<&str> = places.map(|(_, words)| *words).collect();
     let Some((least, most)) = footprints.iter().map(|f| f.bytes).min().zip(footprints.iter().map(|f| f.bytes).max()) else {
