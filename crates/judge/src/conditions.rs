@@ -16,7 +16,7 @@ pub(crate) fn compare(experiments: &[Experiment], cells: &[CellSummary], groups:
     for experiment in experiments.iter().filter(|e| e.parameters.values().any(|p| p.condition)) {
         let mut questions: BTreeMap<Parameters, Vec<usize>> = BTreeMap::new();
         for (at, group) in groups.iter().enumerate().filter(|(_, g)| g.experiment == experiment.name) {
-            questions.entry(plain(experiment, &group.parameters)).or_default().push(at);
+            questions.entry(experiment.question(&group.parameters)).or_default().push(at);
         }
         for question in questions.into_values().filter(|question| question.len() > 1) {
             let flips: Vec<_> = question.iter().map(|&at| depends(experiment, cells, groups, &question, at)).collect();
@@ -27,10 +27,6 @@ pub(crate) fn compare(experiments: &[Experiment], cells: &[CellSummary], groups:
             }
         }
     }
-}
-
-fn plain(experiment: &Experiment, parameters: &Parameters) -> Parameters {
-    parameters.iter().filter(|(key, _)| !experiment.is_condition(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
 /// The method of a group's answer under the other conditions of its question, and the answer that all of them allow.
@@ -49,7 +45,7 @@ fn depends(
     let same = |group: usize| {
         let is_same = |other: &usize| {
             let [a, b] = [cell, *other].map(|c| &cells[c]);
-            let [key, other_key] = [a, b].map(|c| plain(experiment, &c.parameters));
+            let [key, other_key] = [a, b].map(|c| experiment.question(&c.parameters));
             a.method == b.method && a.worker == b.worker && key == other_key
         };
         groups[group].cells.iter().copied().find(is_same)

@@ -379,6 +379,11 @@ impl Experiment {
         self.parameters.get(key).is_some_and(|p| p.condition)
     }
 
+    /// The parameters that are no conditions: those that a question keeps under all of its conditions.
+    pub fn question(&self, parameters: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        parameters.iter().filter(|(key, _)| !self.is_condition(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
+    }
+
     /// Tells whether a condition has its usual value among these parameters.
     pub fn is_usual(&self, key: &str, parameters: &BTreeMap<String, String>) -> bool {
         let usual = self.parameters.get(key).and_then(|p| p.look.first().or(p.default.first()));

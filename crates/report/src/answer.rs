@@ -3,6 +3,7 @@
 use crate::wording;
 use record::experiment::Experiment;
 use record::summary::{BestClaim, CellSummary, Estimate, GroupSummary, Recommendation, Role, Summary, Verdict};
+use std::collections::BTreeMap;
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
@@ -33,6 +34,32 @@ fn faster(summary: &Summary, group: &GroupSummary, is_ranked: bool) -> Vec<usize
     let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
     let shown = group.comparisons.iter().filter(|c| c.phase == headline && matches!(c.overall(), Verdict::Faster { .. }));
     shown.map(|c| c.cell).filter(|&cell| summary.cells[cell].is_ranked() == is_ranked).collect()
+}
+
+/// Methods of an inconclusive answer that are shown to be faster and of which any may be the fastest, with their ratios, as
+/// measured the fastest first. None where one of them is shown to be no faster under another condition of the question.
+pub(crate) fn several(summary: &Summary, experiment: &Experiment, group: &GroupSummary) -> Vec<(usize, Estimate)> {
+    if !matches!(group.recommendation, Recommendation::Inconclusive { .. }) {
+        return Vec::new();
+    }
+    let ratio = |cell: usize| Some((cell, group.comparison(cell, experiment.headline())?.ratio?));
+    let mut shown: Vec<(usize, Estimate)> = faster(summary, group, true).into_iter().filter_map(ratio).collect();
+    shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+    let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
+    shown.retain(|(_, ratio)| ratio.low < most);
+    let question = |parameters: &BTreeMap<String, String>| experiment.question(parameters);
+    let is_other =
+        |g: &&GroupSummary| g.experiment == group.experiment && question(&g.parameters) == question(&group.parameters);
+    let contradicted = shown.iter().any(|&(cell, _)| {
+        let name = |cell: usize| {
+            let cell = &summary.cells[cell];
+            (&cell.method, &cell.worker, question(&cell.parameters))
+        };
+        let same = summary.groups.iter().filter(is_other).flat_map(|g| g.comparisons.iter());
+        let mut same = same.filter(|c| c.phase == experiment.headline() && name(c.cell) == name(cell));
+        same.any(|c| matches!(c.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
+    });
+    if contradicted { Vec::new() } else { shown }
 }
 
 /// Number of measured methods of the ordinary job.

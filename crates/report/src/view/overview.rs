@@ -5,8 +5,7 @@ use crate::document::{Block, Body, Column, Entry, Key, List, Place, Shown, Table
 use crate::plot::{Axis, Plot};
 use crate::{answer, numbers::Work, wording};
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
-use std::collections::BTreeMap;
+use record::summary::{CellSummary, Comparison, ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
 
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
@@ -33,6 +32,7 @@ pub(super) struct Overview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AnswerKind {
     Faster,
+    Several,
     Depends,
     Keep,
     Inconclusive,
@@ -42,6 +42,7 @@ impl AnswerKind {
     fn heading(self) -> &'static str {
         match self {
             AnswerKind::Faster => "FASTER: another method is shown to be faster",
+            AnswerKind::Several => "ANY IS FASTER: each is shown to be faster, not which of them is the fastest",
             AnswerKind::Depends => "DEPENDS: the answer flips with the condition of the program",
             AnswerKind::Keep => "KEEP: no other method is faster than the usual choice",
             AnswerKind::Inconclusive => "INCONCLUSIVE: another method may be faster",
@@ -256,15 +257,12 @@ fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
 /// The questions of an experiment. Its neighboring conditions are part of the answer under the usual one.
 fn rows(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &Labels) -> Vec<AnswerRow> {
     let definition = &experiment.definition;
-    let plain = |group: &GroupSummary| -> BTreeMap<String, String> {
-        let kept = group.parameters.iter().filter(|(key, _)| !definition.is_condition(key));
-        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
-    };
     let is_answered = |group: &GroupSummary| group.recommendation != Recommendation::Nothing;
     let groups = group::in_order(summary, &definition.name);
     let is_usual = |group: &GroupSummary| definition.unusual(&group.parameters).next().is_none();
-    let usual: Vec<_> = groups.iter().filter(|g| is_usual(g) && is_answered(g)).map(|g| plain(g)).collect();
-    let shown = groups.iter().enumerate().filter(|(_, g)| is_usual(g) || !usual.contains(&plain(g)));
+    let usual: Vec<_> =
+        groups.iter().filter(|g| is_usual(g) && is_answered(g)).map(|g| definition.question(&g.parameters)).collect();
+    let shown = groups.iter().enumerate().filter(|(_, g)| is_usual(g) || !usual.contains(&definition.question(&g.parameters)));
     shown.filter_map(|(place, group)| row(summary, experiment, group, labels, (at, place))).collect()
 }
 
@@ -281,10 +279,19 @@ fn row(
     };
     let clauses = || answer::clauses(summary, definition, group, name);
     let usual = group.baseline?;
+    let several = answer::several(summary, definition, group);
     let (kind, method, finding, factors, surprise) = match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             let factors = wording::faster_by(&ratio);
             (AnswerKind::Faster, name(cell), figure(cell, ""), Some(factors), factors.0.ln())
+        }
+        Recommendation::Inconclusive { .. } if !several.is_empty() => {
+            let all: Vec<(f64, f64)> = several.iter().map(|(_, ratio)| wording::faster_by(ratio)).collect();
+            let factors = (all.iter().map(|f| f.0).fold(f64::INFINITY, f64::min), all.iter().map(|f| f.1).fold(0.0, f64::max));
+            let names: Vec<String> = several.iter().map(|(cell, _)| name(*cell)).collect();
+            let figures: Vec<String> = several.iter().map(|(cell, _)| figure(*cell, "")).collect();
+            let finding = wording::either(&figures) + &not_settled(summary, group, &experiment.headline, name);
+            (AnswerKind::Several, wording::either(&names), finding, Some(factors), factors.0.ln())
         }
         Recommendation::Depends { cell, .. } => {
             let ratios =
@@ -311,6 +318,14 @@ fn row(
     // A cost that no other is compared with has no place on a line.
     let usual = if kind == AnswerKind::Inconclusive { name(usual) } else { figure(usual, &work.per()) };
     Some(AnswerRow { kind, place, experiment, question, usual, method, finding, factors, surprise })
+}
+
+/// Names of the ranked methods of which nothing is settled, as a clause.
+fn not_settled(summary: &Summary, group: &GroupSummary, headline: &str, name: impl Fn(usize) -> String) -> String {
+    let is_open =
+        |c: &&Comparison| c.phase == headline && c.overall() == Verdict::NotSettled && summary.cells[c.cell].is_ranked();
+    let names: Vec<String> = group.comparisons.iter().filter(is_open).map(|c| name(c.cell)).collect();
+    if names.is_empty() { String::new() } else { format!("; not settled: {}", names.join(", ")) }
 }
 
 /// The finding on the other methods of a group whose baseline is kept, and how far the slowest lies off, as a logarithm. Where
