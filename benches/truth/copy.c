@@ -31,9 +31,18 @@ static void string(char *to, const char *from, size_t size)
 /* A second thread that copies the upper half: asleep between copies, spinning, or created for each. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked_for = PTHREAD_COND_INITIALIZER;
-static atomic_uint asked, done;
-static atomic_int spinning;
-static int waiting;
+/* Each on lines of its own: nobody waits for a line that another reads or writes for something else. */
+static _Alignas(128) atomic_uint asked;
+static _Alignas(128) atomic_uint done;
+static _Alignas(128) int spinning, waiting;
+
+/* What a loop does that waits for another CPU. */
+static void relax(void)
+{
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+}
 
 static void upper_half(void)
 {
@@ -58,7 +67,7 @@ static void *helper(void *unused)
             pthread_mutex_unlock(&lock);
         }
         while (atomic_load_explicit(&asked, memory_order_acquire) < turn)
-            ;
+            relax();
         upper_half();
         atomic_store_explicit(&done, turn, memory_order_release);
     }
@@ -83,7 +92,7 @@ static void by_two(const char *way)
     }
     memcpy(to, from, bytes / 2);
     while (atomic_load_explicit(&done, memory_order_acquire) < turn)
-        ;
+        relax();
 }
 
 /* Until the helper waits, and 50 µs more, in which it falls asleep. */

@@ -19,13 +19,14 @@ struct threads {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     unsigned helpers;
-    unsigned armed, resting; /* calls of pool_arm(), and helpers that wait for the next; guarded by the lock */
+    /* Guarded by the lock: calls of pool_arm(), turns of the last one and of all, and helpers that wait for the next call. */
+    unsigned armed, turns, due, resting;
     bool closing;
     atomic_uint ready, settled, sleeps; /* of all turns */
     atomic_uint alone; /* threads that ended before another one had begun */
     unsigned shared_turns;
     /* What a helper reads before its part, on one line. */
-    _Alignas(LINE) atomic_uint started; /* equals `armed` once the work may begin */
+    _Alignas(LINE) atomic_uint started; /* the last turn whose work may begin */
     char mark;
     void (*work)(const struct part *);
     char *start;
@@ -82,21 +83,24 @@ static void *help(void *argument)
     struct helper *me = argument;
     struct threads *t = me->pool;
     unsigned slept = switches_of_thread();
-    for (unsigned turn = 1;; turn++) {
+    for (unsigned call = 1, turn = 1;; call++) {
         pthread_mutex_lock(&t->lock);
         t->resting++;
-        while (t->armed < turn && !t->closing)
+        while (t->armed < call && !t->closing)
             pthread_cond_wait(&t->wake, &t->lock);
         t->resting--;
         bool closing = t->closing;
+        unsigned end = turn + t->turns;
         pthread_mutex_unlock(&t->lock);
         if (closing)
             return NULL;
         account_own_time();
         atomic_fetch_add(&t->ready, 1);
-        while (atomic_load_explicit(&t->started, memory_order_acquire) < turn)
-            pause_briefly();
-        take_part(t, me->index, turn);
+        for (; turn < end; turn++) {
+            while (atomic_load_explicit(&t->started, memory_order_acquire) < turn)
+                pause_briefly();
+            take_part(t, me->index, turn);
+        }
         account_own_time();
         unsigned before = slept;
         slept = switches_of_thread();
@@ -120,7 +124,7 @@ void pool_open(struct slot *s)
     char *room = arena(sizeof(struct threads) + s->threads * sizeof(struct progress) + LINE);
     struct threads *t = (void *)(room + -(uintptr_t)room % LINE);
     struct helper *helpers = arena(s->threads * sizeof *helpers);
-    *t = (struct threads){.page_bytes = s->page_bytes};
+    *t = (struct threads){.page_bytes = s->page_bytes, .turns = 1};
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
     s->pool = t;
@@ -157,8 +161,15 @@ void pool_wake_only(struct slot *s)
         return;
     pthread_mutex_lock(&t->lock);
     t->armed++;
+    t->due += t->turns;
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
+}
+
+void pool_stay(struct slot *s, unsigned turns)
+{
+    if (s->pool)
+        s->pool->turns = turns; /* the helpers sleep, or have come for turns that are over */
 }
 
 /* Before the clock: wakes the helpers and waits until each of them spins at the start line. */
@@ -188,7 +199,7 @@ void pool_rest(struct slot *s)
 void pool_settle(struct slot *s)
 {
     struct threads *t = s->pool;
-    while (t && t->started == t->armed && atomic_load(&t->settled) < t->helpers * t->armed)
+    while (t && t->started == t->due && atomic_load(&t->settled) < t->helpers * t->armed)
         pause_briefly();
 }
 
@@ -212,7 +223,7 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
     t->bytes = bytes;
     t->mark = mark;
     t->share_bytes = share;
-    unsigned turn = t->armed;
+    unsigned turn = t->started + 1;
     atomic_store_explicit(&t->started, turn, memory_order_release);
     take_part(t, 0, turn);
     for (unsigned i = 1; i <= t->helpers; i++)

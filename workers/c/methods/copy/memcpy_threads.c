@@ -73,10 +73,14 @@ static void run(struct slot *s)
             for (uint64_t i = 0; i < turns; i++, shift += stride)
                 created = create_and_copy(s) && created;
         }
-    else
-        for (uint64_t i = 0; i < turns; i++, shift += stride)
-            for (int open = phase_begin(s, "copy", 1); open; open = phase_end_series(s))
+    else {
+        pool_stay(s, (unsigned)turns);
+        PARALLEL_PHASE(s, "copy") {
+            for (uint64_t i = 0; i < turns; i++, shift += stride)
                 on_every_thread(s, copy_part, start, s->bytes, 0);
+        }
+        pool_stay(s, 1);
+    }
     shift = 0;
     check_done(s, !created, "pthread_create");
     copy_end(s, &c);
