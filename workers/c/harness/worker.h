@@ -90,7 +90,8 @@ struct part {
 /* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
 void pool_wake(struct slot *s); /* before on_every_thread() outside of a parallel phase */
 void pool_wake_only(struct slot *s); /* the same without waiting until the helpers have come */
-void pool_stay(struct slot *s, unsigned turns); /* from the next call on, helpers come for so many turns and spin between them */
+/* From the next call on, helpers come for so many turns and spin between them. */
+void pool_stay(struct slot *s, unsigned turns);
 void pool_rest(struct slot *s); /* until the helpers have slept for 50 µs */
 /* The threads of `threads=N` worked, and at the same time: none ended before another had begun, unless something else had its
  * CPU. The facts are the harness's own. */
