@@ -3,7 +3,6 @@
 use crate::wording;
 use record::experiment::Experiment;
 use record::summary::{BestClaim, CellSummary, Estimate, GroupSummary, Recommendation, Role, Summary, Verdict};
-use std::collections::BTreeMap;
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
@@ -47,16 +46,15 @@ pub(crate) fn several(summary: &Summary, experiment: &Experiment, group: &GroupS
     shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
     let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
     shown.retain(|(_, ratio)| ratio.low < most);
-    let question = |parameters: &BTreeMap<String, String>| experiment.question(parameters);
-    let is_other =
-        |g: &&GroupSummary| g.experiment == group.experiment && question(&g.parameters) == question(&group.parameters);
+    let question = experiment.question(&group.parameters);
+    let asks_it = |g: &&GroupSummary| g.experiment == group.experiment && experiment.question(&g.parameters) == question;
+    let name = |cell: usize| {
+        let cell = &summary.cells[cell];
+        (&cell.method, &cell.worker, experiment.question(&cell.parameters))
+    };
     let contradicted = shown.iter().any(|&(cell, _)| {
-        let name = |cell: usize| {
-            let cell = &summary.cells[cell];
-            (&cell.method, &cell.worker, question(&cell.parameters))
-        };
-        let same = summary.groups.iter().filter(is_other).flat_map(|g| g.comparisons.iter());
-        let mut same = same.filter(|c| c.phase == experiment.headline() && name(c.cell) == name(cell));
+        let all = summary.groups.iter().filter(asks_it).flat_map(|g| g.comparisons.iter());
+        let mut same = all.filter(|c| c.phase == experiment.headline() && name(c.cell) == name(cell));
         same.any(|c| matches!(c.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
     });
     if contradicted { Vec::new() } else { shown }

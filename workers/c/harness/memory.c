@@ -306,7 +306,7 @@ static char *swept_memory(struct slot *s, size_t bytes)
 {
     const char *path = getenv("PAGEWISE_SWEPT");
     /* Only a process's descriptor: a name that stands in somebody's environment might be a file of his. */
-    int fd = path && strncmp(path, "/proc/", 6) == 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int fd = path && strncmp(path, "/proc/", 6) == 0 && !strstr(path, "..") ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0 || ftruncate(fd, (off_t)bytes)) {
         char *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         check_map(s, own);

@@ -22,7 +22,7 @@ struct threads {
     /* Guarded by the lock: calls of pool_arm(), turns of the last one and of all, and helpers that wait for the next call. */
     unsigned armed, turns, due, resting;
     bool closing;
-    atomic_uint ready, settled, sleeps; /* of all turns */
+    atomic_uint ready, settled, sleeps; /* of all calls */
     atomic_uint alone; /* threads that ended before another one had begun */
     unsigned shared_turns;
     /* What a helper reads before its part, on one line. */

@@ -90,6 +90,7 @@ METHOD(copy_memcpy_threads, .experiment = "copy", .name = "memcpy-threads",
        .summary = "memcpy by several threads, each over its own contiguous part of the block; one handshake a copy.",
        .phases = "copy", .keys = COPY_KEYS " threads:count helpers:asleep|spinning|created|batch", .memory = COPY_MEMORY,
        .laws = COPY_LAWS "; helpers=asleep & threads > 1: helper_sleeps >= batch * (threads - 1); "
+               "helpers=spinning & threads > 1: shared_turns >= batch; "
                "helpers=batch & threads > 1: shared_turns >= 1; "
                "helpers=batch & threads > 1: foreign_delays == 0",
        .calls = "copy:futex?,clone3?,clone?,mmap?,munmap?,mprotect?,madvise?,rt_sigprocmask?,sched_yield?", .run = run);
