@@ -1,10 +1,11 @@
 //! The `transfer` methods, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::sides::{Launch, Worker, pagewise, spoiled_cell};
-use crate::support::skips::thorough;
+use crate::support::skips::{skip, thorough};
 use crate::support::suite::conforms;
 use crate::support::waiting::wait_until_at_work;
 use record::transcript::SideEnding;
+use std::process::Command;
 
 const OPTIONS: [(&str, &str); 8] = [
     ("sndbuf", "65536"),
@@ -208,4 +209,37 @@ fn each_way_has_processes_of_its_own_so_that_none_finds_what_another_left_in_the
     assert!(apart.contains("2 cells in 3 processes"), "two ways and the baseline's duplicate: {apart}");
     let shared = planned(["copy/memcpy", "copy/streaming"]);
     assert!(shared.contains(" in 1 process"), "{shared}");
+}
+
+/// A channel that is closed just before a sample makes the next one's sides wake each other sooner.
+#[test]
+fn a_channel_is_opened_once_a_launch() {
+    const OPENING: [&str; 4] = ["pipe2", "socketpair", "accept4", "memfd_create"];
+    if Command::new("strace").arg("-V").output().is_err() {
+        return skip("strace is not installed");
+    }
+    let worker = Worker::native("c-O3");
+    let mut usual = parameters("262144");
+    usual.extend([("cache", "hot"), ("place", "disk"), ("sink", "memory")]);
+    let channels =
+        [("transfer", "pipe"), ("transfer", "tcp"), ("transfer", "shm-ring"), ("relay", "splice"), ("relay", "sendfile")];
+    let opened = |cells: &[_], rounds: u32| {
+        let (launch, trace) = (Launch::new(), tempfile::NamedTempFile::new().unwrap());
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-e", "signal=none", "-e", &format!("trace={}", OPENING.join(",")), "-o"]);
+        strace.arg(trace.path()).arg(&worker.path);
+        let first = launch.start_command(strace, &launch.request(cells, Some('a'), rounds));
+        let second = launch.start(&worker, &launch.request(cells, Some('b'), rounds));
+        for side in [first.end(), second.end()] {
+            assert!(side.status.success() && side.transcript.done, "{:?} {}", side.status, side.messages);
+        }
+        // A strace that does not know a call shows it whatever is asked for.
+        let text = std::fs::read_to_string(trace.path()).unwrap();
+        text.lines().filter(|line| OPENING.iter().any(|call| line.contains(call))).count()
+    };
+    for (experiment, name) in channels {
+        let cells = [(worker.method(experiment, name), &usual[..])];
+        let once = opened(&cells, 1);
+        assert_eq!((once > 1, opened(&cells, 4)), (true, once), "{name}");
+    }
 }

@@ -109,7 +109,11 @@ impl Launch {
     }
 
     pub fn start(&self, worker: &Worker, request: &str) -> Side {
-        let mut command = Command::new(&worker.path);
+        self.start_command(Command::new(&worker.path), request)
+    }
+
+    /// A worker behind another program's name and arguments.
+    pub fn start_command(&self, mut command: Command, request: &str) -> Side {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.envs(self.environment.iter().map(|(key, value)| (*key, value)));
         let mut child = command.spawn().unwrap();

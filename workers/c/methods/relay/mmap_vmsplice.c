@@ -19,7 +19,6 @@ static void run(struct slot *s)
     check_done(s, left, "munmap");
     transfer_check(s, "vmsplice", moved);
     relay_sent(s, moved.calls + 2);
-    close(fd);
 }
 
 static void run_b(struct slot *s)

@@ -22,7 +22,6 @@ static void run(struct slot *s)
     transfer_check(s, "pread or write", moved);
     relay_sent(s, moved.calls);
     block_free(s, buffer, chunk);
-    close(fd);
 }
 
 static void run_b(struct slot *s)

@@ -31,7 +31,6 @@ static void run(struct slot *s)
     }
     transfer_check(s, "pread", moved);
     relay_sent(s, moved.calls);
-    ring_close(&r);
 }
 
 static void run_b(struct slot *s)
@@ -57,7 +56,6 @@ static void run_b(struct slot *s)
     transfer_check(s, "pwrite", (struct moved){done, 0});
     WRITE_BACK(s, to);
     relay_sunk(s, &to, 0);
-    ring_close(&r);
 }
 
 METHOD(relay_read_shm, .experiment = "relay", .name = "read-shm",

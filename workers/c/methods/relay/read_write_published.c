@@ -13,7 +13,6 @@ static void run(struct slot *s)
     PHASE(s, "send") { moved = store_stream(file, fd, buffer, bytes, PUBLISHED_PIECE_BYTES); }
     transfer_check(s, "read or write", moved);
     relay_sent(s, moved.calls);
-    close(fd);
 }
 
 static void run_b(struct slot *s)

@@ -13,7 +13,6 @@ static inline void relay_read(struct slot *s, int (*channel)(struct slot *))
     PHASE(s, "receive") { moved = read_all(fd, p, bytes, chunk); }
     transfer_check(s, "read", moved);
     relay_received(s, p, moved.calls);
-    close(fd);
 }
 
 /* Out of a stream into a file, through a buffer of one piece. */
@@ -45,6 +44,5 @@ static inline void relay_store(struct slot *s, int (*channel)(struct slot *), si
     transfer_check(s, "read or write", moved);
     WRITE_BACK(s, to);
     relay_sunk(s, &to, moved.calls);
-    close(fd);
 }
 #endif

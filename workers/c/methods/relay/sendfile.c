@@ -16,7 +16,6 @@ static void run(struct slot *s)
     PHASE(s, "send") { moved = sendfile_all(fd, file, bytes, chunk); }
     transfer_check(s, "sendfile", moved);
     relay_sent(s, moved.calls);
-    close(fd);
 }
 
 static void run_b(struct slot *s)

@@ -14,7 +14,6 @@ static void run(struct slot *s)
     PHASE(s, "send") { moved = splice_file(file, fd, bytes, chunk); }
     transfer_check(s, "splice", moved);
     relay_sent(s, moved.calls);
-    close(fd);
 }
 
 static void run_b(struct slot *s)
@@ -29,7 +28,6 @@ static void run_b(struct slot *s)
     transfer_check(s, "read or splice", moved);
     WRITE_BACK(s, to);
     relay_sunk(s, &to, moved.calls);
-    close(fd);
 }
 
 METHOD(relay_splice, .experiment = "relay", .name = "splice",

@@ -15,7 +15,6 @@ static void run(struct slot *s)
     transfer_check(s, "splice", moved);
     relay_sent(s, moved.calls);
     relay_prove_file(s, file);
-    close(fd);
 }
 
 static void run_b(struct slot *s)
@@ -34,7 +33,6 @@ static void run_b(struct slot *s)
     fact(s, "receive.calls", moved.calls);
     fact(s, "discarded_bytes", moved.bytes);
     close(nowhere);
-    close(fd);
 }
 
 METHOD(relay_splice_discard, .experiment = "relay", .name = "splice-discard", .group = "discard",

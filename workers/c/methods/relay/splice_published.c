@@ -16,7 +16,6 @@ static void run(struct slot *s)
     PHASE(s, "send") { moved = splice_rest(file, fd, bytes); }
     transfer_check(s, "splice", moved);
     relay_sent(s, moved.calls);
-    close(fd);
 }
 
 static void run_b(struct slot *s)
@@ -30,7 +29,6 @@ static void run_b(struct slot *s)
     transfer_check(s, "splice", moved);
     WRITE_BACK(s, to);
     relay_sunk(s, &to, moved.calls);
-    close(fd);
 }
 
 METHOD(relay_splice_published, .experiment = "relay", .name = "splice-published", .role = "published",

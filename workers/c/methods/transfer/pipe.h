@@ -13,7 +13,6 @@ static inline void pipe_send(struct slot *s, size_t pipe_bytes)
     PHASE(s, "send") { moved = write_all(fd, p, bytes, chunk); }
     transfer_check(s, "write", moved);
     transfer_sent(s, p, moved.calls, pipe_bytes_of(fd));
-    close(fd);
 }
 
 static inline void pipe_receive(struct slot *s)
@@ -26,6 +25,5 @@ static inline void pipe_receive(struct slot *s)
     PHASE(s, "receive") { moved = read_all(fd, p, bytes, chunk); }
     transfer_check(s, "read", moved);
     transfer_received(s, p, moved.calls, 0);
-    close(fd);
 }
 #endif

@@ -5,7 +5,7 @@
 
 enum { SPINS_BEFORE_YIELD = 2048, YIELDS_BEFORE_LOOK = 64 };
 
-struct ring ring_open(struct slot *s, size_t chunk, uint64_t chunks)
+static struct ring ring_map(struct slot *s, size_t chunk, uint64_t chunks)
 {
     size_t page = s->page_bytes, stride = (chunk + page - 1) / page * page;
     if (chunks > SIZE_MAX / 2 / stride)
@@ -22,9 +22,21 @@ struct ring ring_open(struct slot *s, size_t chunk, uint64_t chunks)
     return r;
 }
 
-void ring_close(struct ring *r)
+struct ring ring_open(struct slot *s, size_t chunk, uint64_t chunks)
 {
-    munmap(r->head, r->mapped_bytes);
+    static const struct cell *cell;
+    static struct ring kept;
+    if (cell != s->cell) {
+        if (kept.head)
+            munmap(kept.head, kept.mapped_bytes);
+        kept.head = NULL;
+        kept = ring_map(s, chunk, chunks);
+        cell = s->cell;
+    } else if (s->role == 'a') { /* b looks at them after the next meeting */
+        atomic_store(&kept.head->written, 0);
+        atomic_store(&kept.head->taken, 0);
+    }
+    return kept;
 }
 
 void ring_wait(struct slot *s, _Atomic uint64_t *counter, uint64_t at_least, size_t done)

@@ -19,8 +19,8 @@ struct ring {
     uint64_t memory_bytes; /* shared memory that the kernel holds for it */
 };
 
+/* The ring of the cell, empty. It lasts for the launch, as a program's does: a new one would not be in the caches. */
 struct ring ring_open(struct slot *s, size_t chunk, uint64_t chunks);
-void ring_close(struct ring *r);
 /* The slow path: spins, yields, and fails with the offset once the other side has ended. */
 void ring_wait(struct slot *s, _Atomic uint64_t *counter, uint64_t at_least, size_t done);
 

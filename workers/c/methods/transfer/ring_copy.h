@@ -26,7 +26,6 @@ __attribute__((always_inline)) static inline void ring_send(struct slot *s, copy
         }
     }
     transfer_sent(s, p, 0, r.memory_bytes);
-    ring_close(&r);
 }
 
 __attribute__((always_inline)) static inline void ring_receive(struct slot *s, copy_chunk *copy)
@@ -44,6 +43,5 @@ __attribute__((always_inline)) static inline void ring_receive(struct slot *s, c
         }
     }
     transfer_received(s, p, 0, 0);
-    ring_close(&r);
 }
 #endif

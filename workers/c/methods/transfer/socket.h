@@ -12,7 +12,6 @@ static inline void socket_send(struct slot *s, int fd)
     PHASE(s, "send") { moved = write_all(fd, p, bytes, chunk); }
     transfer_check(s, "write", moved);
     transfer_sent(s, p, moved.calls, socket_bytes_of(s, fd));
-    close(fd);
 }
 
 static inline void socket_receive(struct slot *s, int fd)
@@ -24,6 +23,5 @@ static inline void socket_receive(struct slot *s, int fd)
     PHASE(s, "receive") { moved = read_all(fd, p, bytes, chunk); }
     transfer_check(s, "read", moved);
     transfer_received(s, p, moved.calls, socket_bytes_of(s, fd));
-    close(fd);
 }
 #endif

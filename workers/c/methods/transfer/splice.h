@@ -17,7 +17,6 @@ static inline void splice_send(struct slot *s, size_t pipe_bytes, size_t chunk, 
     transfer_check(s, "vmsplice", moved);
     /* The pipe holds side a's own pages. */
     (flags & SPLICE_F_GIFT ? transfer_given : transfer_sent)(s, p, moved.calls, 0);
-    close(fd);
 }
 
 static inline void splice_receive(struct slot *s, size_t chunk, unsigned flags)
@@ -30,6 +29,5 @@ static inline void splice_receive(struct slot *s, size_t chunk, unsigned flags)
     PHASE(s, "receive") { moved = vmsplice_all(fd, p, bytes, chunk, flags); }
     transfer_check(s, "vmsplice", moved);
     transfer_received(s, p, moved.calls, 0);
-    close(fd);
 }
 #endif

@@ -2,36 +2,62 @@
 #include "streams.h"
 #include <sys/socket.h>
 
+int *lasting_channel(struct slot *s)
+{
+    static const struct cell *cell;
+    static int channel = -1;
+    if (cell != s->cell) {
+        if (channel >= 0)
+            close(channel);
+        channel = -1;
+        cell = s->cell;
+    }
+    return &channel;
+}
+
+/* So that side b's end is the only one: its death is a broken pipe. */
+static int give_end(int mine, int theirs)
+{
+    tell_descriptor(theirs);
+    close(theirs);
+    return mine;
+}
+
 int pipe_to_b(struct slot *s, size_t pipe_bytes, const char *obstacle)
 {
-    int ends[2];
-    if (!obstacle)
+    int ends[2], *channel = lasting_channel(s);
+    if (!obstacle && *channel < 0)
         obstacle = pipe_open(s, ends, pipe_bytes);
     agree(s, obstacle);
-    tell_descriptor(ends[0]);
-    close(ends[0]); /* so that side b's end is the only one: its death is a broken pipe */
-    return ends[1];
+    if (*channel < 0)
+        *channel = give_end(ends[1], ends[0]);
+    else
+        fact(s, "granted_pipe_bytes", pipe_bytes_of(*channel));
+    return *channel;
 }
 
 int pipe_from_a(struct slot *s)
 {
     agree(s, NULL);
-    return hear_descriptor(s);
+    return socket_from_a(s);
 }
 
 int socket_to_b(struct slot *s)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        fail(s, "socketpair");
-    tell_descriptor(ends[1]);
-    close(ends[1]);
-    return ends[0];
+    int ends[2], *channel = lasting_channel(s);
+    if (*channel < 0) {
+        check_done(s, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "socketpair");
+        *channel = give_end(ends[0], ends[1]);
+    }
+    return *channel;
 }
 
 int socket_from_a(struct slot *s)
 {
-    return hear_descriptor(s);
+    int *channel = lasting_channel(s);
+    if (*channel < 0)
+        *channel = hear_descriptor(s);
+    return *channel;
 }
 
 uint64_t pipe_bytes_of(int fd)

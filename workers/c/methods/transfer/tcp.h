@@ -27,26 +27,31 @@ static inline const char *listen_on_loopback(struct sockaddr_in *address, int *f
 static inline int tcp_to_b(struct slot *s)
 {
     struct sockaddr_in address;
-    int listener;
+    int listener, *channel = lasting_channel(s);
+    if (*channel >= 0)
+        return *channel;
     agree(s, listen_on_loopback(&address, &listener));
     tell(s, &address, sizeof address);
     agree(s, NULL); /* b is connected, so the next line does not wait */
-    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
+    *channel = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (*channel < 0)
         fail(s, "accept4");
     close(listener);
-    return fd;
+    return *channel;
 }
 
 static inline int tcp_from_a(struct slot *s)
 {
     struct sockaddr_in address;
+    int *channel = lasting_channel(s);
+    if (*channel >= 0)
+        return *channel;
     agree(s, NULL);
     hear(s, &address, sizeof address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool connected = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
     const char *call = fd < 0 ? "socket" : "connect";
     agree(s, connected ? NULL : refused(call, "is there a loopback interface that is up in this network namespace?"));
-    return fd;
+    return *channel = fd;
 }
 #endif

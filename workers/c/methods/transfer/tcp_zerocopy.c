@@ -67,7 +67,6 @@ static void run(struct slot *s)
     fact(s, "completed_sends", done.sends);
     fact(s, "copied_sends", done.copied);
     transfer_sent(s, p, moved.calls, socket_bytes_of(s, fd));
-    close(fd);
 }
 
 static void run_b(struct slot *s)

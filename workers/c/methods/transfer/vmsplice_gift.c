@@ -19,7 +19,6 @@ static void run_b(struct slot *s)
     PHASE(s, "receive") { moved = read_all(fd, p, bytes, chunk); }
     transfer_check(s, "read", moved);
     transfer_received(s, p, moved.calls, 0);
-    close(fd);
 }
 
 METHOD(transfer_vmsplice_gift, .experiment = "transfer", .name = "vmsplice-gift",

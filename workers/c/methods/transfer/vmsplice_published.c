@@ -12,7 +12,6 @@ static void run(struct slot *s)
     PHASE(s, "send") { moved = vmsplice_all(fd, p, bytes, PUBLISHED_PIECE_BYTES, SPLICE_F_MOVE); }
     transfer_check(s, "vmsplice", moved);
     transfer_sent(s, p, moved.calls, 0); /* the pipe holds side a's own pages */
-    close(fd);
 }
 
 static void run_b(struct slot *s)
@@ -25,7 +24,6 @@ static void run_b(struct slot *s)
     PHASE(s, "receive") { moved = vmsplice_all(fd, p, bytes, PUBLISHED_PIECE_BYTES, SPLICE_F_MOVE); }
     transfer_check(s, "vmsplice", moved);
     transfer_received(s, p, moved.calls, 0);
-    close(fd);
 }
 
 METHOD(transfer_vmsplice_published, .experiment = "transfer", .name = "vmsplice-published", .role = "published",

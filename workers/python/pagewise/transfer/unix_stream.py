@@ -3,6 +3,8 @@ import socket
 
 from pagewise.transfer import common
 
+lasting = {}
+
 
 def open_ends(s):
     if s.role == "b":
@@ -11,6 +13,13 @@ def open_ends(s):
     s.sides.tell_descriptor(theirs.fileno())
     theirs.close()
     return mine
+
+
+def lasting_ends(s):
+    """Those of the cell, for the whole launch, as a program's are; the other side does the same by itself."""
+    if lasting.get("cell") is not s.cell:
+        lasting.update(cell=s.cell, end=open_ends(s))
+    return lasting["end"]
 
 
 def send_all(push, view, chunk):
@@ -33,7 +42,7 @@ def receive_all(pull, view, chunk):
 
 
 def side_a(s):
-    end, chunk = open_ends(s), s.size("chunk")
+    end, chunk = lasting_ends(s), s.size("chunk")
     block = common.block(s, True)
     push, view = end.send, block.view
     room = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
@@ -41,11 +50,10 @@ def side_a(s):
     with s.phase("send", "send"):
         calls = send_all(push, view, chunk)
     common.sent(s, view, calls, room, block)
-    end.close()
 
 
 def side_b(s):
-    end, chunk = open_ends(s), s.size("chunk")
+    end, chunk = lasting_ends(s), s.size("chunk")
     block = common.block(s, False)
     pull, view = end.recv_into, block.view
     room = end.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
@@ -53,7 +61,6 @@ def side_b(s):
     with s.phase("receive", "recv"):
         calls = receive_all(pull, view, chunk)
     common.received(s, view, calls, room, block)
-    end.close()
 
 
 def run(s):
