@@ -80,13 +80,11 @@ impl Progress {
         line
     }
 
-    /// Shows the widest interval and its target.
+    /// Shows the widest interval and its target, once it says something: two launches of two levels have one of ±3,000 %.
     pub fn reached(&mut self, experiment: &str, launches: usize, widest: f64, target: f64, left_s: f64) {
-        self.reached = match widest {
-            w if w > 0.0 && target > 0.0 => format!(", ratios to ±{:.1} % of ±{:.1} %", w * 100.0, target * 100.0),
-            w if w > 0.0 && w < 10.0 => format!(", ratios to ±{:.1} %", w * 100.0),
-            _ => String::new(),
-        };
+        let goal = if target > 0.0 { format!(" of ±{:.1} %", target * 100.0) } else { String::new() };
+        let known = widest > 0.0 && widest < 1.0;
+        self.reached = if known { format!(", ratios to ±{:.1} %{goal}", widest * 100.0) } else { String::new() };
         let launches = if launches == 1 { "1 launch".to_owned() } else { format!("{launches} launches") };
         self.step(&format!("{experiment}: {launches}"), left_s);
     }

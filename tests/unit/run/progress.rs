@@ -14,3 +14,12 @@ fn the_line_begins_with_the_time_left_and_ends_with_what_is_known() {
     let ends = ["launch 5", "±1.0 %", "3.0–3.8×", "2.3–3.3×"];
     assert!(ends.iter().any(|end| line.ends_with(end)), "{line}");
 }
+
+#[test]
+fn an_interval_that_says_nothing_is_not_shown() {
+    let mut progress = Progress::new();
+    progress.reached("copy", 2, 28.0, 0.025, 102.0);
+    assert_eq!(progress.reached, "");
+    progress.reached("copy", 3, 0.4, 0.025, 102.0);
+    assert_eq!(progress.reached, ", ratios to ±40.0 % of ±2.5 %");
+}

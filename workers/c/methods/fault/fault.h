@@ -7,7 +7,7 @@
 #define FAULT_KEYS                                                                                                     \
     "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count" \
     " frames:cached|memory running:count"
-#define FAULT_THREADS_LAWS THREADS_LAWS "; " BYSTANDER_LAWS
+#define FAULT_THREADS_LAWS THREADS_LAWS "; " BYSTANDER_LAWS "; " SWEPT_LAW
 #define RE_TOUCH_LAW "re-touch.minor_faults == 0"
 /* Nothing is there before the first touch, and only base pages are there after it and after the refault. */
 #define NOTHING_BEFORE "before.rss_bytes == 0"
@@ -28,7 +28,7 @@
  * Several threads' CPU time also counts their waiting for each other, and that of threads beside is all theirs. */
 #define BACKING_LAWS_WHERE(alone, phase)                                                                               \
     alone " & backing=recycled & frames=cached: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes); " \
-    alone " & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes); " SWEPT_LAW
+    alone " & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
 #define BACKING_LAWS(phase) BACKING_LAWS_WHERE("threads=1 & running=1", phase)
 
 static inline char page_mark(const struct slot *s)

@@ -19,5 +19,5 @@ METHOD(fault_huge_zero, .experiment = "fault", .name = "huge-zero", .group = REA
        .summary = "Read fresh memory for which huge pages are permitted: one fault maps the huge page of zeros.",
        .phases = "map advise first-read unmap", .keys = KIND_KEYS, .memory = "bytes", .backing_huge = true,
        .laws = "first-read.minor_faults == " HUGE_FAULTS "; " NOTHING_BEFORE "; first-read.rss_bytes == 0; "
-               "present_bytes == bytes; nonzero_bytes == 0" "; " THREADS_LAWS,
+               "present_bytes == bytes; nonzero_bytes == 0" "; " KIND_LAWS,
        .calls = "map:mmap advise:madvise unmap:munmap", .run = run);

@@ -25,5 +25,5 @@ METHOD(fault_mlock, .experiment = "fault", .name = "mlock", .group = LOCKED_GROU
        .summary = "Map, then mlock(2), which faults every base page in and keeps it from being taken back; huge pages are forbidden.",
        .phases = "map advise first-touch re-touch release unmap", .keys = KIND_KEYS, .memory = "bytes",
        .laws = FAULT_A_PAGE("advise") "; first-touch.minor_faults == 0; " LOCK_LAWS "; "
-               BACKING_LAWS_WHERE("threads=1", "advise") "; " THREADS_LAWS,
+               BACKING_LAWS_WHERE("threads=1", "advise") "; " KIND_LAWS,
        .calls = "map:mmap advise:madvise,mlock release:munlock unmap:munmap", .run = run);

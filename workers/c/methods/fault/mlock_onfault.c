@@ -30,5 +30,5 @@ METHOD(fault_mlock_onfault, .experiment = "fault", .name = "mlock-onfault", .gro
        .summary = "Map, then mlock2(MLOCK_ONFAULT): nothing is there yet, each page is locked as it is touched; no huge pages.",
        .phases = "map advise first-touch re-touch release unmap", .keys = KIND_KEYS, .memory = "bytes",
        .laws = "advise.minor_faults == 0; " FAULT_A_PAGE("first-touch") "; " LOCK_LAWS "; "
-               BACKING_LAWS_WHERE("threads=1", "first-touch") "; " THREADS_LAWS,
+               BACKING_LAWS_WHERE("threads=1", "first-touch") "; " KIND_LAWS,
        .calls = "map:mmap advise:madvise,mlock2 release:munlock unmap:munmap", .run = run);

@@ -32,5 +32,5 @@ METHOD(fault_whole_page, .experiment = "fault", .name = "whole-page", .group = W
        .summary = "Write all of each fresh page, not one byte: the zeros that the kernel just wrote are written over.",
        .phases = "map advise first-touch re-touch unmap", .keys = KIND_KEYS, .memory = "bytes",
        .laws = FAULT_A_PAGE("first-touch") "; " NOTHING_BEFORE "; huge_bytes == 0; first-touch.rss_bytes == bytes; "
-               RE_TOUCH_LAW "; " THREADS_LAWS,
+               RE_TOUCH_LAW "; " KIND_LAWS,
        .calls = "map:mmap advise:madvise unmap:munmap", .run = run);

@@ -18,5 +18,5 @@ METHOD(fault_zero_read, .experiment = "fault", .name = "zero-read", .group = REA
        .summary = "Read one byte of each fresh page: the kernel maps its page of zeros, and gives no memory.",
        .phases = "map advise first-read unmap", .keys = KIND_KEYS, .memory = "bytes",
        .laws = FAULT_A_PAGE("first-read") "; " NOTHING_BEFORE "; first-read.rss_bytes == 0; present_bytes == bytes; "
-               "nonzero_bytes == 0" "; " THREADS_LAWS,
+               "nonzero_bytes == 0" "; " KIND_LAWS,
        .calls = "map:mmap advise:madvise unmap:munmap", .run = run);
