@@ -32,9 +32,12 @@ struct ring ring_open(struct slot *s, size_t chunk, uint64_t chunks)
         kept.head = NULL;
         kept = ring_map(s, chunk, chunks);
         cell = s->cell;
-    } else if (s->role == 'a') { /* b looks at them after the next meeting */
+    } else if (s->role == 'a') { /* b looks at it after the next meeting */
         atomic_store(&kept.head->written, 0);
         atomic_store(&kept.head->taken, 0);
+        /* What the last slot left there could pass for what this one is to bring. */
+        if (s->proofs)
+            memset(kept.data, 0xa5, kept.stride * kept.chunks);
     }
     return kept;
 }

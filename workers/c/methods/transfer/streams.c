@@ -15,12 +15,20 @@ int *lasting_channel(struct slot *s)
     return &channel;
 }
 
-/* So that side b's end is the only one: its death is a broken pipe. */
+/* Keeps no copy of side b's end, so that its death is a broken pipe. */
 static int give_end(int mine, int theirs)
 {
     tell_descriptor(theirs);
     close(theirs);
     return mine;
+}
+
+static int end_from_a(struct slot *s)
+{
+    int *channel = lasting_channel(s);
+    if (*channel < 0)
+        *channel = hear_descriptor(s);
+    return *channel;
 }
 
 int pipe_to_b(struct slot *s, size_t pipe_bytes, const char *obstacle)
@@ -39,7 +47,7 @@ int pipe_to_b(struct slot *s, size_t pipe_bytes, const char *obstacle)
 int pipe_from_a(struct slot *s)
 {
     agree(s, NULL);
-    return socket_from_a(s);
+    return end_from_a(s);
 }
 
 int socket_to_b(struct slot *s)
@@ -54,10 +62,7 @@ int socket_to_b(struct slot *s)
 
 int socket_from_a(struct slot *s)
 {
-    int *channel = lasting_channel(s);
-    if (*channel < 0)
-        *channel = hear_descriptor(s);
-    return *channel;
+    return end_from_a(s);
 }
 
 uint64_t pipe_bytes_of(int fd)
