@@ -8,7 +8,10 @@ use std::{env, fs};
 /// A row of a table. The package's folder stands in it by the name of its variable, so that the table is the same wherever
 /// it is made.
 fn row(path: &str) -> String {
-    let whole = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?})", format!("/{path}"));
+    let whole = format!(
+        "concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?})",
+        format!("/{path}")
+    );
     format!("    ({path:?}, include_str!({whole})),\n")
 }
 
@@ -17,8 +20,12 @@ fn row(path: &str) -> String {
 /// used, each time a text changes.
 fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
     println!("cargo::rerun-if-changed={folder}");
-    let entries = fs::read_dir(folder).expect("a folder of texts").map(|entry| entry.expect("an entry").path());
-    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    let entries = fs::read_dir(folder)
+        .expect("a folder of texts")
+        .map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<_> = entries
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
     files.sort();
     writeln!(code, "/// {doc}\npub static {name}: &[(&str, &str)] = &[").unwrap();
     for path in files {
@@ -32,12 +39,18 @@ fn snippets(code: &mut String) {
     println!("cargo::rerun-if-changed=snippets");
     code.push_str("/// The calls of a way, by path below snippets/.\npub static SNIPPETS: &[(&str, &str)] = &[");
     let entries = |path: PathBuf| {
-        let all = fs::read_dir(path).expect("a folder of snippets").map(|entry| entry.expect("an entry").path());
+        let all = fs::read_dir(path)
+            .expect("a folder of snippets")
+            .map(|entry| entry.expect("an entry").path());
         let mut all: Vec<PathBuf> = all.collect();
         all.sort();
         all
     };
-    for path in entries(PathBuf::from("snippets")).into_iter().filter(|p| p.is_dir()).flat_map(entries) {
+    for path in entries(PathBuf::from("snippets"))
+        .into_iter()
+        .filter(|p| p.is_dir())
+        .flat_map(entries)
+    {
         code.push_str(&row(path.to_str().expect("a path in UTF-8")));
     }
     code.push_str("];\n");
@@ -46,12 +59,42 @@ fn snippets(code: &mut String) {
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let mut code = String::new();
-    table(&mut code, "EXPERIMENTS", "The experiments, by path.", "experiments");
-    table(&mut code, "PUBLISHED", "Published figures, by path.", "published");
-    table(&mut code, "SETTINGS", "Settings that can be tried on a program, by path.", "settings");
-    table(&mut code, "CLAIMS", "Other people's claims, by path.", "claims");
-    table(&mut code, "TOPICS", "Questions that advice answers, by path.", "advice");
-    table(&mut code, "STATES", "States of the machine, by path.", "states");
+    table(
+        &mut code,
+        "EXPERIMENTS",
+        "The experiments, by path.",
+        "experiments",
+    );
+    table(
+        &mut code,
+        "PUBLISHED",
+        "Published figures, by path.",
+        "published",
+    );
+    table(
+        &mut code,
+        "SETTINGS",
+        "Settings that can be tried on a program, by path.",
+        "settings",
+    );
+    table(
+        &mut code,
+        "CLAIMS",
+        "Other people's claims, by path.",
+        "claims",
+    );
+    table(
+        &mut code,
+        "TOPICS",
+        "Questions that advice answers, by path.",
+        "advice",
+    );
+    table(
+        &mut code,
+        "STATES",
+        "States of the machine, by path.",
+        "states",
+    );
     snippets(&mut code);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");

@@ -52,17 +52,36 @@ fn main() {
     let (source, program) = (place.path().join("bench.c"), place.path().join("bench"));
     std::fs::write(&source, PROGRAM).expect("the program can be written");
     let mut cc = Command::new("cc");
-    cc.args(["-std=gnu11", "-O2", "-pthread", "-I"]).arg(&root).arg("-o").arg(&program);
-    let made = cc.arg(&source).arg(root.join("pagewise_advice.c")).status().expect("cc");
+    cc.args(["-std=gnu11", "-O2", "-pthread", "-I"])
+        .arg(&root)
+        .arg("-o")
+        .arg(&program);
+    let made = cc
+        .arg(&source)
+        .arg(root.join("pagewise_advice.c"))
+        .status()
+        .expect("cc");
     assert!(made.success(), "the program compiles");
     let saved = std::env::var_os("ADVICE").map(PathBuf::from);
     let path = saved.unwrap_or_else(|| {
         let path = place.path().join("advice.json");
         let mut pagewise = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-        pagewise.args(["advise", "--save", "--fresh", "--budget", "40s", "--out"]).arg(&path);
-        let made = pagewise.env("XDG_DATA_HOME", place.path()).stdout(std::process::Stdio::null()).status();
+        pagewise
+            .args(["advise", "--save", "--fresh", "--budget", "40s", "--out"])
+            .arg(&path);
+        let made = pagewise
+            .env("XDG_DATA_HOME", place.path())
+            .stdout(std::process::Stdio::null())
+            .status();
         assert!(made.expect("pagewise").success(), "advice is saved");
         path
     });
-    assert!(Command::new(program).arg(path).status().expect("the bench").success(), "the advice is loaded");
+    assert!(
+        Command::new(program)
+            .arg(path)
+            .status()
+            .expect("the bench")
+            .success(),
+        "the advice is loaded"
+    );
 }

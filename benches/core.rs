@@ -67,24 +67,44 @@ fn pagewise() -> Command {
 
 /// Runs the native worker on a request.
 fn worker(program: &Path, request: &str) -> Any<String> {
-    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    child.stdin.take().ok_or("no input")?.write_all(request.as_bytes())?;
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    child
+        .stdin
+        .take()
+        .ok_or("no input")?
+        .write_all(request.as_bytes())?;
     Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
 }
 
 fn samples<'a>(transcript: &'a str, phase: &str) -> Vec<Vec<&'a str>> {
-    let lines = transcript.lines().map(|l| l.split('\t').collect::<Vec<_>>());
-    lines.filter(|f| f[0] == "sample" && !f[2].starts_with('-') && (phase.is_empty() || f[4] == phase)).collect()
+    let lines = transcript
+        .lines()
+        .map(|l| l.split('\t').collect::<Vec<_>>());
+    lines
+        .filter(|f| {
+            f[0] == "sample" && !f[2].starts_with('-') && (phase.is_empty() || f[4] == phase)
+        })
+        .collect()
 }
 
 fn null_cost(program: &Path) -> Any<()> {
     let rounds: String = (0..2000).map(|r| format!("round={r} 0\n")).collect();
-    let request = format!("protocol=1\nexperiment=fault\nseed=1\ncell=0\nmethod=null\nbytes=4096\n{rounds}");
+    let request =
+        format!("protocol=1\nexperiment=fault\nseed=1\ncell=0\nmethod=null\nbytes=4096\n{rounds}");
     let text = worker(program, &request)?;
     let all = samples(&text, "");
-    let starts: Vec<f64> = all.iter().map(|f| f[7].parse::<f64>()).collect::<Result<_, _>>()?;
+    let starts: Vec<f64> = all
+        .iter()
+        .map(|f| f[7].parse::<f64>())
+        .collect::<Result<_, _>>()?;
     let mut between: Vec<f64> = starts.windows(2).map(|w| w[1] - w[0]).collect();
-    let mut walls: Vec<f64> = all.iter().map(|f| f[8].parse::<f64>()).collect::<Result<_, _>>()?;
+    let mut walls: Vec<f64> = all
+        .iter()
+        .map(|f| f[8].parse::<f64>())
+        .collect::<Result<_, _>>()?;
     println!(
         "null: {:.0} ns are measured of an empty phase; a sample costs {:.0} ns in all",
         median(&mut walls),
@@ -97,8 +117,11 @@ fn against_plain(program: &Path, place: &Path) -> Any<()> {
     let source = place.join("plain.c");
     fs::write(&source, [include_str!("plain.h"), PLAIN].concat())?;
     let plain = place.join("plain");
-    let compiled =
-        Command::new("cc").args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"]).arg(&plain).arg(&source).status()?;
+    let compiled = Command::new("cc")
+        .args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"])
+        .arg(&plain)
+        .arg(&source)
+        .status()?;
     if !compiled.success() {
         return Err("the stand-alone program does not compile".into());
     }
@@ -109,12 +132,16 @@ fn against_plain(program: &Path, place: &Path) -> Any<()> {
     let request = format!("protocol=1\nexperiment=fault\nseed=1\n{cell}{rounds}");
     let ours = || -> Any<f64> {
         let text = worker(program, &request)?;
-        let mut walls: Vec<f64> =
-            samples(&text, "first-touch").iter().map(|f| f[8].parse::<f64>()).collect::<Result<_, _>>()?;
+        let mut walls: Vec<f64> = samples(&text, "first-touch")
+            .iter()
+            .map(|f| f[8].parse::<f64>())
+            .collect::<Result<_, _>>()?;
         Ok(median(&mut walls))
     };
     let theirs = || -> Any<f64> {
-        let output = Command::new(&plain).args([BYTES.to_string(), ROUNDS.to_string()]).output()?;
+        let output = Command::new(&plain)
+            .args([BYTES.to_string(), ROUNDS.to_string()])
+            .output()?;
         let text = String::from_utf8(output.stdout)?;
         let mut walls: Vec<f64> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
         Ok(median(&mut walls))
@@ -138,10 +165,16 @@ fn against_plain(program: &Path, place: &Path) -> Any<()> {
     }
     let show = |what: &str, ratios: &mut [f64]| {
         let middle = median(ratios);
-        println!("touch: {what}: median {middle:.3} ({:.3} to {:.3})", ratios[0], ratios[ratios.len() - 1]);
+        println!(
+            "touch: {what}: median {middle:.3} ({:.3} to {:.3})",
+            ratios[0],
+            ratios[ratios.len() - 1]
+        );
     };
     let pages = BYTES / 4096;
-    println!("touch: {pages} pages, {ALTERNATIONS} alternations of {LAUNCHES} launches of each program");
+    println!(
+        "touch: {pages} pages, {ALTERNATIONS} alternations of {LAUNCHES} launches of each program"
+    );
     show("worker / stand-alone loop", &mut ratios);
     show("stand-alone loop / itself", &mut itself);
     Ok(())
@@ -151,14 +184,22 @@ fn against_plain(program: &Path, place: &Path) -> Any<()> {
 fn laboratory(place: &Path, cache: &Path) -> Any<()> {
     let out = place.join("run");
     let mut command = pagewise();
-    command.env("XDG_CACHE_HOME", cache).args(["run", "fault", "--budget", "30s", "--out"]).arg(&out);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    command
+        .env("XDG_CACHE_HOME", cache)
+        .args(["run", "fault", "--budget", "30s", "--out"])
+        .arg(&out);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
     let status = format!("/proc/{}/status", child.id());
     let mut peak_kib = 0_u64;
     while child.try_wait()?.is_none() {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-        peak_kib = line.and_then(|l| l.split_whitespace().next()?.parse().ok()).map_or(peak_kib, |kib: u64| kib.max(peak_kib));
+        peak_kib = line
+            .and_then(|l| l.split_whitespace().next()?.parse().ok())
+            .map_or(peak_kib, |kib: u64| kib.max(peak_kib));
         std::thread::sleep(Duration::from_millis(50));
     }
     let (mut cpu, mut wall) = (0.0, 0.0);
@@ -180,19 +221,33 @@ fn list(cache: &Path) -> Any<()> {
     let mut times = Vec::new();
     for _ in 0..101 {
         let start = Instant::now();
-        pagewise().env("XDG_CACHE_HOME", cache).arg("list").stdout(Stdio::null()).status()?;
+        pagewise()
+            .env("XDG_CACHE_HOME", cache)
+            .arg("list")
+            .stdout(Stdio::null())
+            .status()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let median = median(&mut times);
     println!("list: median {median:.1} ms");
-    if median < LIST_MS { Ok(()) } else { Err(format!("list takes more than {LIST_MS} ms").into()) }
+    if median < LIST_MS {
+        Ok(())
+    } else {
+        Err(format!("list takes more than {LIST_MS} ms").into())
+    }
 }
 
 fn build(place: &Path) -> Any<()> {
     let start = Instant::now();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let done = Command::new(cargo).args(["build", "--release", "--target-dir"]).arg(place.join("target")).status()?;
-    println!("clean release build: {:.0} s ({done})", start.elapsed().as_secs_f64());
+    let done = Command::new(cargo)
+        .args(["build", "--release", "--target-dir"])
+        .arg(place.join("target"))
+        .status()?;
+    println!(
+        "clean release build: {:.0} s ({done})",
+        start.elapsed().as_secs_f64()
+    );
     Ok(())
 }
 
@@ -206,8 +261,16 @@ fn main() -> Any<()> {
         return listed;
     }
     let program = native::worker("c-O3", &cache);
-    let result = null_cost(&program).and_then(|()| against_plain(&program, &place)).and_then(|()| laboratory(&place, &cache));
-    let result = result.and_then(|()| if std::env::args().any(|a| a == "build") { build(&place) } else { Ok(()) });
+    let result = null_cost(&program)
+        .and_then(|()| against_plain(&program, &place))
+        .and_then(|()| laboratory(&place, &cache));
+    let result = result.and_then(|()| {
+        if std::env::args().any(|a| a == "build") {
+            build(&place)
+        } else {
+            Ok(())
+        }
+    });
     fs::remove_dir_all(&place)?;
     result
 }

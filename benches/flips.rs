@@ -24,18 +24,34 @@ struct Answer {
 
 fn main() -> Result<()> {
     // cargo adds --bench.
-    let given: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let given: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with("--"))
+        .collect();
     let mut numbers = given.iter().filter_map(|word| word.parse::<u64>().ok());
     let (looks, seconds) = (numbers.next().unwrap_or(8), numbers.next().unwrap_or(150));
-    let files: Vec<&String> = given.iter().filter(|word| word.parse::<u64>().is_err()).collect();
-    let count = if files.is_empty() { looks } else { files.len() as u64 };
+    let files: Vec<&String> = given
+        .iter()
+        .filter(|word| word.parse::<u64>().is_err())
+        .collect();
+    let count = if files.is_empty() {
+        looks
+    } else {
+        files.len() as u64
+    };
     let mut all: Vec<BTreeMap<String, Answer>> = Vec::new();
     for seed in 1..=count {
         let summary = match files.get(seed as usize - 1) {
-            Some(file) => serde_json::from_slice(&std::fs::read(file).with_context(|| format!("reading {file}"))?)?,
+            Some(file) => serde_json::from_slice(
+                &std::fs::read(file).with_context(|| format!("reading {file}"))?,
+            )?,
             None => overview(seed, seconds)?,
         };
-        println!("overview {seed} of {count}: {:.0} s, {} answers", summary.elapsed_s, summary.groups.len());
+        println!(
+            "overview {seed} of {count}: {:.0} s, {} answers",
+            summary.elapsed_s,
+            summary.groups.len()
+        );
         all.push(answers(&summary));
     }
     report(&all);
@@ -44,8 +60,21 @@ fn main() -> Result<()> {
 
 fn overview(seed: u64, seconds: u64) -> Result<Summary> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-    let output = command.args(["run", "--json", "--seed", &seed.to_string(), "--budget", &format!("{seconds}s")]).output()?;
-    ensure!(output.status.code().is_some_and(|code| code < 4), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = command
+        .args([
+            "run",
+            "--json",
+            "--seed",
+            &seed.to_string(),
+            "--budget",
+            &format!("{seconds}s"),
+        ])
+        .output()?;
+    ensure!(
+        output.status.code().is_some_and(|code| code < 4),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).context("an overview is a summary")
 }
 
@@ -56,20 +85,42 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
             Recommendation::Use { cell, .. } => (Some(name(cell)), "use"),
             Recommendation::Keep { cell } => (Some(name(cell)), "keep"),
             // Advice for this condition; another one asks for another method.
-            Recommendation::Depends { cell, ratio: Some(ratio) } if ratio.high < 1.0 => (Some(name(cell)), "depends"),
+            Recommendation::Depends {
+                cell,
+                ratio: Some(ratio),
+            } if ratio.high < 1.0 => (Some(name(cell)), "depends"),
             Recommendation::Depends { .. } => (group.baseline.map(name), "depends"),
             Recommendation::Inconclusive { .. } => (None, "inconclusive"),
             Recommendation::Nothing => (None, "nothing"),
         };
         let recommendation = named.map_or(word.to_owned(), |named| format!("{word} {named}"));
-        let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
-        let ranked = group.comparisons.iter().filter(|c| c.phase == headline && summary.cells[c.cell].is_ranked());
+        let headline = summary
+            .experiment(&group.experiment)
+            .map_or("", |e| e.headline.as_str());
+        let ranked = group
+            .comparisons
+            .iter()
+            .filter(|c| c.phase == headline && summary.cells[c.cell].is_ranked());
         let said = ranked.filter_map(|c| {
             let cell = &summary.cells[c.cell];
-            Some(((cell.cell.clone(), parameter_words(&cell.parameters, None)), (c.ratio?, c.overall())))
+            Some((
+                (cell.cell.clone(), parameter_words(&cell.parameters, None)),
+                (c.ratio?, c.overall()),
+            ))
         });
-        let question = format!("{} {}", group.experiment, parameter_words(&group.parameters, None));
-        (question, Answer { recommendation, named: named.map(str::to_owned), said: said.collect() })
+        let question = format!(
+            "{} {}",
+            group.experiment,
+            parameter_words(&group.parameters, None)
+        );
+        (
+            question,
+            Answer {
+                recommendation,
+                named: named.map(str::to_owned),
+                said: said.collect(),
+            },
+        )
     };
     summary.groups.iter().map(answer).collect()
 }
@@ -90,8 +141,14 @@ fn report(all: &[BTreeMap<String, Answer>]) {
     questions.dedup();
     let (mut flips, mut open, mut wrong, mut overlapping, mut pairs) = (0, 0, 0, 0, 0);
     for question in questions {
-        let mine: Vec<&Answer> = all.iter().filter_map(|answers| answers.get(question)).collect();
-        let mut named: Vec<&str> = mine.iter().filter_map(|answer| answer.named.as_deref()).collect();
+        let mine: Vec<&Answer> = all
+            .iter()
+            .filter_map(|answers| answers.get(question))
+            .collect();
+        let mut named: Vec<&str> = mine
+            .iter()
+            .filter_map(|answer| answer.named.as_deref())
+            .collect();
         let settled = named.len();
         named.sort_unstable();
         named.dedup();
@@ -99,9 +156,13 @@ fn report(all: &[BTreeMap<String, Answer>]) {
         let mut contradicted: Vec<&str> = Vec::new();
         for (at, earlier) in mine.iter().enumerate() {
             for (method, said) in &earlier.said {
-                for (later, _) in mine[at + 1..].iter().filter_map(|answer| answer.said.get(method)) {
+                for (later, _) in mine[at + 1..]
+                    .iter()
+                    .filter_map(|answer| answer.said.get(method))
+                {
                     pairs += 1;
-                    overlapping += usize::from(later.low <= said.0.high && said.0.low <= later.high);
+                    overlapping +=
+                        usize::from(later.low <= said.0.high && said.0.low <= later.high);
                     if contradicts(later, said) {
                         contradicted.push(&method.0);
                     }
@@ -111,13 +172,26 @@ fn report(all: &[BTreeMap<String, Answer>]) {
         (flips, open) = (flips + usize::from(flipped), open + usize::from(half_open));
         wrong += usize::from(!contradicted.is_empty());
         contradicted.dedup();
-        let mut words: Vec<&str> = mine.iter().map(|answer| answer.recommendation.as_str()).collect();
+        let mut words: Vec<&str> = mine
+            .iter()
+            .map(|answer| answer.recommendation.as_str())
+            .collect();
         words.dedup();
-        let note = if contradicted.is_empty() { String::new() } else { format!("; contradicted: {}", contradicted.join(", ")) };
+        let note = if contradicted.is_empty() {
+            String::new()
+        } else {
+            format!("; contradicted: {}", contradicted.join(", "))
+        };
         let change = if flipped { "FLIPS" } else { "holds" };
-        println!("{question}: {change}, settled in {settled} of {} ({}){note}", mine.len(), words.join(" → "));
+        println!(
+            "{question}: {change}, settled in {settled} of {} ({}){note}",
+            mine.len(),
+            words.join(" → ")
+        );
     }
     let share = 100.0 * overlapping as f64 / f64::from(pairs.max(1));
-    println!("{flips} answers named another method, {open} were settled in some overviews only, {wrong} were contradicted");
+    println!(
+        "{flips} answers named another method, {open} were settled in some overviews only, {wrong} were contradicted"
+    );
     println!("{share:.1} % of {pairs} pairs of intervals overlap");
 }

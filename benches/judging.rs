@@ -19,7 +19,10 @@ const LIMIT_MIB: f64 = 200.0;
 type Run = Vec<Vec<Vec<f64>>>;
 
 fn main() {
-    println!("{:>5} {:>8} {:>7} {:>9} {:>10}", "cells", "launches", "rounds", "seconds", "peak MiB");
+    println!(
+        "{:>5} {:>8} {:>7} {:>9} {:>10}",
+        "cells", "launches", "rounds", "seconds", "peak MiB"
+    );
     for (cells, launches) in [(2, 10), (10, 10), (20, 50)] {
         let rounds = SAMPLES / cells / launches;
         let mut run = simulated(cells, launches, rounds);
@@ -27,7 +30,10 @@ fn main() {
         judge(&mut run);
         let took = start.elapsed();
         let peak = peak_mib();
-        println!("{cells:>5} {launches:>8} {rounds:>7} {:>9.3} {peak:>10.1}", took.as_secs_f64());
+        println!(
+            "{cells:>5} {launches:>8} {rounds:>7} {:>9.3} {peak:>10.1}",
+            took.as_secs_f64()
+        );
         assert!(took < LIMIT && peak < LIMIT_MIB, "a limit is exceeded");
     }
 }
@@ -43,27 +49,55 @@ fn simulated(cells: usize, launches: usize, rounds: usize) -> Run {
         };
         (0..rounds).map(|_| sample()).collect::<Vec<f64>>()
     };
-    (0..cells).map(|cell| (0..launches).map(|_| launch(cell)).collect()).collect()
+    (0..cells)
+        .map(|cell| (0..launches).map(|_| launch(cell)).collect())
+        .collect()
 }
 
 /// Everything a report asks for. What needs the order of rounds comes before what reorders them.
 fn judge(run: &mut Run) {
     let mut logs = Vec::new();
     for cell in run.iter() {
-        let rounds = |base: &[f64], mine: &[f64]| base.iter().zip(mine).map(|(b, m)| (m / b).ln()).collect::<Vec<f64>>();
-        let point = |(base, mine): (&Vec<f64>, &Vec<f64>)| Point::of_rounds(&rounds(base, mine)).expect("positive costs");
+        let rounds = |base: &[f64], mine: &[f64]| {
+            base.iter()
+                .zip(mine)
+                .map(|(b, m)| (m / b).ln())
+                .collect::<Vec<f64>>()
+        };
+        let point = |(base, mine): (&Vec<f64>, &Vec<f64>)| {
+            Point::of_rounds(&rounds(base, mine)).expect("positive costs")
+        };
         let launches: Vec<Point> = run[0].iter().zip(cell).map(point).collect();
-        logs.push(launches.iter().map(|launch| launch.log).collect::<Vec<f64>>());
-        estimates(&[launches], CONFIDENCE).remove(0).expect("enough launches");
+        logs.push(
+            launches
+                .iter()
+                .map(|launch| launch.log)
+                .collect::<Vec<f64>>(),
+        );
+        estimates(&[launches], CONFIDENCE)
+            .remove(0)
+            .expect("enough launches");
         for launch in cell {
             steadiness(launch, TOLERANCE, 1).expect("positive costs");
         }
     }
     let contrast = |a: usize, b: usize| {
-        let point = |(base, mine): (&f64, &f64)| Point { log: mine - base, rounds: 1, round_variance: 0.0 };
+        let point = |(base, mine): (&f64, &f64)| Point {
+            log: mine - base,
+            rounds: 1,
+            round_variance: 0.0,
+        };
         logs[a].iter().zip(&logs[b]).map(point).collect()
     };
-    rank_contrasts(logs.len(), contrast, |_, _| CONFIDENCE, Some(0), (0.02, CONFIDENCE), 1.0).expect("enough launches");
+    rank_contrasts(
+        logs.len(),
+        contrast,
+        |_, _| CONFIDENCE,
+        Some(0),
+        (0.02, CONFIDENCE),
+        1.0,
+    )
+    .expect("enough launches");
     for cell in run.iter_mut() {
         absolute(cell, CONFIDENCE).expect("samples");
     }
@@ -72,6 +106,13 @@ fn judge(run: &mut Run) {
 /// The most memory this process has held, from the kernel.
 fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of resident memory");
-    line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .expect("the peak of resident memory");
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<f64>()
+        .expect("a number")
+        / 1024.0
 }

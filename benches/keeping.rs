@@ -23,7 +23,10 @@ const OPEN_MS: f64 = 1000.0;
 fn main() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let mut kept = true;
-    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let named: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     let asked = |part: &str| named.is_empty() || named.iter().any(|name| name == part);
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary");
     kept &= !asked("reading") || reading(place.path(), &recorded);
@@ -37,10 +40,17 @@ fn main() {
 fn page(place: &Path) -> bool {
     let page = std::env::var_os("PAGEWISE_PAGE").map_or_else(
         || {
-            let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/report/tests/fixtures/look.json");
+            let recorded = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/crates/report/tests/fixtures/look.json"
+            );
             let text = std::fs::read_to_string(recorded).expect("a recorded summary");
-            let summary: record::summary::Summary = serde_json::from_str(&text).expect("as it was written");
-            report::html::page(&report::view::tables(&summary, &[], None), report::html::of_run(&summary))
+            let summary: record::summary::Summary =
+                serde_json::from_str(&text).expect("as it was written");
+            report::html::page(
+                &report::view::tables(&summary, &[], None),
+                report::html::of_run(&summary),
+            )
         },
         |path| std::fs::read_to_string(path).expect("PAGEWISE_PAGE is a page"),
     );
@@ -57,23 +67,42 @@ fn page(place: &Path) -> bool {
         </script>";
     std::fs::write(place.join("outer.html"), outer).expect("there is room");
     let mut browser = Command::new("chromium");
-    browser.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--dump-dom"]);
-    browser.arg(format!("--user-data-dir={}", place.join("browser").display()));
-    browser.arg(format!("file://{}", place.join("outer.html").display())).stderr(Stdio::null());
+    browser.args([
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--allow-file-access-from-files",
+        "--dump-dom",
+    ]);
+    browser.arg(format!(
+        "--user-data-dir={}",
+        place.join("browser").display()
+    ));
+    browser
+        .arg(format!("file://{}", place.join("outer.html").display()))
+        .stderr(Stdio::null());
     let Ok(output) = browser.output() else {
         println!("page: there is no Chromium here");
         return true;
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let took = text.split("took ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    let took = text
+        .split("took ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
     let took = took.unwrap_or_else(|| panic!("the page did not open: {text}"));
-    println!("page of {} bytes opens in Chromium: {took:.0} ms", page.len());
+    println!(
+        "page of {} bytes opens in Chromium: {took:.0} ms",
+        page.len()
+    );
     took < OPEN_MS
 }
 
 fn pagewise(place: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-    command.env("XDG_DATA_HOME", place.join("data")).env("XDG_CACHE_HOME", place.join("cache"));
+    command
+        .env("XDG_DATA_HOME", place.join("data"))
+        .env("XDG_CACHE_HOME", place.join("cache"));
     command
 }
 
@@ -88,13 +117,24 @@ fn multiplied(from: &RunFolder, to: &RunFolder, most: usize) -> (usize, usize) {
     }
     let launches = from.launches().expect("as they were written").records;
     let judged: Vec<_> = launches.into_iter().filter(|l| l.block >= 0).collect();
-    let parts: Vec<_> = judged.iter().map(|l| from.reader().parts(l).expect("as it was written")).collect();
+    let parts: Vec<_> = judged
+        .iter()
+        .map(|l| from.reader().parts(l).expect("as it was written"))
+        .collect();
     let (mut samples, mut launch) = (0, 0);
     while launch < most {
-        let (mut record, parts) = (judged[launch % judged.len()].clone(), &parts[launch % judged.len()]);
+        let (mut record, parts) = (
+            judged[launch % judged.len()].clone(),
+            &parts[launch % judged.len()],
+        );
         (record.launch, record.block) = (launch, launch as i32);
         to.keep_launch(&mut record, parts).expect("there is room");
-        let of = |bytes: &[u8]| bytes.split(|b| *b == b'\n').filter(|l| l.starts_with(b"sample\t")).count();
+        let of = |bytes: &[u8]| {
+            bytes
+                .split(|b| *b == b'\n')
+                .filter(|l| l.starts_with(b"sample\t"))
+                .count()
+        };
         samples += parts.iter().map(|p| of(&p.bytes)).sum::<usize>();
         launch += 1;
     }
@@ -105,14 +145,34 @@ fn multiplied(from: &RunFolder, to: &RunFolder, most: usize) -> (usize, usize) {
 fn judging(place: &Path) -> bool {
     // An overview has 800 launches.
     let run = place.join("run");
-    let words = ["run", "fault/touch@c-O3", "fault/populate@c-O3", "--set", "bytes=64KiB", "--budget", "5s", "--out"];
-    assert!(pagewise(place).args(words).arg(&run).stdout(Stdio::null()).status().expect("it starts").success());
+    let words = [
+        "run",
+        "fault/touch@c-O3",
+        "fault/populate@c-O3",
+        "--set",
+        "bytes=64KiB",
+        "--budget",
+        "5s",
+        "--out",
+    ];
+    assert!(
+        pagewise(place)
+            .args(words)
+            .arg(&run)
+            .stdout(Stdio::null())
+            .status()
+            .expect("it starts")
+            .success()
+    );
     let to = RunFolder::create(&place.join("large")).expect("a new folder");
     let (launches, samples) = multiplied(&open(&run), &to, LAUNCHES);
     let start = Instant::now();
     pagewise::run::session::replay(&to).expect("it is as it was written");
     let (took, peak) = (start.elapsed(), peak_mib());
-    println!("judging {samples} samples in {launches} launches, from the record: {:.2} s, {peak:.0} MiB", took.as_secs_f64());
+    println!(
+        "judging {samples} samples in {launches} launches, from the record: {:.2} s, {peak:.0} MiB",
+        took.as_secs_f64()
+    );
     let start = Instant::now();
     let mut shown = pagewise(place);
     shown.arg("report").arg(to.path()).stdout(Stdio::null());
@@ -129,9 +189,15 @@ fn reading(place: &Path, run: &Path) -> bool {
     let start = Instant::now();
     to.state().expect("as it was written");
     let all = to.launches().expect("as they were written").records;
-    let parts: usize = all.iter().map(|launch| to.reader().parts(launch).expect("as it was written").len()).sum();
+    let parts: usize = all
+        .iter()
+        .map(|launch| to.reader().parts(launch).expect("as it was written").len())
+        .sum();
     let took = start.elapsed();
-    println!("reading {launches} launches ({parts} texts, {samples} samples): {:.2} s", took.as_secs_f64());
+    println!(
+        "reading {launches} launches ({parts} texts, {samples} samples): {:.2} s",
+        took.as_secs_f64()
+    );
     all.len() == LAUNCHES && took < READ
 }
 
@@ -142,13 +208,18 @@ fn open(path: &Path) -> RunFolder {
 /// Ten thousand copies of a run in a store, listed for the first time and again.
 fn list(place: &Path, run: &Path) -> bool {
     let store: PathBuf = place.join("data/pagewise/runs");
-    let files: Vec<PathBuf> = std::fs::read_dir(run).expect("a run").flatten().map(|e| e.path()).collect();
+    let files: Vec<PathBuf> = std::fs::read_dir(run)
+        .expect("a run")
+        .flatten()
+        .map(|e| e.path())
+        .collect();
     for n in 0..RUNS {
         let folder = store.join(format!("20261121T000000Z-{n:08x}"));
         std::fs::create_dir_all(&folder).expect("there is room");
         for file in &files {
             // Links take no room; to a reader they are files like any other.
-            std::fs::hard_link(file, folder.join(file.file_name().expect("a name"))).expect("links can be made");
+            std::fs::hard_link(file, folder.join(file.file_name().expect("a name")))
+                .expect("links can be made");
         }
     }
     let mut kept = true;
@@ -156,7 +227,9 @@ fn list(place: &Path, run: &Path) -> bool {
         let start = Instant::now();
         let output = pagewise(place).arg("runs").output().expect("it starts");
         let took = start.elapsed();
-        assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("{RUNS} of {RUNS} runs")));
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains(&format!("{RUNS} of {RUNS} runs"))
+        );
         println!("list of {RUNS} runs, {what}: {:.2} s", took.as_secs_f64());
         kept &= limit.is_none_or(|limit| took < limit);
     }
@@ -166,6 +239,13 @@ fn list(place: &Path, run: &Path) -> bool {
 /// The most memory this process has held, from the kernel.
 fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of resident memory");
-    line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .expect("the peak of resident memory");
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<f64>()
+        .expect("a number")
+        / 1024.0
 }

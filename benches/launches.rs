@@ -26,26 +26,54 @@ const LAUNCHES: u32 = 400;
 const LENGTHS: [usize; 4] = [6, 10, 16, 30];
 
 fn main() -> Result<()> {
-    let folder = std::env::args().skip(1).find(|word| word != "--bench").map(PathBuf::from);
+    let folder = std::env::args()
+        .skip(1)
+        .find(|word| word != "--bench")
+        .map(PathBuf::from);
     let experiments = catalog::experiments(None)?;
     let workers = worker::all(&[], &[])?;
     let signals = Signals::watch()?;
-    println!("share of intervals of 6, 10, 16 and 30 launches that hold the truth: identical, and 5 % more");
+    println!(
+        "share of intervals of 6, 10, 16 and 30 launches that hold the truth: identical, and 5 % more"
+    );
     for (number, experiment) in EXPERIMENTS.into_iter().enumerate() {
         let place = tempfile::tempdir()?;
         let seed = number as u64 + 1;
         let terms = Terms {
             launches: (LAUNCHES, LAUNCHES),
-            ..Terms::usual(format!("launches-{experiment}"), seed, BUDGET_S, (0.0, MARGIN))
+            ..Terms::usual(
+                format!("launches-{experiment}"),
+                seed,
+                BUDGET_S,
+                (0.0, MARGIN),
+            )
         };
-        let (state, evidence) = alone(&place.path().join("run"), (&experiments, &workers), experiment, terms, &signals)?;
+        let (state, evidence) = alone(
+            &place.path().join("run"),
+            (&experiments, &workers),
+            experiment,
+            terms,
+            &signals,
+        )?;
         let logs = judge::launch_logs(&state, &evidence);
-        let is = |cell: usize, twin: bool| state.cells[cell].twin == twin && state.cells[cell].method.role != Role::Null;
-        let of = |twin: bool| logs.iter().find(|(cell, _)| is(*cell, twin)).map(|(_, logs)| logs.clone());
-        let (same, more) = of(true).zip(of(false)).with_context(|| format!("{experiment} brought no launches"))?;
+        let is = |cell: usize, twin: bool| {
+            state.cells[cell].twin == twin && state.cells[cell].method.role != Role::Null
+        };
+        let of = |twin: bool| {
+            logs.iter()
+                .find(|(cell, _)| is(*cell, twin))
+                .map(|(_, logs)| logs.clone())
+        };
+        let (same, more) = of(true)
+            .zip(of(false))
+            .with_context(|| format!("{experiment} brought no launches"))?;
         let n = same.len().min(more.len());
         let series = [&same[..n], &more[..n]];
-        println!("{experiment:<10} {n:>4} launches {} {}", covered(&series, 0), covered(&series, 1));
+        println!(
+            "{experiment:<10} {n:>4} launches {} {}",
+            covered(&series, 0),
+            covered(&series, 1)
+        );
         if let Some(folder) = &folder {
             let cell = &state.cells[logs[0].0].cell;
             let mut text = format!(
@@ -64,14 +92,27 @@ fn main() -> Result<()> {
 
 /// How often intervals hold the truth: 1 of identical cells, and the mean of all launches of the others.
 fn covered(series: &[&[f64]; 2], which: usize) -> String {
-    let truth = if which == 0 { 0.0 } else { series[1].iter().sum::<f64>() / series[1].len() as f64 };
+    let truth = if which == 0 {
+        0.0
+    } else {
+        series[1].iter().sum::<f64>() / series[1].len() as f64
+    };
     let share = |n: usize| {
         let runs = series[0].len().saturating_sub(n - 1);
         let holds = |start: &usize| {
             let group = series.map(|logs| {
-                logs[*start..start + n].iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect()
+                logs[*start..start + n]
+                    .iter()
+                    .map(|log| Point {
+                        log: *log,
+                        rounds: 1,
+                        round_variance: 0.0,
+                    })
+                    .collect()
             });
-            estimates(&group, CONFIDENCE)[which].as_ref().is_ok_and(|e| e.low.ln() <= truth && truth <= e.high.ln())
+            estimates(&group, CONFIDENCE)[which]
+                .as_ref()
+                .is_ok_and(|e| e.low.ln() <= truth && truth <= e.high.ln())
         };
         100.0 * (0..runs).filter(holds).count() as f64 / runs.max(1) as f64
     };

@@ -50,8 +50,16 @@ int main(int argc, char **argv)
 "#;
 
 fn main() {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual);
-    let (bytes, turns) = (number("MOVING_BYTES", 1 << 30), number("MOVING_TURNS", 12) as usize);
+    let number = |name: &str, usual: u64| {
+        std::env::var(name)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(usual)
+    };
+    let (bytes, turns) = (
+        number("MOVING_BYTES", 1 << 30),
+        number("MOVING_TURNS", 12) as usize,
+    );
     let worker = Worker::native("c-O3");
     memcpy_and_another(&worker, bytes, turns, number("MOVING_LAUNCHES", 2) as usize);
     rings(&worker, bytes, turns);
@@ -59,20 +67,37 @@ fn main() {
 
 fn line(name: &str, bytes: u64, seconds: &mut [f64]) -> f64 {
     let middle = median(seconds).expect("at least one turn");
-    println!("{name:<28} {:>9.3} ms  {:>6.2} GB/s", middle * 1e3, bytes as f64 / middle / 1e9);
+    println!(
+        "{name:<28} {:>9.3} ms  {:>6.2} GB/s",
+        middle * 1e3,
+        bytes as f64 / middle / 1e9
+    );
     middle
 }
 
 /// The median of the alternations' ratios, in words with their range.
 fn ratio_words(ratios: &mut [f64]) -> (f64, String) {
-    let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
+    let (low, high) = ratios
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
     let middle = median(ratios).expect("at least one turn");
-    (middle, format!("{middle:.3} ({low:.3} to {high:.3}, {} alternations)", ratios.len()))
+    (
+        middle,
+        format!(
+            "{middle:.3} ({low:.3} to {high:.3}, {} alternations)",
+            ratios.len()
+        ),
+    )
 }
 
 fn our_seconds(worker: &Worker, bytes: u64) -> f64 {
     let size = bytes.to_string();
-    let parameters = [("bytes", size.as_str()), ("destination", "warm"), ("batch_bytes", "1"), ("pages", "base")];
+    let parameters = [
+        ("bytes", size.as_str()),
+        ("destination", "warm"),
+        ("batch_bytes", "1"),
+        ("pages", "base"),
+    ];
     let ended = Launch::new().alone(worker, &[(worker.method("copy", "memcpy"), &parameters)], 2);
     assert_eq!(ended.facts(1)["wrong_at"], size, "the copy is not whole");
     // The first of the two is the warm-up: the others copy once before their clock starts, too.
@@ -85,8 +110,15 @@ fn memcpy_and_another(worker: &Worker, bytes: u64, turns: usize, launches: usize
     let by_perf = perf_seconds(bytes).is_some();
     if !by_perf {
         std::fs::write(place.path().join("plain.c"), PLAIN).expect("the plain program is written");
-        let compiled = Command::new("cc").args(["-O3", "-w", "-o"]).arg(&plain).arg(place.path().join("plain.c")).status();
-        assert!(compiled.is_ok_and(|s| s.success()), "the plain program does not compile");
+        let compiled = Command::new("cc")
+            .args(["-O3", "-w", "-o"])
+            .arg(&plain)
+            .arg(place.path().join("plain.c"))
+            .status();
+        assert!(
+            compiled.is_ok_and(|s| s.success()),
+            "the plain program does not compile"
+        );
     }
     let another = || match by_perf {
         true => perf_seconds(bytes),
@@ -105,19 +137,36 @@ fn memcpy_and_another(worker: &Worker, bytes: u64, turns: usize, launches: usize
                 mine.push(our_seconds(worker, bytes));
             }
         }
-        ratios.extend(median(&mut mine).zip(median(&mut others)).map(|(a, b)| a / b));
+        ratios.extend(
+            median(&mut mine)
+                .zip(median(&mut others))
+                .map(|(a, b)| a / b),
+        );
         ours.extend(mine);
         theirs.extend(others);
     }
     line("copy/memcpy", bytes, &mut ours);
-    line(if by_perf { "perf bench mem memcpy" } else { "plain memcpy (no perf here)" }, bytes, &mut theirs);
-    println!("    copy/memcpy takes {} times as long", ratio_words(&mut ratios).1);
+    line(
+        if by_perf {
+            "perf bench mem memcpy"
+        } else {
+            "plain memcpy (no perf here)"
+        },
+        bytes,
+        &mut theirs,
+    );
+    println!(
+        "    copy/memcpy takes {} times as long",
+        ratio_words(&mut ratios).1
+    );
 }
 
 /// One copy by perf, in seconds; none where perf is not installed or not permitted.
 fn perf_seconds(bytes: u64) -> Option<f64> {
     let size = format!("{}MB", bytes >> 20);
-    let arguments = ["bench", "-f", "simple", "mem", "memcpy", "-f", "default", "-l", "1", "-s", &size];
+    let arguments = [
+        "bench", "-f", "simple", "mem", "memcpy", "-f", "default", "-l", "1", "-s", &size,
+    ];
     seconds_by(Command::new("perf").args(arguments), bytes)
 }
 
@@ -131,31 +180,65 @@ fn seconds_by(command: &mut Command, bytes: u64) -> Option<f64> {
 
 fn rings(worker: &Worker, bytes: u64, turns: usize) {
     let size = bytes.to_string();
-    let parameters = [("bytes", size.as_str()), ("chunk", "262144"), ("ring_chunks", "4"), ("pages", "base"), ("pin", "l3")];
-    let methods: Vec<&Method> = ["limit", "shm-ring", "shm-ring-cached"].iter().map(|n| worker.method("transfer", n)).collect();
-    let cells: Vec<(&Method, &[(&str, &str)])> = methods.iter().map(|m| (*m, &parameters[..])).collect();
+    let parameters = [
+        ("bytes", size.as_str()),
+        ("chunk", "262144"),
+        ("ring_chunks", "4"),
+        ("pages", "base"),
+        ("pin", "l3"),
+    ];
+    let methods: Vec<&Method> = ["limit", "shm-ring", "shm-ring-cached"]
+        .iter()
+        .map(|n| worker.method("transfer", n))
+        .collect();
+    let cells: Vec<(&Method, &[(&str, &str)])> =
+        methods.iter().map(|m| (*m, &parameters[..])).collect();
     let mut seconds = vec![Vec::new(); methods.len()];
     for _ in 0..turns {
         let (a, b) = Launch::new().pair(worker, worker, &cells, 2);
         for (cell, method) in methods.iter().enumerate() {
             let slot = (methods.len() + cell) as u32;
             let prover = if method.name == "limit" { &a } else { &b };
-            assert_eq!(prover.facts(slot)["wrong_at"], size, "{} did not bring every byte", method.name);
+            assert_eq!(
+                prover.facts(slot)["wrong_at"],
+                size,
+                "{} did not bring every byte",
+                method.name
+            );
             let own = |side: &sides::Ended| {
                 let of_slot = side.transcript.samples.iter().filter(|s| s.slot == slot);
-                let timed = of_slot.filter(|s| side.transcript.phases[usize::from(s.phase)] != "read-through");
-                timed.map(|s| (s.counts.start_ns, s.counts.start_ns + s.counts.wall_ns)).next()
+                let timed = of_slot
+                    .filter(|s| side.transcript.phases[usize::from(s.phase)] != "read-through");
+                timed
+                    .map(|s| (s.counts.start_ns, s.counts.start_ns + s.counts.wall_ns))
+                    .next()
             };
             let spans: Vec<(u64, u64)> = own(&a).into_iter().chain(own(&b)).collect();
-            let start = spans.iter().map(|s| s.0).min().expect("a sample of each slot");
-            let end = spans.iter().map(|s| s.1).max().expect("a sample of each slot");
+            let start = spans
+                .iter()
+                .map(|s| s.0)
+                .min()
+                .expect("a sample of each slot");
+            let end = spans
+                .iter()
+                .map(|s| s.1)
+                .max()
+                .expect("a sample of each slot");
             seconds[cell].push((end - start) as f64 / 1e9);
         }
     }
     line("transfer/limit", bytes, &mut seconds[0].clone());
     for (cell, method) in methods.iter().enumerate().skip(1) {
-        line(&format!("transfer/{}", method.name), bytes, &mut seconds[cell].clone());
-        let mut fractions: Vec<f64> = seconds[0].iter().zip(&seconds[cell]).map(|(limit, mine)| limit / mine).collect();
+        line(
+            &format!("transfer/{}", method.name),
+            bytes,
+            &mut seconds[cell].clone(),
+        );
+        let mut fractions: Vec<f64> = seconds[0]
+            .iter()
+            .zip(&seconds[cell])
+            .map(|(limit, mine)| limit / mine)
+            .collect();
         let (fraction, words) = ratio_words(&mut fractions);
         let word = if fraction > AIM { "reached" } else { "missed" };
         println!("    {words} of the limit (aim {AIM}: {word})");

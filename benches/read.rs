@@ -86,21 +86,39 @@ impl Bench {
     /// The sums of each slot's phases in one process, in nanoseconds.
     fn ours(&self, method: &str, consume: &str) -> Any<Vec<f64>> {
         let rounds: String = (0..ROUNDS).map(|r| format!("round={r} 0\n")).collect();
-        let chunk = if method == "mmap" { String::new() } else { format!("chunk={CHUNK}\n") };
+        let chunk = if method == "mmap" {
+            String::new()
+        } else {
+            format!("chunk={CHUNK}\n")
+        };
         let request = format!(
             "protocol=1\nexperiment=read\nseed=1\ncell=0\nmethod={method}\nfile={}\nbytes={}\nplace=disk\nconsume={consume}\n\
              order=sequential\ncache=hot\nmemory=unbounded\n{chunk}{rounds}",
             self.file.display(),
             self.bytes
         );
-        let mut child = Command::new(&self.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        child.stdin.take().ok_or("no input")?.write_all(request.as_bytes())?;
+        let mut child = Command::new(&self.worker)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        child
+            .stdin
+            .take()
+            .ok_or("no input")?
+            .write_all(request.as_bytes())?;
         let text = String::from_utf8(child.wait_with_output()?.stdout)?;
-        if let Some(ending) = text.lines().find(|l| l.starts_with("skip") || l.starts_with("fail")) {
+        if let Some(ending) = text
+            .lines()
+            .find(|l| l.starts_with("skip") || l.starts_with("fail"))
+        {
             return Err(ending.into());
         }
         let mut walls = vec![0.0; ROUNDS];
-        for fields in text.lines().map(|l| l.split('\t').collect::<Vec<_>>()).filter(|f| f[0] == "sample") {
+        for fields in text
+            .lines()
+            .map(|l| l.split('\t').collect::<Vec<_>>())
+            .filter(|f| f[0] == "sample")
+        {
             walls[fields[1].parse::<usize>()?] += fields[8].parse::<f64>()?;
         }
         Ok(walls)
@@ -109,7 +127,11 @@ impl Bench {
     /// The same of one process of the plain program.
     fn plain(&self, loop_name: &str) -> Any<Vec<f64>> {
         let numbers = [self.bytes, CHUNK, ROUNDS as u64].map(|n| n.to_string());
-        let output = Command::new(&self.plain).arg(&self.file).args(numbers).arg(loop_name).output()?;
+        let output = Command::new(&self.plain)
+            .arg(&self.file)
+            .args(numbers)
+            .arg(loop_name)
+            .output()?;
         let text = String::from_utf8(output.stdout)?;
         Ok(text.lines().map(str::parse).collect::<Result<_, _>>()?)
     }
@@ -117,19 +139,36 @@ impl Bench {
     /// fio's time for one pass over the cached file. Its psync engine reads and looks at nothing; its mmap engine copies.
     fn fio(&self, engine: &str) -> Any<f64> {
         let output = Command::new("fio")
-            .args(["--name=pass", "--rw=read", "--invalidate=0", "--output-format=json", "--group_reporting"])
+            .args([
+                "--name=pass",
+                "--rw=read",
+                "--invalidate=0",
+                "--output-format=json",
+                "--group_reporting",
+            ])
             .arg(format!("--filename={}", self.file.display()))
             .args([format!("--ioengine={engine}"), format!("--bs={CHUNK}")])
-            .args([format!("--size={}", self.bytes), format!("--loops={ROUNDS}")])
+            .args([
+                format!("--size={}", self.bytes),
+                format!("--loops={ROUNDS}"),
+            ])
             .output()?;
         let text = String::from_utf8(output.stdout)?;
-        let json: serde_json::Value = serde_json::from_str(&text[text.find('{').ok_or("fio says nothing")?..])?;
-        let rate = json["jobs"][0]["read"]["bw_bytes"].as_f64().ok_or("fio has no rate")?;
+        let json: serde_json::Value =
+            serde_json::from_str(&text[text.find('{').ok_or("fio says nothing")?..])?;
+        let rate = json["jobs"][0]["read"]["bw_bytes"]
+            .as_f64()
+            .ok_or("fio has no rate")?;
         Ok(self.bytes as f64 / rate * 1e9)
     }
 
     /// The ratio of the medians over the launches of one alternation, for each; their median.
-    fn compare(&self, name: &str, ours: impl Fn() -> Any<f64>, theirs: impl Fn() -> Any<f64>) -> Any<f64> {
+    fn compare(
+        &self,
+        name: &str,
+        ours: impl Fn() -> Any<f64>,
+        theirs: impl Fn() -> Any<f64>,
+    ) -> Any<f64> {
         let mut ratios = Vec::new();
         for alternation in 0..self.alternations {
             let (mut mine, mut others) = (Vec::new(), Vec::new());
@@ -144,9 +183,13 @@ impl Bench {
             }
             ratios.push(median(&mut mine) / median(&mut others));
         }
-        let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
+        let (low, high) = ratios
+            .iter()
+            .fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
         let (all, each, middle) = (self.alternations, self.launches, median(&mut ratios));
-        println!("{name}: median {middle:.3} ({low:.3} to {high:.3}, {all} alternations of {each} launches each)");
+        println!(
+            "{name}: median {middle:.3} ({low:.3} to {high:.3}, {all} alternations of {each} launches each)"
+        );
         Ok(middle)
     }
 }
@@ -161,7 +204,12 @@ fn main() -> Any<()> {
 
 /// The worker, the plain program made of the worker's own sum by its own flags, and the capture.
 fn prepared(place: &Path) -> Any<Bench> {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual);
+    let number = |name: &str, usual: u64| {
+        std::env::var(name)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(usual)
+    };
     let bench = Bench {
         worker: place.join("worker"),
         plain: place.join("plain"),
@@ -173,21 +221,43 @@ fn prepared(place: &Path) -> Any<Bench> {
     let helper = place.join("pagewise-helper");
     let install = |bytes: &[u8], path: &Path| {
         fs::write(place.join("carried"), bytes)?;
-        Command::new("install").args(["-m", "755"]).arg(place.join("carried")).arg(path).status()
+        Command::new("install")
+            .args(["-m", "755"])
+            .arg(place.join("carried"))
+            .arg(path)
+            .status()
     };
-    let installed = install(carried::NATIVE_WORKERS.last().ok_or("no worker is carried")?.1, &bench.worker)?;
+    let installed = install(
+        carried::NATIVE_WORKERS
+            .last()
+            .ok_or("no worker is carried")?
+            .1,
+        &bench.worker,
+    )?;
     install(carried::HELPER, &helper)?;
     let said = String::from_utf8(Command::new(&bench.worker).arg("--list").output()?.stdout)?;
-    let flags = said.lines().find_map(|l| l.strip_prefix("about\tmethod_flags\t")).ok_or("the worker names no flags")?;
+    let flags = said
+        .lines()
+        .find_map(|l| l.strip_prefix("about\tmethod_flags\t"))
+        .ok_or("the worker names no flags")?;
     let source = place.join("plain.c");
     fs::write(&source, [include_str!("plain.h"), PLAIN].concat())?;
     let mut compiler = Command::new("cc");
-    compiler.args(flags.split(' ')).args(["-w", "-o"]).args([&bench.plain, &source]);
+    compiler
+        .args(flags.split(' '))
+        .args(["-w", "-o"])
+        .args([&bench.plain, &source]);
     if !installed.success() || !compiler.status()?.success() {
         return Err("the plain program does not compile".into());
     }
     let mut make = Command::new(&helper);
-    if !make.arg("make-capture").arg(&bench.file).args([bench.bytes.to_string(), "1".to_owned()]).status()?.success() {
+    if !make
+        .arg("make-capture")
+        .arg(&bench.file)
+        .args([bench.bytes.to_string(), "1".to_owned()])
+        .status()?
+        .success()
+    {
         return Err("the capture cannot be made".into());
     }
     Ok(bench)
@@ -196,17 +266,38 @@ fn prepared(place: &Path) -> Any<Bench> {
 fn measure(bench: &Bench) -> Any<()> {
     for name in ["read", "mmap"] {
         let words = format!("{name}, cached, sum: worker / plain loop");
-        let ratio = bench.compare(&words, || Ok(quickest(&bench.ours(name, "sum")?)), || Ok(quickest(&bench.plain(name)?)))?;
-        let verdict = if WITHIN.contains(&ratio) { "within" } else { "outside" };
+        let ratio = bench.compare(
+            &words,
+            || Ok(quickest(&bench.ours(name, "sum")?)),
+            || Ok(quickest(&bench.plain(name)?)),
+        )?;
+        let verdict = if WITHIN.contains(&ratio) {
+            "within"
+        } else {
+            "outside"
+        };
         println!("    {verdict} {:.2} to {:.2}", WITHIN.start(), WITHIN.end());
     }
-    if Command::new("fio").arg("--version").stdout(Stdio::null()).status().is_err() {
+    if Command::new("fio")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_err()
+    {
         println!("fio is not installed");
         return Ok(());
     }
     let words = "read, cached, nothing consumed: worker / fio psync";
-    bench.compare(words, || Ok(median(&mut bench.ours("read", "none")?)), || bench.fio("psync"))?;
+    bench.compare(
+        words,
+        || Ok(median(&mut bench.ours("read", "none")?)),
+        || bench.fio("psync"),
+    )?;
     let words = "mmap, cached, sum: worker / fio mmap (which copies)";
-    bench.compare(words, || Ok(median(&mut bench.ours("mmap", "sum")?)), || bench.fio("mmap"))?;
+    bench.compare(
+        words,
+        || Ok(median(&mut bench.ours("mmap", "sum")?)),
+        || bench.fio("mmap"),
+    )?;
     Ok(())
 }

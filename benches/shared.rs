@@ -65,27 +65,58 @@ int main(int argc, char **argv) {
 "#;
 
 fn main() {
-    let number = |name: &str, usual: usize| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual);
+    let number = |name: &str, usual: usize| {
+        std::env::var(name)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(usual)
+    };
     let (turns, launches) = (number("SHARED_TURNS", 12), number("SHARED_LAUNCHES", 5));
     let worker = Worker::native("c-O3");
     let place = tempfile::tempdir().expect("a temporary folder");
     let plain = compiled(place.path());
     let ours = || random_write(&worker);
     let theirs = || plain_write(&plain);
-    let ratio = in_turn("share/anon-private@c-O3 random-write / plain loop with a mask", turns, launches, &ours, &theirs);
-    println!("    aim at most {AIM_SHARE}: {}", if ratio <= AIM_SHARE { "reached" } else { "missed" });
+    let ratio = in_turn(
+        "share/anon-private@c-O3 random-write / plain loop with a mask",
+        turns,
+        launches,
+        &ours,
+        &theirs,
+    );
+    println!(
+        "    aim at most {AIM_SHARE}: {}",
+        if ratio <= AIM_SHARE {
+            "reached"
+        } else {
+            "missed"
+        }
+    );
     for pin in ["l3", "none"] {
         let ring = || round_trip(&worker, "spin-ring", pin);
         let limit = || round_trip(&worker, "limit", pin);
         let title = format!("message/spin-ring 64 B / limit, pin={pin}");
         let ratio = in_turn(&title, turns, launches, &ring, &limit);
-        println!("    aim below {AIM_RING}: {}", if ratio < AIM_RING { "reached" } else { "missed" });
+        println!(
+            "    aim below {AIM_RING}: {}",
+            if ratio < AIM_RING {
+                "reached"
+            } else {
+                "missed"
+            }
+        );
     }
 }
 
 /// Launches of both, one after the other within an alternation, and the other one first in the next; the median launch of
 /// each side makes the alternation's ratio. The median ratio is returned.
-fn in_turn(title: &str, turns: usize, launches: usize, ours: &dyn Fn() -> f64, theirs: &dyn Fn() -> f64) -> f64 {
+fn in_turn(
+    title: &str,
+    turns: usize,
+    launches: usize,
+    ours: &dyn Fn() -> f64,
+    theirs: &dyn Fn() -> f64,
+) -> f64 {
     let (mut ratios, mut all_ours, mut all_theirs) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..turns {
         let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -103,10 +134,18 @@ fn in_turn(title: &str, turns: usize, launches: usize, ours: &dyn Fn() -> f64, t
         all_ours.push(a);
         all_theirs.push(b);
     }
-    let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
+    let (low, high) = ratios
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
     let ratio = middle(&mut ratios);
-    println!("{title}: {turns} alternations of {launches} launches each: median {ratio:.3} ({low:.3} to {high:.3})");
-    println!("    {:.2} ns and {:.2} ns", middle(&mut all_ours), middle(&mut all_theirs));
+    println!(
+        "{title}: {turns} alternations of {launches} launches each: median {ratio:.3} ({low:.3} to {high:.3})"
+    );
+    println!(
+        "    {:.2} ns and {:.2} ns",
+        middle(&mut all_ours),
+        middle(&mut all_theirs)
+    );
     ratio
 }
 
@@ -116,22 +155,39 @@ fn middle(values: &mut [f64]) -> f64 {
 
 fn compiled(place: &Path) -> PathBuf {
     let (source, plain) = (place.join("plain.c"), place.join("plain"));
-    std::fs::write(&source, [include_str!("plain.h"), PLAIN].concat()).expect("the temporary folder can be written");
+    std::fs::write(&source, [include_str!("plain.h"), PLAIN].concat())
+        .expect("the temporary folder can be written");
     let mut compiler = Command::new("cc");
-    compiler.args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"]).args([&plain, &source]);
-    assert!(compiler.status().is_ok_and(|status| status.success()), "the stand-alone program does not compile");
+    compiler
+        .args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"])
+        .args([&plain, &source]);
+    assert!(
+        compiler.status().is_ok_and(|status| status.success()),
+        "the stand-alone program does not compile"
+    );
     plain
 }
 
 /// Nanoseconds per unit of a phase: the median over the rounds of one launch, the first left out.
 fn per_op(ended: &Ended, phase: &str) -> f64 {
-    let named = |s: &&record::transcript::Sample| ended.transcript.phases[usize::from(s.phase)] == phase;
+    let named =
+        |s: &&record::transcript::Sample| ended.transcript.phases[usize::from(s.phase)] == phase;
     let samples = ended.transcript.samples.iter().filter(named).skip(1);
-    middle(&mut samples.map(|s| s.counts.wall_ns as f64 / s.counts.ops as f64).collect::<Vec<f64>>())
+    middle(
+        &mut samples
+            .map(|s| s.counts.wall_ns as f64 / s.counts.ops as f64)
+            .collect::<Vec<f64>>(),
+    )
 }
 
 fn random_write(worker: &Worker) -> f64 {
-    let parameters = [("bytes", BYTES), ("ops", OPS), ("clear_bytes", "1"), ("index", "xorshift"), ("load", "0")];
+    let parameters = [
+        ("bytes", BYTES),
+        ("ops", OPS),
+        ("clear_bytes", "1"),
+        ("index", "xorshift"),
+        ("load", "0"),
+    ];
     let cell = (worker.method("share", "anon-private"), &parameters[..]);
     let ended = Launch::new().alone(worker, &[cell], ROUNDS + 1);
     assert_eq!(ended.facts(1)["wrong_bytes"], "0");
@@ -139,15 +195,30 @@ fn random_write(worker: &Worker) -> f64 {
 }
 
 fn plain_write(plain: &Path) -> f64 {
-    let output = Command::new(plain).args([BYTES, OPS, &(ROUNDS + 1).to_string()]).output().expect("it starts");
+    let output = Command::new(plain)
+        .args([BYTES, OPS, &(ROUNDS + 1).to_string()])
+        .output()
+        .expect("it starts");
     let text = String::from_utf8(output.stdout).expect("it prints numbers");
-    let spent = text.lines().skip(1).map(|line| line.split(' ').next().unwrap_or_default().parse::<f64>());
+    let spent = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(' ').next().unwrap_or_default().parse::<f64>());
     let ops: f64 = OPS.parse().expect("a number");
-    middle(&mut spent.map(|ns| ns.expect("it prints numbers") / ops).collect::<Vec<f64>>())
+    middle(
+        &mut spent
+            .map(|ns| ns.expect("it prints numbers") / ops)
+            .collect::<Vec<f64>>(),
+    )
 }
 
 fn round_trip(worker: &Worker, method: &str, pin: &str) -> f64 {
-    let parameters = [("bytes", "64"), ("ops", TRIPS), ("wait", "spin"), ("pin", pin)];
+    let parameters = [
+        ("bytes", "64"),
+        ("ops", TRIPS),
+        ("wait", "spin"),
+        ("pin", pin),
+    ];
     let cell = (worker.method("message", method), &parameters[..]);
     let (a, _) = Launch::new().pair(worker, worker, &[cell], ROUNDS + 1);
     per_op(&a, "round-trips")

@@ -68,17 +68,31 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 fn number(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+    std::env::var(name)
+        .ok()
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(usual)
 }
 
 fn main() -> Result<()> {
     // cargo adds --bench.
-    let names: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let names: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with("--"))
+        .collect();
     let table: Table = toml::from_str(TABLE)?;
-    let place = tempfile::Builder::new().prefix("pagewise-truth-").tempdir()?;
+    let place = tempfile::Builder::new()
+        .prefix("pagewise-truth-")
+        .tempdir()?;
     let (turns, mut agreements) = (number("TRUTH_TURNS", 3), Vec::new());
-    println!("ratios to the baseline, the median of {turns} turns (least–most): here, there, here / there");
-    for row in table.row.iter().filter(|row| names.is_empty() || names.iter().any(|name| row.name.contains(name))) {
+    println!(
+        "ratios to the baseline, the median of {turns} turns (least–most): here, there, here / there"
+    );
+    for row in table
+        .row
+        .iter()
+        .filter(|row| names.is_empty() || names.iter().any(|name| row.name.contains(name)))
+    {
         let program = compiled(row, place.path())?;
         let (mut here, mut there) = (Vec::new(), Vec::new());
         for turn in 0..turns {
@@ -94,7 +108,10 @@ fn main() -> Result<()> {
     }
     let count = |agreement| agreements.iter().filter(|a| **a == agreement).count();
     let (within, scatter) = (count(Agreement::Within), count(Agreement::Scatter));
-    println!("{within} of {} ratios agree within 10 %, {scatter} more within the scatter of the turns", agreements.len());
+    println!(
+        "{within} of {} ratios agree within 10 %, {scatter} more within the scatter of the turns",
+        agreements.len()
+    );
     Ok(())
 }
 
@@ -104,8 +121,15 @@ fn compiled(row: &Row, place: &Path) -> Result<std::path::PathBuf> {
     let program = place.join(&row.program);
     if !program.exists() {
         let mut compiler = Command::new("cc");
-        compiler.args(["-O3", "-pthread", "-o"]).arg(&program).arg(folder.join(format!("{}.c", row.program)));
-        ensure!(compiler.status()?.success(), "{}.c does not compile", row.program);
+        compiler
+            .args(["-O3", "-pthread", "-o"])
+            .arg(&program)
+            .arg(folder.join(format!("{}.c", row.program)));
+        ensure!(
+            compiler.status()?.success(),
+            "{}.c does not compile",
+            row.program
+        );
     }
     Ok(program)
 }
@@ -118,16 +142,33 @@ fn theirs(row: &Row, program: &Path, place: &Path) -> Result<Figures> {
     };
     let mut text = String::new();
     for (_, way) in std::iter::repeat_n(&row.ways, PROCESSES).flatten() {
-        let output = Command::new(program).args(row.words.iter().map(word)).arg(way).output()?;
+        let output = Command::new(program)
+            .args(row.words.iter().map(word))
+            .arg(way)
+            .output()?;
         text += &String::from_utf8_lossy(&output.stdout);
-        ensure!(output.status.success(), "{}: {text}{}", row.name, String::from_utf8_lossy(&output.stderr));
+        ensure!(
+            output.status.success(),
+            "{}: {text}{}",
+            row.name,
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     let time = |(_, way): &(String, String)| {
-        let lines = text.lines().filter_map(|line| line.strip_prefix(way)?.strip_prefix(' '));
-        median(lines.filter_map(|rest| rest.split(' ').next()?.parse().ok()).collect())
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix(way)?.strip_prefix(' '));
+        median(
+            lines
+                .filter_map(|rest| rest.split(' ').next()?.parse().ok())
+                .collect(),
+        )
     };
     let times: Vec<Option<f64>> = row.ways.iter().map(time).collect();
-    let ratios = times.iter().map(|time| Some((*time)? / times[0]?)).collect();
+    let ratios = times
+        .iter()
+        .map(|time| Some((*time)? / times[0]?))
+        .collect();
     Ok(Figures { times, ratios })
 }
 
@@ -137,21 +178,45 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
         std::fs::remove_dir_all(&out)?;
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-    command.arg("run").args(row.ways.iter().map(|(method, _)| format!("{}/{method}@c-O3", row.experiment)));
-    command.args(row.set.iter().flat_map(|set| ["--set", set])).args(["--baseline", &row.ways[0].0]);
+    command.arg("run").args(
+        row.ways
+            .iter()
+            .map(|(method, _)| format!("{}/{method}@c-O3", row.experiment)),
+    );
+    command
+        .args(row.set.iter().flat_map(|set| ["--set", set]))
+        .args(["--baseline", &row.ways[0].0]);
     let seconds = row.seconds.unwrap_or(6).max(number("TRUTH_SECONDS", 6));
-    command.args(["--budget", &format!("{seconds}s"), "--json", "--out"]).arg(&out);
+    command
+        .args(["--budget", &format!("{seconds}s"), "--json", "--out"])
+        .arg(&out);
     let output = command.output()?;
-    if output.status.code().is_none_or(|code| code == 1 || code > 4) {
+    if output
+        .status
+        .code()
+        .is_none_or(|code| code == 1 || code > 4)
+    {
         bail!("{}: {}", row.name, String::from_utf8_lossy(&output.stderr));
     }
     let summary: Summary = serde_json::from_slice(&output.stdout).context("a run is a summary")?;
-    summary.notes.iter().filter(|_| output.status.code() == Some(4)).for_each(|note| println!("  {}", note.kind.code()));
-    let headline = summary.experiment(&row.experiment).context("the experiment was measured")?.headline.clone();
+    summary
+        .notes
+        .iter()
+        .filter(|_| output.status.code() == Some(4))
+        .for_each(|note| println!("  {}", note.kind.code()));
+    let headline = summary
+        .experiment(&row.experiment)
+        .context("the experiment was measured")?
+        .headline
+        .clone();
     let total = row.total.as_ref().unwrap_or(&headline);
     let cell = |method: &str| {
         let same = |c: &&CellSummary| c.method == method && !c.hidden;
-        summary.cells.iter().find(same).filter(|c| c.phases.contains_key(total))
+        summary
+            .cells
+            .iter()
+            .find(same)
+            .filter(|c| c.phases.contains_key(total))
     };
     for (method, _) in &row.ways {
         match cell(method) {
@@ -160,13 +225,29 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
             None => println!("  {method}: no figure for {total}"),
         }
     }
-    let times: Vec<Option<f64>> = row.ways.iter().map(|(method, _)| Some(cell(method)?.phases[total].wall_ns.median)).collect();
+    let times: Vec<Option<f64>> = row
+        .ways
+        .iter()
+        .map(|(method, _)| Some(cell(method)?.phases[total].wall_ns.median))
+        .collect();
     let estimate = |at: usize| {
-        let index = summary.cells.iter().position(|c| c.method == row.ways[at].0 && !c.hidden)?;
-        Some(summary.groups.iter().find_map(|group| group.comparison(index, total))?.ratio?.ratio)
+        let index = summary
+            .cells
+            .iter()
+            .position(|c| c.method == row.ways[at].0 && !c.hidden)?;
+        Some(
+            summary
+                .groups
+                .iter()
+                .find_map(|group| group.comparison(index, total))?
+                .ratio?
+                .ratio,
+        )
     };
     let plain = |at: usize| Some(times[at]? / times[0]?);
-    let ratios = (0..row.ways.len()).map(|at| estimate(at).or_else(|| plain(at))).collect();
+    let ratios = (0..row.ways.len())
+        .map(|at| estimate(at).or_else(|| plain(at)))
+        .collect();
     Ok(Figures { times, ratios })
 }
 
@@ -193,7 +274,9 @@ fn report(row: &Row, here: &[Figures], there: &[Figures]) -> Vec<Agreement> {
     println!("{}", row.name);
     for (at, (method, _)) in row.ways.iter().enumerate() {
         let ratios = |side: &[Figures]| spread(side.iter().filter_map(|f| f.ratios[at]).collect());
-        let times = |side: &[Figures]| median(side.iter().filter_map(|f| f.times[at]).collect()).unwrap_or(f64::NAN);
+        let times = |side: &[Figures]| {
+            median(side.iter().filter_map(|f| f.times[at]).collect()).unwrap_or(f64::NAN)
+        };
         let (Some(mine), Some(others)) = (ratios(here), ratios(there)) else {
             println!("  {method:<18} no figure");
             continue;

@@ -13,10 +13,17 @@ const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
     // A second thread has a heap of its own, which takes address space: only where the stack is too small for the work.
-    if getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= STACK as u64) {
+    if getrlimit(Resource::Stack)
+        .current
+        .is_none_or(|bytes| bytes >= STACK as u64)
+    {
         return work();
     }
-    match std::thread::Builder::new().stack_size(STACK).spawn(work).map(JoinHandle::join) {
+    match std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(work)
+        .map(JoinHandle::join)
+    {
         Ok(Ok(code)) => code,
         // A panic has said its words.
         Ok(Err(_)) => ExitCode::from(101),
@@ -58,9 +65,14 @@ fn work() -> ExitCode {
 
 /// A sentence on a first word that is no verb, with the nearest verb.
 fn unknown_verb(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
     let command = Cli::command();
-    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
+    let verbs = command
+        .get_subcommands()
+        .filter(|verb| !verb.is_hide_set())
+        .map(clap::Command::get_name);
     let is_first = std::env::args().nth(1).as_ref() == Some(word);
     let hint = sizes::did_you_mean(word, verbs);
     is_first.then(|| format!("there is no verb \"{word}\"{hint} (pagewise --help lists them)"))
@@ -68,15 +80,24 @@ fn unknown_verb(error: &clap::Error) -> Option<String> {
 
 /// A sentence on an option's value that our own parser refuses: `--budget: "1x" is not a time …`.
 fn refused_value(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
-    let why = std::error::Error::source(error).filter(|why| !why.is::<std::num::ParseIntError>())?;
-    Some(format!("{}: {why}", option.split(' ').next().unwrap_or(option)))
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let why =
+        std::error::Error::source(error).filter(|why| !why.is::<std::num::ParseIntError>())?;
+    Some(format!(
+        "{}: {why}",
+        option.split(' ').next().unwrap_or(option)
+    ))
 }
 
 /// clap's account of wrong use, which takes several paragraphs: what is wrong, and the tip where there is one.
 fn in_one_sentence(text: &str) -> String {
     let mut paragraphs = text.split("\n\n");
-    let first = paragraphs.next().unwrap_or_default().trim_start_matches("error: ");
+    let first = paragraphs
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
     let mut sentence = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     if let Some(tip) = paragraphs.find_map(|p| p.trim().strip_prefix("tip: ")) {
         sentence += &format!("; {}", tip.lines().next().unwrap_or_default());

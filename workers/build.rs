@@ -13,8 +13,13 @@ use std::{env, fs, thread};
 /// Flags of the worker's own files and of the methods alike. Loops must stay the loops that the source shows: gcc would
 /// otherwise turn plain byte loops into calls of memset and memcpy. A phase is a loop that runs once, which gcc cannot see
 /// from outside, so it would call everything that is set in one "maybe uninitialized".
-const FLAGS: [&str; 5] =
-    ["-std=gnu11", "-pthread", "-fno-tree-loop-distribute-patterns", "-fno-tree-loop-distribution", "-Wno-maybe-uninitialized"];
+const FLAGS: [&str; 5] = [
+    "-std=gnu11",
+    "-pthread",
+    "-fno-tree-loop-distribute-patterns",
+    "-fno-tree-loop-distribution",
+    "-Wno-maybe-uninitialized",
+];
 /// The methods' levels of optimisation; everything else is `-O2`.
 const LEVELS: [u32; 2] = [0, 3];
 
@@ -28,7 +33,9 @@ struct Job {
 
 fn files_below(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let Ok(entries) = fs::read_dir(folder) else { return found };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return found;
+    };
     for entry in entries.flatten() {
         let path = entry.path();
         // pip leaves copies beside the sources of the decorator.
@@ -36,8 +43,14 @@ fn files_below(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
             continue;
         }
         if path.is_dir() {
-            found.extend(files_below(path.to_str().expect("a path in UTF-8"), extensions));
-        } else if path.extension().is_some_and(|e| extensions.iter().any(|x| e == *x)) {
+            found.extend(files_below(
+                path.to_str().expect("a path in UTF-8"),
+                extensions,
+            ));
+        } else if path
+            .extension()
+            .is_some_and(|e| extensions.iter().any(|x| e == *x))
+        {
             found.push(path);
         }
     }
@@ -48,22 +61,49 @@ fn files_below(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
 /// The compiler with all flags of one level, as the environment (`CC`, `CFLAGS`) wants it.
 fn compiler(level: u32) -> cc::Tool {
     let mut build = cc::Build::new();
-    build.opt_level(level).debug(false).warnings(true).extra_warnings(true);
-    build.include("c/harness").include("c").define("_GNU_SOURCE", None);
+    build
+        .opt_level(level)
+        .debug(false)
+        .warnings(true)
+        .extra_warnings(true);
+    build
+        .include("c/harness")
+        .include("c")
+        .define("_GNU_SOURCE", None);
     // A source is named by its path in the repository, wherever this package lies.
-    FLAGS.iter().chain(&["-fmacro-prefix-map=c/=workers/c/", "-fmacro-prefix-map=rust/=workers/rust/"]).for_each(|flag| {
-        build.flag(flag);
-    });
+    FLAGS
+        .iter()
+        .chain(&[
+            "-fmacro-prefix-map=c/=workers/c/",
+            "-fmacro-prefix-map=rust/=workers/rust/",
+        ])
+        .for_each(|flag| {
+            build.flag(flag);
+        });
     build.get_compiler()
 }
 
 fn first_line(program: &cc::Tool) -> String {
-    let version = program.to_command().arg("--version").output().expect("the C compiler's version");
-    String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("unknown").replace('"', "'")
+    let version = program
+        .to_command()
+        .arg("--version")
+        .output()
+        .expect("the C compiler's version");
+    String::from_utf8_lossy(&version.stdout)
+        .lines()
+        .next()
+        .unwrap_or("unknown")
+        .replace('"', "'")
 }
 
 /// Objects of these files in a folder of their own, which is emptied when anything but the files has changed.
-fn jobs(sources: &[PathBuf], tool: &cc::Tool, defines: &[String], version: &str, folder: &Path) -> Vec<Job> {
+fn jobs(
+    sources: &[PathBuf],
+    tool: &cc::Tool,
+    defines: &[String],
+    version: &str,
+    folder: &Path,
+) -> Vec<Job> {
     let mut command: Vec<_> = vec![tool.path().into()];
     command.extend(tool.args().iter().cloned());
     command.extend(defines.iter().map(Into::into));
@@ -75,7 +115,11 @@ fn jobs(sources: &[PathBuf], tool: &cc::Tool, defines: &[String], version: &str,
     }
     let job = |source: &PathBuf| {
         let name = source.to_str().expect("UTF-8").replace('/', "-");
-        Job { source: source.clone(), object: folder.join(name).with_extension("o"), command: command.clone() }
+        Job {
+            source: source.clone(),
+            object: folder.join(name).with_extension("o"),
+            command: command.clone(),
+        }
     };
     sources.iter().map(job).collect()
 }
@@ -86,33 +130,63 @@ fn changed_at(path: &Path) -> Option<SystemTime> {
 
 /// True if the object is newer than everything that went into it, by the compiler's own list.
 fn is_current(job: &Job) -> bool {
-    let Some(made) = changed_at(&job.object) else { return false };
-    let Ok(list) = fs::read_to_string(job.object.with_extension("d")) else { return false };
-    let inputs = list.split_once(':').map_or("", |(_, inputs)| inputs).replace("\\\n", " ");
+    let Some(made) = changed_at(&job.object) else {
+        return false;
+    };
+    let Ok(list) = fs::read_to_string(job.object.with_extension("d")) else {
+        return false;
+    };
+    let inputs = list
+        .split_once(':')
+        .map_or("", |(_, inputs)| inputs)
+        .replace("\\\n", " ");
     let mut inputs = inputs.split_whitespace().peekable();
-    inputs.peek().is_some() && inputs.all(|input| changed_at(Path::new(input)).is_some_and(|at| at < made))
+    inputs.peek().is_some()
+        && inputs.all(|input| changed_at(Path::new(input)).is_some_and(|at| at < made))
 }
 
 /// Compiles one file and returns what the compiler said.
 fn compile(job: &Job) -> Result<String, String> {
     let mut command = Command::new(&job.command[0]);
-    command.args(&job.command[1..]).arg("-MMD").arg("-c").arg(&job.source).arg("-o").arg(&job.object);
+    command
+        .args(&job.command[1..])
+        .arg("-MMD")
+        .arg("-c")
+        .arg(&job.source)
+        .arg("-o")
+        .arg(&job.object);
     let _ = fs::remove_file(&job.object);
-    let output = command.output().map_err(|error| format!("{command:?} cannot be started: {error}"))?;
+    let output = command
+        .output()
+        .map_err(|error| format!("{command:?} cannot be started: {error}"))?;
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() { Ok(words) } else { Err(words) }
+    if output.status.success() {
+        Ok(words)
+    } else {
+        Err(words)
+    }
 }
 
 /// Compiles what is not current, as many files at a time as cargo grants jobs.
 fn compile_all<'a>(jobs: impl Iterator<Item = &'a Job>) {
     let stale: Mutex<VecDeque<_>> = Mutex::new(jobs.filter(|job| !is_current(job)).collect());
-    let next = || stale.lock().expect("nobody panics while holding it").pop_front();
-    let at_once = env::var("NUM_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
+    let next = || {
+        stale
+            .lock()
+            .expect("nobody panics while holding it")
+            .pop_front()
+    };
+    let at_once = env::var("NUM_JOBS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1usize);
     let work = || {
         let mut failed = String::new();
         while let Some(job) = next() {
             match compile(job) {
-                Ok(said) => said.lines().for_each(|line| println!("cargo::warning={line}")),
+                Ok(said) => said
+                    .lines()
+                    .for_each(|line| println!("cargo::warning={line}")),
                 Err(said) => failed += &said,
             }
         }
@@ -120,23 +194,43 @@ fn compile_all<'a>(jobs: impl Iterator<Item = &'a Job>) {
     };
     let failed: String = thread::scope(|scope| {
         let threads: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a compiling thread")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a compiling thread"))
+            .collect()
     });
-    assert!(failed.is_empty(), "compiling the native worker failed:\n{failed}");
+    assert!(
+        failed.is_empty(),
+        "compiling the native worker failed:\n{failed}"
+    );
 }
 
 fn link<'a>(tool: &cc::Tool, objects: impl Iterator<Item = &'a Path>, program: &Path) {
     let mut command = tool.to_command();
-    command.args(objects).args(["-pthread", "-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(program);
-    assert!(command.status().expect("the C compiler links").success(), "linking {} failed", program.display());
+    command
+        .args(objects)
+        .args(["-pthread", "-ldl", "-lrt", "-Wl,-z,now", "-o"])
+        .arg(program);
+    assert!(
+        command.status().expect("the C compiler links").success(),
+        "linking {} failed",
+        program.display()
+    );
 }
 
 /// Objects from which the linker takes only what it needs.
 fn archive<'a>(objects: impl Iterator<Item = &'a Job>, path: PathBuf) -> PathBuf {
     let _ = fs::remove_file(&path);
     let mut archiver = cc::Build::new().get_archiver();
-    archiver.arg("crs").arg(&path).args(objects.map(|job| &job.object));
-    assert!(archiver.status().expect("the archiver starts").success(), "{} cannot be made", path.display());
+    archiver
+        .arg("crs")
+        .arg(&path)
+        .args(objects.map(|job| &job.object));
+    assert!(
+        archiver.status().expect("the archiver starts").success(),
+        "{} cannot be made",
+        path.display()
+    );
     path
 }
 
@@ -144,9 +238,15 @@ fn archive<'a>(objects: impl Iterator<Item = &'a Job>, path: PathBuf) -> PathBuf
 fn preloaded(tool: &cc::Tool, name: &str, out: &Path) -> PathBuf {
     let library = out.join(format!("pagewise-{name}.so"));
     let mut command = tool.to_command();
-    command.args(["-fPIC", "-shared", "-nostdlib", "-Wl,-z,now", "-o"]).arg(&library);
+    command
+        .args(["-fPIC", "-shared", "-nostdlib", "-Wl,-z,now", "-o"])
+        .arg(&library);
     command.arg(format!("c/preload/{name}.c")).arg("-ldl");
-    assert!(command.status().expect("the C compiler links").success(), "linking {} failed", library.display());
+    assert!(
+        command.status().expect("the C compiler links").success(),
+        "linking {} failed",
+        library.display()
+    );
     library
 }
 
@@ -172,44 +272,110 @@ fn build_native(out: &Path) -> Native {
     common.retain(|path| path != about);
     let common = jobs(&common, &plain, &[], &version, &out.join("common"));
     // What only the helper does for an experiment stands in a folder of that experiment.
-    let of_helper = |path: &PathBuf| path.parent().is_some_and(|folder| folder.ends_with("helper"));
-    let (verbs, methods): (Vec<_>, Vec<_>) = files_below("c/methods", &["c"]).into_iter().partition(of_helper);
-    let verbs: Vec<_> = files_below("c/helper", &["c"]).into_iter().chain(verbs).collect();
+    let of_helper = |path: &PathBuf| {
+        path.parent()
+            .is_some_and(|folder| folder.ends_with("helper"))
+    };
+    let (verbs, methods): (Vec<_>, Vec<_>) = files_below("c/methods", &["c"])
+        .into_iter()
+        .partition(of_helper);
+    let verbs: Vec<_> = files_below("c/helper", &["c"])
+        .into_iter()
+        .chain(verbs)
+        .collect();
     let verbs = jobs(&verbs, &plain, &[], &version, &out.join("helper"));
     let level_jobs = |level: u32| {
         let name = format!("c-O{level}");
         let define = |what: &str, value: &str| format!("-DPAGEWISE_{what}=\"{value}\"");
         let flags = format!("-O{level} {}", FLAGS.join(" "));
-        let defines = [define("WORKER_NAME", &name), define("COMPILER", &version), define("FLAGS", &flags)];
-        let mut own = jobs(&[about.to_owned()], &plain, &defines, &version, &out.join(format!("{name}-about")));
-        own.extend(jobs(&methods, &compiler(level), &[], &version, &out.join(&name)));
+        let defines = [
+            define("WORKER_NAME", &name),
+            define("COMPILER", &version),
+            define("FLAGS", &flags),
+        ];
+        let mut own = jobs(
+            &[about.to_owned()],
+            &plain,
+            &defines,
+            &version,
+            &out.join(format!("{name}-about")),
+        );
+        own.extend(jobs(
+            &methods,
+            &compiler(level),
+            &[],
+            &version,
+            &out.join(&name),
+        ));
         (name, own)
     };
     let levels = LEVELS.map(level_jobs);
-    let halves = jobs(&files_below("rust", &["c"]), &plain, &[], &version, &out.join("rust"));
-    compile_all(common.iter().chain(&verbs).chain(&halves).chain(levels.iter().flat_map(|(_, own)| own)));
+    let halves = jobs(
+        &files_below("rust", &["c"]),
+        &plain,
+        &[],
+        &version,
+        &out.join("rust"),
+    );
+    compile_all(
+        common
+            .iter()
+            .chain(&verbs)
+            .chain(&halves)
+            .chain(levels.iter().flat_map(|(_, own)| own)),
+    );
     let linked = levels.iter().map(|(name, own)| {
         let program = out.join(format!("worker-{name}"));
-        link(&plain, common.iter().chain(own).map(|job| job.object.as_path()), &program);
+        link(
+            &plain,
+            common.iter().chain(own).map(|job| job.object.as_path()),
+            &program,
+        );
         (name.clone(), program)
     });
     let (workers, helper) = (linked.collect(), out.join("pagewise-helper"));
     let own = levels.iter().next_back().map_or(&[][..], |(_, own)| own);
     let shared = archive(common.iter().chain(own), out.join("shared.a"));
-    link(&plain, verbs.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &helper);
+    link(
+        &plain,
+        verbs
+            .iter()
+            .map(|job| job.object.as_path())
+            .chain([shared.as_path()]),
+        &helper,
+    );
     let listing = out.join("worker-rust-lists");
-    link(&plain, halves.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &listing);
+    link(
+        &plain,
+        halves
+            .iter()
+            .map(|job| job.object.as_path())
+            .chain([shared.as_path()]),
+        &listing,
+    );
     let rust = (archive(halves.iter(), out.join("rust.a")), listing);
     let [advising, counting] = ["advise", "count"].map(|name| preloaded(&plain, name, out));
     // What a build is, the first of its own files, is said by whoever links it.
-    let harness = archive(common.iter().chain(own.iter().skip(1)), out.join("harness.a"));
-    Native { workers, helper, advising, counting, harness, rust }
+    let harness = archive(
+        common.iter().chain(own.iter().skip(1)),
+        out.join("harness.a"),
+    );
+    Native {
+        workers,
+        helper,
+        advising,
+        counting,
+        harness,
+        rust,
+    }
 }
 
 /// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
 /// run on this machine.
 fn methods_of(program: &Path) -> String {
-    let Ok(output) = Command::new(program).arg("--list").output() else { return String::new() };
+    let Ok(output) = Command::new(program).arg("--list").output() else {
+        return String::new();
+    };
     let text = String::from_utf8_lossy(&output.stdout);
     let same = |line: &&str| line.starts_with("method\t") || line.starts_with("about\tproofs\t");
     text.split_inclusive('\n').filter(same).collect()
@@ -223,11 +389,21 @@ fn carried(path: &Path) -> String {
         Ok(rest) => ("OUT_DIR", rest),
         Err(_) => ("CARGO_MANIFEST_DIR", path.strip_prefix(".").unwrap_or(path)),
     };
-    format!("concat!(env!({folder:?}), {:?})", format!("/{}", rest.to_str().expect("a path in UTF-8")))
+    format!(
+        "concat!(env!({folder:?}), {:?})",
+        format!("/{}", rest.to_str().expect("a path in UTF-8"))
+    )
 }
 
 /// A table `NAME: &[(path, content)]` for the binary to carry.
-fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, rows: &[(String, PathBuf)]) {
+fn table(
+    code: &mut String,
+    name: &str,
+    doc: &str,
+    kind: &str,
+    include: &str,
+    rows: &[(String, PathBuf)],
+) {
     writeln!(code, "/// {doc}\npub static {name}: &[(&str, {kind})] = &[").unwrap();
     for (key, path) in rows {
         writeln!(code, "    ({key:?}, {include}!({})),", carried(path)).unwrap();
@@ -239,50 +415,133 @@ fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, ro
 /// None unless `PAGEWISE_PREBUILT` names that folder.
 fn prebuilt(out: &Path) -> Vec<(String, PathBuf)> {
     println!("cargo::rerun-if-env-changed=PAGEWISE_PREBUILT");
-    let Ok(folder) = env::var("PAGEWISE_PREBUILT") else { return Vec::new() };
+    let Ok(folder) = env::var("PAGEWISE_PREBUILT") else {
+        return Vec::new();
+    };
     println!("cargo::rerun-if-changed={folder}");
     let copied = |from: PathBuf| {
-        let name = from.strip_prefix(&folder).expect("a path below the folder").to_str().expect("UTF-8").to_owned();
+        let name = from
+            .strip_prefix(&folder)
+            .expect("a path below the folder")
+            .to_str()
+            .expect("UTF-8")
+            .to_owned();
         let to = out.join("prebuilt").join(&name);
         fs::create_dir_all(to.parent().expect("a folder")).expect("a folder for prebuilt files");
         fs::copy(&from, &to).expect("a prebuilt file is copied");
         (name, to)
     };
-    let files: Vec<_> = files_below(&folder, &["class", "bin"]).into_iter().map(copied).collect();
-    assert!(!files.is_empty(), "PAGEWISE_PREBUILT={folder} has neither classes nor a Go worker");
+    let files: Vec<_> = files_below(&folder, &["class", "bin"])
+        .into_iter()
+        .map(copied)
+        .collect();
+    assert!(
+        !files.is_empty(),
+        "PAGEWISE_PREBUILT={folder} has neither classes nor a Go worker"
+    );
     files
 }
 
 fn main() {
-    for watched in ["build.rs", "c", "go", "java", "python", "rust", "PROTOCOL.md"] {
+    for watched in [
+        "build.rs",
+        "c",
+        "go",
+        "java",
+        "python",
+        "rust",
+        "PROTOCOL.md",
+    ] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut code = String::new();
     let native = build_native(&out);
     let (doc, kind) = ("The native worker's builds, by name.", "&[u8]");
-    table(&mut code, "NATIVE_WORKERS", doc, kind, "include_bytes", &native.workers);
+    table(
+        &mut code,
+        "NATIVE_WORKERS",
+        doc,
+        kind,
+        "include_bytes",
+        &native.workers,
+    );
     for (name, doc, path) in [
         ("HELPER", "The helper program.", &native.helper),
-        ("ADVISING", "The library that advises large mappings.", &native.advising),
-        ("COUNTING", "The library that counts allocations.", &native.counting),
-        ("HARNESS", "The native worker without methods of its own, to be linked with somebody's file.", &native.harness),
-        ("RUST_HALVES", "The untimed halves of the Rust methods.", &native.rust.0),
+        (
+            "ADVISING",
+            "The library that advises large mappings.",
+            &native.advising,
+        ),
+        (
+            "COUNTING",
+            "The library that counts allocations.",
+            &native.counting,
+        ),
+        (
+            "HARNESS",
+            "The native worker without methods of its own, to be linked with somebody's file.",
+            &native.harness,
+        ),
+        (
+            "RUST_HALVES",
+            "The untimed halves of the Rust methods.",
+            &native.rust.0,
+        ),
     ] {
-        writeln!(code, "/// {doc}\npub static {name}: &[u8] = include_bytes!({});", carried(path)).unwrap();
+        writeln!(
+            code,
+            "/// {doc}\npub static {name}: &[u8] = include_bytes!({});",
+            carried(path)
+        )
+        .unwrap();
     }
-    let doc = "Workers of other languages that packaging built, by path: go/worker.bin, java/17/….class.";
-    table(&mut code, "PREBUILT", doc, "&[u8]", "include_bytes", &prebuilt(&out));
-    let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
+    let doc =
+        "Workers of other languages that packaging built, by path: go/worker.bin, java/17/….class.";
+    table(
+        &mut code,
+        "PREBUILT",
+        doc,
+        "&[u8]",
+        "include_bytes",
+        &prebuilt(&out),
+    );
+    let methods = native
+        .workers
+        .last()
+        .map(|(_, program)| methods_of(program))
+        .unwrap_or_default();
     writeln!(code, "/// The native worker's methods, as it lists them; empty where it could not run where it was built.")
         .unwrap();
     writeln!(code, "pub const NATIVE_METHODS: &str = {methods:?};").unwrap();
     let rust = methods_of(&native.rust.1);
-    writeln!(code, "/// The Rust worker's methods, likewise.\npub const RUST_METHODS: &str = {rust:?};").unwrap();
+    writeln!(
+        code,
+        "/// The Rust worker's methods, likewise.\npub const RUST_METHODS: &str = {rust:?};"
+    )
+    .unwrap();
     let mut below = files_below("./rust", &["rs"]);
-    below.extend(files_below(".", &["c", "h", "go", "mod", "java", "py", "tsv", "md"]));
-    let named = |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
+    below.extend(files_below(
+        ".",
+        &["c", "h", "go", "mod", "java", "py", "tsv", "md"],
+    ));
+    let named = |path: PathBuf| {
+        (
+            format!(
+                "workers/{}",
+                path.strip_prefix(".").unwrap().to_str().unwrap()
+            ),
+            path.clone(),
+        )
+    };
     let sources: Vec<_> = below.into_iter().map(named).collect();
-    table(&mut code, "SOURCES", "Every source of a worker, by its path in the repository.", "&str", "include_str", &sources);
+    table(
+        &mut code,
+        "SOURCES",
+        "Every source of a worker, by its path in the repository.",
+        "&str",
+        "include_str",
+        &sources,
+    );
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

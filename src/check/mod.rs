@@ -57,20 +57,46 @@ pub struct CheckOptions {
 
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
 pub fn check(
-    experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf], options: CheckOptions,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: &[PathBuf],
+    options: CheckOptions,
 ) -> Result<u8> {
     let suite = || {
         let place = Scratch::new("suite")?;
-        check_in(place.path(), experiments, workers, what, !external.is_empty(), options)
+        check_in(
+            place.path(),
+            experiments,
+            workers,
+            what,
+            !external.is_empty(),
+            options,
+        )
     };
-    if options.system_changes { in_each(suite) } else { suite() }
+    if options.system_changes {
+        in_each(suite)
+    } else {
+        suite()
+    }
 }
 
 fn check_in(
-    place: &Path, experiments: &[Experiment], workers: &[Worker], what: &[String], external: bool, options: CheckOptions,
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: bool,
+    options: CheckOptions,
 ) -> Result<u8> {
-    let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
-    let wish = Wish::new(all_selectors(experiments, workers, &selectors, external)?, ParameterList::Check);
+    let selectors: Vec<Selector> = what
+        .iter()
+        .map(|w| Selector::parse(w))
+        .collect::<Result<_>>()?;
+    let wish = Wish::new(
+        all_selectors(experiments, workers, &selectors, external)?,
+        ParameterList::Check,
+    );
     let signals = Signals::watch()?;
     let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
     let mut notes = Vec::new();
@@ -80,15 +106,35 @@ fn check_in(
             continue;
         }
         for (name, wrong) in refusals::check(worker)? {
-            findings.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
+            findings
+                .entry(format!("{}: {name}", worker.name))
+                .or_default()
+                .wrong = Some(wrong);
         }
     }
-    let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
+    let (state, evidence, folder) = run(
+        &place.join("run"),
+        experiments,
+        workers,
+        &wish,
+        options.system_changes,
+        &signals,
+    )?;
     let mut launched = by_method(&state, &evidence);
-    let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
+    let selectors = launched
+        .iter()
+        .filter(|(_, f)| f.wrong.is_some())
+        .map(|(name, _)| Selector::parse(name));
     let wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Check);
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
-        let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
+        let (state, evidence, _) = run(
+            &place.join("again"),
+            experiments,
+            workers,
+            &wish,
+            options.system_changes,
+            &signals,
+        )?;
         confirm(&mut launched, &by_method(&state, &evidence));
     }
     if let Some(signal) = signals.arrived() {
@@ -97,13 +143,21 @@ fn check_in(
     findings.extend(launched);
     for (index, cause) in disagreements(&state, &evidence) {
         let reason = reason(&Outcome::because(Status::Untrusted, cause));
-        findings.entry(state.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
+        findings
+            .entry(state.cells[index].cell.name())
+            .or_default()
+            .wrong
+            .get_or_insert(reason);
     }
     match trace::check(&place.join("trace"), &state, workers, &signals)? {
         trace::Traced::Missing(reason) => notes.push(format!("system calls: skipped: {reason}")),
         trace::Traced::Wrong(list) => {
             for (cell, reason) in list {
-                findings.entry(cell).or_default().wrong.get_or_insert(reason);
+                findings
+                    .entry(cell)
+                    .or_default()
+                    .wrong
+                    .get_or_insert(reason);
             }
         }
     }
@@ -111,20 +165,35 @@ fn check_in(
         return Ok(exit_code(signal));
     }
     let code = report(&findings, &notes)?;
-    let unbroken = if options.laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
+    let unbroken = if options.laws {
+        laws::check(&state, &folder, &evidence)?.report()
+    } else {
+        0
+    };
     Ok(if unbroken > 0 { 3 } else { code })
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
-fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Selector], external: bool) -> Result<Vec<Selector>> {
+fn all_selectors(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    named: &[Selector],
+    external: bool,
+) -> Result<Vec<Selector>> {
     let mut all = Vec::new();
     for experiment in experiments {
         for worker in workers.iter().filter(|w| !external || w.is_external()) {
-            for method in worker.methods().iter().filter(|m| m.experiment == experiment.name) {
+            for method in worker
+                .methods()
+                .iter()
+                .filter(|m| m.experiment == experiment.name)
+            {
                 let fits = |s: &Selector| {
                     s.experiment == experiment.name
                         && s.method.as_ref().is_none_or(|m| *m == method.name)
-                        && s.worker.as_ref().is_none_or(|w| w.split('+').next() == Some(&worker.name))
+                        && s.worker
+                            .as_ref()
+                            .is_none_or(|w| w.split('+').next() == Some(&worker.name))
                 };
                 let selector = |worker: &str| Selector {
                     experiment: experiment.name.clone(),
@@ -135,8 +204,15 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
                     continue;
                 }
                 if method.two_sided {
-                    let other = named.iter().filter(|s| fits(s)).find_map(|s| s.worker.clone());
-                    all.push(selector(&other.filter(|w| w.contains('+')).unwrap_or_else(|| format!("{0}+{0}", worker.name))));
+                    let other = named
+                        .iter()
+                        .filter(|s| fits(s))
+                        .find_map(|s| s.worker.clone());
+                    all.push(selector(
+                        &other
+                            .filter(|w| w.contains('+'))
+                            .unwrap_or_else(|| format!("{0}+{0}", worker.name)),
+                    ));
                 } else {
                     all.push(selector(&worker.name));
                 }
@@ -144,23 +220,38 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
         }
     }
     let stands = |s: &Selector| {
-        let same = |a: &Selector| a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method);
+        let same = |a: &Selector| {
+            a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method)
+        };
         all.iter().any(same)
     };
     for selector in named.iter().filter(|s| !stands(s)) {
         // A name that stands for nothing gets the same answer as everywhere else.
-        select::cells(experiments, workers, &Wish::new(vec![selector.clone()], ParameterList::Check))?;
+        select::cells(
+            experiments,
+            workers,
+            &Wish::new(vec![selector.clone()], ParameterList::Check),
+        )?;
     }
     Ok(all)
 }
 
 /// One launch of every unit with fixed rounds.
 fn run(
-    place: &Path, experiments: &[Experiment], workers: &[Worker], wish: &Wish, allow_system_changes: bool, signals: &Signals,
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+    allow_system_changes: bool,
+    signals: &Signals,
 ) -> Result<(State, Evidence, RunFolder)> {
     let folder = RunFolder::create(place)?;
     let name = format!("check-{}", std::process::id());
-    let terms = Terms { launches: (1, 1), allow_system_changes, ..Terms::usual(name, SEED, 3600.0, (0.5, 0.5)) };
+    let terms = Terms {
+        launches: (1, 1),
+        allow_system_changes,
+        ..Terms::usual(name, SEED, 3600.0, (0.5, 0.5))
+    };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
@@ -174,16 +265,26 @@ fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResul
         let entry = results.entry(planned.cell.name()).or_default();
         entry.cells += 1;
         let parameters = parameter_words(&planned.cell.parameters, None);
-        let mine = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some());
+        let mine = evidence
+            .cells
+            .get(&index)
+            .filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some());
         let wrong = match (&planned.outcome, mine) {
             (Some(outcome), _) if outcome.status == Status::Skipped => {
                 entry.skipped_cells += 1;
                 entry.skipped.get_or_insert_with(|| reason(outcome));
                 None
             }
-            (Some(outcome), _) => Some(format!("{}: {} ({parameters})", outcome.status.word(), reason(outcome))),
+            (Some(outcome), _) => Some(format!(
+                "{}: {} ({parameters})",
+                outcome.status.word(),
+                reason(outcome)
+            )),
             (None, None) => Some(format!("no samples came ({parameters})")),
-            (None, Some(mine)) => mine.checks.exact_outcome().map(|outcome| format!("{} ({parameters})", reason(&outcome))),
+            (None, Some(mine)) => mine
+                .checks
+                .exact_outcome()
+                .map(|outcome| format!("{} ({parameters})", reason(&outcome))),
         };
         entry.wrong = entry.wrong.take().or(wrong);
     }
@@ -214,8 +315,12 @@ fn report(findings: &BTreeMap<String, MethodResult>, notes: &[String]) -> Result
             (None, reason) => {
                 passed += 1;
                 let measured = finding.cells - finding.skipped_cells;
-                let rest = reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", finding.skipped_cells));
-                let once = finding.once.as_ref().map_or_else(String::new, |r| format!(", rejected in one run of two: {r}"));
+                let rest = reason.as_ref().map_or_else(String::new, |r| {
+                    format!(", {} skipped: {r}", finding.skipped_cells)
+                });
+                let once = finding.once.as_ref().map_or_else(String::new, |r| {
+                    format!(", rejected in one run of two: {r}")
+                });
                 say!("ok       {name} ({measured} cells{rest}{once})");
             }
         }
@@ -232,17 +337,26 @@ const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// That of one smaller size; kernels before 6.8 have none.
 const SMALLER: &str = "/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled";
 /// All that the machine's can be, and what a smaller size may be besides.
-const MODES: [(&str, Option<&str>); 5] =
-    [("always", None), ("madvise", None), ("never", None), ("madvise", Some("always")), ("always", Some("madvise"))];
+const MODES: [(&str, Option<&str>); 5] = [
+    ("always", None),
+    ("madvise", None),
+    ("never", None),
+    ("madvise", Some("always")),
+    ("always", Some("madvise")),
+];
 
 /// Beyond it lie the exit codes of a suite that a signal ended.
 const SIGNALLED: u8 = 128;
 
 /// Value of a setting, which the guard puts back.
 fn kept(setting: &str, guard: &mut Guard) -> Result<()> {
-    let old = kernel::read(setting).with_context(|| format!("{setting}: this kernel has no such setting"))?;
+    let old = kernel::read(setting)
+        .with_context(|| format!("{setting}: this kernel has no such setting"))?;
     let old = chosen(&old).with_context(|| format!("{setting} says {old:?}"))?;
-    guard.undo(Undo::Restore { setting: Path::new(setting), text: old })
+    guard.undo(Undo::Restore {
+        setting: Path::new(setting),
+        text: old,
+    })
 }
 
 fn set(setting: &str, word: &str) -> Result<()> {
@@ -278,7 +392,10 @@ fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
 }
 
 fn chosen(text: &str) -> Option<&str> {
-    text.split_once('[')?.1.split_once(']').map(|(word, _)| word)
+    text.split_once('[')?
+        .1
+        .split_once(']')
+        .map(|(word, _)| word)
 }
 
 #[cfg(test)]

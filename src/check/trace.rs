@@ -19,8 +19,17 @@ pub(super) enum Traced {
 }
 
 /// Traces one cell of each method: the first that could run.
-pub(super) fn check(place: &Path, state: &State, workers: &[Worker], signals: &Signals) -> Result<Traced> {
-    if std::process::Command::new("strace").arg("-V").output().is_err() {
+pub(super) fn check(
+    place: &Path,
+    state: &State,
+    workers: &[Worker],
+    signals: &Signals,
+) -> Result<Traced> {
+    if std::process::Command::new("strace")
+        .arg("-V")
+        .output()
+        .is_err()
+    {
         return Ok(Traced::Missing("strace is not installed".to_owned()));
     }
     Folder::make(place)?;
@@ -28,13 +37,20 @@ pub(super) fn check(place: &Path, state: &State, workers: &[Worker], signals: &S
     let mut wrong = Vec::new();
     for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
         let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
-        let Some(told) = captures::kept(&state.plan, &planned.cell) else { continue };
-        if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
+        let Some(told) = captures::kept(&state.plan, &planned.cell) else {
+            continue;
+        };
+        if single("threads")
+            && single("processes")
+            && seen.insert(planned.cell.name())
+            && signals.arrived().is_none()
+        {
             let method = &planned.method;
             match trace_cell(place, state, &told, method, workers, signals)? {
                 Err(reason) => return Ok(Traced::Missing(reason)),
                 Ok(None) => {}
-                Ok(Some(calls)) => wrong.extend(compare(method, &calls).map(|reason| (planned.cell.name(), reason))),
+                Ok(Some(calls)) => wrong
+                    .extend(compare(method, &calls).map(|reason| (planned.cell.name(), reason))),
             }
         }
     }
@@ -45,9 +61,18 @@ type Calls = BTreeMap<String, BTreeSet<String>>;
 
 /// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
 fn trace_cell(
-    place: &Path, state: &State, cell: &Cell, method: &Method, workers: &[Worker], signals: &Signals,
+    place: &Path,
+    state: &State,
+    cell: &Cell,
+    method: &Method,
+    workers: &[Worker],
+    signals: &Signals,
 ) -> Result<Result<Option<Calls>, String>> {
-    let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
+    let roles: Vec<Option<char>> = if method.two_sided {
+        vec![Some('a'), Some('b')]
+    } else {
+        vec![None]
+    };
     let names: Vec<&str> = cell.sides().collect();
     let directory = place.to_string_lossy().into_owned();
     let rendezvous = place.join("meet").to_string_lossy().into_owned();
@@ -66,31 +91,58 @@ fn trace_cell(
         };
         let request = place.join(format!("{i}.request"));
         // What a method does first in a fresh process it may not do again.
-        let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh { &[] } else { &[vec![0]] };
+        let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh {
+            &[]
+        } else {
+            &[vec![0]]
+        };
         let text = transcript::request(&keys, &[cell], warmup, &[vec![0]]);
         Folder::open(place)?.write(format!("{i}.request"), text.as_bytes())?;
         let trace = place.join(format!("{i}.trace"));
-        let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
+        let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"]
+            .map(OsString::from)
+            .into();
         command.push(trace.clone().into());
         let worker = worker::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
-        command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
-        files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
+        command.extend(
+            worker
+                .start()
+                .map_err(|r| anyhow::anyhow!("{r}"))?
+                .command
+                .clone(),
+        );
+        files.push((
+            request,
+            trace,
+            command,
+            place.join(format!("{i}.transcript")),
+            place.join(format!("{i}.messages")),
+        ));
     }
     let options = worker::process_options(method)?;
-    let sides = files.iter().map(|(request, _, command, transcript, messages)| Side {
-        options: options.clone(),
-        ..Side::new(command, [request, transcript, messages])
-    });
+    let sides = files
+        .iter()
+        .map(|(request, _, command, transcript, messages)| Side {
+            options: options.clone(),
+            ..Side::new(command, [request, transcript, messages])
+        });
     let sides: Vec<Side> = sides.collect();
     let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
         let messages = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();
         let first = messages.lines().next().unwrap_or("it ended early");
-        return Ok(Err(format!("strace could not trace {}: {first}", cell.name())));
+        return Ok(Err(format!(
+            "strace could not trace {}: {first}",
+            cell.name()
+        )));
     }
     // What a run is given, such as a pool of huge pages, is taken back by now.
     let is_skip = |line: &str| line.starts_with("skip\t");
-    if method.needs.is_some() && files::read_input_text(&files[0].3, MOST_BYTES)?.lines().any(is_skip) {
+    if method.needs.is_some()
+        && files::read_input_text(&files[0].3, MOST_BYTES)?
+            .lines()
+            .any(is_skip)
+    {
         return Ok(Ok(None));
     }
     let mut calls = Calls::new();
@@ -116,7 +168,9 @@ fn parse(text: &str) -> Calls {
     let mut calls = Calls::new();
     let mut open: BTreeMap<&str, String> = BTreeMap::new();
     for line in text.lines() {
-        let Some((pid, rest)) = line.trim_start().split_once(' ') else { continue };
+        let Some((pid, rest)) = line.trim_start().split_once(' ') else {
+            continue;
+        };
         let rest = rest.trim_start();
         if let Some(mark) = mark_of(rest) {
             match mark.split_once(' ') {
@@ -131,7 +185,10 @@ fn parse(text: &str) -> Calls {
             }
             continue;
         }
-        let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let name: String = rest
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
         // A line such as "<... read resumed>" continues a call that was counted where it began.
         if name.is_empty() {
             continue;
@@ -139,7 +196,10 @@ fn parse(text: &str) -> Calls {
         match open.get(pid) {
             Some(phase) => _ = calls.entry(phase.clone()).or_default().insert(name),
             None => open.values().for_each(|phase| {
-                calls.entry(phase.clone()).or_default().insert(format!("{name}+"));
+                calls
+                    .entry(phase.clone())
+                    .or_default()
+                    .insert(format!("{name}+"));
             }),
         }
     }
@@ -156,17 +216,31 @@ fn compare(method: &Method, calls: &Calls) -> Option<String> {
         let nothing = BTreeSet::new();
         let seen = calls.get(phase).unwrap_or(&nothing);
         let declared = method.calls.get(phase).cloned().unwrap_or_default();
-        let names: BTreeSet<&str> = declared.iter().map(|c| c.trim_end_matches(['?', '+'])).collect();
+        let names: BTreeSet<&str> = declared
+            .iter()
+            .map(|c| c.trim_end_matches(['?', '+']))
+            .collect();
         let is_own = |c: &&String| !c.ends_with('+') && *c != FROM_A_HANDLER;
-        if let Some(extra) = seen.iter().filter(is_own).find(|c| !names.contains(c.as_str())) {
-            return Some(format!("phase {phase} makes the system call {extra}, which the method does not declare"));
+        if let Some(extra) = seen
+            .iter()
+            .filter(is_own)
+            .find(|c| !names.contains(c.as_str()))
+        {
+            return Some(format!(
+                "phase {phase} makes the system call {extra}, which the method does not declare"
+            ));
         }
-        if let Some(missing) = declared.iter().find(|c| !c.ends_with('?') && !seen.contains(c.as_str())) {
+        if let Some(missing) = declared
+            .iter()
+            .find(|c| !c.ends_with('?') && !seen.contains(c.as_str()))
+        {
             let (call, who) = match missing.strip_suffix('+') {
                 Some(call) => (call, " in a thread of its own"),
                 None => (missing.as_str(), ""),
             };
-            return Some(format!("phase {phase} does not make the system call {call}{who} that the method declares"));
+            return Some(format!(
+                "phase {phase} does not make the system call {call}{who} that the method declares"
+            ));
         }
         if !calls.contains_key(phase) {
             return Some(format!("phase {phase} set no marks"));

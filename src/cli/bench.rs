@@ -1,6 +1,9 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
-use super::{Cli, Laboratory, claims, named, output, output::write, print, print_json, run, run::RunArgs, runs_folder, tags};
+use super::{
+    Cli, Laboratory, claims, named, output, output::write, print, print_json, run, run::RunArgs,
+    runs_folder, tags,
+};
 use crate::worker::{self, Worker, carried, functions};
 use crate::{plan::catalog, run::guard::Scratch};
 use anyhow::{Context, Result, bail};
@@ -23,7 +26,10 @@ const STOPPED: u8 = 128;
 pub(super) struct BenchArgs {
     /// A C file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
     /// @pagewise.bench, or a program that speaks the workers' protocol, such as a target of cargo bench.
-    #[arg(value_name = "FILE.c|LIB.so:F|FILE.py|PROGRAM", required_unless_present = "header")]
+    #[arg(
+        value_name = "FILE.c|LIB.so:F|FILE.py|PROGRAM",
+        required_unless_present = "header"
+    )]
     file: Option<String>,
     /// Write a commented file to start from, and measure nothing.
     #[arg(long)]
@@ -39,7 +45,12 @@ pub(super) struct BenchArgs {
     save_baseline: Option<String>,
     /// Measure a saved baseline in turn with these functions. Exit with 2 where a count is larger (counts: faults, calls,
     /// bytes, allocations) or a time is longer by a SHARE, and with 3 where that is undecided. May be repeated.
-    #[arg(long, value_name = "counts|SHARE", value_delimiter = ',', conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_name = "counts|SHARE",
+        value_delimiter = ',',
+        conflicts_with = "resume"
+    )]
     gate: Vec<String>,
     /// The saved baseline, by name or run.
     #[arg(long, value_name = "NAME", default_value = "main", requires = "gate")]
@@ -63,26 +74,54 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     let scratch = Scratch::new("bench")?;
     let folder = Folder::open(scratch.path())?;
     let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
-    let peer = with.as_ref().map(|with| laboratory.peer(with)).transpose()?;
-    let baseline = terms.as_ref().map(|_| laboratory.baseline(&arguments.against, &folder)).transpose()?;
+    let peer = with
+        .as_ref()
+        .map(|with| laboratory.peer(with))
+        .transpose()?;
+    let baseline = terms
+        .as_ref()
+        .map(|_| laboratory.baseline(&arguments.against, &folder))
+        .transpose()?;
     let mut built = functions::build(file, peer, &folder, &laboratory.workers)?;
-    let functions: Vec<String> = built.worker.methods().iter().map(|method| method.name.clone()).collect();
+    let functions: Vec<String> = built
+        .worker
+        .methods()
+        .iter()
+        .map(|method| method.name.clone())
+        .collect();
     let mut run = arguments.run.clone();
     run.kind = Kind::Bench;
-    let experiment = built.experiment.as_ref().map_or_else(|| peer.map_or("", |p| &p.experiment.name), |e| &e.name);
+    let experiment = built
+        .experiment
+        .as_ref()
+        .map_or_else(|| peer.map_or("", |p| &p.experiment.name), |e| &e.name);
     let functions = run.within(experiment, functions);
     if let Some(peer) = peer {
-        let worker = with.as_ref().and_then(|with| with.worker.as_deref()).unwrap_or(PEER_WORKER);
+        let worker = with
+            .as_ref()
+            .and_then(|with| with.worker.as_deref())
+            .unwrap_or(PEER_WORKER);
         run.against(&peer.experiment.name, &peer.method.name, worker);
     }
     if let Some(baseline) = &baseline {
-        let has = |name: &&String| baseline.method(experiment, name).is_some_and(|m| m.role == Role::Method);
-        functions.iter().filter(has).for_each(|name| run.against(experiment, name, &baseline.name));
+        let has = |name: &&String| {
+            baseline
+                .method(experiment, name)
+                .is_some_and(|m| m.role == Role::Method)
+        };
+        functions
+            .iter()
+            .filter(has)
+            .for_each(|name| run.against(experiment, name, &baseline.name));
         run.silent = arguments.markdown || run.json;
     }
     if let Some(terms) = &terms {
         let [time_s, counts_s] = GATE_BUDGETS_S;
-        run.budget.get_or_insert(if terms.slower.is_some() { time_s } else { counts_s });
+        run.budget.get_or_insert(if terms.slower.is_some() {
+            time_s
+        } else {
+            counts_s
+        });
         run.silent |= terms.slower.is_none();
     }
     laboratory.workers.extend(baseline);
@@ -94,7 +133,10 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     }
     let session = run::begun(&laboratory, &run)?;
     files.keep_source(session.folder.path())?;
-    let completed = claims::Completed { laboratory: &laboratory, arguments: &run };
+    let completed = claims::Completed {
+        laboratory: &laboratory,
+        arguments: &run,
+    };
     let code = run::measure(&laboratory, &run, &session, &completed)?;
     if let Some(name) = arguments.save_baseline.as_ref().filter(|_| code == 0) {
         files.keep(session.folder.path())?;
@@ -108,12 +150,16 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
 
 impl BenchArgs {
     fn terms(&self) -> Result<Option<GateTerms>> {
-        let mut terms = GateTerms { margin: self.run.margin, ..GateTerms::default() };
+        let mut terms = GateTerms {
+            margin: self.run.margin,
+            ..GateTerms::default()
+        };
         for word in &self.gate {
             if word == COUNTS {
                 terms.counts = true;
             } else {
-                let share = sizes::parse_share(word).context("--gate takes counts, or a share of time such as 3%")?;
+                let share = sizes::parse_share(word)
+                    .context("--gate takes counts, or a share of time such as 3%")?;
                 terms.slower = Some(share);
             }
         }
@@ -142,9 +188,17 @@ impl Laboratory {
         let worker = worker::find(&self.workers, with.worker.as_deref().unwrap_or(PEER_WORKER))?;
         let name = with.method.as_ref().unwrap_or(&experiment.baseline);
         let method = worker.method(&experiment.name, name);
-        let method = method.with_context(|| format!("{} has no method \"{name}\" in {}", worker.name, experiment.name))?;
+        let method = method.with_context(|| {
+            format!(
+                "{} has no method \"{name}\" in {}",
+                worker.name, experiment.name
+            )
+        })?;
         if method.two_sided {
-            bail!("{}/{name} has two sides, and a function of yours has one", experiment.name);
+            bail!(
+                "{}/{name} has two sides, and a function of yours has one",
+                experiment.name
+            );
         }
         Ok(functions::Peer { experiment, method })
     }
@@ -157,10 +211,14 @@ impl Laboratory {
         }
         let named = named::folder(name);
         let last = || {
-            let kept = named::named(&format!("tag:{name}"))?.into_iter().rfind(|run| functions::is_kept(Path::new(run)));
+            let kept = named::named(&format!("tag:{name}"))?
+                .into_iter()
+                .rfind(|run| functions::is_kept(Path::new(run)));
             kept.with_context(|| format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one"))
         };
-        let run = named.or_else(|_| RunFolder::open(&last()?, &runs_folder()))?.mine()?;
+        let run = named
+            .or_else(|_| RunFolder::open(&last()?, &runs_folder()))?
+            .mine()?;
         functions::kept(run.path(), worker, scratch, &self.workers)
             .with_context(|| format!("the baseline {name} cannot be measured here"))
     }
@@ -170,13 +228,23 @@ impl Laboratory {
 /// Errors: it cannot be read.
 pub(super) fn source(what: &str) -> Result<Option<String>> {
     let run = || Some(named::folder(what).ok()?.mine().ok()?.path().to_owned());
-    let Some(place) = Some(what.into()).filter(|path: &PathBuf| path.is_file()).or_else(run) else { return Ok(None) };
-    Ok(functions::source(&place)?.and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
+    let Some(place) = Some(what.into())
+        .filter(|path: &PathBuf| path.is_file())
+        .or_else(run)
+    else {
+        return Ok(None);
+    };
+    Ok(functions::source(&place)?
+        .and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
 }
 
 /// Name of a baseline's worker: a run that is given by its path is called by its last part.
 fn called(baseline: &str) -> &str {
-    baseline.trim_end_matches('/').rsplit('/').next().unwrap_or(baseline)
+    baseline
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(baseline)
 }
 
 /// Writes the file to start from; one that is there stays.
@@ -187,5 +255,7 @@ fn start(file: &str, force: bool) -> Result<u8> {
     }
     let text = carried::source(functions::START).unwrap_or_default();
     write(path, force, |out| Ok(out.write_all(text.as_bytes())?))?;
-    print(&format!("{file} is written; measure it with: pagewise bench {file}\n"))
+    print(&format!(
+        "{file} is written; measure it with: pagewise bench {file}\n"
+    ))
 }

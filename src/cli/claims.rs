@@ -1,6 +1,9 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use super::{Laboratory, SelectArgs, new_folder, output, print, print_document, print_json, reported, run, start::Start};
+use super::{
+    Laboratory, SelectArgs, new_folder, output, print, print_document, print_json, reported, run,
+    start::Start,
+};
 use crate::plan::{Choice, Terms, Wish, claims};
 use crate::run::{Questions, Session, signals};
 use crate::{machine, plan, plan::claims::Resolved};
@@ -10,7 +13,9 @@ use judge::{Circumstances, evidence::Evidence};
 use record::claim::{Answers, Claim, ResolvedClaim};
 use record::folder::{ANSWERS, ASKED, Damaged, OLD_CLAIMS, RunFolder};
 use record::plan::{LAUNCHES, MOST_LAUNCHES};
-use record::{cell::Cell, experiment::ParameterList, kind::Kind, sizes, state::State, summary::Summary};
+use record::{
+    cell::Cell, experiment::ParameterList, kind::Kind, sizes, state::State, summary::Summary,
+};
 use schedule::{LONGER, Undecided};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, path::PathBuf};
@@ -25,7 +30,11 @@ struct Claimed {
 
 impl Claimed {
     fn read(folder: &RunFolder) -> Result<Claimed> {
-        folder.read_sealed(if folder.has(OLD_CLAIMS) { OLD_CLAIMS } else { ASKED })
+        folder.read_sealed(if folder.has(OLD_CLAIMS) {
+            OLD_CLAIMS
+        } else {
+            ASKED
+        })
     }
 }
 
@@ -36,8 +45,12 @@ struct OpenClaims {
 
 impl Questions for OpenClaims {
     fn comparisons(&self) -> Vec<(Vec<Cell>, bool)> {
-        let jobs = self.claims.iter().flat_map(|claims| claims.jobs.iter().enumerate());
-        jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0)).collect()
+        let jobs = self
+            .claims
+            .iter()
+            .flat_map(|claims| claims.jobs.iter().enumerate());
+        jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0))
+            .collect()
     }
 
     fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>> {
@@ -64,10 +77,18 @@ impl run::Answering for Completed<'_> {
         if folder.kind()? != Kind::Claims {
             return Ok(None);
         }
-        Ok(Some(Box::new(OpenClaims { claims: Claimed::read(folder)?.claims, margin })))
+        Ok(Some(Box::new(OpenClaims {
+            claims: Claimed::read(folder)?.claims,
+            margin,
+        })))
     }
 
-    fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>> {
+    fn answered(
+        &self,
+        summary: &Summary,
+        stopped_by: Option<i32>,
+        folder: &RunFolder,
+    ) -> Result<Option<u8>> {
         if folder.kind()? != Kind::Claims {
             return Ok(None);
         }
@@ -75,9 +96,17 @@ impl run::Answering for Completed<'_> {
         let mut kept = super::kept::summaries(self.laboratory, &experiments(&claims));
         kept.retain(|kept_run| kept_run.run != summary.run);
         let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
-        let answers = judge::claims::report(&claims, &summaries, summary.settings.margin, Some(summary.run.clone()));
+        let answers = judge::claims::report(
+            &claims,
+            &summaries,
+            summary.settings.margin,
+            Some(summary.run.clone()),
+        );
         keep(folder, &answers)?;
-        self.arguments.shown.page.write(|| output::of_claims(&answers))?;
+        self.arguments
+            .shown
+            .page
+            .write(|| output::of_claims(&answers))?;
         show(&answers, self.arguments.json, false, Some(folder))?;
         Ok(Some(exit_code(&answers, stopped_by, self.arguments.strict)))
     }
@@ -135,7 +164,10 @@ pub(super) struct ClaimsArgs {
 }
 
 /// The laboratory is opened only to measure: to list its methods every worker is started once.
-pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &ClaimsArgs) -> Result<u8> {
+pub(super) fn claims(
+    laboratory: impl FnOnce() -> Result<Laboratory>,
+    arguments: &ClaimsArgs,
+) -> Result<u8> {
     if let [first, second] = &arguments.compare[..] {
         arguments.page.check()?;
         return compare(first, second, arguments);
@@ -143,7 +175,15 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     let read = |path: &PathBuf| Claim::parse(&path.display().to_string(), &plan::text_of(path)?);
     let user_claims: Vec<Claim> = arguments.file.iter().map(read).collect::<Result<_>>()?;
     let listing = arguments.what.first().is_some_and(|word| word == "list");
-    let chosen = selected(arguments, &user_claims, if listing { &arguments.what[1..] } else { &arguments.what })?;
+    let chosen = selected(
+        arguments,
+        &user_claims,
+        if listing {
+            &arguments.what[1..]
+        } else {
+            &arguments.what
+        },
+    )?;
     if listing && arguments.json {
         print_json(&chosen)
     } else if listing {
@@ -155,39 +195,88 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     }
 }
 
-fn selected<'a>(arguments: &ClaimsArgs, user_claims: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
+fn selected<'a>(
+    arguments: &ClaimsArgs,
+    user_claims: &'a [Claim],
+    ids: &[String],
+) -> Result<Vec<&'a Claim>> {
     let all = claims::all()?;
     if !ids.is_empty() {
         let mut claims = claims::find(all, ids)?;
         claims.extend(user_claims);
         return Ok(claims);
     }
-    let about = |claim: &&Claim| arguments.about.is_empty() || arguments.about.iter().any(|word| claim.is_about(word));
+    let about = |claim: &&Claim| {
+        arguments.about.is_empty() || arguments.about.iter().any(|word| claim.is_about(word))
+    };
     let table = |claim: &&Claim| {
         let wanted = arguments.table.as_deref();
-        wanted.is_none_or(|id| claim.table.as_deref().is_some_and(|user_claims| user_claims.eq_ignore_ascii_case(id)))
+        wanted.is_none_or(|id| {
+            claim
+                .table
+                .as_deref()
+                .is_some_and(|user_claims| user_claims.eq_ignore_ascii_case(id))
+        })
     };
     let narrowed = !arguments.about.is_empty() || arguments.table.is_some();
-    let carried = all.iter().filter(|_| user_claims.is_empty() || narrowed).filter(about).filter(table);
+    let carried = all
+        .iter()
+        .filter(|_| user_claims.is_empty() || narrowed)
+        .filter(about)
+        .filter(table);
     let claims: Vec<&Claim> = carried.chain(user_claims).collect();
     if claims.is_empty() {
-        let topics: BTreeSet<&str> = all.iter().flat_map(|c| &c.about).map(String::as_str).collect();
-        bail!("no claim is about that; there are claims about {}", Vec::from_iter(topics).join(", "));
+        let topics: BTreeSet<&str> = all
+            .iter()
+            .flat_map(|c| &c.about)
+            .map(String::as_str)
+            .collect();
+        bail!(
+            "no claim is about that; there are claims about {}",
+            Vec::from_iter(topics).join(", ")
+        );
     }
     Ok(claims)
 }
 
 fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) -> Result<u8> {
-    let ClaimsArgs { budget: budget_s, margin, precision, .. } = *arguments;
-    let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
-    let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
-    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.claims)) };
-    let answered =
-        |claim: &ResolvedClaim, job: usize| kept.iter().any(|s| judge::claims::answers_already(claim, job, s, margin));
+    let ClaimsArgs {
+        budget: budget_s,
+        margin,
+        precision,
+        ..
+    } = *arguments;
+    let wish = laboratory.wish(
+        &SelectArgs {
+            what: Vec::new(),
+            set: Vec::new(),
+        },
+        None,
+        ParameterList::Default,
+    )?;
+    let mut resolved =
+        claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
+    let kept = if arguments.fresh {
+        Vec::new()
+    } else {
+        super::kept::summaries(laboratory, &experiments(&resolved.claims))
+    };
+    let answered = |claim: &ResolvedClaim, job: usize| {
+        kept.iter()
+            .any(|s| judge::claims::answers_already(claim, job, s, margin))
+    };
     let seen: Vec<&Summary> = kept.iter().collect();
-    let known = resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
+    let known = resolved
+        .planned
+        .iter()
+        .filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
     resolved.known_s = known.collect();
-    let cells = claims::affordable(&mut resolved.claims, &resolved.known_s, budget_s * LONGER, answered);
+    let cells = claims::affordable(
+        &mut resolved.claims,
+        &resolved.known_s,
+        budget_s * LONGER,
+        answered,
+    );
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
@@ -200,7 +289,8 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
             launches: (LAUNCHES.0, MOST_LAUNCHES),
             ..Terms::usual(start.run_id(), seed, budget_s, (precision, margin))
         };
-        let (summary, stopped_by, folder) = measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
+        let (summary, stopped_by, folder) =
+            measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
         (Some(summary), stopped_by, Some(folder))
     };
     let summaries: Vec<&Summary> = made.iter().chain(&kept).collect();
@@ -218,8 +308,14 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
 }
 
 fn experiments(claims: &[ResolvedClaim]) -> Vec<&str> {
-    let cells = claims.iter().flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
-    Vec::from_iter(cells.map(|cell| cell.experiment.as_str()).collect::<BTreeSet<_>>())
+    let cells = claims
+        .iter()
+        .flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
+    Vec::from_iter(
+        cells
+            .map(|cell| cell.experiment.as_str())
+            .collect::<BTreeSet<_>>(),
+    )
 }
 
 fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
@@ -230,16 +326,29 @@ fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
 
 /// Measures the cells as an ordinary run, with the claims kept beside its plan.
 fn measured(
-    laboratory: &Laboratory, arguments: &ClaimsArgs, resolved: &Resolved, cells: &[record::cell::Cell], wish: &Wish,
+    laboratory: &Laboratory,
+    arguments: &ClaimsArgs,
+    resolved: &Resolved,
+    cells: &[record::cell::Cell],
+    wish: &Wish,
     terms: Terms,
 ) -> Result<(Summary, Option<i32>, RunFolder)> {
     let choice = Choice::Claimed(resolved, cells, wish);
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = new_folder(arguments.out.as_deref(), &plan.run);
-    let open = OpenClaims { claims: resolved.claims.clone(), margin: plan.margin };
+    let open = OpenClaims {
+        claims: resolved.claims.clone(),
+        margin: plan.margin,
+    };
     let session = Session::begin(plan, &path, arguments.page.force)?;
-    let claimed = Claimed { claims: resolved.claims.clone(), answers: None };
-    session.folder.write_sealed(ASKED, &claimed).inspect_err(|_| session.folder.discard())?;
+    let claimed = Claimed {
+        claims: resolved.claims.clone(),
+        answers: None,
+    };
+    session
+        .folder
+        .write_sealed(ASKED, &claimed)
+        .inspect_err(|_| session.folder.discard())?;
     let (summary, stopped_by) = run::made(laboratory, &session, Some(&open))?;
     Ok((summary, stopped_by, session.folder))
 }
@@ -278,7 +387,11 @@ pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answer
     // The seal of the answers covers the launches, whose own seals are looked at first.
     let (ended, launches) = (folder.state()?.ended.is_some(), folder.launches()?);
     if let Some(seen) = launches.damage.into_iter().next() {
-        return Err(Damaged { path: folder.path().to_owned(), seen }.into());
+        return Err(Damaged {
+            path: folder.path().to_owned(),
+            seen,
+        }
+        .into());
     }
     if folder.has(OLD_CLAIMS) {
         Ok(Claimed::read(folder)?.answers)
@@ -288,8 +401,14 @@ pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answer
 }
 
 /// Prints a kept run of claims again; `None` if it has no answers.
-pub(super) fn report_again(folder: &RunFolder, kind: Kind, arguments: &reported::ReportArgs) -> Result<Option<u8>> {
-    let Some(answers) = answers_of(folder, kind)? else { return Ok(None) };
+pub(super) fn report_again(
+    folder: &RunFolder,
+    kind: Kind,
+    arguments: &reported::ReportArgs,
+) -> Result<Option<u8>> {
+    let Some(answers) = answers_of(folder, kind)? else {
+        return Ok(None);
+    };
     arguments.shown.page.write(|| output::of_claims(&answers))?;
     show(&answers, arguments.json, false, Some(folder))?;
     Ok(Some(exit_code(&answers, None, false)))
@@ -299,12 +418,22 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     let open = |name: &str| -> Result<Answers> {
         let folder = super::named::folder(name)?.mine()?;
         let kind = folder.kind()?;
-        let lack = if kind == Kind::Claims { "was interrupted before its answers" } else { "is not a run of claims" };
+        let lack = if kind == Kind::Claims {
+            "was interrupted before its answers"
+        } else {
+            "is not a run of claims"
+        };
         answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))
     };
     let changes = judge::claims::changes(&open(first)?, &open(second)?);
     let again = format!("pagewise claims --compare {first} {second}");
     let document = report::view::changes(&changes, [first, second], &again);
-    arguments.page.write(|| report::html::page(&document, report::html::rounded(&changes)))?;
-    if arguments.json { print_json(&changes) } else { print_document(&document) }
+    arguments
+        .page
+        .write(|| report::html::page(&document, report::html::rounded(&changes)))?;
+    if arguments.json {
+        print_json(&changes)
+    } else {
+        print_document(&document)
+    }
 }

@@ -1,7 +1,10 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
 use super::output::{may_write, print_folded, write};
-use super::{new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder, start::Start};
+use super::{
+    new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder,
+    start::Start,
+};
 use crate::machine::{self, memory};
 use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
 use crate::run::{Session, signals};
@@ -9,8 +12,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, ArmStatus, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary,
-    TrialSummary,
+    Amount, Arm, ArmRole, ArmStatus, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary,
+    KeptCommand, Pages, ProfileSummary, TrialSummary,
 };
 use record::folder::{RunFolder, SUMMARY, peek};
 use record::{kind::Kind, outcome::Status, sizes};
@@ -35,8 +38,9 @@ const MOST_INPUT: u64 = 4 << 30;
 /// Limit of a library that is copied, in bytes.
 const MOST_LIBRARY: u64 = 16 << 20;
 /// Options of a command that a process which runs already has no use for.
-const NOT_OF_A_PROCESS: [&str; 9] =
-    ["budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command"];
+const NOT_OF_A_PROCESS: [&str; 9] = [
+    "budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command",
+];
 /// Windows of a process that runs already, besides the first.
 const WINDOWS: usize = 8;
 const PROFILE_BUDGET_S: f64 = 20.0;
@@ -164,9 +168,13 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
             if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, summary) {
                 emit(folder, summary)?;
             }
-            let Some(path) = &arguments.export_hyperfine else { return Ok(()) };
+            let Some(path) = &arguments.export_hyperfine else {
+                return Ok(());
+            };
             let file = report::command::hyperfine(kept);
-            write(path, common.force, |out| Ok(out.write_all(pretty_json(&file)?.as_bytes())?))
+            write(path, common.force, |out| {
+                Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
+            })
         },
     )
 }
@@ -175,13 +183,20 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
 fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
     let place = std::path::absolute(path)?;
     let Some(policy) = report::command::policy(summary, &place) else {
-        remark!("Nothing is written to {}: no setting is shown to save CPU time", path.display());
+        remark!(
+            "Nothing is written to {}: no setting is shown to save CPU time",
+            path.display()
+        );
         return Ok(());
     };
     let (folder, _) = Folder::fresh(path)?;
     for (name, text) in &policy.files {
         let is_program = name.ends_with(".sh");
-        if is_program { folder.write_program(name, text.as_bytes())? } else { folder.write(name, text.as_bytes())? }
+        if is_program {
+            folder.write_program(name, text.as_bytes())?
+        } else {
+            folder.write(name, text.as_bytes())?
+        }
     }
     if let Some((library, name)) = &policy.preload {
         folder.write(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
@@ -198,7 +213,11 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
         }
         Ok(())
     };
-    let code = study(&arguments.common, || profile_plan(arguments), note_promising)?;
+    let code = study(
+        &arguments.common,
+        || profile_plan(arguments),
+        note_promising,
+    )?;
     if code != 0 || promising.is_empty() {
         return Ok(code);
     }
@@ -209,7 +228,10 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
         budget: arguments.budget,
         pairs: arguments.blocks,
         warmup: 1,
-        common: CommandArgs { out: None, ..arguments.common.clone() },
+        common: CommandArgs {
+            out: None,
+            ..arguments.common.clone()
+        },
         ..TryArgs::default()
     })
 }
@@ -218,13 +240,30 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
 /// where that is the C library's, the first other one here.
 fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
     let mut names = vec!["thp".to_owned()];
-    names.extend(summary.worth_a_try().map(|c| c.setting.clone()).find(|name| name != "thp"));
+    names.extend(
+        summary
+            .worth_a_try()
+            .map(|c| c.setting.clone())
+            .find(|name| name != "thp"),
+    );
     let frames = || summary.stacks.iter().flat_map(|stacks| &stacks.frames);
-    let modules = || frames().map(|frame| frame.module.as_str()).chain([summary.allocator.as_str()]);
-    let of_modules = arms::all()?
-        .into_iter()
-        .filter(|setting| setting.modules.iter().any(|start| modules().any(|module| module.starts_with(start.as_str()))));
-    names.extend(of_modules.map(|setting| setting.name).filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    let modules = || {
+        frames()
+            .map(|frame| frame.module.as_str())
+            .chain([summary.allocator.as_str()])
+    };
+    let of_modules = arms::all()?.into_iter().filter(|setting| {
+        setting
+            .modules
+            .iter()
+            .any(|start| modules().any(|module| module.starts_with(start.as_str())))
+    });
+    names.extend(
+        of_modules
+            .map(|setting| setting.name)
+            .filter(|name| !names.contains(name))
+            .collect::<Vec<_>>(),
+    );
     for allocator in ALLOCATORS.iter().filter(|_| summary.allocator.is_empty()) {
         let arms = arms::arms(command, &arms::of_words(&[(*allocator).to_owned()])?)?;
         if arms.iter().all(|arm| arm.skipped.is_none()) {
@@ -237,7 +276,8 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
 
 /// Makes a study or completes one, keeps its summary and prints it.
 fn study(
-    common: &CommandArgs, plan: impl FnOnce() -> Result<CommandPlan>,
+    common: &CommandArgs,
+    plan: impl FnOnce() -> Result<CommandPlan>,
     export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
 ) -> Result<u8> {
     let mut plan = plan()?;
@@ -246,9 +286,18 @@ fn study(
         Some(name) => super::named::folder(name)?.path().to_owned(),
         None => std::path::absolute(new_folder(common.out.as_deref(), &plan.run))?,
     };
-    plan.input = if is_spooled { Some(path.join(INPUT)) } else { plan.input };
+    plan.input = if is_spooled {
+        Some(path.join(INPUT))
+    } else {
+        plan.input
+    };
     let session = match &common.resume {
-        Some(name) => command::resume(name, super::named::folder(name)?.mine()?, plan, common.force)?,
+        Some(name) => command::resume(
+            name,
+            super::named::folder(name)?.mine()?,
+            plan,
+            common.force,
+        )?,
         None => Session::begin(plan, &path, common.force)?,
     };
     if is_spooled && !session.resumed {
@@ -267,8 +316,15 @@ fn study(
 /// Keeps standard input in the folder of a study.
 fn spool(path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MOST_INPUT).read_to_end(&mut bytes).context("--input -")?;
-    ensure!((bytes.len() as u64) < MOST_INPUT, "--input - takes less than 4 GiB; name a file");
+    std::io::stdin()
+        .lock()
+        .take(MOST_INPUT)
+        .read_to_end(&mut bytes)
+        .context("--input -")?;
+    ensure!(
+        (bytes.len() as u64) < MOST_INPUT,
+        "--input - takes less than 4 GiB; name a file"
+    );
     Ok(Folder::open(path)?.write(INPUT, &bytes)?)
 }
 
@@ -281,7 +337,10 @@ fn not_measured(summary: &CommandSummary) -> u8 {
 }
 
 fn page_of(summary: &CommandSummary) -> String {
-    report::html::page(&report::command::document(summary), report::html::rounded(summary))
+    report::html::page(
+        &report::command::document(summary),
+        report::html::rounded(summary),
+    )
 }
 
 fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> {
@@ -293,7 +352,11 @@ fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> 
 }
 
 /// Prints a kept study again, and writes its page if one is requested.
-pub(super) fn report_command(kept: &KeptCommand, json: bool, page: Option<&PageArgs>) -> Result<u8> {
+pub(super) fn report_command(
+    kept: &KeptCommand,
+    json: bool,
+    page: Option<&PageArgs>,
+) -> Result<u8> {
     let summary = judge::command::judge(kept);
     page.map_or(Ok(()), |page| page.write(|| page_of(&summary)))?;
     show(&summary, kept, json)?;
@@ -304,8 +367,12 @@ pub(super) fn report_command(kept: &KeptCommand, json: bool, page: Option<&PageA
 fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<CommandPlan> {
     let start = Start::now();
     let seed = common.seed.unwrap_or_else(|| start.seed());
-    let named = common.input.as_deref().filter(|path| *path != Path::new("-"));
-    let stdin = rustix::fs::fstat(std::io::stdin()).map(|about| FileType::from_raw_mode(about.st_mode));
+    let named = common
+        .input
+        .as_deref()
+        .filter(|path| *path != Path::new("-"));
+    let stdin =
+        rustix::fs::fstat(std::io::stdin()).map(|about| FileType::from_raw_mode(about.st_mode));
     if common.input.is_none() && stdin == Ok(FileType::Fifo) {
         remark!("pagewise: what is piped in here is not read; --input - gives it to each run");
     }
@@ -319,7 +386,11 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
         arms,
         directory: std::env::current_dir().context("the current folder")?,
         prepare: common.prepare.clone(),
-        evict: common.evict.iter().map(|path| user_file(path, "--evict")).collect::<Result<_>>()?,
+        evict: common
+            .evict
+            .iter()
+            .map(|path| user_file(path, "--evict"))
+            .collect::<Result<_>>()?,
         input: named.map(|path| user_file(path, "--input")).transpose()?,
         precision: NARROW,
         warmups: 1,
@@ -334,7 +405,8 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
 /// The real path of a file that can be read.
 fn user_file(path: &Path, option: &str) -> Result<PathBuf> {
     files::open_input(path).with_context(|| option.to_owned())?;
-    path.canonicalize().with_context(|| format!("{option} {}", path.display()))
+    path.canonicalize()
+        .with_context(|| format!("{option} {}", path.display()))
 }
 
 fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
@@ -346,11 +418,14 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
         bail!("--pairs 0 leaves nothing to measure");
     }
     if arguments.warmup == 0 {
-        bail!("--warmup must be at least 1: the first run of each is the one that proves what it does");
+        bail!(
+            "--warmup must be at least 1: the first run of each is the one that proves what it does"
+        );
     }
     let arms = arms::arms(&arguments.common.command, &settings)?;
     let mut plan = base_plan(&arguments.common, Kind::Try, arms)?;
-    if let Some((profile, predicted)) = (!settings.is_empty()).then(|| predictions(&plan)).flatten() {
+    if let Some((profile, predicted)) = (!settings.is_empty()).then(|| predictions(&plan)).flatten()
+    {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
     Ok(CommandPlan {
@@ -379,7 +454,9 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
         });
     }
     if common.command.is_empty() {
-        bail!("nothing to profile; write the command behind --, as in pagewise profile -- sort FILE");
+        bail!(
+            "nothing to profile; write the command behind --, as in pagewise profile -- sort FILE"
+        );
     }
     if arguments.blocks == Some(0) {
         bail!("--blocks 0 leaves nothing to measure");
@@ -407,8 +484,15 @@ fn pages() -> Pages {
 
 /// The arm of a process of this user that runs already.
 fn running(pid: i32) -> Result<Arm> {
-    let status = files::kernel::read(format!("/proc/{pid}/status")).with_context(|| format!("there is no process {pid}"))?;
-    let user = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().next()?.parse().ok());
+    let status = files::kernel::read(format!("/proc/{pid}/status"))
+        .with_context(|| format!("there is no process {pid}"))?;
+    let user = status.lines().find_map(|line| {
+        line.strip_prefix("Uid:")?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
+    });
     if user != Some(rustix::process::getuid().as_raw()) {
         bail!("process {pid} belongs to another user");
     }
@@ -417,7 +501,12 @@ fn running(pid: i32) -> Result<Arm> {
     if command.is_empty() {
         bail!("process {pid} is the kernel's own");
     }
-    Ok(arms::plain("as it is", ArmRole::Baseline, &format!("process {pid}: {}", command.join(" ")), command))
+    Ok(arms::plain(
+        "as it is",
+        ArmRole::Baseline,
+        &format!("process {pid}: {}", command.join(" ")),
+        command,
+    ))
 }
 
 /// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.
@@ -427,18 +516,33 @@ fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)>
     let names: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
     names.into_iter().rev().find_map(|name| {
         let other: CommandPlan = peek(&runs_folder().join(&name), "plan.json")?;
-        let same = (&other.arms.first()?.command, &other.directory, &other.input, other.kind)
-            == (&plan.arms[0].command, &plan.directory, &plan.input, Kind::Profile);
+        let same = (
+            &other.arms.first()?.command,
+            &other.directory,
+            &other.input,
+            other.kind,
+        ) == (
+            &plan.arms[0].command,
+            &plan.directory,
+            &plan.input,
+            Kind::Profile,
+        );
         if !same {
             return None;
         }
-        let opened = RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole());
+        let opened =
+            RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole());
         // A profile that cannot be read predicts nothing, which is no reason not to try.
-        let kept: KeptCommand = opened.inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing")).ok()?;
+        let kept: KeptCommand = opened
+            .inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing"))
+            .ok()?;
         if code_of(&kept, 0) != 0 {
             return None;
         }
-        let predicted = judge::command::profile::predictions(&judge::command::profile::judge(&kept.plan, &kept.launches));
+        let predicted = judge::command::profile::predictions(&judge::command::profile::judge(
+            &kept.plan,
+            &kept.launches,
+        ));
         (!predicted.is_empty()).then_some((kept.plan.run, predicted))
     })
 }

@@ -38,9 +38,15 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     let (first, second) = match (&arguments.first[..], &arguments.second[..]) {
         (first, [_, ..]) => (first, &arguments.second[..]),
         ([_, _], []) => arguments.first.split_at(1),
-        (words, []) => bail!("compare takes two runs, or A1 A2 A3 -- B1 B2 B3; here is a side of {}", words.len()),
+        (words, []) => bail!(
+            "compare takes two runs, or A1 A2 A3 -- B1 B2 B3; here is a side of {}",
+            words.len()
+        ),
     };
-    let tail = arguments.gate.as_deref().and_then(|gate| gate.strip_prefix(TAIL));
+    let tail = arguments
+        .gate
+        .as_deref()
+        .and_then(|gate| gate.strip_prefix(TAIL));
     let gate = tail.or(arguments.gate.as_deref());
     let options = CompareOptions {
         margin: sizes::parse_share(&arguments.margin).context("--margin")?,
@@ -49,19 +55,26 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     };
     // Before anything is judged again, which takes its time.
     arguments.output.check()?;
-    let (a, b) = match side(first, tail.is_some()).and_then(|a| Ok((a, side(second, tail.is_some())?))) {
-        // A gate stays undecided by a record that is too damaged to be read.
-        Err(error) if options.gate.is_some() && error.is::<Damaged>() => {
-            remark!("pagewise: {error:#}");
-            return Ok(Gated::Damaged.exit_code());
-        }
-        opened => opened?,
-    };
+    let (a, b) =
+        match side(first, tail.is_some()).and_then(|a| Ok((a, side(second, tail.is_some())?))) {
+            // A gate stays undecided by a record that is too damaged to be read.
+            Err(error) if options.gate.is_some() && error.is::<Damaged>() => {
+                remark!("pagewise: {error:#}");
+                return Ok(Gated::Damaged.exit_code());
+            }
+            opened => opened?,
+        };
     let claims = a[0].answers.is_some() && b[0].answers.is_some();
-    if a.iter().chain(&b).any(|run| run.is_program() != a[0].is_program()) {
+    if a.iter()
+        .chain(&b)
+        .any(|run| run.is_program() != a[0].is_program())
+    {
         bail!("tries and profiles of programs are compared with their like, not with runs");
     }
-    known(&options.expected, &a.iter().chain(&b).flat_map(Run::fields).collect())?;
+    known(
+        &options.expected,
+        &a.iter().chain(&b).flat_map(Run::fields).collect(),
+    )?;
     let compared = compare(&a, &b, &options);
     let document = report::view::compared(&compared, claims, &arguments.again());
     print(&arguments.output.text(&compared, &document)?)?;
@@ -70,9 +83,16 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
 
 /// A sentence where a fact is meant to differ that no run has.
 fn known(expected: &[String], fields: &BTreeSet<&String>) -> Result<()> {
-    let Some(unknown) = unknown_fact(expected, fields) else { return Ok(()) };
-    let first_parts = fields.iter().map(|field| field.split('.').next().unwrap_or(field));
-    let hint = sizes::did_you_mean(unknown, first_parts.chain(fields.iter().map(|field| field.as_str())));
+    let Some(unknown) = unknown_fact(expected, fields) else {
+        return Ok(());
+    };
+    let first_parts = fields
+        .iter()
+        .map(|field| field.split('.').next().unwrap_or(field));
+    let hint = sizes::did_you_mean(
+        unknown,
+        first_parts.chain(fields.iter().map(|field| field.as_str())),
+    );
     bail!("--expect: the runs have no fact \"{unknown}\"{hint}")
 }
 
@@ -83,7 +103,10 @@ impl CompareArgs {
         command.extend((!self.second.is_empty()).then(|| format!("-- {}", self.second.join(" "))));
         command.insert(1, format!("--margin {}", self.margin));
         command.splice(2..2, self.gate.iter().map(|gate| format!("--gate {gate}")));
-        command.splice(2..2, self.expect.iter().map(|field| format!("--expect {field}")));
+        command.splice(
+            2..2,
+            self.expect.iter().map(|field| format!("--expect {field}")),
+        );
         command.join(" ")
     }
 }

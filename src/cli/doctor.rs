@@ -31,9 +31,16 @@ pub(super) struct DoctorArgs {
 pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
-        return if arguments.json { print_json(&seen) } else { print_document(&report::doctor::noise(&seen)) };
+        return if arguments.json {
+            print_json(&seen)
+        } else {
+            print_document(&report::doctor::noise(&seen))
+        };
     }
-    arguments.bundle.as_ref().map_or(Ok(()), |path| output::may_write(path, arguments.force))?;
+    arguments
+        .bundle
+        .as_ref()
+        .map_or(Ok(()), |path| output::may_write(path, arguments.force))?;
     let mut environment = machine::capture(Path::new("/"));
     match machine::look_at_caches(&environment) {
         Ok(ladder) => environment.cpu.ladder = Some(ladder),
@@ -45,32 +52,64 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
     if let Some(path) = &arguments.bundle {
         let text = bundled(&environment)?;
         print(&text)?;
-        output::write(path, arguments.force, |out| Ok(out.write_all(text.as_bytes())?))?;
+        output::write(path, arguments.force, |out| {
+            Ok(out.write_all(text.as_bytes())?)
+        })?;
         return print(&format!("\nThis text is in {}.\n", path.display()));
     }
     let obstacles = report::doctor::obstacles(&environment, carried::is_packaged());
-    let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
+    let workers: Vec<(String, String)> = laboratory
+        .workers
+        .iter()
+        .map(|w| (w.name.clone(), w.standing()))
+        .collect();
     if arguments.json {
-        let workers: BTreeMap<&str, &str> = workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+        let workers: BTreeMap<&str, &str> = workers
+            .iter()
+            .map(|(name, words)| (name.as_str(), words.as_str()))
+            .collect();
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
         return print_json(&value);
     }
-    print_document(&report::doctor::document(&environment, &obstacles, &workers))
+    print_document(&report::doctor::document(
+        &environment,
+        &obstacles,
+        &workers,
+    ))
 }
 
 fn bundled(environment: &Environment) -> Result<String> {
     // Names of experiments and workers that a user adds are the user's.
     let workers = worker::all(&[], &[])?;
     let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
-    let has = |worker: &Worker, cell: &CellSummary| worker.method(&cell.experiment, &cell.method).is_some();
-    let is_carried = |cell: &CellSummary| {
-        cell.worker.split('+').all(|side| names.contains(&side)) && workers.iter().any(|worker| has(worker, cell))
+    let has = |worker: &Worker, cell: &CellSummary| {
+        worker.method(&cell.experiment, &cell.method).is_some()
     };
-    let newest = runs::entries(&runs_folder()).pop().and_then(|entry| match open(&entry.run).ok()? {
-        Opened::Run(folder, kind) => Some(Newest { kind, summary: judged(&folder).ok() }),
-        Opened::Command(kept) => Some(Newest { kind: kept.plan.kind, summary: None }),
-    });
+    let is_carried = |cell: &CellSummary| {
+        cell.worker.split('+').all(|side| names.contains(&side))
+            && workers.iter().any(|worker| has(worker, cell))
+    };
+    let newest =
+        runs::entries(&runs_folder())
+            .pop()
+            .and_then(|entry| match open(&entry.run).ok()? {
+                Opened::Run(folder, kind) => Some(Newest {
+                    kind,
+                    summary: judged(&folder).ok(),
+                }),
+                Opened::Command(kept) => Some(Newest {
+                    kind: kept.plan.kind,
+                    summary: None,
+                }),
+            });
     let version = env!("CARGO_PKG_VERSION");
-    let document = bundle::document(version, carried::is_packaged(), environment, &names, newest.as_ref(), is_carried);
+    let document = bundle::document(
+        version,
+        carried::is_packaged(),
+        environment,
+        &names,
+        newest.as_ref(),
+        is_carried,
+    );
     Ok(report::markdown::render(&document))
 }

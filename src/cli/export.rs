@@ -8,7 +8,9 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
 use report::export::{ExportFormat, FORMATS};
-use report::{command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells};
+use report::{
+    command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells,
+};
 use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -31,39 +33,64 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn formats() -> PossibleValuesParser {
-    let stacks = STACK_FORMATS.iter().map(|(name, about, _)| PossibleValue::new(*name).help(*about));
-    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)).chain(stacks))
+    let stacks = STACK_FORMATS
+        .iter()
+        .map(|(name, about, _)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(
+        FORMATS
+            .iter()
+            .map(|f| PossibleValue::new(f.name).help(f.about))
+            .chain(stacks),
+    )
 }
 
 pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
-    arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.force))?;
+    arguments
+        .out
+        .as_ref()
+        .map_or(Ok(()), |path| may_write(path, arguments.force))?;
     let opened = open(&arguments.run)?;
     tell_interrupted(&arguments.run, opened.is_interrupted());
     if let (Some(kind), Some(name)) = (opened.program(), arguments.experiments.first()) {
-        bail!("{} is {kind}, which has no experiment {name:?}", arguments.run);
+        bail!(
+            "{} is {kind}, which has no experiment {name:?}",
+            arguments.run
+        );
     }
     match opened {
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
-            let of_stacks = STACK_FORMATS.iter().find(|(name, ..)| *name == arguments.format);
-            put(arguments, |out| match (arguments.format.as_str(), &summary, of_stacks) {
-                ("hyperfine", CommandSummary::Try(_), _) => {
-                    Ok(out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?)
+            let of_stacks = STACK_FORMATS
+                .iter()
+                .find(|(name, ..)| *name == arguments.format);
+            put(arguments, |out| {
+                match (arguments.format.as_str(), &summary, of_stacks) {
+                    ("hyperfine", CommandSummary::Try(_), _) => Ok(
+                        out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?
+                    ),
+                    (_, CommandSummary::Profile(summary), Some((.., write))) => summary
+                        .stacks
+                        .as_ref()
+                        .map_or(Ok(()), |stacks| write(stacks, out)),
+                    (format, summary, _) => Rows::new(&kept, summary).write(format, out),
                 }
-                (_, CommandSummary::Profile(summary), Some((.., write))) => {
-                    summary.stacks.as_ref().map_or(Ok(()), |stacks| write(stacks, out))
-                }
-                (format, summary, _) => Rows::new(&kept, summary).write(format, out),
             })?;
             Ok(code_of(&kept, 0))
         }
         Opened::Run(folder, _) => {
             let format = FORMATS.iter().find(|f| f.name == arguments.format);
-            let format = format.with_context(|| format!("{} is no profile, which alone has stacks", arguments.run))?;
+            let format = format.with_context(|| {
+                format!("{} is no profile, which alone has stacks", arguments.run)
+            })?;
             let (_, summary) = replay(&folder)?;
             known(&summary, &arguments.experiments)?;
             let taken = ExportedCells::new(&summary, &arguments.experiments);
-            let has_trips = || taken.believed().filter_map(|c| c.summary.latency_ns.as_ref()).any(|l| !l.histogram.is_empty());
+            let has_trips = || {
+                taken
+                    .believed()
+                    .filter_map(|c| c.summary.latency_ns.as_ref())
+                    .any(|l| !l.histogram.is_empty())
+            };
             ensure!(
                 format.name != "hgrm" || has_trips(),
                 "run {} has no times of single operations; pagewise run tail has them",
@@ -79,9 +106,20 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
 
 /// A sentence where the run has no such experiment.
 pub(super) fn known(summary: &Summary, experiments: &[String]) -> Result<()> {
-    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
-    match experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
-        Some(unknown) => bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names())),
+    let names = || {
+        summary
+            .experiments
+            .iter()
+            .map(|e| e.definition.name.as_str())
+    };
+    match experiments
+        .iter()
+        .find(|wanted| names().all(|name| name != *wanted))
+    {
+        Some(unknown) => bail!(
+            "the run has no experiment \"{unknown}\"{}",
+            sizes::did_you_mean(unknown, names())
+        ),
         None => Ok(()),
     }
 }
@@ -91,7 +129,10 @@ fn tell_left_out(format: &ExportFormat, taken: &ExportedCells<'_>) {
     let left = taken.cells.len() - taken.believed().count();
     if left > 0 && !format.says_outcomes {
         let cells = if left == 1 { "cell is" } else { "cells are" };
-        remark!("{left} {cells} left out, which {} has no word for: pagewise report says why", format.name);
+        remark!(
+            "{left} {cells} left out, which {} has no word for: pagewise report says why",
+            format.name
+        );
     }
 }
 

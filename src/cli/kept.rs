@@ -13,8 +13,18 @@ const MOST_SCORED: usize = 50;
 /// Most runs whose summaries are held, the newest first: half a megabyte each.
 const MOST_RUNS: usize = 150;
 /// Facts that must be the same for a kept run to be one of this machine.
-const MACHINE: [&str; 10] =
-    ["cpu", "cpus", "kernel", "architecture", "hypervisor", "memory", "page", "thp", "governor", "clocksource"];
+const MACHINE: [&str; 10] = [
+    "cpu",
+    "cpus",
+    "kernel",
+    "architecture",
+    "hypervisor",
+    "memory",
+    "page",
+    "thp",
+    "governor",
+    "clocksource",
+];
 
 /// The part of a summary that scores are read from.
 #[derive(Deserialize)]
@@ -41,19 +51,31 @@ struct CheckScores {
 
 /// Scores of the A/A checks of this host's kept runs. A run whose summary does not follow from its launches has none.
 pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
-    let kept = files::Folder::open(runs).and_then(|folder| folder.names()).unwrap_or_default();
+    let kept = files::Folder::open(runs)
+        .and_then(|folder| folder.names())
+        .unwrap_or_default();
     let read = |name: &std::ffi::OsString| {
-        RunFolder::open(name.to_str()?, runs).ok()?.mine().ok()?.read_result::<KeptHead>(SUMMARY).ok()
+        RunFolder::open(name.to_str()?, runs)
+            .ok()?
+            .mine()
+            .ok()?
+            .read_result::<KeptHead>(SUMMARY)
+            .ok()
     };
     let newest = kept.iter().rev().take(MOST_SCORED).filter_map(read);
     let alike = newest.filter(|run| run.calibration.p.is_some() && same(&run.host, host));
-    alike.flat_map(|run| run.groups.into_iter().filter_map(|group| Some(group.aa?.z))).collect()
+    alike
+        .flat_map(|run| run.groups.into_iter().filter_map(|group| Some(group.aa?.z)))
+        .collect()
 }
 
 /// True if two hosts are one machine; it may have been started again.
 fn same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
     let facts = |host: &BTreeMap<String, String>| -> Vec<(String, String)> {
-        host.iter().filter(|(name, _)| *name != "boot").map(|(n, w)| (n.clone(), w.clone())).collect()
+        host.iter()
+            .filter(|(name, _)| *name != "boot")
+            .map(|(n, w)| (n.clone(), w.clone()))
+            .collect()
     };
     !facts(a).is_empty() && facts(a) == facts(b)
 }
@@ -66,32 +88,52 @@ pub(super) fn summaries(laboratory: &Laboratory, experiments: &[&str]) -> Vec<Su
     let kept = runs_folder();
     let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut same_worker = |name: &str, hash: &str| {
-        let now = hashes
-            .entry(name.to_owned())
-            .or_insert_with(|| worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone())));
+        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
+            worker::find(&laboratory.workers, name)
+                .ok()
+                .and_then(|w| Some(w.start().ok()?.hash.clone()))
+        });
         now.as_deref() == Some(hash)
     };
     let wanted = |entry: &Entry| {
-        let is_about = entry.experiments.iter().any(|name| experiments.contains(&name.as_str()));
+        let is_about = entry
+            .experiments
+            .iter()
+            .any(|name| experiments.contains(&name.as_str()));
         is_about && entry.ended && entry.version == env!("CARGO_PKG_VERSION")
     };
     let read = |entry: Entry| -> Option<Summary> {
-        let folder = RunFolder::open(&entry.run, &kept).and_then(RunFolder::mine).ok()?;
+        let folder = RunFolder::open(&entry.run, &kept)
+            .and_then(RunFolder::mine)
+            .ok()?;
         let name_damage = |error: &anyhow::Error| {
             if error.is::<Damaged>() {
                 remark!("pagewise: {error:#}; it answers nothing");
             }
         };
         let plan = folder.plan().inspect_err(name_damage).ok()?;
-        if !plan.workers.iter().all(|(name, hash)| same_worker(name, hash)) {
+        if !plan
+            .workers
+            .iter()
+            .all(|(name, hash)| same_worker(name, hash))
+        {
             return None;
         }
         let summary = judged(&folder).inspect_err(name_damage).ok()?;
-        let same = MACHINE.iter().all(|key| summary.environment.get(*key) == facts.get(*key))
+        let same = MACHINE
+            .iter()
+            .all(|key| summary.environment.get(*key) == facts.get(*key))
             && summary.host.get("machine") == identity.get("machine");
-        (same && (summary.damage().next().is_none() || code_of_run(&summary, 0) == 0)).then_some(summary)
+        (same && (summary.damage().next().is_none() || code_of_run(&summary, 0) == 0))
+            .then_some(summary)
     };
-    entries(&kept).into_iter().rev().filter(wanted).filter_map(read).take(MOST_RUNS).collect()
+    entries(&kept)
+        .into_iter()
+        .rev()
+        .filter(wanted)
+        .filter_map(read)
+        .take(MOST_RUNS)
+        .collect()
 }
 
 #[cfg(test)]

@@ -35,7 +35,12 @@ pub(super) struct ManArgs {
 pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> {
     let Some(shell) = arguments.shell else {
         let names = names(cli, arguments.names.as_deref().unwrap_or_default())?;
-        return print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+        return print(
+            &names
+                .iter()
+                .map(|name| format!("{name}\n"))
+                .collect::<String>(),
+        );
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "pagewise", &mut script);
@@ -52,20 +57,47 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     Ok(match verb {
         "run" | "list" | "show" | "explain" | "check" => {
             let laboratory = super::Laboratory::open(cli)?;
-            let shown = |name: &str| laboratory.experiments.iter().any(|e| e.name == name && !e.hidden);
-            let methods = laboratory.workers.iter().flat_map(|worker| worker.methods());
-            let methods = methods.filter(|m| shown(&m.experiment)).map(|m| format!("{}/{}", m.experiment, m.name));
-            let experiments = laboratory.experiments.iter().filter(|e| !e.hidden).map(|e| e.name.clone());
-            let all: BTreeSet<String> =
-                if verb == "list" { experiments.collect() } else { experiments.chain(methods).collect() };
+            let shown = |name: &str| {
+                laboratory
+                    .experiments
+                    .iter()
+                    .any(|e| e.name == name && !e.hidden)
+            };
+            let methods = laboratory
+                .workers
+                .iter()
+                .flat_map(|worker| worker.methods());
+            let methods = methods
+                .filter(|m| shown(&m.experiment))
+                .map(|m| format!("{}/{}", m.experiment, m.name));
+            let experiments = laboratory
+                .experiments
+                .iter()
+                .filter(|e| !e.hidden)
+                .map(|e| e.name.clone());
+            let all: BTreeSet<String> = if verb == "list" {
+                experiments.collect()
+            } else {
+                experiments.chain(methods).collect()
+            };
             all.into_iter().collect()
         }
-        "advise" => advice::topics()?.into_iter().map(|topic| topic.id).collect(),
+        "advise" => advice::topics()?
+            .into_iter()
+            .map(|topic| topic.id)
+            .collect(),
         "report" | "compare" | "export" | "runs" => {
             let kept = entries(&runs_folder());
-            let tags: BTreeSet<String> = kept.iter().flat_map(|run| &run.tags).map(|tag| format!("tag:{tag}")).collect();
+            let tags: BTreeSet<String> = kept
+                .iter()
+                .flat_map(|run| &run.tags)
+                .map(|tag| format!("tag:{tag}"))
+                .collect();
             let runs = kept.into_iter().rev().map(|run| run.run);
-            std::iter::once("last".to_owned()).chain(tags).chain(runs).collect()
+            std::iter::once("last".to_owned())
+                .chain(tags)
+                .chain(runs)
+                .collect()
         }
         _ => Vec::new(),
     })
@@ -82,9 +114,15 @@ pub(super) fn man(arguments: &ManArgs) -> Result<u8> {
         may_write(&page(&arguments.out, name), arguments.force)?;
     }
     for (name, text) in &pages {
-        write(&page(&arguments.out, name), arguments.force, |out| Ok(out.write_all(text)?))?;
+        write(&page(&arguments.out, name), arguments.force, |out| {
+            Ok(out.write_all(text)?)
+        })?;
     }
-    print(&format!("{} pages are in {}\n", pages.len(), arguments.out.display()))
+    print(&format!(
+        "{} pages are in {}\n",
+        pages.len(),
+        arguments.out.display()
+    ))
 }
 
 fn page(folder: &Path, name: &str) -> PathBuf {
@@ -95,9 +133,14 @@ fn page(folder: &Path, name: &str) -> PathBuf {
 fn gather(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) {
     let mut text = Vec::new();
     // Writing to memory does not fail.
-    let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let example = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let page = command.clone().after_help(clap::builder::Resettable::Reset);
-    let _ = clap_mangen::Man::new(page).title(name.to_uppercase()).render(&mut text);
+    let _ = clap_mangen::Man::new(page)
+        .title(name.to_uppercase())
+        .render(&mut text);
     if !example.is_empty() {
         text.extend(format!(".SH EXAMPLES\n{}\n", example.replace('-', "\\-")).into_bytes());
     }

@@ -9,7 +9,10 @@ use clap::{Args, Parser, Subcommand};
 use opened::{Opened, open_any};
 use output::{print, print_document, print_json};
 use record::experiment::{Experiment, ParameterList};
-use record::{cell, cell::Selector, concern::Concern, method::Offer, sizes, transcript, transcript::LaunchKeys};
+use record::{
+    cell, cell::Selector, concern::Concern, method::Offer, sizes, transcript,
+    transcript::LaunchKeys,
+};
 use reported::{ReportArgs, explain_verdict, report_run, report_trend};
 use run::RunArgs;
 use std::path::{Path, PathBuf};
@@ -97,10 +100,15 @@ enum Verb {
     #[command(hide = true, after_help = "Example: pagewise selftest --budget 1min")]
     Selftest(SelftestArgs),
     /// Prints a request: the same as show --request.
-    #[command(hide = true, after_help = "Example: pagewise request fault/touch --set bytes=1MiB")]
+    #[command(
+        hide = true,
+        after_help = "Example: pagewise request fault/touch --set bytes=1MiB"
+    )]
     Request(SelectArgs),
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
-    #[command(after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data")]
+    #[command(
+        after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data"
+    )]
     Try(Box<command::TryArgs>),
     /// Measure the cost of page faults, reads and copies in your own program, and name settings worth a try.
     #[command(after_help = "Example: pagewise profile -- ./my-program --input data")]
@@ -112,16 +120,24 @@ enum Verb {
     #[command(after_help = "Example: pagewise report 20261121T171805Z-1a2b3c4d fault --full")]
     Report(ReportArgs),
     /// Writes a kept run in a format that other programs read: the same as report --format.
-    #[command(hide = true, after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv")]
+    #[command(
+        hide = true,
+        after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv"
+    )]
     Export(export::ExportArgs),
     /// Holds two runs, or two sets of runs, against each other: kernels, machines, settings.
-    #[command(after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel")]
+    #[command(
+        after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel"
+    )]
     Compare(compare::CompareArgs),
     /// Compares the run folders of many machines, and checks a node against its kind.
     #[command(after_help = "Example: pagewise fleet /shared/pagewise")]
     Fleet(Box<fleet::FleetArgs>),
     /// Checks this node against its kind: the same as fleet check.
-    #[command(hide = true, after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s")]
+    #[command(
+        hide = true,
+        after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s"
+    )]
     CheckNode(fleet::CheckNodeArgs),
     /// Prints the completions of a shell.
     #[command(
@@ -130,7 +146,10 @@ enum Verb {
     )]
     Completions(manuals::CompletionsArgs),
     /// Writes the man pages.
-    #[command(hide = true, after_help = "Example: pagewise man --out ~/.local/share/man/man1")]
+    #[command(
+        hide = true,
+        after_help = "Example: pagewise man --out ~/.local/share/man/man1"
+    )]
     Man(manuals::ManArgs),
 }
 
@@ -194,16 +213,29 @@ struct Laboratory {
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
         worker::sweep();
-        Ok(Laboratory { experiments: catalog::experiments(cli.experiments.as_deref())?, workers: workers(cli)? })
+        Ok(Laboratory {
+            experiments: catalog::experiments(cli.experiments.as_deref())?,
+            workers: workers(cli)?,
+        })
     }
 
     fn offers(&self) -> Vec<Offer<'_>> {
-        self.workers.iter().map(|worker| Offer { worker: &worker.name, methods: worker.methods() }).collect()
+        self.workers
+            .iter()
+            .map(|worker| Offer {
+                worker: &worker.name,
+                methods: worker.methods(),
+            })
+            .collect()
     }
 
     /// Parses one `--set`.
     fn setting(&self, text: &str) -> Result<(String, Vec<String>)> {
-        let is_path = |key: &str| self.experiments.iter().any(|e| e.concern_of(key) == Some(Concern::File));
+        let is_path = |key: &str| {
+            self.experiments
+                .iter()
+                .any(|e| e.concern_of(key) == Some(Concern::File))
+        };
         cell::parse_setting(text, is_path)
     }
 
@@ -213,16 +245,31 @@ impl Laboratory {
         for text in texts {
             let (key, values) = self.setting(text)?;
             if settings.iter().any(|(given, _)| *given == key) {
-                bail!("--set {key} is given twice; several values are written --set {key}=VALUE,VALUE");
+                bail!(
+                    "--set {key} is given twice; several values are written --set {key}=VALUE,VALUE"
+                );
             }
             settings.push((key, values));
         }
         Ok(settings)
     }
 
-    fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
-        let selectors = select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
-        let mut wish = Wish { settings: self.settings(&select.set)?, baseline, ..Wish::new(selectors, list) };
+    fn wish(
+        &self,
+        select: &SelectArgs,
+        baseline: Option<String>,
+        list: ParameterList,
+    ) -> Result<Wish> {
+        let selectors = select
+            .what
+            .iter()
+            .map(|w| Selector::parse(w))
+            .collect::<Result<_>>()?;
+        let mut wish = Wish {
+            settings: self.settings(&select.set)?,
+            baseline,
+            ..Wish::new(selectors, list)
+        };
         input::complete(&mut wish, &self.experiments)?;
         Ok(wish)
     }
@@ -230,7 +277,11 @@ impl Laboratory {
 
 fn workers(cli: &Cli) -> Result<Vec<Worker>> {
     let external = cli.worker.iter().map(|path| Worker::external(path.clone()));
-    worker::all(&cli.java, &cli.python)?.into_iter().map(Ok).chain(external).collect()
+    worker::all(&cli.java, &cli.python)?
+        .into_iter()
+        .map(Ok)
+        .chain(external)
+        .collect()
 }
 
 /// Runs one verb; the result is the exit code.
@@ -246,20 +297,33 @@ pub fn main(cli: &Cli) -> Result<u8> {
     // Opened by the verbs that need it; even they start no worker that was not given by its path.
     let laboratory = || Laboratory::open(cli);
     match &cli.verb {
-        Verb::List { experiment: Some(name) } => list_one(&laboratory()?, name),
+        Verb::List {
+            experiment: Some(name),
+        } => list_one(&laboratory()?, name),
         Verb::List { experiment: None } => list(cli),
         Verb::Show(arguments) if arguments.request => request(&laboratory()?, &arguments.select),
-        Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => worker_command(cli),
+        Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => {
+            worker_command(cli)
+        }
         Verb::Show(arguments) => show(&laboratory()?, arguments),
         Verb::Doctor(arguments) => doctor::doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => {
             let opened = laboratory()?;
-            run::run(&opened, arguments, &claims::Completed { laboratory: &opened, arguments })
+            run::run(
+                &opened,
+                arguments,
+                &claims::Completed {
+                    laboratory: &opened,
+                    arguments,
+                },
+            )
         }
         Verb::Bench(arguments) => bench::bench(cli, arguments),
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
-        Verb::Check(arguments) if arguments.selftest => selftest(&laboratory()?, &arguments.judging),
+        Verb::Check(arguments) if arguments.selftest => {
+            selftest(&laboratory()?, &arguments.judging)
+        }
         Verb::Check(arguments) => check(&laboratory()?, arguments, &cli.worker),
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
@@ -272,9 +336,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::CheckNode(arguments) => fleet::check_node(laboratory, arguments),
         Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),
-        Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
-            explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
-        }
+        Verb::Report(arguments) if arguments.explain_verdict.is_some() => explain_verdict(
+            &arguments.run,
+            arguments.explain_verdict.as_deref().unwrap_or_default(),
+        ),
         Verb::Report(arguments) if arguments.trend => report_trend(arguments),
         Verb::Report(arguments) => report_of(arguments),
     }
@@ -291,7 +356,8 @@ fn report_of(arguments: &ReportArgs) -> Result<u8> {
     match opened {
         Opened::Command(kept) => command::report_command(&kept, arguments.json, page),
         Opened::Run(folder, kind) if arguments.published.is_none() => {
-            claims::report_again(&folder, kind, arguments)?.map_or_else(|| report_run(&folder, arguments), Ok)
+            claims::report_again(&folder, kind, arguments)?
+                .map_or_else(|| report_run(&folder, arguments), Ok)
         }
         Opened::Run(folder, _) => report_run(&folder, arguments),
     }
@@ -301,9 +367,16 @@ fn report_of(arguments: &ReportArgs) -> Result<u8> {
 fn list(cli: &Cli) -> Result<u8> {
     let (titles, mut workers) = (catalog::titles(cli.experiments.as_deref())?, workers(cli)?);
     // Workers of one language mostly have the same methods.
-    workers.dedup_by(|worker, before| worker.has_methods_of(before) && worker.family() == before.family());
-    let listed = workers.iter().map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
-    print_document(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?))
+    workers.dedup_by(|worker, before| {
+        worker.has_methods_of(before) && worker.family() == before.family()
+    });
+    let listed = workers
+        .iter()
+        .map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
+    print_document(&report::explain::list(
+        &titles,
+        &listed.collect::<Result<Vec<_>>>()?,
+    ))
 }
 
 fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
@@ -316,14 +389,27 @@ fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -
     if budget.is_some() || seed.is_some() || *json {
         bail!("--budget, --seed and --json belong to check --selftest");
     }
-    let options = crate::check::CheckOptions { laws: arguments.laws, system_changes: arguments.allow_system_changes };
-    crate::check::check(&laboratory.experiments, &laboratory.workers, &arguments.what, external, options)
+    let options = crate::check::CheckOptions {
+        laws: arguments.laws,
+        system_changes: arguments.allow_system_changes,
+    };
+    crate::check::check(
+        &laboratory.experiments,
+        &laboratory.workers,
+        &arguments.what,
+        external,
+        options,
+    )
 }
 
 /// Folder of kept runs: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
 fn runs_folder() -> PathBuf {
-    let data_home = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    data_home.unwrap_or_else(|| worker::home().join(".local/share")).join("pagewise/runs")
+    let data_home = std::env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute());
+    data_home
+        .unwrap_or_else(|| worker::home().join(".local/share"))
+        .join("pagewise/runs")
 }
 
 fn new_folder(out: Option<&Path>, run: &str) -> PathBuf {
@@ -332,14 +418,22 @@ fn new_folder(out: Option<&Path>, run: &str) -> PathBuf {
 
 /// Prints the command that starts a worker, for a shell: a request is its standard input.
 fn worker_command(cli: &Cli) -> Result<u8> {
-    let [name] = &cli.worker[..] else { bail!("show --worker takes one worker; pagewise doctor lists them") };
+    let [name] = &cli.worker[..] else {
+        bail!("show --worker takes one worker; pagewise doctor lists them")
+    };
     let name = name.to_str().context("--worker: no name of a worker")?;
     let workers = worker::all(&cli.java, &cli.python)?;
-    let started = worker::find(&workers, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+    let started = worker::find(&workers, name)?
+        .start()
+        .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
     let lasting = |word: &std::ffi::OsString| {
         let path = Path::new(word);
         // The path of a descriptor ends with this process.
-        let path = if path.starts_with("/proc") { path.canonicalize()? } else { path.to_owned() };
+        let path = if path.starts_with("/proc") {
+            path.canonicalize()?
+        } else {
+            path.to_owned()
+        };
         Ok(path.to_str().context("a path is not UTF-8")?.to_owned())
     };
     let parts: Vec<String> = started.command.iter().map(lasting).collect::<Result<_>>()?;
@@ -352,7 +446,9 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         bail!("--set belongs to show --request: the source of a method is the same for all values");
     }
     let [text] = &select.what[..] else {
-        bail!("show takes one EXPERIMENT, EXPERIMENT/METHOD, FILE or RUN; pagewise list and pagewise runs have them")
+        bail!(
+            "show takes one EXPERIMENT, EXPERIMENT/METHOD, FILE or RUN; pagewise list and pagewise runs have them"
+        )
     };
     if let Some(source) = bench::source(text)? {
         return print(&source);
@@ -369,30 +465,56 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         if selector.worker.is_some() {
             bail!("show takes EXPERIMENT or EXPERIMENT/METHOD@WORKER; {text} names no method");
         }
-        return print_document(&report::explain::explain(experiment, &laboratory.offers(), arguments.laws));
+        return print_document(&report::explain::explain(
+            experiment,
+            &laboratory.offers(),
+            arguments.laws,
+        ));
     };
     if arguments.laws {
-        bail!("--laws belongs to an experiment: pagewise show {} --laws", selector.experiment);
+        bail!(
+            "--laws belongs to an experiment: pagewise show {} --laws",
+            selector.experiment
+        );
     }
     if let Some(worker) = &selector.worker {
         worker::find(&laboratory.workers, worker)?;
     }
     let is_chosen = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
     // The worker that is measured first is shown where none is named.
-    let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
-    let having = laboratory.workers.iter().filter(is_chosen).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
+    let usual = |w: &Worker| {
+        experiment
+            .workers
+            .iter()
+            .position(|p| p.split('+').next() == Some(&w.name))
+    };
+    let having = laboratory
+        .workers
+        .iter()
+        .filter(is_chosen)
+        .filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
-        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
-        None => bail!("{:#}", select::nothing_selected(experiment, &laboratory.workers, &selector)),
+        Some((method, worker)) => print(&report::explain::show(
+            method,
+            &worker.name,
+            carried::SOURCES,
+        )),
+        None => bail!(
+            "{:#}",
+            select::nothing_selected(experiment, &laboratory.workers, &selector)
+        ),
     }
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
     let budget_s = arguments.budget.unwrap_or(180.0);
-    let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
+    let seed = arguments
+        .seed
+        .unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
     let place = Scratch::new("self")?;
     let (experiments, workers) = (&laboratory.experiments, &laboratory.workers);
-    let (found, signal) = crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
+    let (found, signal) =
+        crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
     if arguments.json {
         print_json(&found)?
     } else {
@@ -412,14 +534,32 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     }
     // The same method may take other keys in another worker: a request is for one, by itself for the one measured first.
     let worker = &cells[0].cell.worker;
-    if let Some(other) = wish.selectors.iter().filter_map(|s| s.worker.as_ref()).find(|w| *w != worker) {
+    if let Some(other) = wish
+        .selectors
+        .iter()
+        .filter_map(|s| s.worker.as_ref())
+        .find(|w| *w != worker)
+    {
         bail!("a request is for one worker, not for {worker} and {other}");
     }
-    let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
+    let plain: Vec<&cell::Cell> = cells
+        .iter()
+        .map(|p| &p.cell)
+        .filter(|c| c.worker == *worker)
+        .collect();
     let (cells, how_to_make) = captures::by_hand(&experiments[0], &plain)?;
     let order: Vec<usize> = (0..plain.len()).collect();
-    let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
+    let keys = LaunchKeys {
+        experiment: &experiments[0].name,
+        seed: 1,
+        ..LaunchKeys::default()
+    };
     let cells: Vec<&cell::Cell> = cells.iter().collect();
-    let text = transcript::request(&keys, &cells, std::slice::from_ref(&order), std::slice::from_ref(&order));
+    let text = transcript::request(
+        &keys,
+        &cells,
+        std::slice::from_ref(&order),
+        std::slice::from_ref(&order),
+    );
     print(&(how_to_make + &text))
 }

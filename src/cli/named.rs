@@ -16,22 +16,30 @@ pub(super) const PART: &str = "-p";
 
 /// The first run of the command that made this further one.
 pub(super) fn first_of(run: &str) -> Option<&str> {
-    run.rsplit_once(PART).filter(|(_, number)| number.parse::<u32>().is_ok()).map(|(first, _)| first)
+    run.rsplit_once(PART)
+        .filter(|(_, number)| number.parse::<u32>().is_ok())
+        .map(|(first, _)| first)
 }
 
 /// The kept runs that a word stands for: `tag:NAME` all of a tag, `last` the newest, any other word itself.
 pub(super) fn named(word: &str) -> Result<Vec<String>> {
     let store = runs_folder();
     let all = || -> Vec<String> {
-        let names = Folder::open(&store).and_then(|store| store.names()).unwrap_or_default();
-        let mut names: Vec<String> = names.into_iter().filter_map(|name| name.into_string().ok()).collect();
+        let names = Folder::open(&store)
+            .and_then(|store| store.names())
+            .unwrap_or_default();
+        let mut names: Vec<String> = names
+            .into_iter()
+            .filter_map(|name| name.into_string().ok())
+            .collect();
         // Names begin with the time; those that a user made come before them.
         names.sort_by_key(|name| (name.starts_with(|c: char| c.is_ascii_digit()), name.clone()));
         names
     };
     let path = |name: &String| store.join(name).display().to_string();
     if let Some(tag) = word.strip_prefix(TAG) {
-        let is_tagged = |name: &&String| tags::read(&store.join(name)).iter().any(|kept| kept == tag);
+        let is_tagged =
+            |name: &&String| tags::read(&store.join(name)).iter().any(|kept| kept == tag);
         let tagged: Vec<String> = all().iter().filter(is_tagged).map(path).collect();
         if tagged.is_empty() {
             bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");
@@ -43,9 +51,17 @@ pub(super) fn named(word: &str) -> Result<Vec<String>> {
     }
     // Of several runs of one command the first stands for them all, as in the list of runs.
     let all = all();
-    let first = |run: &String| first_of(run).map(str::to_owned).filter(|first| all.contains(first));
-    let newest = all.last().map(|run| path(&first(run).unwrap_or_else(|| run.clone())));
-    Ok(vec![newest.with_context(|| format!("no run is kept yet below {}", store.display()))?])
+    let first = |run: &String| {
+        first_of(run)
+            .map(str::to_owned)
+            .filter(|first| all.contains(first))
+    };
+    let newest = all
+        .last()
+        .map(|run| path(&first(run).unwrap_or_else(|| run.clone())));
+    Ok(vec![newest.with_context(|| {
+        format!("no run is kept yet below {}", store.display())
+    })?])
 }
 
 /// The one kept run that a word stands for: the newest of a tag.
@@ -53,8 +69,29 @@ pub(super) fn folder(word: &str) -> Result<RunFolder> {
     let name = named(word)?.pop().unwrap_or_else(|| word.to_owned());
     let store = runs_folder();
     let is_there = Path::new(&name).exists() || store.join(&name).exists();
-    let known = || Folder::open(&store).and_then(|store| store.names()).unwrap_or_default().into_iter();
-    let known: Vec<String> = if is_there { Vec::new() } else { known().filter_map(|name| name.into_string().ok()).collect() };
-    let hint = did_you_mean(&name, known.iter().map(String::as_str).chain((!is_there).then_some(LAST)));
-    RunFolder::open(&name, &store).map_err(|error| if hint.is_empty() { error } else { anyhow!("{error:#}{hint}") })
+    let known = || {
+        Folder::open(&store)
+            .and_then(|store| store.names())
+            .unwrap_or_default()
+            .into_iter()
+    };
+    let known: Vec<String> = if is_there {
+        Vec::new()
+    } else {
+        known().filter_map(|name| name.into_string().ok()).collect()
+    };
+    let hint = did_you_mean(
+        &name,
+        known
+            .iter()
+            .map(String::as_str)
+            .chain((!is_there).then_some(LAST)),
+    );
+    RunFolder::open(&name, &store).map_err(|error| {
+        if hint.is_empty() {
+            error
+        } else {
+            anyhow!("{error:#}{hint}")
+        }
+    })
 }

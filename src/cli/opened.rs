@@ -19,7 +19,11 @@ impl Opened {
     /// The kind of a study of a user's program; `None` for runs of methods.
     pub(super) fn program(&self) -> Option<&'static str> {
         match self {
-            Opened::Command(kept) => Some(if kept.plan.kind == Kind::Profile { "a profile" } else { "a try" }),
+            Opened::Command(kept) => Some(if kept.plan.kind == Kind::Profile {
+                "a profile"
+            } else {
+                "a try"
+            }),
             Opened::Run(..) => None,
         }
     }
@@ -39,7 +43,10 @@ pub(super) fn open(name: &str) -> Result<Opened> {
 pub(super) fn open_any(name: &str) -> Result<Opened> {
     let folder = named::folder(name)?;
     if let Some(user) = folder.other_owner()? {
-        remark!("pagewise: {} belongs to user {user}", folder.path().display());
+        remark!(
+            "pagewise: {} belongs to user {user}",
+            folder.path().display()
+        );
     }
     opened(folder)
 }
@@ -53,9 +60,15 @@ fn opened(folder: RunFolder) -> Result<Opened> {
 
 /// Names the damage of a record on standard error; `code` unless it is damaged.
 fn report_damage<'a>(run: &str, mut damage: impl Iterator<Item = &'a str>, code: u8) -> u8 {
-    let Some(first) = damage.next() else { return code };
+    let Some(first) = damage.next() else {
+        return code;
+    };
     let more = damage.count();
-    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let more = if more > 0 {
+        format!(" (and {more} more)")
+    } else {
+        String::new()
+    };
     remark!("pagewise: {run} is damaged, and what it touches is left out: {first}{more}");
     DAMAGED
 }

@@ -16,7 +16,12 @@ use std::path::{Path, PathBuf};
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {
-    put(if console::colors_enabled() { escape::styled(text) } else { escape::lines(text) }.as_bytes())
+    put(if console::colors_enabled() {
+        escape::styled(text)
+    } else {
+        escape::lines(text)
+    }
+    .as_bytes())
 }
 
 /// Prints a document for a person, without what stands behind its figures; the exit code 0.
@@ -31,7 +36,10 @@ pub(super) fn print_folded(text: &str, indent: usize) -> Result<u8> {
 
 /// A line on the place of what was kept.
 pub(super) fn kept_in(what: &str, path: &Path) -> String {
-    folded(&format!("The {what} is kept in {}\n", path.display()), FURTHER)
+    folded(
+        &format!("The {what} is kept in {}\n", path.display()),
+        FURTHER,
+    )
 }
 
 /// Prints a value as JSON; the exit code 0.
@@ -45,7 +53,9 @@ pub(super) fn put(bytes: &[u8]) -> Result<u8> {
         // A reader that has seen enough, such as head, is no error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
         // The terminal is gone.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => hung_up(),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
+            hung_up()
+        }
         other => other.map(|()| 0).context("cannot write to standard output"),
     }
 }
@@ -73,13 +83,19 @@ pub(super) struct OutputArgs {
 impl OutputArgs {
     /// Refuses a file that may not be written, before time is spent on its content.
     pub(super) fn check(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| may_write(path, self.force))
+        self.html
+            .as_ref()
+            .map_or(Ok(()), |path| may_write(path, self.force))
     }
 
     /// The result as text, after its page is written if one is requested.
     pub(super) fn text(&self, result: &impl Serialize, document: &Document) -> Result<String> {
         if let Some(path) = &self.html {
-            export(path, self.force, &report::html::page(document, report::html::rounded(result)))?;
+            export(
+                path,
+                self.force,
+                &report::html::page(document, report::html::rounded(result)),
+            )?;
         }
         Ok(if self.json {
             escape::pretty_json(result)?
@@ -98,8 +114,13 @@ pub(super) fn may_write(path: &Path, force: bool) -> Result<()> {
 }
 
 /// Writes a file by `fill`; its name appears when it is whole.
-pub(super) fn write(path: &Path, force: bool, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let filled = |out: &mut dyn Write| fill(out).with_context(|| format!("cannot write {}", path.display()));
+pub(super) fn write(
+    path: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    let filled =
+        |out: &mut dyn Write| fill(out).with_context(|| format!("cannot write {}", path.display()));
     Output::at(path, force)?.write(filled)
 }
 
@@ -125,12 +146,16 @@ pub(super) struct PageArgs {
 impl PageArgs {
     /// Refuses a file that may not be written, before time is spent on measuring.
     pub(super) fn check(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| may_write(path, self.force))
+        self.html
+            .as_ref()
+            .map_or(Ok(()), |path| may_write(path, self.force))
     }
 
     /// Writes the page where one is asked for; says whether one was.
     pub(super) fn write(&self, text: impl FnOnce() -> String) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| export(path, self.force, &text()))
+        self.html
+            .as_ref()
+            .map_or(Ok(()), |path| export(path, self.force, &text()))
     }
 }
 
@@ -143,12 +168,17 @@ pub(super) fn called(folder: &RunFolder) -> Option<String> {
 /// The page of a run, with the tables of these articles.
 pub(super) fn of_run(summary: &Summary, folder: &RunFolder, articles: &[&Published]) -> String {
     let mut document = report::view::page(summary, called(folder).as_deref());
-    document.sections.extend(report::published::sections(articles, summary));
+    document
+        .sections
+        .extend(report::published::sections(articles, summary));
     report::html::page(&document, report::html::of_run(summary))
 }
 
 pub(super) fn of_claims(answers: &Answers) -> String {
-    report::html::page(&report::claims::document(answers, false), report::html::rounded(answers))
+    report::html::page(
+        &report::claims::document(answers, false),
+        report::html::rounded(answers),
+    )
 }
 
 /// Puts a page into a run's folder. A run whose page cannot be written is a run all the same: that is said, and no more.
@@ -162,7 +192,13 @@ pub(super) fn keep(folder: &RunFolder, text: &str) {
 pub(super) fn beside(folder: &RunFolder) -> Option<String> {
     let path = folder.file(PAGE);
     let full = path.display().to_string();
-    path.is_file().then(|| if full.chars().count() <= LONGEST { full } else { format!("{PAGE} in the run's folder") })
+    path.is_file().then(|| {
+        if full.chars().count() <= LONGEST {
+            full
+        } else {
+            format!("{PAGE} in the run's folder")
+        }
+    })
 }
 
 pub(super) fn export(path: &Path, force: bool, text: &str) -> Result<()> {

@@ -66,7 +66,9 @@ impl ReportArgs {
             (self.warnings, "--warnings"),
             (self.published.is_some(), "--published"),
         ];
-        if let (Some(kind), Some((_, name))) = (opened.program(), given.iter().find(|(given, _)| *given)) {
+        if let (Some(kind), Some((_, name))) =
+            (opened.program(), given.iter().find(|(given, _)| *given))
+        {
             bail!("{} is {kind}, which has no {name}", self.run);
         }
         Ok(())
@@ -83,7 +85,10 @@ pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u
         ..Wanted::default()
     };
     let articles = articles(arguments.published.as_deref())?;
-    arguments.shown.page.write(|| output::of_run(&summary, folder, &articles))?;
+    arguments
+        .shown
+        .page
+        .write(|| output::of_run(&summary, folder, &articles))?;
     if arguments.json {
         print_json(&summary)?
     } else {
@@ -98,7 +103,10 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
     for name in named::named(&arguments.run)? {
         let opened = open_any(&name)?;
         let Opened::Run(folder, _) = opened else {
-            bail!("{name} is {}, which has no --trend", opened.program().unwrap_or_default());
+            bail!(
+                "{name} is {}, which has no --trend",
+                opened.program().unwrap_or_default()
+            );
         };
         let summary = judged(&folder)?;
         code = code_of_run(&summary, code);
@@ -110,16 +118,31 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
         );
     }
     summaries.sort_by(|a, b| a.created.cmp(&b.created));
-    summaries.last().map_or(Ok(()), |newest| known(newest, &arguments.experiments))?;
+    summaries
+        .last()
+        .map_or(Ok(()), |newest| known(newest, &arguments.experiments))?;
     let document = trend(&summaries, &arguments.experiments, &arguments.run);
-    let newest = || summaries.last().map_or(serde_json::Value::Null, report::html::of_run);
-    arguments.shown.page.write(|| report::html::page(&document, newest()))?;
-    print(&super::output::text(&document, arguments.shown.ascii, arguments.shown.full))?;
+    let newest = || {
+        summaries
+            .last()
+            .map_or(serde_json::Value::Null, report::html::of_run)
+    };
+    arguments
+        .shown
+        .page
+        .write(|| report::html::page(&document, newest()))?;
+    print(&super::output::text(
+        &document,
+        arguments.shown.ascii,
+        arguments.shown.full,
+    ))?;
     Ok(code)
 }
 
 /// Prints how the headline verdicts of a kept run's cells came about.
 pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
     let folder = named::folder(name)?;
-    print_document(&report::verdict::document(&judge::explained::explain(&folder, cell)?))
+    print_document(&report::verdict::document(&judge::explained::explain(
+        &folder, cell,
+    )?))
 }

@@ -1,6 +1,9 @@
 //! The verb `run`: makes a run or completes one.
 
-use super::{Laboratory, SelectArgs, new_folder, output, output::PageArgs, print, print_json, runs_folder, start::Start};
+use super::{
+    Laboratory, SelectArgs, new_folder, output, output::PageArgs, print, print_json, runs_folder,
+    start::Start,
+};
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::{Questions, Session, signals};
@@ -12,8 +15,8 @@ use record::machine_state::{PLAIN, STATE};
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::summary::{Summary, Verdict};
 use record::{
-    cell::Cell, cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published,
-    sizes,
+    cell::Cell, cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind,
+    outcome::Status, published::Published, sizes,
 };
 use report::ending::{planned, too_short};
 use report::view::Wanted;
@@ -32,7 +35,8 @@ const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// The budget of each launch of an article whose jobs take minutes each, in seconds.
 const LONG_BUDGET_S: f64 = 5400.0;
 /// Refusal of a state of the machine.
-pub(super) const UNPERMITTED: &str = "a state changes the machine for the time of a launch; --allow-system-changes permits it";
+pub(super) const UNPERMITTED: &str =
+    "a state changes the machine for the time of a launch; --allow-system-changes permits it";
 /// Guesses at the start of a process with its checks, in seconds: of a virtual machine for Java, and of any other.
 const STARTS_S: [f64; 2] = [0.7, 0.05];
 /// The budget of a run in several states of the machine, in seconds.
@@ -138,20 +142,42 @@ pub(super) struct ShownArgs {
     pub(super) page: PageArgs,
 }
 
-fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String]) -> Result<(f64, ParameterList)> {
+fn budget(
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    what: &[String],
+) -> Result<(f64, ParameterList)> {
     let given = arguments.budget;
-    let what: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+    let what: Vec<Selector> = what
+        .iter()
+        .map(|w| Selector::parse(w))
+        .collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
     let all = |e: &&Experiment| arguments.all && !e.hidden;
-    let needed_s: f64 = laboratory.experiments.iter().filter(|e| named(e) || all(e)).map(Experiment::needed_s).sum();
-    let shorter = laboratory.experiments.iter().filter(named).any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
+    let needed_s: f64 = laboratory
+        .experiments
+        .iter()
+        .filter(|e| named(e) || all(e))
+        .map(Experiment::needed_s)
+        .sum();
+    let shorter = laboratory
+        .experiments
+        .iter()
+        .filter(named)
+        .any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
     Ok(match given {
         _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
-        given if arguments.published.is_some() => (given.unwrap_or(PUBLISHED_BUDGET_S), ParameterList::Default),
-        given if what.is_empty() && arguments.states => (given.unwrap_or(ALL_STATES_BUDGET_S), ParameterList::Look),
+        given if arguments.published.is_some() => {
+            (given.unwrap_or(PUBLISHED_BUDGET_S), ParameterList::Default)
+        }
+        given if what.is_empty() && arguments.states => {
+            (given.unwrap_or(ALL_STATES_BUDGET_S), ParameterList::Look)
+        }
         given if what.is_empty() => (given.unwrap_or(LOOK_BUDGET_S), ParameterList::Look),
         // The states take the time: each experiment has its least values.
-        given if arguments.states || arguments.state.is_some() => (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short),
+        given if arguments.states || arguments.state.is_some() => {
+            (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short)
+        }
         Some(budget_s) if budget_s < needed_s && shorter => (budget_s, ParameterList::Short),
         given => (given.unwrap_or(needed_s), ParameterList::Default),
     })
@@ -160,7 +186,9 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String]) -> Resu
 /// A time limit, which a worker can start within on a busy machine.
 fn time_limit(text: &str) -> Result<f64> {
     match sizes::parse_seconds(text)? {
-        limit_s if limit_s < 1.0 => bail!("it must be at least 1s: a worker takes that long to start on a busy machine"),
+        limit_s if limit_s < 1.0 => {
+            bail!("it must be at least 1s: a worker takes that long to start on a busy machine")
+        }
         limit_s => Ok(limit_s),
     }
 }
@@ -169,8 +197,15 @@ impl RunArgs {
     /// Takes the words as functions that are methods of this experiment; without words, all of them. Returns their names.
     pub(super) fn within(&mut self, experiment: &str, functions: Vec<String>) -> Vec<String> {
         let what = &mut self.select.what;
-        let named = if what.is_empty() && self.resume.is_none() { functions } else { what.clone() };
-        *what = named.iter().map(|name| format!("{experiment}/{name}@own")).collect();
+        let named = if what.is_empty() && self.resume.is_none() {
+            functions
+        } else {
+            what.clone()
+        };
+        *what = named
+            .iter()
+            .map(|name| format!("{experiment}/{name}@own"))
+            .collect();
         // A loop that does not end is more likely here than one that takes longer.
         self.time_limit.get_or_insert(30.0);
         named
@@ -178,13 +213,19 @@ impl RunArgs {
 
     /// Adds a method with which the functions are compared: a built-in one, or one of a saved baseline.
     pub(super) fn against(&mut self, experiment: &str, method: &str, worker: &str) {
-        self.select.what.push(format!("{experiment}/{method}@{worker}"));
+        self.select
+            .what
+            .push(format!("{experiment}/{method}@{worker}"));
         self.baseline.get_or_insert_with(|| method.to_owned());
     }
 
     /// Values of the parameter `state`; `None` where no state is asked for.
     fn machine_states(&self) -> Result<Option<String>> {
-        let names = if self.states { Some("all") } else { self.state.as_deref() };
+        let names = if self.states {
+            Some("all")
+        } else {
+            self.state.as_deref()
+        };
         let Some(names) = names else { return Ok(None) };
         if !self.allow_system_changes {
             bail!(UNPERMITTED);
@@ -194,19 +235,44 @@ impl RunArgs {
 
     /// The id of the published article, or of its long form.
     fn write_up(&self) -> Option<String> {
-        self.published.as_ref().map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
+        self.published
+            .as_ref()
+            .map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
     }
 }
 
 /// The same experiments and methods in these languages; all experiments of a language where none is named.
-fn in_languages(laboratory: &Laboratory, what: &[String], languages: &[String]) -> Result<Vec<String>> {
+fn in_languages(
+    laboratory: &Laboratory,
+    what: &[String],
+    languages: &[String],
+) -> Result<Vec<String>> {
     let mut selected = Vec::new();
     for language in languages {
-        let workers: Vec<&Worker> = laboratory.workers.iter().filter(|w| w.family() == language).collect();
-        let has = |experiment: &str| workers.iter().any(|w| w.methods().iter().any(|m| m.experiment == experiment));
-        let pattern = if language == "c" { "c-O3".to_owned() } else { format!("{language}*") };
-        let shown = laboratory.experiments.iter().filter(|e| !e.hidden && has(&e.name));
-        let all: Vec<String> = if what.is_empty() { shown.map(|e| e.name.clone()).collect() } else { what.to_vec() };
+        let workers: Vec<&Worker> = laboratory
+            .workers
+            .iter()
+            .filter(|w| w.family() == language)
+            .collect();
+        let has = |experiment: &str| {
+            workers
+                .iter()
+                .any(|w| w.methods().iter().any(|m| m.experiment == experiment))
+        };
+        let pattern = if language == "c" {
+            "c-O3".to_owned()
+        } else {
+            format!("{language}*")
+        };
+        let shown = laboratory
+            .experiments
+            .iter()
+            .filter(|e| !e.hidden && has(&e.name));
+        let all: Vec<String> = if what.is_empty() {
+            shown.map(|e| e.name.clone()).collect()
+        } else {
+            what.to_vec()
+        };
         if workers.is_empty() || all.is_empty() {
             bail!("nothing here is measured in {language}; pagewise doctor says what is missing");
         }
@@ -222,19 +288,34 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     if arguments.launches == Some(0) {
         bail!("--launches 0 leaves nothing to measure");
     }
-    let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
+    let mut select = SelectArgs {
+        what: arguments.select.what.clone(),
+        set: arguments.select.set.clone(),
+    };
     if !arguments.language.is_empty() {
         select.what = in_languages(laboratory, &select.what, &arguments.language)?;
     }
     select.set.extend(arguments.machine_states()?);
-    let published = arguments.write_up().as_deref().map(published::named).transpose()?;
+    let published = arguments
+        .write_up()
+        .as_deref()
+        .map(published::named)
+        .transpose()?;
     let look = select.what.is_empty() && published.is_none() && !arguments.all;
     let (budget_s, list) = budget(laboratory, arguments, &select.what)?;
     if arguments.all {
-        remark!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
+        remark!(
+            "everything is measured, with a budget of {:.0} minutes",
+            budget_s / 60.0
+        );
     }
     if let Some(tables) = &published {
-        select.what = tables.iter().flat_map(|table| table.selectors()).collect::<BTreeSet<_>>().into_iter().collect();
+        select.what = tables
+            .iter()
+            .flat_map(|table| table.selectors())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
     }
     let mut wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     wish.conditions = !look || budget_s >= CONDITIONS_BUDGET_S && !arguments.states;
@@ -243,12 +324,24 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
             "below {CONDITIONS_BUDGET_S:.0} s each question is measured in its usual condition only; others may reverse an answer"
         );
     }
-    let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
+    let choice = published
+        .as_deref()
+        .map_or(Choice::Wished(&wish), |tables| {
+            Choice::Published(tables, &wish)
+        });
     let start = Start::now();
     let seed = arguments.seed.unwrap_or_else(|| start.seed());
-    let once = published.as_ref().is_some_and(|tables| tables.iter().all(|table| table.once));
+    let once = published
+        .as_ref()
+        .is_some_and(|tables| tables.iter().all(|table| table.once));
     let launches = arguments.launches.unwrap_or(1);
-    let budget_s = if once { arguments.budget.unwrap_or(LONG_BUDGET_S * f64::from(launches)) } else { budget_s };
+    let budget_s = if once {
+        arguments
+            .budget
+            .unwrap_or(LONG_BUDGET_S * f64::from(launches))
+    } else {
+        budget_s
+    };
     if once {
         remark!("{}", report::ending::long_jobs(budget_s));
     }
@@ -258,31 +351,49 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         Some(_) => 0.0,
         None => PRECISION,
     });
-    let usual = if precision > 0.0 && !look { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
+    let usual = if precision > 0.0 && !look {
+        LAUNCHES
+    } else {
+        (LAUNCHES.0, MOST_LAUNCHES)
+    };
     let terms = Terms {
         kind: arguments.kind,
         created: start.created(),
         // No pilot shows how long a launch of such a job takes.
         time_limit_s: arguments.time_limit.or(once.then_some(budget_s)),
-        launches: if once { (launches, launches) } else { arguments.launches.map_or(usual, |n| (n, n)) },
+        launches: if once {
+            (launches, launches)
+        } else {
+            arguments.launches.map_or(usual, |n| (n, n))
+        },
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
-        ..Terms::usual(start.run_id(), seed, budget_s, (precision, arguments.margin))
+        ..Terms::usual(
+            start.run_id(),
+            seed,
+            budget_s,
+            (precision, arguments.margin),
+        )
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
 }
 
 /// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.
 fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
-    let Some(most) = arguments.wait_for_quiet.map(Duration::from_secs_f64) else { return Ok(()) };
+    let Some(most) = arguments.wait_for_quiet.map(Duration::from_secs_f64) else {
+        return Ok(());
+    };
     let mut reported = f64::INFINITY;
     let quiet = preflight::wait_for_quiet(Path::new("/"), most, |seen, left_s| {
         let got = seen.got_share();
         if (got - reported).abs() > 0.1 {
             reported = got;
-            remark!("waiting for a quieter machine: it gives {:.0} % of its CPUs; {left_s:.0} s left", got * 100.0);
+            remark!(
+                "waiting for a quieter machine: it gives {:.0} % of its CPUs; {left_s:.0} s left",
+                got * 100.0
+            );
         }
     })?;
     if !quiet {
@@ -298,7 +409,11 @@ pub(super) fn least_s(plan: &Plan) -> f64 {
     let turn_s = |cell: &Cell| plan.experiment(&cell.experiment)?.cell_s;
     let launch_s = |group: &LaunchGroup| {
         let cells = || group.cells.iter().map(|&cell| &plan.cells[cell].cell);
-        let start_s = if cells().any(|cell| cell.worker.starts_with("java")) { STARTS_S[0] } else { STARTS_S[1] };
+        let start_s = if cells().any(|cell| cell.worker.starts_with("java")) {
+            STARTS_S[0]
+        } else {
+            STARTS_S[1]
+        };
         guess_s(start_s, cells().filter_map(bytes).sum()) + cells().filter_map(turn_s).sum::<f64>()
     };
     plan.launch_groups.iter().map(launch_s).sum::<f64>() * (LEAST_POINTS + 1) as f64
@@ -310,14 +425,28 @@ pub(super) trait Answering {
     fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>>;
 
     /// Answers it and gives the exit code; `None` where it is of another kind.
-    fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>>;
+    fn answered(
+        &self,
+        summary: &Summary,
+        stopped_by: Option<i32>,
+        folder: &RunFolder,
+    ) -> Result<Option<u8>>;
 }
 
 /// Makes a run or completes one; `answering` is asked whether a completed one is of its kind.
-pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn Answering) -> Result<u8> {
+pub(super) fn run(
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    answering: &dyn Answering,
+) -> Result<u8> {
     match dry_run(laboratory, arguments)? {
         Some(code) => Ok(code),
-        None => measure(laboratory, arguments, &begun(laboratory, arguments)?, answering),
+        None => measure(
+            laboratory,
+            arguments,
+            &begun(laboratory, arguments)?,
+            answering,
+        ),
     }
 }
 
@@ -327,7 +456,12 @@ pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Op
         return Ok(None);
     }
     let plan = new_plan(laboratory, arguments)?;
-    print(&super::output::text(&planned(&plan, least_s(&plan)), arguments.shown.ascii, false)).map(Some)
+    print(&super::output::text(
+        &planned(&plan, least_s(&plan)),
+        arguments.shown.ascii,
+        false,
+    ))
+    .map(Some)
 }
 
 /// A session that begins a run or goes on with one.
@@ -352,10 +486,17 @@ pub(super) fn begun(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Sess
 
 /// Measures, prints and keeps a run; the result is the exit code.
 pub(super) fn measure(
-    laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answering: &dyn Answering,
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    session: &Session,
+    answering: &dyn Answering,
 ) -> Result<u8> {
     let folder = &session.folder;
-    let open = if session.resumed { answering.open(folder, session.plan.margin)? } else { None };
+    let open = if session.resumed {
+        answering.open(folder, session.plan.margin)?
+    } else {
+        None
+    };
     let (summary, stopped_by) = made(laboratory, session, open.as_deref())?;
     if session.resumed
         && let Some(code) = answering.answered(&summary, stopped_by, folder)?
@@ -367,7 +508,10 @@ pub(super) fn measure(
     output::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
     // What such a job rests on stands in a further table.
-    let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
+    let wanted = Wanted {
+        full: arguments.shown.full || arguments.long,
+        ..Wanted::default()
+    };
     if arguments.json && !arguments.silent {
         print_json(&summary)?;
     } else if !arguments.silent {
@@ -378,7 +522,9 @@ pub(super) fn measure(
 
 /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
 pub(super) fn made(
-    laboratory: &Laboratory, session: &Session, questions: Option<&dyn Questions>,
+    laboratory: &Laboratory,
+    session: &Session,
+    questions: Option<&dyn Questions>,
 ) -> Result<(Summary, Option<i32>)> {
     let kept_scores = |host: &_| super::kept::scores(&runs_folder(), host);
     session.measure(&laboratory.workers, &kept_scores, questions)
@@ -386,15 +532,38 @@ pub(super) fn made(
 
 /// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
 fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
-    let named = arguments.select.set.iter().map(|text| laboratory.setting(text)).collect::<Result<Vec<_>>>()?;
-    let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
+    let named = arguments
+        .select
+        .set
+        .iter()
+        .map(|text| laboratory.setting(text))
+        .collect::<Result<Vec<_>>>()?;
+    let granted = Granted {
+        system_changes: arguments.allow_system_changes,
+        files: &named,
+    };
     let folder = super::named::folder(name)?.mine()?;
-    Session::resume(folder, &laboratory.workers, arguments.shown.page.force, |state| {
-        confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
-        let (budget_s, time_limit_s) =
-            (arguments.budget.unwrap_or(state.budget_s), arguments.time_limit.or(state.time_limit_s));
-        Ok(DecisionKind::Resumed { budget_s, time_limit_s })
-    })
+    Session::resume(
+        folder,
+        &laboratory.workers,
+        arguments.shown.page.force,
+        |state| {
+            confirm(
+                &state.plan,
+                &laboratory.experiments,
+                &laboratory.workers,
+                &granted,
+            )?;
+            let (budget_s, time_limit_s) = (
+                arguments.budget.unwrap_or(state.budget_s),
+                arguments.time_limit.or(state.time_limit_s),
+            );
+            Ok(DecisionKind::Resumed {
+                budget_s,
+                time_limit_s,
+            })
+        },
+    )
 }
 
 /// The articles of an id; none where none is asked for.
@@ -403,12 +572,18 @@ pub(super) fn articles(id: Option<&str>) -> Result<Vec<&'static Published>> {
 }
 
 pub(super) fn print_run(
-    summary: &Summary, folder: &RunFolder, mut wanted: Wanted, shown: &ShownArgs, articles: &[&Published],
+    summary: &Summary,
+    folder: &RunFolder,
+    mut wanted: Wanted,
+    shown: &ShownArgs,
+    articles: &[&Published],
 ) -> Result<u8> {
     wanted.run = output::called(folder);
     wanted.page = output::beside(folder);
     let mut document = report::view::screen(summary, &wanted);
-    document.sections.extend(report::published::sections(articles, summary));
+    document
+        .sections
+        .extend(report::published::sections(articles, summary));
     let mut text = super::output::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
         text += &output::kept_in("run", folder.path());
@@ -417,7 +592,11 @@ pub(super) fn print_run(
 }
 
 fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
-    let settled = || summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled);
+    let settled = || {
+        summary
+            .comparisons()
+            .all(|(_, c)| c.verdict != Verdict::NotSettled)
+    };
     match stopped_by {
         Some(signal) => signals::exit_code(signal),
         None if strict && !(summary.trusted && settled()) => 3,
@@ -427,5 +606,7 @@ fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
 
 /// 4 where no cell could be measured.
 pub(super) fn nothing_measured(summary: &Summary) -> u8 {
-    u8::from(summary.cells.iter().all(|c| c.outcome.status != Status::Ok) && !summary.cells.is_empty()) * 4
+    u8::from(
+        summary.cells.iter().all(|c| c.outcome.status != Status::Ok) && !summary.cells.is_empty(),
+    ) * 4
 }

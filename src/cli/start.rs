@@ -27,13 +27,21 @@ impl Start {
     /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
     pub(super) fn run_id(&self) -> String {
         let identity = machine::identity(Path::new("/"));
-        let identity_text = format!("{identity:?} {} {}", std::process::id(), self.0.as_nanosecond());
+        let identity_text = format!(
+            "{identity:?} {} {}",
+            std::process::id(),
+            self.0.as_nanosecond()
+        );
         let digits = record::folder::sha256_hex(&[identity_text.as_bytes()]);
         format!("{}-{}", self.second(), &digits[..8])
     }
 
     /// The name of a try or a profile of somebody's program.
     pub(super) fn name_of(&self, kind: &str, seed: u64) -> String {
-        format!("{}-{kind}-{:04x}", self.second(), (seed ^ u64::from(std::process::id())) & 0xFFFF)
+        format!(
+            "{}-{kind}-{:04x}",
+            self.second(),
+            (seed ^ u64::from(std::process::id())) & 0xFFFF
+        )
     }
 }

@@ -17,7 +17,12 @@ struct Tags {
 
 /// The tags of the run in a folder; none where there are none that can be read.
 pub(super) fn read(folder: &Path) -> Vec<String> {
-    peek::<Tags>(folder, FILE).unwrap_or_default().tags.into_iter().filter(|tag| check(tag).is_ok()).collect()
+    peek::<Tags>(folder, FILE)
+        .unwrap_or_default()
+        .tags
+        .into_iter()
+        .filter(|tag| check(tag).is_ok())
+        .collect()
 }
 
 fn check(tag: &str) -> Result<()> {
@@ -25,7 +30,10 @@ fn check(tag: &str) -> Result<()> {
     if !tag.is_empty() && tag.len() <= MOST.0 && tag.chars().all(good) {
         Ok(())
     } else {
-        bail!("{tag:?} is no tag: up to {} letters, digits, dots, hyphens and underscores are", MOST.0)
+        bail!(
+            "{tag:?} is no tag: up to {} letters, digits, dots, hyphens and underscores are",
+            MOST.0
+        )
     }
 }
 

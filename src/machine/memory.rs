@@ -28,7 +28,10 @@ pub struct Available {
 /// The least of `MemAvailable` (proc_meminfo(5)), what each memory cgroup above this process leaves (reclaimable file pages
 /// counted as free), and `RLIMIT_AS`. `root` is `/`, or a copy of the files below it.
 pub fn available_bytes(root: &Path) -> Available {
-    let mut least = Available { bytes: u64::MAX, limited_by: "nothing known".to_owned() };
+    let mut least = Available {
+        bytes: u64::MAX,
+        limited_by: "nothing known".to_owned(),
+    };
     let mut consider = |bytes: Option<u64>, limited_by: String| {
         if let Some(bytes) = bytes
             && bytes < least.bytes
@@ -37,23 +40,50 @@ pub fn available_bytes(root: &Path) -> Available {
         }
     };
     let machine: &dyn Files = &Below::new(root);
-    consider(machine.bytes("/proc/meminfo", "MemAvailable"), "MemAvailable".to_owned());
+    consider(
+        machine.bytes("/proc/meminfo", "MemAvailable"),
+        "MemAvailable".to_owned(),
+    );
     for (folder, version) in cgroups(root) {
-        for level in folder.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
-            let group = level.strip_prefix(root).unwrap_or(level).display().to_string();
-            consider(left_in(level, version), format!("the memory cgroup /{group}"));
+        for level in folder
+            .ancestors()
+            .take_while(|p| p.starts_with(root.join("sys/fs/cgroup")))
+        {
+            let group = level
+                .strip_prefix(root)
+                .unwrap_or(level)
+                .display()
+                .to_string();
+            consider(
+                left_in(level, version),
+                format!("the memory cgroup /{group}"),
+            );
         }
     }
-    consider(rustix::process::getrlimit(rustix::process::Resource::As).current, "RLIMIT_AS".to_owned());
+    consider(
+        rustix::process::getrlimit(rustix::process::Resource::As).current,
+        "RLIMIT_AS".to_owned(),
+    );
     least
 }
 
 /// Tells whether `needed` bytes fit while `reserve` bytes stay free.
 pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Cause> {
-    let Available { bytes: available_bytes, limited_by } = available_bytes(root);
+    let Available {
+        bytes: available_bytes,
+        limited_by,
+    } = available_bytes(root);
     let needed_bytes = needed.saturating_add(reserve);
     let fits = needed == 0 || needed_bytes <= available_bytes;
-    if fits { Ok(()) } else { Err(Cause::Memory { needed_bytes, available_bytes, limited_by }) }
+    if fits {
+        Ok(())
+    } else {
+        Err(Cause::Memory {
+            needed_bytes,
+            available_bytes,
+            limited_by,
+        })
+    }
 }
 
 fn number(path: &Path) -> Option<u64> {
@@ -63,21 +93,36 @@ fn number(path: &Path) -> Option<u64> {
 /// Memory that one cgroup leaves, `None` where it sets no limit.
 fn left_in(level: &Path, version: u8) -> Option<u64> {
     let (limit, usage, reclaimable) = match version {
-        1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "),
+        1 => (
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "total_inactive_file ",
+        ),
         _ => ("memory.max", "memory.current", "inactive_file "),
     };
     // Version 1 writes "no limit" as the largest multiple of a page, version 2 as a word that is no number.
     let limit = number(&level.join(limit)).filter(|l| *l < 1 << 62)?;
     let used = number(&level.join(usage)).unwrap_or(0);
     let statistics = files::kernel::read(level.join("memory.stat")).unwrap_or_default();
-    let free_again = statistics.lines().find_map(|l| l.strip_prefix(reclaimable)?.trim().parse().ok()).unwrap_or(0);
+    let free_again = statistics
+        .lines()
+        .find_map(|l| l.strip_prefix(reclaimable)?.trim().parse().ok())
+        .unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(free_again)))
 }
 
 /// Folders of this process's memory cgroups, below `root`, with their version.
 pub(crate) fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
-    let folder = |place: Hierarchy| (root.join(place.folder.strip_prefix("/").unwrap_or(&place.folder)), place.version);
-    places(&Below::new(root), "memory").into_iter().map(folder).collect()
+    let folder = |place: Hierarchy| {
+        (
+            root.join(place.folder.strip_prefix("/").unwrap_or(&place.folder)),
+            place.version,
+        )
+    };
+    places(&Below::new(root), "memory")
+        .into_iter()
+        .map(folder)
+        .collect()
 }
 
 #[cfg(test)]

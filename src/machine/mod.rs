@@ -27,7 +27,10 @@ pub fn capture(root: &Path) -> Environment {
 pub fn sizes_here(root: &Path) -> Here {
     let cpu = Cpu::read(&Below::new(root));
     let bytes = |cache: Option<&Cache>| cache.and_then(|c| c.size_bytes).filter(|bytes| *bytes > 0);
-    let core_cache = cpu.caches.iter().find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"));
+    let core_cache = cpu
+        .caches
+        .iter()
+        .find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"));
     let usual = Here::default();
     Here {
         huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(usual.huge_page_bytes),
@@ -49,9 +52,23 @@ pub fn refused_calls() -> Result<Vec<String>> {
 /// Answer of the helper on a CPU.
 fn helped<T: DeserializeOwned>(cpu: usize, request: &[&str]) -> Result<T> {
     let mut command = worker::helper_command()?;
-    command.args(["exec", "--parent"]).arg(std::process::id().to_string()).arg("--cpus").arg(cpu.to_string());
-    let output = command.arg("--").arg(worker::helper()?).args(request).stdin(Stdio::null()).output()?;
-    ensure!(output.status.success(), "{}: {}", request[0], String::from_utf8_lossy(&output.stderr).trim());
+    command
+        .args(["exec", "--parent"])
+        .arg(std::process::id().to_string())
+        .arg("--cpus")
+        .arg(cpu.to_string());
+    let output = command
+        .arg("--")
+        .arg(worker::helper()?)
+        .args(request)
+        .stdin(Stdio::null())
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{}: {}",
+        request[0],
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
     serde_json::from_slice(&output.stdout).with_context(|| format!("the answer to {}", request[0]))
 }
 
@@ -63,7 +80,10 @@ struct Below<'a> {
 
 impl<'a> Below<'a> {
     fn new(root: &'a Path) -> Below<'a> {
-        Below { root, known: RefCell::default() }
+        Below {
+            root,
+            known: RefCell::default(),
+        }
     }
 
     fn place(&self, path: &str) -> PathBuf {
@@ -74,7 +94,11 @@ impl<'a> Below<'a> {
 impl Files for Below<'_> {
     fn start(&self, path: &str, most: u64) -> Option<String> {
         let read = || files::kernel::start(self.place(path), most).ok();
-        self.known.borrow_mut().entry(path.to_owned()).or_insert_with(read).clone()
+        self.known
+            .borrow_mut()
+            .entry(path.to_owned())
+            .or_insert_with(read)
+            .clone()
     }
 
     fn names(&self, folder: &str) -> Vec<String> {
@@ -84,7 +108,12 @@ impl Files for Below<'_> {
     fn behind_links(&self, path: &str) -> Option<String> {
         let root = self.root.canonicalize().ok()?;
         let real = self.place(path).canonicalize().ok()?;
-        Some(Path::new("/").join(real.strip_prefix(root).ok()?).to_string_lossy().into_owned())
+        Some(
+            Path::new("/")
+                .join(real.strip_prefix(root).ok()?)
+                .to_string_lossy()
+                .into_owned(),
+        )
     }
 
     fn is_file(&self, path: &str) -> bool {
@@ -126,7 +155,12 @@ const JUST_BEFORE: Duration = Duration::from_secs(600);
 
 /// The largest step: twice the reported last cache, and no more than a quarter of the memory that is available.
 fn top(reported: Option<u64>, available: u64) -> u64 {
-    let wanted = reported.unwrap_or(0).saturating_mul(2).min(MOST_TOP).next_power_of_two().max(LEAST_TOP);
+    let wanted = reported
+        .unwrap_or(0)
+        .saturating_mul(2)
+        .min(MOST_TOP)
+        .next_power_of_two()
+        .max(LEAST_TOP);
     wanted.min(available / 4)
 }
 
@@ -141,13 +175,25 @@ fn measure(reported: Option<u64>) -> Result<Ladder> {
 fn ladder_file(identity: &Identity) -> Option<String> {
     let boot = identity.boot.as_ref()?;
     let key = format!("{} {boot}", identity.machine.as_deref().unwrap_or_default());
-    Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[key.as_bytes()])[..16]))
+    Some(format!(
+        "ladder-{}.json",
+        &record::folder::sha256_hex(&[key.as_bytes()])[..16]
+    ))
 }
 
 /// Latency sweep of this boot, at most so old.
 pub fn kept_ladder(identity: &Identity, most: Duration) -> Option<Ladder> {
-    let (file, bytes) = worker::private_cache("").ok()?.read_open(ladder_file(identity)?, MOST_BYTES).ok()?;
-    let is_old = file.metadata().ok()?.modified().ok()?.elapsed().is_ok_and(|age| age > most);
+    let (file, bytes) = worker::private_cache("")
+        .ok()?
+        .read_open(ladder_file(identity)?, MOST_BYTES)
+        .ok()?;
+    let is_old = file
+        .metadata()
+        .ok()?
+        .modified()
+        .ok()?
+        .elapsed()
+        .is_ok_and(|age| age > most);
     serde_json::from_slice(&bytes).ok().filter(|_| !is_old)
 }
 
@@ -156,7 +202,12 @@ pub fn look_at_caches(environment: &Environment) -> Result<Ladder> {
     if let Some(ladder) = kept_ladder(&environment.identity, JUST_BEFORE) {
         return Ok(ladder);
     }
-    let ladder = measure(environment.cpu.last_level_cache().and_then(|c| c.size_bytes))?;
+    let ladder = measure(
+        environment
+            .cpu
+            .last_level_cache()
+            .and_then(|c| c.size_bytes),
+    )?;
     let (cache, text) = (worker::private_cache(""), serde_json::to_vec(&ladder));
     if let (Some(name), Ok(cache), Ok(text)) = (ladder_file(&environment.identity), cache, text) {
         // A sweep that cannot be kept is measured again by the next run.

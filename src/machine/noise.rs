@@ -7,8 +7,19 @@ use std::{collections::BTreeMap, path::Path};
 
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [
-    "thp_fault_alloc", "thp_fault_fallback", "thp_collapse_alloc", "compact_stall", "allocstall_normal", "allocstall_movable",
-    "pgscan_kswapd", "pgscan_direct", "pgsteal_kswapd", "pswpout", "oom_kill", "balloon_inflate", "numa_hint_faults",
+    "thp_fault_alloc",
+    "thp_fault_fallback",
+    "thp_collapse_alloc",
+    "compact_stall",
+    "allocstall_normal",
+    "allocstall_movable",
+    "pgscan_kswapd",
+    "pgscan_direct",
+    "pgsteal_kswapd",
+    "pswpout",
+    "oom_kill",
+    "balloon_inflate",
+    "numa_hint_faults",
 ];
 
 /// Counters at one moment.
@@ -32,28 +43,42 @@ fn read(root: &Path, path: &str) -> String {
 impl Snapshot {
     /// Reads the counters below `root`; what a machine lacks counts as zero.
     pub fn take(root: &Path) -> Snapshot {
-        let mut snapshot = Snapshot { throttled_us: throttled_us(&Below::new(root)), ..Snapshot::default() };
+        let mut snapshot = Snapshot {
+            throttled_us: throttled_us(&Below::new(root)),
+            ..Snapshot::default()
+        };
         if let Some(line) = read(root, "proc/stat").lines().next() {
-            let ticks: Vec<u64> = line.split_whitespace().skip(1).filter_map(|t| t.parse().ok()).collect();
+            let ticks: Vec<u64> = line
+                .split_whitespace()
+                .skip(1)
+                .filter_map(|t| t.parse().ok())
+                .collect();
             // The eighth column is steal; guest time, after it, is contained in user time already.
             snapshot.steal = ticks.get(7).copied().unwrap_or(0);
             snapshot.all_cpu = ticks.iter().take(8).sum();
             // The fourth and fifth are idle and waiting for I/O.
-            snapshot.busy = snapshot.all_cpu - ticks.iter().skip(3).take(2).sum::<u64>() - snapshot.steal;
+            snapshot.busy =
+                snapshot.all_cpu - ticks.iter().skip(3).take(2).sum::<u64>() - snapshot.steal;
         }
         for resource in ["cpu", "memory", "io"] {
             for line in read(root, &format!("proc/pressure/{resource}")).lines() {
-                let (Some(kind), Some((_, total))) = (line.split_whitespace().next(), line.rsplit_once("total=")) else {
+                let (Some(kind), Some((_, total))) =
+                    (line.split_whitespace().next(), line.rsplit_once("total="))
+                else {
                     continue;
                 };
-                snapshot.pressure_us.insert(format!("{resource}_{kind}"), total.parse().unwrap_or(0));
+                snapshot
+                    .pressure_us
+                    .insert(format!("{resource}_{kind}"), total.parse().unwrap_or(0));
             }
         }
         for line in read(root, "proc/vmstat").lines() {
             if let Some((name, value)) = line.split_once(' ')
                 && VMSTAT.contains(&name)
             {
-                snapshot.vmstat.insert(name.to_owned(), value.parse().unwrap_or(0));
+                snapshot
+                    .vmstat
+                    .insert(name.to_owned(), value.parse().unwrap_or(0));
             }
         }
         // The I/O of processes that have been waited for is added to their parent's (proc_pid_io(5)).
@@ -78,7 +103,10 @@ impl Snapshot {
                 // A device that stands on another one, which is counted too: a file by a loop, a disk by a mapper.
                 && !device.join("loop").exists() && files::kernel::names(device.join("slaves")).is_empty()
             {
-                snapshot.sectors.insert(name.to_owned(), (read.parse().unwrap_or(0), written.parse().unwrap_or(0)));
+                snapshot.sectors.insert(
+                    name.to_owned(),
+                    (read.parse().unwrap_or(0), written.parse().unwrap_or(0)),
+                );
             }
         }
         snapshot
@@ -86,18 +114,28 @@ impl Snapshot {
 
     pub fn delta(&self, earlier: &Snapshot) -> NoiseDelta {
         let moved = |now: &BTreeMap<String, u64>, then: &BTreeMap<String, u64>| {
-            let pairs = now.iter().map(|(k, v)| (k.clone(), v.saturating_sub(then.get(k).copied().unwrap_or(0))));
+            let pairs = now.iter().map(|(k, v)| {
+                (
+                    k.clone(),
+                    v.saturating_sub(then.get(k).copied().unwrap_or(0)),
+                )
+            });
             pairs.filter(|(_, v)| *v > 0).collect()
         };
         let all = self.all_cpu.saturating_sub(earlier.all_cpu);
         let sectors = |which: fn(&(u64, u64)) -> u64| {
-            let sectors_since =
-                |(name, now): (&String, &(u64, u64))| which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which));
+            let sectors_since = |(name, now): (&String, &(u64, u64))| {
+                which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which))
+            };
             // A sector of proc_diskstats is 512 bytes on every device.
             self.sectors.iter().map(sectors_since).sum::<u64>() * 512
         };
         NoiseDelta {
-            steal_share: if all == 0 { 0.0 } else { self.steal.saturating_sub(earlier.steal) as f64 / all as f64 },
+            steal_share: if all == 0 {
+                0.0
+            } else {
+                self.steal.saturating_sub(earlier.steal) as f64 / all as f64
+            },
             throttled_us: self.throttled_us.saturating_sub(earlier.throttled_us),
             busy_cpu_s: self.busy.saturating_sub(earlier.busy) as f64 / TICKS_PER_SECOND,
             pressure_us: moved(&self.pressure_us, &earlier.pressure_us),
@@ -114,7 +152,14 @@ impl Snapshot {
 /// Clock ticks per second in /proc (USER_HZ), which is 100 on every architecture that Linux runs on today.
 pub const TICKS_PER_SECOND: f64 = 100.0;
 /// Kernel threads that reclaim, compact, merge, collapse or watch memory, by the start of their names.
-const MEMORY_THREADS: [&str; 6] = ["kswapd", "kcompactd", "khugepaged", "kdamond", "ksmd", "kproactived"];
+const MEMORY_THREADS: [&str; 6] = [
+    "kswapd",
+    "kcompactd",
+    "khugepaged",
+    "kdamond",
+    "ksmd",
+    "kproactived",
+];
 
 /// CPU time of every process at one moment.
 #[derive(Clone, Debug, Default)]
@@ -136,7 +181,10 @@ impl Processes {
         let proc = root.join("proc");
         for name in files::kernel::names(&proc) {
             let Ok(pid) = name.parse() else { continue };
-            if let Some(process) = files::kernel::read(proc.join(name).join("stat")).ok().and_then(|text| parse(&text)) {
+            if let Some(process) = files::kernel::read(proc.join(name).join("stat"))
+                .ok()
+                .and_then(|text| parse(&text))
+            {
                 by_pid.insert(pid, process);
             }
         }
@@ -148,16 +196,32 @@ impl Processes {
     pub fn since(&self, earlier: &Processes, seconds: f64, parent: u32) -> (Vec<Busy>, Vec<Busy>) {
         let mut others = Vec::new();
         let mut threads = Vec::new();
-        for (&pid, process) in self.by_pid.iter().filter(|(pid, p)| **pid != parent && p.parent != parent) {
+        for (&pid, process) in self
+            .by_pid
+            .iter()
+            .filter(|(pid, p)| **pid != parent && p.parent != parent)
+        {
             let before = earlier.by_pid.get(&pid).map_or(0, |p| p.ticks);
-            let cpus = process.ticks.saturating_sub(before) as f64 / TICKS_PER_SECOND / seconds.max(0.01);
+            let cpus =
+                process.ticks.saturating_sub(before) as f64 / TICKS_PER_SECOND / seconds.max(0.01);
             if cpus < 0.01 {
                 continue;
             }
-            let busy = Busy { name: process.name.clone(), pid, cpus };
+            let busy = Busy {
+                name: process.name.clone(),
+                pid,
+                cpus,
+            };
             // Children of kthreadd, which is process 2, are threads of the kernel.
-            let of_memory = process.parent == 2 && MEMORY_THREADS.iter().any(|start| busy.name.starts_with(start));
-            if of_memory { threads.push(busy) } else { others.push(busy) }
+            let of_memory = process.parent == 2
+                && MEMORY_THREADS
+                    .iter()
+                    .any(|start| busy.name.starts_with(start));
+            if of_memory {
+                threads.push(busy)
+            } else {
+                others.push(busy)
+            }
         }
         others.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
         threads.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));

@@ -16,12 +16,24 @@ const MOST_NAMED: usize = 8;
 /// Looks for so long.
 pub fn look(root: &Path, milliseconds: u64) -> Result<Preflight> {
     let cpus = allowed_cpus();
-    let frequencies = |cpus: &[usize]| cpus.iter().filter_map(|cpu| frequency_khz(root, *cpu)).collect::<Vec<u64>>();
-    let before = (Snapshot::take(root), Processes::take(root), frequencies(&cpus));
+    let frequencies = |cpus: &[usize]| {
+        cpus.iter()
+            .filter_map(|cpu| frequency_khz(root, *cpu))
+            .collect::<Vec<u64>>()
+    };
+    let before = (
+        Snapshot::take(root),
+        Processes::take(root),
+        frequencies(&cpus),
+    );
     let started = Instant::now();
     let gaps = probe(&cpus, milliseconds)?;
     let seconds = started.elapsed().as_secs_f64();
-    let after = (Snapshot::take(root), Processes::take(root), frequencies(&cpus));
+    let after = (
+        Snapshot::take(root),
+        Processes::take(root),
+        frequencies(&cpus),
+    );
     let (mut busy, memory_threads) = after.1.since(&before.1, seconds, std::process::id());
     busy.truncate(MOST_NAMED);
     let counters = after.0.delta(&before.0);
@@ -47,7 +59,11 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Looks again and again until the machine is quiet or so much time has passed; `tell` is given what is seen and the seconds
 /// left. Tells whether it became quiet.
-pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflight, f64)) -> Result<bool> {
+pub fn wait_for_quiet(
+    root: &Path,
+    most: Duration,
+    mut tell: impl FnMut(&Preflight, f64),
+) -> Result<bool> {
     let started = Instant::now();
     loop {
         let seen = look(root, SHORT_MS)?;
@@ -64,7 +80,9 @@ pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflig
 }
 
 fn frequency_khz(root: &Path, cpu: usize) -> Option<u64> {
-    let path = root.join(format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"));
+    let path = root.join(format!(
+        "sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
+    ));
     files::kernel::read(path).ok()?.trim().parse().ok()
 }
 
@@ -74,7 +92,14 @@ fn frequency_khz(root: &Path, cpu: usize) -> Option<u64> {
 /// The CPUs that this process may use.
 pub fn allowed_cpus() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None);
-    set.map_or_else(|_| vec![0], |set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+    set.map_or_else(
+        |_| vec![0],
+        |set| {
+            (0..rustix::thread::CpuSet::MAX_CPU)
+                .filter(|&cpu| set.is_set(cpu))
+                .collect()
+        },
+    )
 }
 
 /// Probes these CPUs, all at the same time.
@@ -82,7 +107,13 @@ pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
     let request = ["probe-gaps", &milliseconds.to_string()];
     let probe = |cpu: &usize| helped(*cpu, &request);
     std::thread::scope(|scope| {
-        let probes: Vec<_> = cpus.iter().map(|cpu| scope.spawn(move || probe(cpu))).collect();
-        probes.into_iter().map(|probe| probe.join().expect("a thread that waits for the helper")).collect()
+        let probes: Vec<_> = cpus
+            .iter()
+            .map(|cpu| scope.spawn(move || probe(cpu)))
+            .collect();
+        probes
+            .into_iter()
+            .map(|probe| probe.join().expect("a thread that waits for the helper"))
+            .collect()
     })
 }

@@ -4,7 +4,9 @@ use super::{claims, groups, groups::Twins, input, published, select, states, wis
 use crate::worker::Worker;
 use anyhow::Result;
 use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
-use record::{cell::Cell, experiment::Experiment, kind::Kind, outcome::Status, published::Published};
+use record::{
+    cell::Cell, experiment::Experiment, kind::Kind, outcome::Status, published::Published,
+};
 use std::collections::BTreeMap;
 
 /// Cells to measure.
@@ -70,14 +72,17 @@ impl Terms {
 pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Terms) -> Result<Plan> {
     let (mut cells, experiments) = match &choice {
         Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
-        Choice::Published(tables, wish) => published::cells(tables, all, workers, wish, terms.allow_system_changes)?,
+        Choice::Published(tables, wish) => {
+            published::cells(tables, all, workers, wish, terms.allow_system_changes)?
+        }
         Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all),
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };
     let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, &experiments, terms.allow_system_changes);
     states::settle(&mut cells)?;
-    let once = matches!(&choice, Choice::Published(tables, _) if tables.iter().all(|table| table.once));
+    let once =
+        matches!(&choice, Choice::Published(tables, _) if tables.iter().all(|table| table.once));
     let baselines = match &choice {
         Choice::Published(_, wish) if once => {
             input::settle_unbounded(&mut cells, &experiments, wish);
@@ -89,21 +94,36 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         }
         Choice::Checked(..) => {
             // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
-            cells.retain(|p| p.outcome.as_ref().is_none_or(|o| o.status != Status::Refused));
+            cells.retain(|p| {
+                p.outcome
+                    .as_ref()
+                    .is_none_or(|o| o.status != Status::Refused)
+            });
             BTreeMap::new()
         }
-        Choice::Given(experiment, _, baseline) => BTreeMap::from([(experiment.name.clone(), (*baseline).to_owned())]),
+        Choice::Given(experiment, _, baseline) => {
+            BTreeMap::from([(experiment.name.clone(), (*baseline).to_owned())])
+        }
     };
     let launch_groups = match &choice {
         Choice::Given(experiment, ..) => {
             let all = (0..cells.len()).collect();
-            vec![LaunchGroup { experiment: experiment.name.clone(), cells: all, fresh: false }]
+            vec![LaunchGroup {
+                experiment: experiment.name.clone(),
+                cells: all,
+                fresh: false,
+            }]
         }
-        Choice::Claimed(..) => groups::launch_groups(&mut cells, &experiments, &baselines, Twins::OneOfEach)?,
+        Choice::Claimed(..) => {
+            groups::launch_groups(&mut cells, &experiments, &baselines, Twins::OneOfEach)?
+        }
         _ => groups::launch_groups(&mut cells, &experiments, &baselines, Twins::All)?,
     };
     // A process that makes one pass has nothing before it.
-    let fresh = |group: LaunchGroup| LaunchGroup { fresh: group.fresh || once, ..group };
+    let fresh = |group: LaunchGroup| LaunchGroup {
+        fresh: group.fresh || once,
+        ..group
+    };
     let launch_groups = launch_groups.into_iter().map(fresh).collect();
     let rounds = match choice {
         Choice::Checked(_, rounds) => Some(rounds),

@@ -10,7 +10,9 @@ use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     let mut experiments: Vec<Experiment> = Vec::new();
-    let Some(folder) = folder else { return Ok(experiments) };
+    let Some(folder) = folder else {
+        return Ok(experiments);
+    };
     let folder = Folder::open(folder)?;
     for name in folder.names()? {
         if Path::new(&name).extension().is_some_and(|e| e == "toml") {
@@ -26,8 +28,13 @@ fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
 
 /// The titles of all experiments. What the binary carries is not read any further.
 pub fn titles(folder: Option<&Path>) -> Result<Vec<Title>> {
-    let user: Vec<Title> = user_folder(folder)?.iter().map(Experiment::titled).collect();
-    let carried = carried::EXPERIMENTS.iter().map(|(path, text)| Title::parse(path, text));
+    let user: Vec<Title> = user_folder(folder)?
+        .iter()
+        .map(Experiment::titled)
+        .collect();
+    let carried = carried::EXPERIMENTS
+        .iter()
+        .map(|(path, text)| Title::parse(path, text));
     let mut all: Vec<Title> = carried.collect::<Result<_>>()?;
     all.retain(|title| user.iter().all(|o| o.name != title.name));
     all.extend(user);
@@ -55,9 +62,12 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
 
 /// The experiment of that name, or an error that names the nearest one.
 pub fn find<'a>(all: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
-    all.iter()
-        .find(|e| e.name == name)
-        .with_context(|| format!("there is no experiment \"{name}\"{} (pagewise list shows them)", hint(all, name)))
+    all.iter().find(|e| e.name == name).with_context(|| {
+        format!(
+            "there is no experiment \"{name}\"{} (pagewise list shows them)",
+            hint(all, name)
+        )
+    })
 }
 
 /// The experiments with a method of this name, otherwise the nearest experiment or method.
@@ -65,22 +75,36 @@ fn hint(all: &[Experiment], name: &str) -> String {
     let workers = worker::all(&[], &[]).unwrap_or_default();
     let shown = |m: &&Method| all.iter().any(|e| e.name == m.experiment && !e.hidden);
     let is_work = |m: &&Method| matches!(m.role, Role::Method | Role::Published);
-    let methods = || workers.iter().flat_map(|w| w.methods()).filter(shown).filter(is_work);
+    let methods = || {
+        workers
+            .iter()
+            .flat_map(|w| w.methods())
+            .filter(shown)
+            .filter(is_work)
+    };
     // The one that most workers have is likely meant.
     let having = |name: &str| -> Vec<&str> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        methods().filter(|m| m.name == name).for_each(|m| *counts.entry(&m.experiment).or_default() += 1);
+        methods()
+            .filter(|m| m.name == name)
+            .for_each(|m| *counts.entry(&m.experiment).or_default() += 1);
         let mut names: Vec<_> = counts.keys().copied().collect();
         names.sort_by_key(|name| Reverse(counts[name]));
         names
     };
     let experiments = having(name);
     if let Some(first) = experiments.first() {
-        return format!("; {name} is a method of {}: pagewise run {first}/{name}", experiments.join(", "));
+        return format!(
+            "; {name} is a method of {}: pagewise run {first}/{name}",
+            experiments.join(", ")
+        );
     }
     let near = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
     match sizes::nearest(name, methods().map(|m| m.name.as_str())).filter(|_| near.is_empty()) {
-        Some(method) => format!("; did you mean the method \"{method}\" of {}?", having(method).join(", ")),
+        Some(method) => format!(
+            "; did you mean the method \"{method}\" of {}?",
+            having(method).join(", ")
+        ),
         None => near,
     }
 }

@@ -20,18 +20,24 @@ const COMPILING_START_S: f64 = 1.0;
 
 /// All claims that the binary carries.
 pub fn all() -> Result<&'static [Claim]> {
-    static ALL: LazyLock<Result<Vec<Claim>>> =
-        LazyLock::new(|| carried::CLAIMS.iter().map(|(path, text)| Claim::parse(path, text)).collect());
+    static ALL: LazyLock<Result<Vec<Claim>>> = LazyLock::new(|| {
+        carried::CLAIMS
+            .iter()
+            .map(|(path, text)| Claim::parse(path, text))
+            .collect()
+    });
     ALL.as_deref().map_err(|error| anyhow!("{error:#}"))
 }
 
 /// The claims of some ids, in either case.
 pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
     let claim = |id: &String| {
-        all.iter().find(|c| c.id.eq_ignore_ascii_case(id)).with_context(|| {
-            let hint = did_you_mean(id, all.iter().map(|c| c.id.as_str()));
-            format!("there is no claim {id:?}{hint} (pagewise claims list shows them)")
-        })
+        all.iter()
+            .find(|c| c.id.eq_ignore_ascii_case(id))
+            .with_context(|| {
+                let hint = did_you_mean(id, all.iter().map(|c| c.id.as_str()));
+                format!("there is no claim {id:?}{hint} (pagewise claims list shows them)")
+            })
     };
     ids.iter().map(claim).collect()
 }
@@ -46,20 +52,39 @@ pub struct Resolved {
 }
 
 /// Finds the cells of claims. What needs a worker that is not here has the reason instead.
-pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<Resolved> {
+pub fn resolve(
+    claims: &[&Claim],
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<Resolved> {
     let mut resolved = Resolved::default();
     for claim in claims {
         let mut jobs = Vec::new();
         for (name, job) in claim.jobs() {
-            let mut resolved_job = ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
+            let mut resolved_job = ResolvedJob {
+                job: name.to_owned(),
+                points: points(claim),
+                ..ResolvedJob::default()
+            };
             let mine = experiments.iter().find(|e| e.name == job.experiment);
-            let needs_proofs = mine.is_some_and(|e| job.total.iter().chain(&job.other_total).any(|name| e.is_sampled(name)));
-            let mut cells = |way: &str, further: &[(String, String)], point: Option<u64>| -> Result<Option<Cell>> {
+            let needs_proofs = mine.is_some_and(|e| {
+                job.total
+                    .iter()
+                    .chain(&job.other_total)
+                    .any(|name| e.is_sampled(name))
+            });
+            let mut cells = |way: &str,
+                             further: &[(String, String)],
+                             point: Option<u64>|
+             -> Result<Option<Cell>> {
                 let mut settings = settings(job, further);
                 let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
                 settings.extend(point.map(|value| (parameter.to_owned(), vec![value.to_string()])));
                 let name = format!("{}/{way}", job.experiment);
-                let Some(planned) = one_cell(&name, settings, experiments, workers, wish)? else { return Ok(None) };
+                let Some(planned) = one_cell(&name, settings, experiments, workers, wish)? else {
+                    return Ok(None);
+                };
                 let (cell, all) = (planned.cell.clone(), &mut resolved.planned);
                 let place = all.iter().position(|p| p.cell == cell).unwrap_or(all.len());
                 if place == all.len() {
@@ -75,21 +100,31 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
             };
             let context = || format!("claim {}, {name}", claim.id);
             for point in at {
-                resolved_job.way.extend(cells(&job.way, &pairs(&job.way_set), point).with_context(context)?);
+                resolved_job
+                    .way
+                    .extend(cells(&job.way, &pairs(&job.way_set), point).with_context(context)?);
                 if let Some(other) = &job.other {
-                    resolved_job.other.extend(cells(other, &pairs(&job.other_set), point).with_context(context)?);
+                    resolved_job
+                        .other
+                        .extend(cells(other, &pairs(&job.other_set), point).with_context(context)?);
                 }
             }
             settle(&mut resolved_job, job);
             jobs.push(resolved_job);
         }
-        resolved.claims.push(ResolvedClaim { claim: (*claim).clone(), jobs });
+        resolved.claims.push(ResolvedClaim {
+            claim: (*claim).clone(),
+            jobs,
+        });
     }
     Ok(resolved)
 }
 
 fn points(claim: &Claim) -> Vec<u64> {
-    let holds = claim.holds.as_ref().filter(|_| claim.kind == ClaimKind::Crossover);
+    let holds = claim
+        .holds
+        .as_ref()
+        .filter(|_| claim.kind == ClaimKind::Crossover);
     holds.map_or_else(Vec::new, |holds| holds.points())
 }
 
@@ -100,13 +135,22 @@ fn pairs(set: &std::collections::BTreeMap<String, String>) -> Vec<(String, Strin
 /// Parameters of one side of a job, the side's own last.
 fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>)> {
     let is_further = |key: &String| further.iter().any(|(k, _)| k == key);
-    let both = job.set.iter().filter(|(key, _)| !is_further(key)).map(|(k, v)| (k.clone(), vec![v.clone()]));
-    both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()]))).collect()
+    let both = job
+        .set
+        .iter()
+        .filter(|(key, _)| !is_further(key))
+        .map(|(k, v)| (k.clone(), vec![v.clone()]));
+    both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()])))
+        .collect()
 }
 
 /// The first cell of these settings. `None` if its family of workers is not here.
 fn one_cell(
-    name: &str, settings: Vec<(String, Vec<String>)>, experiments: &[Experiment], workers: &[Worker], wish: &Wish,
+    name: &str,
+    settings: Vec<(String, Vec<String>)>,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
 ) -> Result<Option<PlannedCell>> {
     let selector = Selector::parse(name)?;
     let family = |pattern: &str| pattern.strip_suffix('*').map(str::to_owned);
@@ -115,7 +159,13 @@ fn one_cell(
     if sides.filter_map(family).any(absent) {
         return Ok(None);
     }
-    let wish = Wish { selectors: vec![selector], settings, baseline: None, sizes: ParameterList::Default, ..wish.clone() };
+    let wish = Wish {
+        selectors: vec![selector],
+        settings,
+        baseline: None,
+        sizes: ParameterList::Default,
+        ..wish.clone()
+    };
     let (found, _) = select::cells(experiments, workers, &wish)?;
     match found.into_iter().next() {
         Some(planned) => Ok(Some(planned)),
@@ -127,7 +177,11 @@ fn one_cell(
 fn settle(resolved: &mut ResolvedJob, job: &Job) {
     let needed = resolved.points.len().max(1);
     if resolved.way.len() < needed || job.other.is_some() && resolved.other.len() < needed {
-        let lacking = if resolved.way.len() < needed { &job.way } else { job.other.as_ref().unwrap_or(&job.way) };
+        let lacking = if resolved.way.len() < needed {
+            &job.way
+        } else {
+            job.other.as_ref().unwrap_or(&job.way)
+        };
         let worker = lacking.rsplit('@').next().unwrap_or(lacking).to_owned();
         resolved.left_out = Some(NoVerdict::NoWorker { worker });
     } else if resolved.way == resolved.other && job.other_total.is_none() {
@@ -149,14 +203,20 @@ fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
         Some("python") => INTERPRETED_START_S,
         _ => START_S,
     };
-    let bytes: f64 = cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0.0);
+    let bytes: f64 = cell
+        .parameters
+        .get("bytes")
+        .and_then(|b| b.parse().ok())
+        .unwrap_or(0.0);
     LAUNCHES * schedule::guess_s(cell.sides().map(start_s).sum(), bytes)
 }
 
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
 /// which comparisons need not be measured. The cells to measure are returned, those first that answer most in their time.
 pub fn affordable(
-    claims: &mut [ResolvedClaim], known_s: &BTreeMap<Cell, f64>, budget_s: f64,
+    claims: &mut [ResolvedClaim],
+    known_s: &BTreeMap<Cell, f64>,
+    budget_s: f64,
     is_answered: impl Fn(&ResolvedClaim, usize) -> bool,
 ) -> Vec<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();
@@ -168,16 +228,26 @@ pub fn affordable(
     let mut spent_s = 0.0;
     while !open.is_empty() {
         let more_s = |&(i, j): &(usize, usize)| -> f64 {
-            let new: BTreeSet<&Cell> = claims[i].jobs[j].cells().filter(|c| !chosen.contains(*c)).collect();
+            let new: BTreeSet<&Cell> = claims[i].jobs[j]
+                .cells()
+                .filter(|c| !chosen.contains(*c))
+                .collect();
             new.into_iter().map(|cell| cost_s(cell, known_s)).sum()
         };
         let costs: Vec<f64> = open.iter().map(more_s).collect();
         // The first job of a claim is the word on it; others come with what is left.
-        let cheapest = (0..open.len()).min_by(|&a, &b| open[a].1.cmp(&open[b].1).then(costs[a].total_cmp(&costs[b])));
+        let cheapest = (0..open.len()).min_by(|&a, &b| {
+            open[a]
+                .1
+                .cmp(&open[b].1)
+                .then(costs[a].total_cmp(&costs[b]))
+        });
         let Some(next) = cheapest else { break };
         let ((i, j), more_s) = (open.remove(next), costs[next]);
         if spent_s + more_s > budget_s {
-            claims[i].jobs[j].left_out = Some(NoVerdict::Budget { needed_s: Some(more_s) });
+            claims[i].jobs[j].left_out = Some(NoVerdict::Budget {
+                needed_s: Some(more_s),
+            });
             continue;
         }
         spent_s += more_s;
@@ -192,22 +262,49 @@ pub fn affordable(
 
 /// The chosen cells, in their order, with their experiments: those that answer most in their time come first, and each says how
 /// much of the time it is to be given.
-pub(super) fn cells(resolved: &Resolved, chosen: &[Cell], experiments: &[Experiment]) -> (Vec<PlannedCell>, Vec<Experiment>) {
+pub(super) fn cells(
+    resolved: &Resolved,
+    chosen: &[Cell],
+    experiments: &[Experiment],
+) -> (Vec<PlannedCell>, Vec<Experiment>) {
     let planned_cell = |cell: &Cell| resolved.planned.iter().find(|p| p.cell == *cell).cloned();
     let planned: Vec<PlannedCell> = chosen.iter().filter_map(planned_cell).collect();
-    let time_s = |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
+    let time_s = |name: &str| {
+        chosen
+            .iter()
+            .filter(|c| c.experiment == name)
+            .map(|c| cost_s(c, &resolved.known_s))
+            .sum::<f64>()
+    };
     let jobs = || resolved.claims.iter().flat_map(|a| &a.jobs);
     let answers = |name: &str| {
-        let here = |job: &&ResolvedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
+        let here = |job: &&ResolvedJob| {
+            !job.way.is_empty()
+                && job
+                    .cells()
+                    .all(|c| chosen.contains(c) && c.experiment == name)
+        };
         jobs().filter(here).count() as f64
     };
-    let has_states =
-        |e: &Experiment| planned.iter().any(|p| p.cell.experiment == e.name && p.cell.parameters.contains_key(STATE));
-    let with_states = |e: &Experiment| if has_states(e) { states::with_states(e) } else { e.clone() };
+    let has_states = |e: &Experiment| {
+        planned
+            .iter()
+            .any(|p| p.cell.experiment == e.name && p.cell.parameters.contains_key(STATE))
+    };
+    let with_states = |e: &Experiment| {
+        if has_states(e) {
+            states::with_states(e)
+        } else {
+            e.clone()
+        }
+    };
     let mut involved: Vec<Experiment> = experiments
         .iter()
         .filter(|e| planned.iter().any(|p| p.cell.experiment == e.name))
-        .map(|e| Experiment { budget_s: Some(time_s(&e.name)), ..with_states(e) })
+        .map(|e| Experiment {
+            budget_s: Some(time_s(&e.name)),
+            ..with_states(e)
+        })
         .collect();
     let rate = |e: &Experiment| answers(&e.name) / time_s(&e.name);
     involved.sort_by(|a, b| rate(b).total_cmp(&rate(a)));

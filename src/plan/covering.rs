@@ -9,7 +9,12 @@ type Parameters = BTreeMap<String, String>;
 /// third parameter, so that a combination which is skipped hides nothing of the others.
 pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
     let varied = |key: &&String| all.iter().any(|p| p.get(*key) != all[0].get(*key));
-    let keys: Vec<&String> = all.first().into_iter().flat_map(|first| first.keys()).filter(varied).collect();
+    let keys: Vec<&String> = all
+        .first()
+        .into_iter()
+        .flat_map(|first| first.keys())
+        .filter(varied)
+        .collect();
     let mut numbers = BTreeMap::new();
     let mut triples = |parameters| {
         let mut met = Vec::new();
@@ -17,7 +22,11 @@ pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
             for (further, b) in keys[at + 1..].iter().enumerate() {
                 for c in &keys[at + further + 2..] {
                     let next = numbers.len();
-                    met.push(*numbers.entry([a, b, c].map(|key| (*key, Parameters::get(parameters, *key)))).or_insert(next));
+                    met.push(
+                        *numbers
+                            .entry([a, b, c].map(|key| (*key, Parameters::get(parameters, *key))))
+                            .or_insert(next),
+                    );
                 }
             }
         }
@@ -27,11 +36,17 @@ pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
     let (mut new, mut chosen) = (vec![true; numbers.len()], vec![keys.len() < 3; all.len()]);
     while new.contains(&true) {
         let count = |row: &Vec<usize>| row.iter().filter(|&&triple| new[triple]).count();
-        let Some(best) = (0..rows.len()).max_by_key(|&row| (count(&rows[row]), Reverse(row))) else { break };
+        let Some(best) = (0..rows.len()).max_by_key(|&row| (count(&rows[row]), Reverse(row)))
+        else {
+            break;
+        };
         rows[best].iter().for_each(|&triple| new[triple] = false);
         chosen[best] = true;
     }
-    all.into_iter().zip(chosen).filter_map(|(parameters, is_chosen)| is_chosen.then_some(parameters)).collect()
+    all.into_iter()
+        .zip(chosen)
+        .filter_map(|(parameters, is_chosen)| is_chosen.then_some(parameters))
+        .collect()
 }
 
 #[cfg(test)]

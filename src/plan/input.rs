@@ -12,8 +12,12 @@ use std::path::{Path, PathBuf};
 /// The value of a key that concerns a file which stands for a generated capture file.
 pub const CAPTURE: &str = "capture";
 /// First bytes of pcap files: both byte orders, microseconds and nanoseconds (pcap-savefile(5)).
-const PCAP_MAGICS: [[u8; 4]; 4] =
-    [[0xd4, 0xc3, 0xb2, 0xa1], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0xa1, 0xb2, 0x3c, 0x4d]];
+const PCAP_MAGICS: [[u8; 4]; 4] = [
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+];
 
 /// A file of the user's own.
 struct Own {
@@ -28,7 +32,11 @@ impl Own {
         let named = || format!("{key}={}", path.display());
         let path = path.canonicalize().with_context(named)?;
         let file = files::open_input(&path).map_err(|error| match error.kind() {
-            ErrorKind::IsADirectory => anyhow::anyhow!("{key}={} is a directory; {}", path.display(), many_files(&path, size)),
+            ErrorKind::IsADirectory => anyhow::anyhow!(
+                "{key}={} is a directory; {}",
+                path.display(),
+                many_files(&path, size)
+            ),
             ErrorKind::InvalidInput => {
                 anyhow::anyhow!(
                     "{key}={}: {}; give a regular file, which can be read twice alike",
@@ -40,12 +48,20 @@ impl Own {
         })?;
         let bytes = file.metadata().with_context(named)?.len();
         if bytes == 0 {
-            bail!("{key}={} is empty: there is nothing to read; give a regular file", path.display());
+            bail!(
+                "{key}={} is empty: there is nothing to read; give a regular file",
+                path.display()
+            );
         }
         let mut start = Vec::new();
         file.take(4).read_to_end(&mut start).with_context(named)?;
         let is_capture = PCAP_MAGICS.iter().any(|magic| start == magic);
-        Ok(Own { bytes, in_memory: lies_in_memory(&path), is_capture, path })
+        Ok(Own {
+            bytes,
+            in_memory: lies_in_memory(&path),
+            is_capture,
+            path,
+        })
     }
 }
 
@@ -54,7 +70,10 @@ fn many_files(folder: &Path, size: &str) -> String {
     const MOST: usize = 10_000;
     let (mut sizes, mut folders): (Vec<u64>, _) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop().filter(|_| sizes.len() < MOST) {
-        for entry in Folder::open(&folder).and_then(|f| f.entries()).unwrap_or_default() {
+        for entry in Folder::open(&folder)
+            .and_then(|f| f.entries())
+            .unwrap_or_default()
+        {
             match entry.kind {
                 EntryKind::File => sizes.push(entry.bytes),
                 EntryKind::Folder => folders.push(folder.join(entry.name)),
@@ -64,9 +83,14 @@ fn many_files(folder: &Path, size: &str) -> String {
     }
     sizes.sort_unstable();
     let files = sizes.len().min(MOST);
-    let Some(median) = sizes.get(sizes.len() / 2) else { return "it holds no file".to_owned() };
+    let Some(median) = sizes.get(sizes.len() / 2) else {
+        return "it holds no file".to_owned();
+    };
     let pages = median.div_ceil(4096).clamp(1, 64);
-    let question = format!("pagewise run files --set files={files} --set {size}={}KiB", 4 * pages);
+    let question = format!(
+        "pagewise run files --set files={files} --set {size}={}KiB",
+        4 * pages
+    );
     format!("give one file, or ask about {files} files of its median size: {question}")
 }
 
@@ -79,39 +103,81 @@ fn lies_in_memory(path: &Path) -> bool {
 
 /// Adds to a wish what the user's own file settles: its size, its place, and what can be done with what is in it.
 pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
-    let concerning = |key: &str, concern| experiments.iter().any(|e| e.concern_of(key) == Some(concern));
-    for (key, values) in wish.settings.iter_mut().filter(|(key, _)| concerning(key, Concern::MemoryBound)) {
-        for value in values.iter_mut().filter(|v| !["unbounded", "all"].contains(&v.as_str())) {
+    let concerning = |key: &str, concern| {
+        experiments
+            .iter()
+            .any(|e| e.concern_of(key) == Some(concern))
+    };
+    for (key, values) in wish
+        .settings
+        .iter_mut()
+        .filter(|(key, _)| concerning(key, Concern::MemoryBound))
+    {
+        for value in values
+            .iter_mut()
+            .filter(|v| !["unbounded", "all"].contains(&v.as_str()))
+        {
             let size = value.strip_prefix(SLOWS);
             let bytes = sizes::parse_size(size.unwrap_or(value)).with_context(|| key.clone())?;
             *value = format!("{}{bytes}", size.map_or("", |_| SLOWS));
         }
     }
-    let file = wish.settings.iter_mut().find(|(key, _)| concerning(key, Concern::File));
-    let Some((key, values)) = file else { return Ok(()) };
-    let [named] = &mut values[..] else { return Ok(()) };
+    let file = wish
+        .settings
+        .iter_mut()
+        .find(|(key, _)| concerning(key, Concern::File));
+    let Some((key, values)) = file else {
+        return Ok(());
+    };
+    let [named] = &mut values[..] else {
+        return Ok(());
+    };
     if [CAPTURE, "all"].contains(&named.as_str()) {
         return Ok(());
     }
-    let readers: Vec<&Experiment> = experiments.iter().filter(|e| e.concern_of(key) == Some(Concern::File)).collect();
+    let readers: Vec<&Experiment> = experiments
+        .iter()
+        .filter(|e| e.concern_of(key) == Some(Concern::File))
+        .collect();
     let reads = |name: &str| readers.iter().any(|e| e.name == name);
     if wish.selectors.is_empty() || !wish.selectors.iter().all(|s| reads(&s.experiment)) {
         let known: Vec<_> = readers.iter().map(|e| e.name.as_str()).collect();
-        bail!("{key}= says what to read, so name an experiment that reads a file: {}", known.join(", "));
+        bail!(
+            "{key}= says what to read, so name an experiment that reads a file: {}",
+            known.join(", ")
+        );
     }
-    let size_key = readers.iter().find_map(|e| e.key(Concern::FileSize)).unwrap_or_default();
+    let size_key = readers
+        .iter()
+        .find_map(|e| e.key(Concern::FileSize))
+        .unwrap_or_default();
     let file = Own::look(key, Path::new(named), size_key)?;
-    *named = file.path.to_str().with_context(|| format!("{key}=: the path is not UTF-8"))?.to_owned();
+    *named = file
+        .path
+        .to_str()
+        .with_context(|| format!("{key}=: the path is not UTF-8"))?
+        .to_owned();
     let key_of = |concern| readers.iter().find_map(|e| Some((e.key(concern)?, *e)));
-    let size = key_of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
-    for (key, size) in size.iter().flat_map(|(key, sizes)| sizes.iter().map(move |size| (key, size))) {
+    let size =
+        key_of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
+    for (key, size) in size
+        .iter()
+        .flat_map(|(key, sizes)| sizes.iter().map(move |size| (key, size)))
+    {
         if sizes::parse_size(size).with_context(|| key.clone())? > file.bytes {
-            bail!("{key}={size}, but {} has only {} bytes", file.path.display(), file.bytes);
+            bail!(
+                "{key}={size}, but {} has only {} bytes",
+                file.path.display(),
+                file.bytes
+            );
         }
     }
     let place = if file.in_memory { TMPFS } else { DISK };
-    let any_file = |(key, experiment): (&str, &Experiment)| experiment.parameters[key].values.first().cloned();
-    let content = key_of(Concern::FileContent).and_then(any_file).filter(|_| !file.is_capture);
+    let any_file =
+        |(key, experiment): (&str, &Experiment)| experiment.parameters[key].values.first().cloned();
+    let content = key_of(Concern::FileContent)
+        .and_then(any_file)
+        .filter(|_| !file.is_capture);
     let settled = [
         (Concern::FileSize, Some(file.bytes.to_string())),
         (Concern::FilePlace, Some(place.to_owned())),
@@ -130,7 +196,9 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
 /// Refuses what cannot be, or may not be done here.
 pub fn settle(cells: &mut [PlannedCell], experiments: &[Experiment], allow_system_changes: bool) {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
-        let experiment = experiments.iter().find(|e| e.name == planned.cell.experiment);
+        let experiment = experiments
+            .iter()
+            .find(|e| e.name == planned.cell.experiment);
         let cause = experiment.and_then(|e| refusal(e, &planned.cell, allow_system_changes));
         planned.outcome = cause.map(|cause| Outcome::because(Status::Refused, cause));
     }
@@ -148,37 +216,60 @@ fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> 
     let cold = value(Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
     let in_memory = value(Concern::FilePlace) == Some(TMPFS);
     let forbidden = cell.parameters.iter().find(|(key, value)| {
-        !allow_system_changes && experiment.parameters.get(*key).is_some_and(|p| p.system_changes.contains(value))
+        !allow_system_changes
+            && experiment
+                .parameters
+                .get(*key)
+                .is_some_and(|p| p.system_changes.contains(value))
     });
     if let Some((key, value)) = forbidden {
-        return Some(Cause::MadeValue { key: key.clone(), value: value.clone() });
+        return Some(Cause::MadeValue {
+            key: key.clone(),
+            value: value.clone(),
+        });
     }
     if in_memory && cold {
         return Some(Cause::ColdTmpfs);
     }
     if value(Concern::PageCache) == Some(DROPPED) && !allow_system_changes {
-        return Some(Cause::DroppedCache { key: cache.to_owned(), value: DROPPED.to_owned() });
+        return Some(Cause::DroppedCache {
+            key: cache.to_owned(),
+            value: DROPPED.to_owned(),
+        });
     }
     if !value(Concern::MemoryBound).is_some_and(is_bound) {
         return None;
     }
     if in_memory {
-        return Some(Cause::BoundedTmpfs { key: memory.to_owned() });
+        return Some(Cause::BoundedTmpfs {
+            key: memory.to_owned(),
+        });
     }
     if !cold {
-        return Some(Cause::BoundedWarm { key: cache.to_owned(), value: COLD.to_owned() });
+        return Some(Cause::BoundedWarm {
+            key: cache.to_owned(),
+            value: COLD.to_owned(),
+        });
     }
-    (!allow_system_changes).then(|| Cause::NeedsCgroup { key: memory.to_owned() })
+    (!allow_system_changes).then(|| Cause::NeedsCgroup {
+        key: memory.to_owned(),
+    })
 }
 
 /// Skips readers that take no memory bound where nothing but bounded ones were asked for: they would have all of memory, and
 /// stand beside others that may not.
 pub fn settle_unbounded(cells: &mut [PlannedCell], experiments: &[Experiment], wish: &Wish) {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
-        let Some(experiment) = experiments.iter().find(|e| e.name == planned.cell.experiment) else { continue };
+        let Some(experiment) = experiments
+            .iter()
+            .find(|e| e.name == planned.cell.experiment)
+        else {
+            continue;
+        };
         let key = experiment.key(Concern::MemoryBound);
         let wished = key.and_then(|key| wish.settings.iter().find(|(wished, _)| wished == key));
-        let only_bounded = wished.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
+        let only_bounded =
+            wished.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
         let value = |concern| experiment.value(&planned.cell, concern);
         if only_bounded && value(Concern::File).is_some() && value(Concern::MemoryBound).is_none() {
             planned.outcome = Some(Outcome::because(Status::Skipped, Cause::Unbounded));

@@ -10,22 +10,28 @@ use std::sync::LazyLock;
 
 /// All articles that the binary carries.
 pub fn all() -> Result<&'static [Published]> {
-    static ALL: LazyLock<Result<Vec<Published>>> =
-        LazyLock::new(|| carried::PUBLISHED.iter().map(|(path, text)| Published::parse(path, text)).collect());
+    static ALL: LazyLock<Result<Vec<Published>>> = LazyLock::new(|| {
+        carried::PUBLISHED
+            .iter()
+            .map(|(path, text)| Published::parse(path, text))
+            .collect()
+    });
     ALL.as_deref().map_err(|error| anyhow!("{error:#}"))
 }
 
 /// One article by its id, in either case.
 pub fn find(id: &str) -> Result<&'static Published> {
     let all = all()?;
-    all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
-        let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
-        format!(
-            "there is no published article {id:?}{} (there are {}, and {ALL})",
-            did_you_mean(id, names.iter().copied()),
-            names.join(", ")
-        )
-    })
+    all.iter()
+        .find(|p| p.id.eq_ignore_ascii_case(id))
+        .with_context(|| {
+            let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
+            format!(
+                "there is no published article {id:?}{} (there are {}, and {ALL})",
+                did_you_mean(id, names.iter().copied()),
+                names.join(", ")
+            )
+        })
 }
 
 /// The word for all articles.
@@ -47,30 +53,63 @@ pub const LONG: &str = "-long";
 /// otherwise the last.
 fn permitted(value: &str, allow_system_changes: bool) -> &str {
     let first = value.split('|').next();
-    if allow_system_changes { first.unwrap_or(value) } else { value.rsplit('|').next().unwrap_or(value) }
+    if allow_system_changes {
+        first.unwrap_or(value)
+    } else {
+        value.rsplit('|').next().unwrap_or(value)
+    }
 }
 
 /// Exactly the cells that repeat the figures of an article, or of several those on which their statements rest, each once.
 pub fn cells(
-    tables: &[&Published], experiments: &[Experiment], workers: &[Worker], wish: &Wish, allow_system_changes: bool,
+    tables: &[&Published],
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+    allow_system_changes: bool,
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
-    let figures = tables.iter().flat_map(|table| table.figures.iter().map(|f| (table.id.as_str(), f)));
-    let mut figures: Vec<_> = figures.filter(|(_, f)| f.headline || tables.len() == 1).collect();
+    let figures = tables
+        .iter()
+        .flat_map(|table| table.figures.iter().map(|f| (table.id.as_str(), f)));
+    let mut figures: Vec<_> = figures
+        .filter(|(_, f)| f.headline || tables.len() == 1)
+        .collect();
     // What the articles say first, of that what is done with soonest: where the budget ends, the long rows are missing.
-    let size = |f: &Figure| f.parameters.get("bytes").and_then(|b| parse_size(b).ok()).unwrap_or(0);
+    let size = |f: &Figure| {
+        f.parameters
+            .get("bytes")
+            .and_then(|b| parse_size(b).ok())
+            .unwrap_or(0)
+    };
     figures.sort_by_key(|(_, f)| (!f.headline, size(f)));
-    for (id, figure, name) in figures.into_iter().flat_map(|(id, f)| f.cells().map(move |name| (id, f, name))) {
+    for (id, figure, name) in figures
+        .into_iter()
+        .flat_map(|(id, f)| f.cells().map(move |name| (id, f, name)))
+    {
         let selector = Selector::parse(name).with_context(|| format!("{id}: {}", figure.label))?;
-        let parameters =
-            figure.parameters.iter().map(|(k, v)| (k.clone(), vec![permitted(v, allow_system_changes).to_owned()]));
+        let parameters = figure.parameters.iter().map(|(k, v)| {
+            (
+                k.clone(),
+                vec![permitted(v, allow_system_changes).to_owned()],
+            )
+        });
         let known = catalog::find(experiments, &selector.experiment)?;
-        let set = wish.settings.iter().filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
+        let set = wish.settings.iter().filter(|(k, _)| {
+            !figure.parameters.contains_key(k) && known.parameters.contains_key(k)
+        });
         let settings = parameters.chain(set.cloned()).collect();
-        let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
+        let wish = Wish {
+            selectors: vec![selector],
+            settings,
+            baseline: None,
+            ..wish.clone()
+        };
         // A family of workers, such as `java*`, of which there is none here: the row then says that it is not in this run.
-        let family = name.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
+        let family = name
+            .split_once('@')
+            .and_then(|(_, worker)| worker.strip_suffix('*'));
         if family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start))) {
             continue;
         }

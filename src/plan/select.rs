@@ -12,12 +12,22 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cells that a wish stands for, and the experiments they belong to.
-pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+pub fn cells(
+    all: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut selectors = wish.selectors.clone();
     if selectors.is_empty() {
         let look = wish.sizes == ParameterList::Look;
         let shown = all.iter().filter(|e| !e.hidden && (e.look || !look));
-        selectors = shown.map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
+        selectors = shown
+            .map(|e| Selector {
+                experiment: e.name.clone(),
+                method: None,
+                worker: None,
+            })
+            .collect();
     }
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut planned: Vec<PlannedCell> = Vec::new();
@@ -42,20 +52,38 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                         && wish.sizes != ParameterList::Check
                         && !wish.settings.iter().any(|(key, _)| key == BATCH);
                     let method = alone_if_the_other_is(method, &worker, workers);
-                    planned.push(PlannedCell { cell, method, twin: false, free_batch, proves: false, outcome: None });
+                    planned.push(PlannedCell {
+                        cell,
+                        method,
+                        twin: false,
+                        free_batch,
+                        proves: false,
+                        outcome: None,
+                    });
                 }
             }
         }
         if !has_cells {
-            let set: Vec<String> = wish.settings.iter().map(|(key, values)| format!("{key}={}", values.join(","))).collect();
-            bail!("no selected method of {} takes {}", experiment.name, set.join(" "));
+            let set: Vec<String> = wish
+                .settings
+                .iter()
+                .map(|(key, values)| format!("{key}={}", values.join(",")))
+                .collect();
+            bail!(
+                "no selected method of {} takes {}",
+                experiment.name,
+                set.join(" ")
+            );
         }
         if !experiments.iter().any(|e| e.name == experiment.name) {
             experiments.push(experiment.clone());
         }
     }
     for (key, _) in &wish.settings {
-        let known: BTreeSet<&str> = experiments.iter().flat_map(|e| e.parameters.keys().map(String::as_str)).collect();
+        let known: BTreeSet<&str> = experiments
+            .iter()
+            .flat_map(|e| e.parameters.keys().map(String::as_str))
+            .collect();
         if !known.contains(key.as_str()) {
             let hint = sizes::did_you_mean(key, known.iter().copied());
             bail!("no selected experiment has the parameter \"{key}\"{hint}");
@@ -66,32 +94,54 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
 
 /// A pair shares its processes with other cells only where both of its workers would.
 pub(super) fn alone_if_the_other_is(method: &Method, worker: &str, workers: &[Worker]) -> Method {
-    let second = worker.split_once('+').and_then(|(_, name)| worker::find(workers, name).ok());
-    let theirs = second.and_then(|w| w.method(&method.experiment, &method.name)).map(|m| m.isolation);
+    let second = worker
+        .split_once('+')
+        .and_then(|(_, name)| worker::find(workers, name).ok());
+    let theirs = second
+        .and_then(|w| w.method(&method.experiment, &method.name))
+        .map(|m| m.isolation);
     let isolation = match (method.isolation, theirs) {
         (Isolation::Shared, Some(theirs)) => theirs,
         (own, _) => own,
     };
-    Method { isolation, ..method.clone() }
+    Method {
+        isolation,
+        ..method.clone()
+    }
 }
 
 /// Methods and workers that one selector stands for.
 fn selected<'a>(
-    experiment: &Experiment, workers: &'a [Worker], selector: &Selector, wish: &Wish,
+    experiment: &Experiment,
+    workers: &'a [Worker],
+    selector: &Selector,
+    wish: &Wish,
 ) -> Result<Vec<(&'a Method, String)>> {
     let names: Vec<String> = match &selector.worker {
-        Some(pattern) if pattern.contains('*') => {
-            matching_workers(std::slice::from_ref(pattern), experiment, workers, selector.method.as_deref())
-        }
+        Some(pattern) if pattern.contains('*') => matching_workers(
+            std::slice::from_ref(pattern),
+            experiment,
+            workers,
+            selector.method.as_deref(),
+        ),
         Some(name) => vec![name.clone()],
-        None => matching_workers(experiment.usual_workers(wish.sizes), experiment, workers, selector.method.as_deref()),
+        None => matching_workers(
+            experiment.usual_workers(wish.sizes),
+            experiment,
+            workers,
+            selector.method.as_deref(),
+        ),
     };
     let mut methods = Vec::new();
     for name in &names {
         let mut sides = name.split('+');
         let first = worker::find(workers, sides.next().unwrap_or(name))?;
         let second = sides.next().map(|s| worker::find(workers, s)).transpose()?;
-        for method in first.methods().iter().filter(|m| m.experiment == experiment.name) {
+        for method in first
+            .methods()
+            .iter()
+            .filter(|m| m.experiment == experiment.name)
+        {
             let is_chosen = selector.method.as_ref().map_or_else(
                 || {
                     experiment.takes(&method.name, wish.sizes)
@@ -117,54 +167,111 @@ fn selected<'a>(
 }
 
 /// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
-fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
+fn matching_workers(
+    patterns: &[String],
+    experiment: &Experiment,
+    workers: &[Worker],
+    method: Option<&str>,
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pattern in patterns {
         let has = |w: &&Worker| {
-            w.methods().iter().any(|m| m.experiment == experiment.name && method.is_none_or(|name| name == m.name))
+            w.methods().iter().any(|m| {
+                m.experiment == experiment.name && method.is_none_or(|name| name == m.name)
+            })
         };
         if let Some((a, b)) = pattern.split_once('+') {
-            for first in workers.iter().filter(has).filter(|w| worker::fits(&w.name, a)) {
-                let seconds = workers.iter().filter(has).filter(|w| worker::fits(&w.name, b));
+            for first in workers
+                .iter()
+                .filter(has)
+                .filter(|w| worker::fits(&w.name, a))
+            {
+                let seconds = workers
+                    .iter()
+                    .filter(has)
+                    .filter(|w| worker::fits(&w.name, b));
                 names.extend(seconds.map(|w| format!("{}+{}", first.name, w.name)));
             }
         } else {
-            names.extend(workers.iter().filter(has).filter(|w| worker::fits(&w.name, pattern)).map(|w| w.name.clone()));
+            names.extend(
+                workers
+                    .iter()
+                    .filter(has)
+                    .filter(|w| worker::fits(&w.name, pattern))
+                    .map(|w| w.name.clone()),
+            );
         }
     }
     names
 }
 
 /// Why nothing is measured by a selector: there is no such method, or its worker does not have it.
-pub fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &Selector) -> anyhow::Error {
-    let methods = || workers.iter().flat_map(|w| w.methods().iter()).filter(|m| m.experiment == experiment.name);
+pub fn nothing_selected(
+    experiment: &Experiment,
+    workers: &[Worker],
+    selector: &Selector,
+) -> anyhow::Error {
+    let methods = || {
+        workers
+            .iter()
+            .flat_map(|w| w.methods().iter())
+            .filter(|m| m.experiment == experiment.name)
+    };
     match (&selector.method, &selector.worker) {
         (Some(name), _) if !methods().any(|m| m.name == *name) => {
             let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));
-            anyhow::anyhow!("experiment {} has no method \"{name}\"{hint}", experiment.name)
+            anyhow::anyhow!(
+                "experiment {} has no method \"{name}\"{hint}",
+                experiment.name
+            )
         }
         (Some(name), Some(worker)) => {
-            let having = workers.iter().filter(|w| w.method(&experiment.name, name).is_some());
-            let having = having.map(|w| w.name.as_str()).collect::<Vec<_>>().join(", ");
-            anyhow::anyhow!("worker {worker} has no method {}/{name}; it is measured by {having}", experiment.name)
+            let having = workers
+                .iter()
+                .filter(|w| w.method(&experiment.name, name).is_some());
+            let having = having
+                .map(|w| w.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ");
+            anyhow::anyhow!(
+                "worker {worker} has no method {}/{name}; it is measured by {having}",
+                experiment.name
+            )
         }
-        (_, Some(worker)) => anyhow::anyhow!("worker {worker} has no methods of experiment {}", experiment.name),
+        (_, Some(worker)) => anyhow::anyhow!(
+            "worker {worker} has no methods of experiment {}",
+            experiment.name
+        ),
         _ => anyhow::anyhow!("no worker has methods of experiment {}", experiment.name),
     }
 }
 
 /// Every combination of the values of a method's keys; in a check, as many as let every three values meet.
-pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTreeMap<String, String>>> {
+pub(super) fn grid(
+    experiment: &Experiment,
+    method: &Method,
+    wish: &Wish,
+) -> Result<Vec<BTreeMap<String, String>>> {
     let mut combinations = vec![BTreeMap::new()];
     for (key, kind) in &method.keys {
         let parameter = experiment.parameters.get(key).with_context(|| {
-            format!("method {}/{} has the key {key}, which the experiment does not describe", experiment.name, method.name)
+            format!(
+                "method {}/{} has the key {key}, which the experiment does not describe",
+                experiment.name, method.name
+            )
         })?;
-        let set = wish.settings.iter().rev().find(|(k, _)| k == key).map(|(_, values)| values.as_slice());
+        let set = wish
+            .settings
+            .iter()
+            .rev()
+            .find(|(k, _)| k == key)
+            .map(|(_, values)| values.as_slice());
         let usual = match wish.sizes {
             ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
             ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
-            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => &parameter.look,
+            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => {
+                &parameter.look
+            }
             _ => &parameter.default,
         };
         let chosen = match set {
@@ -190,28 +297,59 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
         combinations = with_values(&combinations, STATE, names);
     }
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
-    let is_set = |key: &str| (key != STATE || !wish.conditions) && wish.settings.iter().any(|(k, _)| k == key);
+    let is_set = |key: &str| {
+        (key != STATE || !wish.conditions) && wish.settings.iter().any(|(k, _)| k == key)
+    };
     let most = usize::from(wish.conditions);
-    combinations.retain(|combination| experiment.unusual(combination).filter(|key| !is_set(key)).count() <= most);
-    Ok(if wish.sizes == ParameterList::Check { covering(combinations) } else { combinations })
+    combinations.retain(|combination| {
+        experiment
+            .unusual(combination)
+            .filter(|key| !is_set(key))
+            .count()
+            <= most
+    });
+    Ok(if wish.sizes == ParameterList::Check {
+        covering(combinations)
+    } else {
+        combinations
+    })
 }
 
 /// Each combination with each of these values of one key.
-fn with_values(all: &[BTreeMap<String, String>], key: &str, values: &[String]) -> Vec<BTreeMap<String, String>> {
+fn with_values(
+    all: &[BTreeMap<String, String>],
+    key: &str,
+    values: &[String],
+) -> Vec<BTreeMap<String, String>> {
     let with = |value: &String| {
         let value = value.clone();
-        all.iter().map(move |combination| combination.clone().into_iter().chain([(key.to_owned(), value.clone())]).collect())
+        all.iter().map(move |combination| {
+            combination
+                .clone()
+                .into_iter()
+                .chain([(key.to_owned(), value.clone())])
+                .collect()
+        })
     };
     values.iter().flat_map(with).collect()
 }
 
-fn normalise(key: &str, word: &str, kind: &KeyKind, multiple_of: Option<&str>, wish: &Wish) -> Result<String> {
+fn normalise(
+    key: &str,
+    word: &str,
+    kind: &KeyKind,
+    multiple_of: Option<&str>,
+    wish: &Wish,
+) -> Result<String> {
     let value = kind.normalise(key, word, wish.cpus)?;
     if multiple_of == Some("page")
         && let Ok(bytes) = value.parse::<u64>()
         && !bytes.is_multiple_of(wish.page_bytes)
     {
-        bail!("{key}={word} is not a multiple of the page size ({} bytes)", wish.page_bytes);
+        bail!(
+            "{key}={word} is not a multiple of the page size ({} bytes)",
+            wish.page_bytes
+        );
     }
     Ok(value)
 }

@@ -11,7 +11,11 @@ use std::{path::Path, sync::LazyLock};
 
 static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
     let parse = |(path, text): &(&str, &str)| MachineState::parse(path, text);
-    carried::STATES.iter().map(parse).collect::<Result<_>>().expect("a test parses every carried state")
+    carried::STATES
+        .iter()
+        .map(parse)
+        .collect::<Result<_>>()
+        .expect("a test parses every carried state")
 });
 
 /// The state of a name; `None` for the plain one.
@@ -20,7 +24,13 @@ pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
         return Ok(None);
     }
     let Some(state) = STATES.iter().find(|state| state.name == name) else {
-        let hint = sizes::did_you_mean(name, STATES.iter().map(|state| state.name.as_str()).chain([PLAIN]));
+        let hint = sizes::did_you_mean(
+            name,
+            STATES
+                .iter()
+                .map(|state| state.name.as_str())
+                .chain([PLAIN]),
+        );
         bail!("there is no state \"{name}\" of a machine{hint}");
     };
     Ok(Some(state))
@@ -28,19 +38,33 @@ pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
 
 pub(super) fn with_states(experiment: &Experiment) -> Experiment {
     let mut experiment = experiment.clone();
-    let mine = STATES.iter().filter(|state| state.experiments.contains(&experiment.name));
-    let plain = (PLAIN.to_owned(), "the machine is as it was found".to_owned());
+    let mine = STATES
+        .iter()
+        .filter(|state| state.experiments.contains(&experiment.name));
+    let plain = (
+        PLAIN.to_owned(),
+        "the machine is as it was found".to_owned(),
+    );
     let parameter = Parameter {
         kind: ParameterKind::Choice,
-        meaning: "state of the machine, which is made for each launch, proved and undone".to_owned(),
-        values: [PLAIN].into_iter().chain(mine.map(|state| state.name.as_str())).map(str::to_owned).collect(),
+        meaning: "state of the machine, which is made for each launch, proved and undone"
+            .to_owned(),
+        values: [PLAIN]
+            .into_iter()
+            .chain(mine.map(|state| state.name.as_str()))
+            .map(str::to_owned)
+            .collect(),
         default: vec![PLAIN.to_owned()],
         look: Vec::new(),
         check: Vec::new(),
         multiple_of: None,
         option: false,
         condition: true,
-        when: STATES.iter().map(|state| (state.name.clone(), state.when.clone())).chain([plain]).collect(),
+        when: STATES
+            .iter()
+            .map(|state| (state.name.clone(), state.when.clone()))
+            .chain([plain])
+            .collect(),
         system_changes: STATES.iter().map(|state| state.name.clone()).collect(),
         concerns: None,
     };
@@ -50,32 +74,70 @@ pub(super) fn with_states(experiment: &Experiment) -> Experiment {
 
 /// The experiment with these states as its condition: `all` stands for those that matter to it. Without any it stays as it is.
 pub(super) fn among(experiment: &Experiment, names: &[String]) -> Result<Experiment> {
-    let [first, ..] = names else { return Ok(experiment.clone()) };
+    let [first, ..] = names else {
+        return Ok(experiment.clone());
+    };
     let mut experiment = with_states(experiment);
-    let parameter = experiment.parameters.get_mut(STATE).expect("with_states has just put it there");
-    parameter.look = if first == "all" { parameter.values.clone() } else { names.to_vec() };
-    parameter.look.iter().try_for_each(|name| find(name).map(drop))?;
+    let parameter = experiment
+        .parameters
+        .get_mut(STATE)
+        .expect("with_states has just put it there");
+    parameter.look = if first == "all" {
+        parameter.values.clone()
+    } else {
+        names.to_vec()
+    };
+    parameter
+        .look
+        .iter()
+        .try_for_each(|name| find(name).map(drop))?;
     Ok(experiment)
 }
 
 /// The states that a wish asks for; `None` where it says nothing of states.
-pub(super) fn wished<'a>(experiment: &'a Experiment, wish: &'a Wish) -> Result<Option<&'a [String]>> {
-    let Some((_, values)) = wish.settings.iter().find(|(key, _)| key == STATE) else { return Ok(None) };
-    values.iter().filter(|value| *value != "all").try_for_each(|value| find(value).map(drop))?;
-    let every = experiment.parameters.get(STATE).filter(|_| values.iter().any(|value| value == "all"));
+pub(super) fn wished<'a>(
+    experiment: &'a Experiment,
+    wish: &'a Wish,
+) -> Result<Option<&'a [String]>> {
+    let Some((_, values)) = wish.settings.iter().find(|(key, _)| key == STATE) else {
+        return Ok(None);
+    };
+    values
+        .iter()
+        .filter(|value| *value != "all")
+        .try_for_each(|value| find(value).map(drop))?;
+    let every = experiment
+        .parameters
+        .get(STATE)
+        .filter(|_| values.iter().any(|value| value == "all"));
     Ok(Some(every.map_or(values, |parameter| &parameter.values)))
 }
 
 /// Skips cells whose state this machine or their worker cannot have.
 pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
-        let state = planned.cell.parameters.get(STATE).map(|name| find(name)).transpose()?.flatten();
+        let state = planned
+            .cell
+            .parameters
+            .get(STATE)
+            .map(|name| find(name))
+            .transpose()?
+            .flatten();
         let Some(state) = state else { continue };
-        let is_other = !state.bound.is_empty() && !state.bound.contains_key(&planned.cell.experiment);
-        let other = is_other.then(|| Cause::Lacks { text: state.only_reason.clone() });
-        let is_native = |worker: &str| carried::NATIVE_WORKERS.iter().any(|(name, _)| *name == worker);
+        let is_other =
+            !state.bound.is_empty() && !state.bound.contains_key(&planned.cell.experiment);
+        let other = is_other.then(|| Cause::Lacks {
+            text: state.only_reason.clone(),
+        });
+        let is_native = |worker: &str| {
+            carried::NATIVE_WORKERS
+                .iter()
+                .any(|(name, _)| *name == worker)
+        };
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
-        let foreign = foreign.then(|| Cause::NativeOnly { state: state.name.clone() });
+        let foreign = foreign.then(|| Cause::NativeOnly {
+            state: state.name.clone(),
+        });
         if let Some(cause) = lacking(state).or(other).or(foreign) {
             planned.outcome = Some(Outcome::because(Status::Skipped, cause));
         }
@@ -86,8 +148,15 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
 /// The cause for which this machine cannot be in the state, by the files that are there.
 pub fn lacking(state: &MachineState) -> Option<Cause> {
     let exists = |path: &str| Path::new(path).exists();
-    let holds = |path: &str| path.strip_prefix('!').map_or_else(|| exists(path), |path| !exists(path));
-    state.needs.iter().find(|(path, _)| !holds(path)).map(|(_, text)| Cause::Lacks { text: text.clone() })
+    let holds = |path: &str| {
+        path.strip_prefix('!')
+            .map_or_else(|| exists(path), |path| !exists(path))
+    };
+    state
+        .needs
+        .iter()
+        .find(|(path, _)| !holds(path))
+        .map(|(_, text)| Cause::Lacks { text: text.clone() })
 }
 
 #[cfg(test)]

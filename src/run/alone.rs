@@ -31,16 +31,23 @@ impl Check {
     pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
         // Other users have no lock of their own for it, nor has root where locks are kept elsewhere.
         let is_here = geteuid().is_root() && std::env::var_os(ELSEWHERE).is_none();
-        let lock = is_here.then(|| Folder::private(Path::new(OF_ROOT)).ok()).flatten();
+        let lock = is_here
+            .then(|| Folder::private(Path::new(OF_ROOT)).ok())
+            .flatten();
         if !forced && lock.as_ref().is_some_and(|folder| !folder.lock()) {
             bail!("root is checking this machine already; wait for it, or --force marks both");
         }
         let (began, is_free) = (Instant::now(), || Alone::on_this_machine(false).is_ok());
         if !forced && !is_free() {
-            remark!("another run is measuring on this machine; waiting for it up to {:.0} s", longest.as_secs_f64());
+            remark!(
+                "another run is measuring on this machine; waiting for it up to {:.0} s",
+                longest.as_secs_f64()
+            );
             while !is_free() {
                 if began.elapsed() >= longest {
-                    remark!("the other run is still measuring; measuring beside it, which is marked");
+                    remark!(
+                        "the other run is still measuring; measuring beside it, which is marked"
+                    );
                     break;
                 }
                 std::thread::sleep(AGAIN);
@@ -62,19 +69,31 @@ impl Alone {
     /// Takes it; a sentence where somebody else has it, unless that is `forced`.
     pub fn on_this_machine(forced: bool) -> Result<Alone> {
         let folder = std::env::var_os(ELSEWHERE).map(PathBuf::from);
-        Alone::by(open(folder.as_deref(), 0), open(folder.as_deref(), 1), forced)
+        Alone::by(
+            open(folder.as_deref(), 0),
+            open(folder.as_deref(), 1),
+            forced,
+        )
     }
 
     fn by(first: Option<File>, beside: Option<File>, forced: bool) -> Result<Alone> {
         // A file system without locks, or a machine without such a file, is no reason not to measure.
-        let busy = first.as_ref().is_some_and(|file| !free(file, FlockOperation::NonBlockingLockExclusive));
+        let busy = first
+            .as_ref()
+            .is_some_and(|file| !free(file, FlockOperation::NonBlockingLockExclusive));
         if busy && !forced {
-            bail!("another run is measuring on this machine, and both would be spoiled; wait for it, or --force marks both");
+            bail!(
+                "another run is measuring on this machine, and both would be spoiled; wait for it, or --force marks both"
+            );
         }
         if let Some(file) = beside.as_ref().filter(|_| busy) {
             let _ = flock(file, FlockOperation::LockShared);
         }
-        Ok(Alone { first, beside, is_first: !busy })
+        Ok(Alone {
+            first,
+            beside,
+            is_first: !busy,
+        })
     }
 
     /// Tells whether somebody else measures at this moment.
@@ -94,7 +113,10 @@ impl Alone {
 
 fn open(folder: Option<&Path>, which: usize) -> Option<File> {
     match folder {
-        Some(folder) => Folder::open(folder).ok()?.edit(["measuring", "beside"][which]).ok(),
+        Some(folder) => Folder::open(folder)
+            .ok()?
+            .edit(["measuring", "beside"][which])
+            .ok(),
         None => files::open_input(Path::new(FILES[which])).ok(),
     }
 }

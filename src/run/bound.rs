@@ -24,12 +24,22 @@ pub struct Bounds {
 impl Bounds {
     /// Makes a cgroup for every bound that the cells of a run ask for; beside them what is to be decided of cells whose bound
     /// cannot be made, with the reason.
-    pub fn make(state: &State, guard: &mut dyn Undoing) -> Result<(Bounds, Vec<(String, DecisionKind)>)> {
+    pub fn make(
+        state: &State,
+        guard: &mut dyn Undoing,
+    ) -> Result<(Bounds, Vec<(String, DecisionKind)>)> {
         let mut bounds = Bounds::default();
         let mut settled = Vec::new();
         let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
-            let Some((key, bound)) = bound_of(&state.plan, &planned.cell) else { continue };
+        for (index, planned) in state
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.outcome.is_none())
+        {
+            let Some((key, bound)) = bound_of(&state.plan, &planned.cell) else {
+                continue;
+            };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
             // What piles up is compared with the bound by the worker, and with what is left before each launch.
             let itself = bounds_itself(&state.plan, &planned.cell);
@@ -37,8 +47,21 @@ impl Bounds {
                 && !itself
                 && bound_bytes < needed
             {
-                let outcome = Outcome::because(Status::Refused, Cause::Bound { key, bound_bytes, needed_bytes: needed });
-                settled.push(("the bound was looked at".to_owned(), DecisionKind::Settled { cells: vec![index], outcome }));
+                let outcome = Outcome::because(
+                    Status::Refused,
+                    Cause::Bound {
+                        key,
+                        bound_bytes,
+                        needed_bytes: needed,
+                    },
+                );
+                settled.push((
+                    "the bound was looked at".to_owned(),
+                    DecisionKind::Settled {
+                        cells: vec![index],
+                        outcome,
+                    },
+                ));
             } else {
                 wanted.entry(bound).or_default().push(index);
             }
@@ -53,7 +76,10 @@ impl Bounds {
                     let waits = |c: &usize| !bounds_itself(&state.plan, &state.cells[*c].cell);
                     let cells = cells.into_iter().filter(waits).collect();
                     let outcome = Outcome::because(Status::Skipped, cause);
-                    settled.push(("a memory cgroup was tried".to_owned(), DecisionKind::Settled { cells, outcome }));
+                    settled.push((
+                        "a memory cgroup was tried".to_owned(),
+                        DecisionKind::Settled { cells, outcome },
+                    ));
                 }
             }
         }
@@ -62,14 +88,21 @@ impl Bounds {
 
     /// The cgroup that a process of a cell has to join.
     pub fn cgroup(&self, plan: &Plan, cell: &Cell) -> Option<&Path> {
-        self.cgroups.get(&bound_of(plan, cell)?.1).map(PathBuf::as_path)
+        self.cgroups
+            .get(&bound_of(plan, cell)?.1)
+            .map(PathBuf::as_path)
     }
 }
 
 /// The key and the bound in bytes, `None` where there is none.
 fn bound_of(plan: &Plan, cell: &Cell) -> Option<(String, String)> {
     let experiment = plan.experiment(&cell.experiment)?;
-    let setting = |concern| Some((experiment.key(concern)?.to_owned(), experiment.value(cell, concern)?.to_owned()));
+    let setting = |concern| {
+        Some((
+            experiment.key(concern)?.to_owned(),
+            experiment.value(cell, concern)?.to_owned(),
+        ))
+    };
     setting(Concern::MemoryBound)
         .or_else(|| setting(Concern::OwnMemoryBound))
         .filter(|(_, bound)| Bound::parse(bound).is_some())
@@ -94,17 +127,29 @@ fn make_one(root: &Path, name: &str, bound: &str, guard: &mut dyn Undoing) -> Tr
     let bound = Bound::parse(bound).with_context(|| format!("{bound} is no bound"))?;
     let mut first = None;
     for (own, version) in memory::cgroups(root) {
-        for level in own.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
+        for level in own
+            .ancestors()
+            .take_while(|p| p.starts_with(root.join("sys/fs/cgroup")))
+        {
             match make_at(level, version, name, &bound, guard)? {
                 Ok(path) => return Ok(Ok(path)),
                 Err(cause) => first = first.or(Some(cause)),
             }
         }
     }
-    Ok(Err(first.unwrap_or(Cause::NoCgroup { path: None, error: None })))
+    Ok(Err(first.unwrap_or(Cause::NoCgroup {
+        path: None,
+        error: None,
+    })))
 }
 
-fn make_at(level: &Path, version: u8, name: &str, bound: &Bound, guard: &mut dyn Undoing) -> Tried<PathBuf> {
+fn make_at(
+    level: &Path,
+    version: u8,
+    name: &str,
+    bound: &Bound,
+    guard: &mut dyn Undoing,
+) -> Tried<PathBuf> {
     let limit = match (version, bound.slows) {
         (1, true) => return Ok(Err(Cause::NoMemoryHigh)),
         (1, false) => "memory.limit_in_bytes",
@@ -118,7 +163,8 @@ fn make_at(level: &Path, version: u8, name: &str, bound: &Bound, guard: &mut dyn
     }
     let path = level.join(name);
     guard.undo(Undo::RemoveCgroup { level, name })?;
-    let made = kernel::make_cgroup(&path).and_then(|()| kernel::write(path.join(limit), &bound.bytes.to_string()));
+    let made = kernel::make_cgroup(&path)
+        .and_then(|()| kernel::write(path.join(limit), &bound.bytes.to_string()));
     Ok(match made {
         Ok(()) => Ok(path),
         Err(error) => {
@@ -131,20 +177,32 @@ fn make_at(level: &Path, version: u8, name: &str, bound: &Bound, guard: &mut dyn
 /// In cgroup v2 a level must pass its memory controller on to the cgroups below it (Documentation/admin-guide/cgroup-v2.rst).
 fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Tried<()> {
     let list = |name: &str| kernel::read(level.join(name)).unwrap_or_default();
-    let has = |text: String| text.split_whitespace().any(|word| Some(word) == PASS_ON.strip_prefix('+'));
+    let has = |text: String| {
+        text.split_whitespace()
+            .any(|word| Some(word) == PASS_ON.strip_prefix('+'))
+    };
     if !has(list("cgroup.controllers")) {
-        return Ok(Err(Cause::NoCgroup { path: Some(level.display().to_string()), error: None }));
+        return Ok(Err(Cause::NoCgroup {
+            path: Some(level.display().to_string()),
+            error: None,
+        }));
     }
     if has(list("cgroup.subtree_control")) {
         return Ok(Ok(()));
     }
     let control = level.join("cgroup.subtree_control");
-    guard.undo(Undo::Restore { setting: &control, text: "-memory" })?;
+    guard.undo(Undo::Restore {
+        setting: &control,
+        text: "-memory",
+    })?;
     Ok(kernel::write(&control, PASS_ON).map_err(|error| refused(&control, &error)))
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Cause {
-    Cause::NoCgroup { path: Some(path.display().to_string()), error: Some(error.to_string()) }
+    Cause::NoCgroup {
+        path: Some(path.display().to_string()),
+        error: Some(error.to_string()),
+    }
 }
 
 /// The pool of huge pages of the default size (Documentation/admin-guide/mm/hugetlbpage.rst).
@@ -167,23 +225,32 @@ fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
             needed = needed.max(memory_needed(planned, 1)?.saturating_mul(sides));
         }
     }
-    let Some(page_bytes) = huge_page_bytes().filter(|_| needed > 0) else { return Ok(()) };
+    let Some(page_bytes) = huge_page_bytes().filter(|_| needed > 0) else {
+        return Ok(());
+    };
     let wanted = needed.div_ceil(page_bytes);
     let old = kernel::read(POOL).with_context(|| format!("cannot read {POOL}"))?;
     if old.trim().parse::<u64>().is_ok_and(|pages| pages >= wanted) {
         return Ok(());
     }
-    guard.undo(Undo::Restore { setting: Path::new(POOL), text: old.trim() })?;
+    guard.undo(Undo::Restore {
+        setting: Path::new(POOL),
+        text: old.trim(),
+    })?;
     write(Path::new(POOL), &wanted.to_string())?;
     let now = kernel::read(POOL)?;
     if now.trim() != wanted.to_string() {
-        bail!("the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full", now.trim());
+        bail!(
+            "the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full",
+            now.trim()
+        );
     }
     Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    kernel::write(path, text).with_context(|| format!("cannot write {text} to {}; this needs root", path.display()))
+    kernel::write(path, text)
+        .with_context(|| format!("cannot write {text} to {}; this needs root", path.display()))
 }
 
 /// The bytes that a cell needs at its peak, by its method's own word.
@@ -192,7 +259,10 @@ pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
 }
 
 /// The heap that a launch of these cells is to be given; `None` where none of them asks for one.
-pub fn heap_needed<'a>(cells: impl Iterator<Item = &'a PlannedCell>, rounds: u32) -> Result<Option<u64>> {
+pub fn heap_needed<'a>(
+    cells: impl Iterator<Item = &'a PlannedCell>,
+    rounds: u32,
+) -> Result<Option<u64>> {
     let mut most = None;
     for planned in cells {
         if let Some(heap) = &planned.method.heap {
@@ -218,7 +288,8 @@ fn bytes_of(expression: &Expression, planned: &PlannedCell, rounds: u32) -> Resu
         }
     }
     let value = expression.value(&Needs(&planned.cell.parameters, rounds));
-    let value = value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
+    let value =
+        value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
     Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
 }
 

@@ -9,7 +9,8 @@ use files::Folder;
 use record::concern::{Concern, DISK, TMPFS};
 use record::outcome::{Cause, Outcome, Status};
 use record::{
-    cell::Cell, decision::DecisionKind, experiment::Experiment, folder::RunFolder, launches::End, plan::Plan, state::State,
+    cell::Cell, decision::DecisionKind, experiment::Experiment, folder::RunFolder, launches::End,
+    plan::Plan, state::State,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,14 +44,16 @@ pub struct Inputs {
 /// The place and the size of the capture that a cell reads, if it reads one.
 fn wanted(experiment: Option<&Experiment>, cell: &Cell) -> Option<(String, String)> {
     let value = |concern| experiment?.value(cell, concern).map(str::to_owned);
-    (value(Concern::File)? == CAPTURE).then(|| Some((value(Concern::FilePlace)?, value(Concern::FileSize)?)))?
+    (value(Concern::File)? == CAPTURE)
+        .then(|| Some((value(Concern::FilePlace)?, value(Concern::FileSize)?)))?
 }
 
 /// The cell as its worker is to be told: with the path of the file.
 fn with_path(experiment: Option<&Experiment>, cell: &Cell, path: &Path) -> Cell {
     let mut cell = cell.clone();
     if let Some(key) = experiment.and_then(|e| e.key(Concern::File)) {
-        cell.parameters.insert(key.to_owned(), path.to_string_lossy().into_owned());
+        cell.parameters
+            .insert(key.to_owned(), path.to_string_lossy().into_owned());
     }
     cell
 }
@@ -59,11 +62,22 @@ impl Inputs {
     /// Makes the captures that the cells of a run read, or finds them whole in the cache; beside them what is to be decided of
     /// cells whose capture cannot be made. Those in memory are removed with everything else that bears the run's name.
     pub fn make(
-        state: &State, guard: &mut Guard, folder: &RunFolder, signals: &Signals,
+        state: &State,
+        guard: &mut Guard,
+        folder: &RunFolder,
+        signals: &Signals,
     ) -> Result<(Inputs, Vec<(String, DecisionKind)>)> {
         let mut all: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
-        for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
-            if let Some(key) = wanted(state.plan.experiment(&planned.cell.experiment), &planned.cell) {
+        for (index, planned) in state
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.outcome.is_none())
+        {
+            if let Some(key) = wanted(
+                state.plan.experiment(&planned.cell.experiment),
+                &planned.cell,
+            ) {
                 all.entry(key).or_default().push(index);
             }
         }
@@ -78,7 +92,11 @@ impl Inputs {
                     Ok(kept) => kept.join(capture_name(bytes)),
                     // Without a private cache it lies in the run's folder until the run ends.
                     Err(_) => {
-                        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "", run })?;
+                        guard.undo(Undo::RemoveNamed {
+                            folder: folder.path(),
+                            lead: "",
+                            run,
+                        })?;
                         folder.file(&format!("pagewise-{run}-capture-{bytes}.pcap"))
                     }
                 },
@@ -91,7 +109,10 @@ impl Inputs {
                     inputs.paths.insert(key, path);
                 }
                 Some(outcome) => {
-                    settled.push(("its capture file was to be made".to_owned(), DecisionKind::Settled { cells, outcome }));
+                    settled.push((
+                        "its capture file was to be made".to_owned(),
+                        DecisionKind::Settled { cells, outcome },
+                    ));
                 }
             }
         }
@@ -109,7 +130,9 @@ impl Inputs {
 /// The cell as a worker is told after the run, from captures in the cache; `None` where its own is gone.
 pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
     let experiment = plan.experiment(&cell.experiment);
-    let Some((place, bytes)) = wanted(experiment, cell) else { return Some(cell.clone()) };
+    let Some((place, bytes)) = wanted(experiment, cell) else {
+        return Some(cell.clone());
+    };
     let path = captures_folder().ok()?.join(capture_name(&bytes));
     (place == DISK && path.is_file()).then(|| with_path(experiment, cell, &path))
 }
@@ -125,9 +148,14 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
                 // The path of its descriptor ends with this process.
-                let helper = worker::helper()?.canonicalize().unwrap_or_else(|_| "pagewise-helper".into());
+                let helper = worker::helper()?
+                    .canonicalize()
+                    .unwrap_or_else(|_| "pagewise-helper".into());
                 let path = path.display();
-                let command = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
+                let command = format!(
+                    "{} make-capture {path} {bytes} {CAPTURE_SEED}",
+                    helper.display()
+                );
                 missing.insert(format!("# first: {command}\n"));
             }
             with_file = with_path(Some(experiment), cell, &path);
@@ -139,27 +167,62 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
 
 /// `None` where the file is there now; otherwise why not.
 fn make_one(
-    path: &Path, bytes: &str, run: &str, guard: &mut Guard, folder: &RunFolder, signals: &Signals,
+    path: &Path,
+    bytes: &str,
+    run: &str,
+    guard: &mut Guard,
+    folder: &RunFolder,
+    signals: &Signals,
 ) -> Result<Option<Outcome>> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");
-    guard.undo(Undo::RemoveNamed { folder: parent, lead: ".", run })?;
-    let arguments =
-        [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()].map(ToOwned::to_owned);
-    let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(arguments).collect();
+    guard.undo(Undo::RemoveNamed {
+        folder: parent,
+        lead: ".",
+        run,
+    })?;
+    let arguments = [
+        path.as_os_str(),
+        bytes.as_ref(),
+        CAPTURE_SEED.as_ref(),
+        parent.join(&part).as_os_str(),
+    ]
+    .map(ToOwned::to_owned);
+    let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()]
+        .into_iter()
+        .chain(arguments)
+        .collect();
     let (said, messages) = (folder.file(SAID), folder.file(MESSAGES));
     let side = Side::new(&command, [Path::new("/dev/null"), &said, &messages]);
-    let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
+    let patience =
+        Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
     let ended = launch::launch(&[side], TimeLimit::Able(patience), signals)?;
     let text = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
     let place = Folder::open(folder.path())?;
-    [SAID, MESSAGES].iter().for_each(|name| drop(place.remove(name)));
-    let text = text.lines().next().unwrap_or_default().trim_start_matches("make-capture: ").to_owned();
+    [SAID, MESSAGES]
+        .iter()
+        .for_each(|name| drop(place.remove(name)));
+    let text = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("make-capture: ")
+        .to_owned();
     Ok(match &ended.ends[0] {
         end if end.is_clean() => None,
         end => {
-            let status = if [REFUSED, End::Stopped].contains(end) { Status::Refused } else { Status::Failed };
-            Some(Outcome::because(status, Cause::NoCapture { end: end.clone(), text }))
+            let status = if [REFUSED, End::Stopped].contains(end) {
+                Status::Refused
+            } else {
+                Status::Failed
+            };
+            Some(Outcome::because(
+                status,
+                Cause::NoCapture {
+                    end: end.clone(),
+                    text,
+                },
+            ))
         }
     })
 }

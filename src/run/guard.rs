@@ -49,30 +49,60 @@ impl Undo<'_> {
         let fields = match self {
             Undo::RemoveNamed { folder, lead, run } => {
                 let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
-                ensure!((1..=64).contains(&run.len()) && run.chars().all(allowed), "{run:?} is no name of a run");
+                ensure!(
+                    (1..=64).contains(&run.len()) && run.chars().all(allowed),
+                    "{run:?} is no name of a run"
+                );
                 let folder = match Folder::open(folder) {
                     // What cannot be entered cannot be cleaned.
-                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::NotFound | ErrorKind::PermissionDenied
+                        ) =>
+                    {
                         return Ok(None);
                     }
                     opened => opened?,
                 };
                 let path = folder.path().as_os_str().to_owned();
                 let about = folder.into_file().metadata()?;
-                let [device, inode] = [about.dev(), about.ino()].map(|number| number.to_string().into());
-                vec!["remove-named".into(), path, device, inode, (*lead).into(), (*run).into()]
+                let [device, inode] =
+                    [about.dev(), about.ino()].map(|number| number.to_string().into());
+                vec![
+                    "remove-named".into(),
+                    path,
+                    device,
+                    inode,
+                    (*lead).into(),
+                    (*run).into(),
+                ]
             }
-            Undo::RemoveCgroup { level, name } => vec!["remove-cgroup".into(), level.into(), name.into()],
+            Undo::RemoveCgroup { level, name } => {
+                vec!["remove-cgroup".into(), level.into(), name.into()]
+            }
             Undo::SwapOff { area } => vec!["swap-off".into(), area.into()],
             Undo::Restore { setting, text } => vec!["restore".into(), setting.into(), text.into()],
         };
-        Ok(Some(counted(&fields.iter().map(|field| field.as_os_str()).collect::<Vec<&OsStr>>())))
+        Ok(Some(counted(
+            &fields
+                .iter()
+                .map(|field| field.as_os_str())
+                .collect::<Vec<&OsStr>>(),
+        )))
     }
 }
 
 /// Fields as `LENGTH:BYTES,` one after the other.
 fn counted(fields: &[&OsStr]) -> Vec<u8> {
-    let field = |field: &&OsStr| [format!("{}:", field.len()).as_bytes(), field.as_bytes(), b","].concat();
+    let field = |field: &&OsStr| {
+        [
+            format!("{}:", field.len()).as_bytes(),
+            field.as_bytes(),
+            b",",
+        ]
+        .concat()
+    };
     fields.iter().flat_map(field).collect()
 }
 
@@ -116,7 +146,8 @@ impl Journal {
                 journal.remove();
             }
         }
-        let mut file = files::empty_memory_file("pagewise-journal").context("cannot make a journal")?;
+        let mut file =
+            files::empty_memory_file("pagewise-journal").context("cannot make a journal")?;
         file.write_all(&first).context("cannot write a journal")?;
         Ok(Journal { file, place: None })
     }
@@ -129,14 +160,20 @@ impl Journal {
             file.lock()?;
             // Another command may have taken it for one that was left, before it was locked.
             if file.metadata()?.nlink() == 1 {
-                return Ok(Journal { file, place: Some((folder, name)) });
+                return Ok(Journal {
+                    file,
+                    place: Some((folder, name)),
+                });
             }
         }
         bail!("no journal stays in {}", folder.path().display())
     }
 
     fn path(&self) -> PathBuf {
-        self.place.as_ref().map_or_else(|| PathBuf::from("-"), |(folder, name)| folder.path().join(name))
+        self.place.as_ref().map_or_else(
+            || PathBuf::from("-"),
+            |(folder, name)| folder.path().join(name),
+        )
     }
 
     fn remove(&self) {
@@ -147,24 +184,41 @@ impl Journal {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let running = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
-    running.map(|path| path.join("pagewise")).into_iter().chain([worker::cache_folder().join("undo")]).collect()
+    let running = std::env::var_os("XDG_RUNTIME_DIR")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute() && path.is_dir());
+    running
+        .map(|path| path.join("pagewise"))
+        .into_iter()
+        .chain([worker::cache_folder().join("undo")])
+        .collect()
 }
 
 /// A name that nobody else has or can foretell.
 fn unique() -> String {
-    format!("{}-{:016x}", std::process::id(), RandomState::new().build_hasher().finish())
+    format!(
+        "{}-{:016x}",
+        std::process::id(),
+        RandomState::new().build_hasher().finish()
+    )
 }
 
 /// Undoes what laboratories of this user left that were killed together with their guards.
 pub fn put_back() {
     // The laboratory and the guard of a journal are gone; seen without the cost of starting the helper.
-    let is_left = |journal: &Path| files::open_input(journal).is_ok_and(|file| file.try_lock().is_ok());
+    let is_left =
+        |journal: &Path| files::open_input(journal).is_ok_and(|file| file.try_lock().is_ok());
     for folder in folders() {
-        if kernel::names(&folder).iter().any(|name| is_left(&folder.join(name)))
+        if kernel::names(&folder)
+            .iter()
+            .any(|name| is_left(&folder.join(name)))
             && let Ok(mut helper) = worker::helper_command()
         {
-            let _ = helper.arg("put-back").arg(&folder).stderr(Stdio::null()).status();
+            let _ = helper
+                .arg("put-back")
+                .arg(&folder)
+                .stderr(Stdio::null())
+                .status();
         }
     }
 }
@@ -174,7 +228,11 @@ impl Guard {
     pub fn start() -> Result<Guard> {
         let journal = Journal::new()?;
         match Guard::child(&journal) {
-            Ok((child, input)) => Ok(Guard { child, input, journal }),
+            Ok((child, input)) => Ok(Guard {
+                child,
+                input,
+                journal,
+            }),
             Err(error) => {
                 // Nothing is in the journal yet.
                 journal.remove();
@@ -189,12 +247,22 @@ impl Guard {
             .arg(journal.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(journal.file.try_clone().context("cannot share the journal")?)
+            .stderr(
+                journal
+                    .file
+                    .try_clone()
+                    .context("cannot share the journal")?,
+            )
             .spawn()
             .context("cannot start the guard")?;
         let input = child.stdin.take();
         let mut answer = String::new();
-        child.stdout.take().context("the guard has no output")?.take(6).read_to_string(&mut answer)?;
+        child
+            .stdout
+            .take()
+            .context("the guard has no output")?
+            .take(6)
+            .read_to_string(&mut answer)?;
         ensure!(answer == "ready\n", "the guard answered {answer:?}");
         Ok((child, input))
     }
@@ -202,8 +270,13 @@ impl Guard {
 
 impl Undoing for Guard {
     fn undo(&mut self, undo: Undo) -> Result<()> {
-        let Some(record) = undo.record()? else { return Ok(()) };
-        self.journal.file.write_all(&record).context("cannot write the guard's journal")
+        let Some(record) = undo.record()? else {
+            return Ok(());
+        };
+        self.journal
+            .file
+            .write_all(&record)
+            .context("cannot write the guard's journal")
     }
 }
 
@@ -232,11 +305,24 @@ pub struct Scratch {
 impl Scratch {
     /// Makes the folder `pagewise-{purpose}-…`.
     pub fn new(purpose: &str) -> Result<Scratch> {
-        let (folder, run) = (Folder::open(&files::temporary_place()?)?, format!("{purpose}-{}", unique()));
+        let (folder, run) = (
+            Folder::open(&files::temporary_place()?)?,
+            format!("{purpose}-{}", unique()),
+        );
         let mut guard = Guard::start()?;
-        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "", run: &run })?;
-        let path = folder.make_private(&format!("pagewise-{run}"))?.path().to_owned();
-        Ok(Scratch { path, _guard: guard })
+        guard.undo(Undo::RemoveNamed {
+            folder: folder.path(),
+            lead: "",
+            run: &run,
+        })?;
+        let path = folder
+            .make_private(&format!("pagewise-{run}"))?
+            .path()
+            .to_owned();
+        Ok(Scratch {
+            path,
+            _guard: guard,
+        })
     }
 
     pub fn path(&self) -> &Path {

@@ -8,7 +8,8 @@ use record::{launches::End, sizes::LONGEST_S};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, set_child_subreaper, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open,
+    set_child_subreaper, waitpid,
 };
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -35,8 +36,18 @@ pub struct Side<'a> {
 
 impl<'a> Side<'a> {
     /// A process without options, with its files: request, transcript and messages.
-    pub fn new(command: &'a [OsString], [request, transcript, messages]: [&'a Path; 3]) -> Side<'a> {
-        Side { command, options: Vec::new(), without: &[], request, transcript, messages }
+    pub fn new(
+        command: &'a [OsString],
+        [request, transcript, messages]: [&'a Path; 3],
+    ) -> Side<'a> {
+        Side {
+            command,
+            options: Vec::new(),
+            without: &[],
+            request,
+            transcript,
+            messages,
+        }
     }
 }
 
@@ -52,22 +63,42 @@ struct Watched {
 impl Watched {
     fn start(side: &Side) -> Result<Watched> {
         let mut command = worker::helper_command()?;
-        command.env("PAGEWISE_HELPER", worker::helper()?).arg("exec").arg("--parent").arg(std::process::id().to_string());
+        command
+            .env("PAGEWISE_HELPER", worker::helper()?)
+            .arg("exec")
+            .arg("--parent")
+            .arg(std::process::id().to_string());
         command.args(&side.options).arg("--").args(side.command);
         for name in side.without {
             command.env_remove(name);
         }
-        let create = |path: &Path| Folder::open(path.parent().unwrap_or(path))?.replace(path.file_name().unwrap_or_default());
+        let create = |path: &Path| {
+            Folder::open(path.parent().unwrap_or(path))?
+                .replace(path.file_name().unwrap_or_default())
+        };
         // The helper's captures need no request.
         let nothing = side.request == Path::new("/dev/null");
-        let request = if nothing { Stdio::null() } else { files::open_input(side.request)?.into() };
-        command.stdin(request).stdout(create(side.transcript)?).stderr(create(side.messages)?);
+        let request = if nothing {
+            Stdio::null()
+        } else {
+            files::open_input(side.request)?.into()
+        };
+        command
+            .stdin(request)
+            .stdout(create(side.transcript)?)
+            .stderr(create(side.messages)?);
         // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which then ends the whole group.
         command.process_group(0);
         let mut child = command.spawn().context("cannot start a worker")?;
         let pid = Pid::from_child(&child);
         match pidfd_open(pid, PidfdFlags::empty()) {
-            Ok(pidfd) => Ok(Watched { child, pid, pidfd, ended: None, cause: None }),
+            Ok(pidfd) => Ok(Watched {
+                child,
+                pid,
+                pidfd,
+                ended: None,
+                cause: None,
+            }),
             Err(error) => {
                 // Nobody would watch it: it must not make anything after the guard has removed what is left.
                 let _ = kill_process_group(pid, Signal::KILL);
@@ -87,7 +118,11 @@ impl Watched {
 
     fn result(&self) -> End {
         let status = self.ended.expect("asked only after it has ended");
-        let exit = || status.signal().map_or_else(|| End::Exit(status.code().unwrap_or(-1)), End::Signal);
+        let exit = || {
+            status
+                .signal()
+                .map_or_else(|| End::Exit(status.code().unwrap_or(-1)), End::Signal)
+        };
         self.cause.clone().unwrap_or_else(exit)
     }
 }
@@ -116,15 +151,22 @@ pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Resul
         }
     }
     if trouble.is_some() {
-        watched.iter_mut().for_each(|side| side.end(End::Stopped, Signal::KILL));
+        watched
+            .iter_mut()
+            .for_each(|side| side.end(End::Stopped, Signal::KILL));
     }
     if let Err(error) = wait(&mut watched, begun, time_limit, signals) {
-        watched.iter_mut().for_each(|side| side.end(End::Stopped, Signal::KILL));
+        watched
+            .iter_mut()
+            .for_each(|side| side.end(End::Stopped, Signal::KILL));
         return Err(error);
     }
     match trouble {
         Some(error) => Err(error),
-        None => Ok(Ended { ends: watched.iter().map(Watched::result).collect(), wall: started.elapsed() }),
+        None => Ok(Ended {
+            ends: watched.iter().map(Watched::result).collect(),
+            wall: started.elapsed(),
+        }),
     }
 }
 
@@ -145,23 +187,43 @@ fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signa
         if watched.iter().all(|w| w.ended.is_some()) {
             return Ok(());
         }
-        let one_failed = watched.iter().any(|w| w.ended.is_some_and(|status| !status.success()));
+        let one_failed = watched
+            .iter()
+            .any(|w| w.ended.is_some_and(|status| !status.success()));
         let now = Instant::now();
         if now >= deadline && !has_asked && !one_failed {
             let running = watched.iter().filter(|w| w.ended.is_none());
-            deadline = deadline.max(begun.deadline(limit, running.map(|w| w.pid.as_raw_nonzero().get())));
+            deadline =
+                deadline.max(begun.deadline(limit, running.map(|w| w.pid.as_raw_nonzero().get())));
         }
         if signals.arrived().is_some() {
-            watched.iter_mut().for_each(|side| side.end(End::Stopped, Signal::KILL));
+            watched
+                .iter_mut()
+                .for_each(|side| side.end(End::Stopped, Signal::KILL));
         } else if now >= deadline {
-            for side in watched.iter_mut().filter(|w| has_asked && w.ended.is_none()) {
+            for side in watched
+                .iter_mut()
+                .filter(|w| has_asked && w.ended.is_none())
+            {
                 if let Some(End::TimeLimit(seconds)) = side.cause {
                     side.cause = Some(End::Deaf(seconds));
                 }
             }
-            let cause = || if one_failed { End::OtherSide } else { End::TimeLimit(time_limit.as_secs()) };
-            let signal = if has_asked { Signal::KILL } else { Signal::TERM };
-            watched.iter_mut().for_each(|side| side.end(cause(), signal));
+            let cause = || {
+                if one_failed {
+                    End::OtherSide
+                } else {
+                    End::TimeLimit(time_limit.as_secs())
+                }
+            };
+            let signal = if has_asked {
+                Signal::KILL
+            } else {
+                Signal::TERM
+            };
+            watched
+                .iter_mut()
+                .for_each(|side| side.end(cause(), signal));
             has_asked = true;
             deadline = now + GRACE;
         } else if one_failed && watched.len() > 1 {
@@ -173,11 +235,19 @@ fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signa
 
 fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) -> Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
-    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+    let timeout = Timespec {
+        tv_sec: left.as_secs() as i64,
+        tv_nsec: i64::from(left.subsec_nanos()),
+    };
     let running = watched.iter().filter(|w| w.ended.is_none());
-    let mut descriptors: Vec<PollFd> = running.map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN)).collect();
+    let mut descriptors: Vec<PollFd> = running
+        .map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN))
+        .collect();
     if signals.arrived().is_none() {
-        descriptors.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
+        descriptors.push(PollFd::from_borrowed_fd(
+            signals.descriptor(),
+            PollFlags::IN,
+        ));
     }
     // An interrupted poll is as good as a finished one: the caller looks at everything again.
     match poll(&mut descriptors, Some(&timeout)) {
@@ -203,7 +273,10 @@ impl Drop for Adopting {
     /// Ends every orphan. The children of an orphan that ends are orphans themselves.
     fn drop(&mut self) {
         loop {
-            let orphans: Vec<Pid> = children().difference(&self.before).filter_map(|&pid| Pid::from_raw(pid)).collect();
+            let orphans: Vec<Pid> = children()
+                .difference(&self.before)
+                .filter_map(|&pid| Pid::from_raw(pid))
+                .collect();
             if orphans.is_empty() {
                 break;
             }
@@ -219,8 +292,15 @@ impl Drop for Adopting {
 /// The children of all threads of this process (proc_tid_children(5)).
 fn children() -> BTreeSet<i32> {
     let threads = kernel::names("/proc/self/task").into_iter();
-    let lists = threads.filter_map(|thread| kernel::read(format!("/proc/self/task/{thread}/children")).ok());
-    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>()).collect()
+    let lists = threads
+        .filter_map(|thread| kernel::read(format!("/proc/self/task/{thread}/children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<i32>>()
+        })
+        .collect()
 }
 
 // Time limit of a launch. It counts time in which it could have run: where the host or other
@@ -245,7 +325,11 @@ impl TimeLimit {
 
 /// Seconds of a plan as a duration: at least none, at most [`LONGEST_S`].
 pub fn duration(seconds: f64) -> Duration {
-    Duration::from_secs_f64(if seconds > 0.0 { seconds.min(LONGEST_S) } else { 0.0 })
+    Duration::from_secs_f64(if seconds > 0.0 {
+        seconds.min(LONGEST_S)
+    } else {
+        0.0
+    })
 }
 
 /// Stolen time at the start of a launch.
@@ -263,36 +347,60 @@ struct Ticks {
 
 impl Begun {
     pub fn now() -> Begun {
-        Begun { at: Instant::now(), ticks: ticks(&kernel::read("/proc/stat").unwrap_or_default()) }
+        Begun {
+            at: Instant::now(),
+            ticks: ticks(&kernel::read("/proc/stat").unwrap_or_default()),
+        }
     }
 
     /// When a launch of these processes is to be ended, as far as can be told now.
     pub fn deadline(&self, limit: TimeLimit, pids: impl Iterator<Item = i32>) -> Instant {
-        let TimeLimit::Able(limit) = limit else { return self.at + limit.duration() };
+        let TimeLimit::Able(limit) = limit else {
+            return self.at + limit.duration();
+        };
         let now = ticks(&kernel::read("/proc/stat").unwrap_or_default());
         let stolen = self.at.elapsed().mul_f64(stolen_share(self.ticks, now));
-        let waited = pids.map(|pid| waited(Path::new("/proc"), pid)).max().unwrap_or_default();
+        let waited = pids
+            .map(|pid| waited(Path::new("/proc"), pid))
+            .max()
+            .unwrap_or_default();
         self.at + limit + stolen + waited
     }
 }
 
 /// The first line of `/proc/stat` (proc_stat(5)): its eighth number is steal; guest time, after it, is in user time already.
 fn ticks(stat: &str) -> Ticks {
-    let numbers = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    let numbers = stat
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(1);
     let all: Vec<u64> = numbers.take(8).filter_map(|n| n.parse().ok()).collect();
-    Ticks { stolen: all.get(7).copied().unwrap_or(0), all: all.iter().sum() }
+    Ticks {
+        stolen: all.get(7).copied().unwrap_or(0),
+        all: all.iter().sum(),
+    }
 }
 
 fn stolen_share(before: Ticks, now: Ticks) -> f64 {
     let all = now.all.saturating_sub(before.all);
-    if all == 0 { 0.0 } else { now.stolen.saturating_sub(before.stolen) as f64 / all as f64 }
+    if all == 0 {
+        0.0
+    } else {
+        now.stolen.saturating_sub(before.stolen) as f64 / all as f64
+    }
 }
 
 /// The longest that a thread of a process was ready to run and did not: the second number of `schedstat`, in nanoseconds.
 fn waited(proc: &Path, pid: i32) -> Duration {
     let tasks = proc.join(pid.to_string()).join("task");
     let waited_ns = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
-    let read = |thread: &String| kernel::read(tasks.join(thread).join("schedstat")).ok().and_then(waited_ns);
+    let read = |thread: &String| {
+        kernel::read(tasks.join(thread).join("schedstat"))
+            .ok()
+            .and_then(waited_ns)
+    };
     let names = kernel::names(&tasks);
     let all = names.iter().filter_map(read);
     Duration::from_nanos(all.max().unwrap_or(0))

@@ -13,8 +13,13 @@ pub(crate) const FURTHER: usize = 2;
 pub fn screen(ascii: bool) -> Screen {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let width_of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
-    let width = columns.or_else(|| width_of(Term::stdout())).or_else(|| width_of(Term::stderr())).unwrap_or(UNKNOWN);
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let width = columns
+        .or_else(|| width_of(Term::stdout()))
+        .or_else(|| width_of(Term::stderr()))
+        .unwrap_or(UNKNOWN);
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
     Screen::new(width, ascii).colored(console::colors_enabled())
 }
@@ -32,7 +37,11 @@ pub(crate) fn folded(text: &str, indent: usize) -> String {
 
 /// Prints a note on standard error; no text from outside steers a terminal, and one that is gone is no reason to stop.
 pub fn remark(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", folded(&escape::terminal(text), FURTHER));
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}",
+        folded(&escape::terminal(text), FURTHER)
+    );
 }
 
 #[cfg(test)]

@@ -24,13 +24,21 @@ pub use runner::{Questions, Runner};
 pub use session::Session;
 
 fn decide(folder: &RunFolder, why: &str, what: DecisionKind) -> Result<()> {
-    folder.append_decision(&Decision { time: jiff::Timestamp::now().to_string(), why: why.to_owned(), what })
+    folder.append_decision(&Decision {
+        time: jiff::Timestamp::now().to_string(),
+        why: why.to_owned(),
+        what,
+    })
 }
 
 /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
 pub fn lock(folder: &RunFolder) -> Result<File> {
     let path = folder.path();
     let opened = Folder::open(path)?;
-    ensure!(opened.lock(), "another process is measuring into {}", path.display());
+    ensure!(
+        opened.lock(),
+        "another process is measuring into {}",
+        path.display()
+    );
     Ok(opened.into_file())
 }

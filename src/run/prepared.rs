@@ -1,11 +1,15 @@
 //! The requests of one launch, and how its processes are started.
 
 use crate::run::bound::{Bounds, heap_needed};
-use crate::{run::captures::Inputs, run::guard::session, run::launch::Side, worker, worker::Worker};
+use crate::{
+    run::captures::Inputs, run::guard::session, run::launch::Side, worker, worker::Worker,
+};
 use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
-use record::{launches::COUNTED, machine_state::Counters, state::State, transcript, transcript::LaunchKeys};
+use record::{
+    launches::COUNTED, machine_state::Counters, state::State, transcript, transcript::LaunchKeys,
+};
 use schedule::{Launch, turns::Turns};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, time::Duration};
@@ -38,18 +42,29 @@ impl Prepared {
     pub fn parts(&self) -> Vec<FramePart> {
         let files = [&self.request, &self.transcript, &self.messages];
         let part = |path: &&PathBuf| FramePart {
-            name: path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+            name: path
+                .file_name()
+                .map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
             bytes: files::read_input(path, MOST_BYTES).unwrap_or_default(),
         };
-        files.iter().map(part).filter(|part| !(part.name.starts_with("messages") && part.bytes.is_empty())).collect()
+        files
+            .iter()
+            .map(part)
+            .filter(|part| !(part.name.starts_with("messages") && part.bytes.is_empty()))
+            .collect()
     }
 
     /// Lines `about state_…` of its transcript, which prove the state within the worker.
     pub fn about_state(&self) -> Counters {
         let text = files::read_input(&self.transcript, MOST_BYTES).unwrap_or_default();
-        let lines = text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+        let lines = text
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| std::str::from_utf8(line).ok());
         let fact = |line: &str| {
-            let (name, value) = line.strip_prefix("about\t")?.split_once('\t').filter(|(n, _)| n.starts_with("state_"))?;
+            let (name, value) = line
+                .strip_prefix("about\t")?
+                .split_once('\t')
+                .filter(|(n, _)| n.starts_with("state_"))?;
             Some((name.to_owned(), value.parse().ok()?))
         };
         lines.filter_map(fact).collect()
@@ -57,7 +72,13 @@ impl Prepared {
 
     pub fn first_message(&self) -> String {
         let text = files::read_input(&self.messages, MOST_BYTES).unwrap_or_default();
-        String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()
+        String::from_utf8_lossy(&text)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(300)
+            .collect()
     }
 
     pub fn side<'a>(&'a self, without: &'a [String]) -> Side<'a> {
@@ -74,22 +95,47 @@ impl Prepared {
 
 /// Writes the requests of a launch.
 pub(super) fn all(
-    state: &State, folder: &RunFolder, workers: &[Worker], (inputs, bounds): (&Inputs, &Bounds), order: &Order,
+    state: &State,
+    folder: &RunFolder,
+    workers: &[Worker],
+    (inputs, bounds): (&Inputs, &Bounds),
+    order: &Order,
 ) -> Result<Vec<Prepared>> {
-    let Order { number, launch, cells, turns, options } = order;
+    let Order {
+        number,
+        launch,
+        cells,
+        turns,
+        options,
+    } = order;
     let planned = &state.cells[cells[0]];
     let method = &planned.method;
     let scratch = folder.file(&scratch_name(state));
     let requests = Folder::open(folder.path())?.make_folder(scratch_name(state))?;
     let directory = scratch.to_string_lossy().into_owned();
     let name = format!("pagewise-{}-{number}", session(state));
-    let socket = |folder: &Path| folder.join(format!("{name}.socket")).to_string_lossy().into_owned();
+    let socket = |folder: &Path| {
+        folder
+            .join(format!("{name}.socket"))
+            .to_string_lossy()
+            .into_owned()
+    };
     let short = Some(socket(&files::temporary_place()?)).filter(|path| path.len() <= SOCKET_PATH);
     let rendezvous = short.unwrap_or_else(|| socket(Path::new("/tmp")));
-    let heap = heap_needed(cells.iter().map(|&cell| &state.cells[cell]), launch.rounds + launch.warmup_rounds)?;
-    let resolved: Vec<_> = cells.iter().map(|&cell| inputs.resolved(&state.plan, &state.cells[cell].cell)).collect();
+    let heap = heap_needed(
+        cells.iter().map(|&cell| &state.cells[cell]),
+        launch.rounds + launch.warmup_rounds,
+    )?;
+    let resolved: Vec<_> = cells
+        .iter()
+        .map(|&cell| inputs.resolved(&state.plan, &state.cells[cell].cell))
+        .collect();
     let selected: Vec<_> = resolved.iter().collect();
-    let roles: &[Option<char>] = if method.two_sided { &[Some('a'), Some('b')] } else { &[None] };
+    let roles: &[Option<char>] = if method.two_sided {
+        &[Some('a'), Some('b')]
+    } else {
+        &[None]
+    };
     let mut sides = planned.cell.sides();
     let mut prepared = Vec::new();
     for &role in roles {
@@ -109,14 +155,22 @@ pub(super) fn all(
         let place = |what: &str| scratch.join(format!("{what}{suffix}"));
         let text = transcript::request(&keys, &selected, &turns.warmup, &turns.rounds);
         requests.write(format!("request{suffix}"), text.as_bytes())?;
-        let started = worker::find(workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        let started = worker::find(workers, &worker)?
+            .start()
+            .map_err(|reason| anyhow::anyhow!("{reason}"))?;
         let mut options = [options.clone(), worker::process_options(method)?].concat();
         let mut command = started.command_with_heap(heap);
         if launch.block == COUNTED {
-            options.extend([OsString::from("--preload"), worker::counting_library()?.into()]);
+            options.extend([
+                OsString::from("--preload"),
+                worker::counting_library()?.into(),
+            ]);
             command.splice(0..0, [worker::helper()?.into(), OsString::from("count")]);
         }
-        if let Some(cgroup) = cells.iter().find_map(|&cell| bounds.cgroup(&state.plan, &state.cells[cell].cell)) {
+        if let Some(cgroup) = cells
+            .iter()
+            .find_map(|&cell| bounds.cgroup(&state.plan, &state.cells[cell].cell))
+        {
             options.extend([OsString::from("--cgroup"), cgroup.into()]);
         }
         prepared.push(Prepared {
@@ -138,7 +192,8 @@ fn scratch_name(state: &State) -> String {
 
 /// Removes the files of a launch; whether their file system was full.
 pub(super) fn remove_scratch(folder: &RunFolder, state: &State) -> bool {
-    let is_full = rustix::fs::statvfs(folder.file(&scratch_name(state))).is_ok_and(|about| about.f_bavail < 4);
+    let is_full = rustix::fs::statvfs(folder.file(&scratch_name(state)))
+        .is_ok_and(|about| about.f_bavail < 4);
     let _ = Folder::open(folder.path()).and_then(|folder| folder.remove(scratch_name(state)));
     is_full
 }

@@ -31,11 +31,25 @@ impl Progress {
     /// Drawn where standard error is a terminal, lines elsewhere; nothing after [`silence`].
     pub fn new() -> Progress {
         let is_drawn = std::io::stderr().is_terminal() && !SILENT.load(Ordering::Relaxed);
-        let target = if is_drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if is_drawn {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a template that is known to be right"));
+        bar.set_style(
+            ProgressStyle::with_template("{wide_msg}")
+                .expect("a template that is known to be right"),
+        );
         let (reached, number) = (String::new(), String::new());
-        Progress { bar, last: Instant::now(), reached, number, learnt: Vec::new(), visited: 0 }
+        Progress {
+            bar,
+            last: Instant::now(),
+            reached,
+            number,
+            learnt: Vec::new(),
+            visited: 0,
+        }
     }
 
     /// Tells whether a visible line lacks the answers of experiments that have ended, by how many there are now.
@@ -46,7 +60,11 @@ impl Progress {
     /// Begins an experiment of so many; nothing is known of it yet.
     pub fn begin(&mut self, number: usize, all: usize) {
         self.reached.clear();
-        self.number = if all > 1 { format!("{number} of {all} · ") } else { String::new() };
+        self.number = if all > 1 {
+            format!("{number} of {all} · ")
+        } else {
+            String::new()
+        };
     }
 
     /// Shows the next launch, and the seconds that the whole command has left.
@@ -63,7 +81,9 @@ impl Progress {
     fn line(&self, what: &str, left_s: f64) -> String {
         let left = report::wording::duration(left_s.max(0.0));
         let mut line = format!("{left} left · {}{what}", self.number);
-        let columns = console::Term::stderr().size_checked().map_or(super::lines::UNKNOWN, |(_, columns)| usize::from(columns));
+        let columns = console::Term::stderr()
+            .size_checked()
+            .map_or(super::lines::UNKNOWN, |(_, columns)| usize::from(columns));
         let room = columns.saturating_sub(1);
         // Whole parts only: a line that is cut says things by halves.
         let mut add = |part: String| {
@@ -73,7 +93,10 @@ impl Progress {
         };
         add(self.reached.clone());
         for (at, answer) in self.learnt.iter().rev().enumerate() {
-            if !add(format!("{}{answer}", if at == 0 { " · so far: " } else { ", " })) {
+            if !add(format!(
+                "{}{answer}",
+                if at == 0 { " · so far: " } else { ", " }
+            )) {
                 break;
             }
         }
@@ -81,11 +104,30 @@ impl Progress {
     }
 
     /// Shows the widest interval and its target, once it says something: two launches of two levels have one of ±3,000 %.
-    pub fn reached(&mut self, experiment: &str, launches: usize, widest: f64, target: f64, left_s: f64) {
-        let goal = if target > 0.0 { format!(" of ±{:.1} %", target * 100.0) } else { String::new() };
+    pub fn reached(
+        &mut self,
+        experiment: &str,
+        launches: usize,
+        widest: f64,
+        target: f64,
+        left_s: f64,
+    ) {
+        let goal = if target > 0.0 {
+            format!(" of ±{:.1} %", target * 100.0)
+        } else {
+            String::new()
+        };
         let known = widest > 0.0 && widest < 1.0;
-        self.reached = if known { format!(", ratios to ±{:.1} %{goal}", widest * 100.0) } else { String::new() };
-        let launches = if launches == 1 { "1 launch".to_owned() } else { format!("{launches} launches") };
+        self.reached = if known {
+            format!(", ratios to ±{:.1} %{goal}", widest * 100.0)
+        } else {
+            String::new()
+        };
+        let launches = if launches == 1 {
+            "1 launch".to_owned()
+        } else {
+            format!("{launches} launches")
+        };
         self.step(&format!("{experiment}: {launches}"), left_s);
     }
 

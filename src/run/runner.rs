@@ -6,7 +6,10 @@ use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Order, Prepared};
 use crate::run::{Alone, bound, decide, launch, prepared};
 use crate::worker::{Worker, foreign};
-use crate::{machine::memory, machine::noise::Snapshot, run::captures::Inputs, run::progress::Progress, run::signals::Signals};
+use crate::{
+    machine::memory, machine::noise::Snapshot, run::captures::Inputs, run::progress::Progress,
+    run::signals::Signals,
+};
 use crate::{run::states::States, worker};
 use anyhow::{Result, bail};
 use judge::evidence::Evidence;
@@ -15,9 +18,14 @@ use record::folder::{FramePart, RunFolder};
 use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
-use record::{cell::Cell, decision::Width, kind::Kind, launches::End, plan::Plan, state::State, transcript::Read};
+use record::{
+    cell::Cell, decision::Width, kind::Kind, launches::End, plan::Plan, state::State,
+    transcript::Read,
+};
 use schedule::lessons::{lessons, with_twin};
-use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use schedule::{
+    Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns,
+};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsRawFd;
@@ -90,7 +98,10 @@ impl Forecast for Observed<'_> {
     }
 
     fn launches(&self, cell: usize) -> usize {
-        self.evidence.cells.get(&cell).map_or(0, |cell| cell.launches.len())
+        self.evidence
+            .cells
+            .get(&cell)
+            .map_or(0, |cell| cell.launches.len())
     }
 
     fn widths(&self, state: &State, experiment: &str) -> Vec<Width> {
@@ -102,11 +113,18 @@ impl Forecast for Observed<'_> {
     }
 
     fn clock_read_ns(&self, worker: &str) -> Option<f64> {
-        self.evidence.about.get(worker)?.get("clock_read_ns")?.parse().ok()
+        self.evidence
+            .about
+            .get(worker)?
+            .get("clock_read_ns")?
+            .parse()
+            .ok()
     }
 
     fn undecided(&self, state: &State) -> Result<Vec<Undecided>> {
-        self.questions.map_or(Ok(Vec::new()), |questions| questions.undecided(state, &self.evidence))
+        self.questions.map_or(Ok(Vec::new()), |questions| {
+            questions.undecided(state, &self.evidence)
+        })
     }
 }
 
@@ -114,21 +132,46 @@ impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder has are taken over.
     /// Errors: the machine cannot be prepared, or the folder is damaged.
     pub fn new(
-        plan: Plan, folder: &'a RunFolder, workers: &'a [Worker], signals: &'a Signals, progress: Progress,
+        plan: Plan,
+        folder: &'a RunFolder,
+        workers: &'a [Worker],
+        signals: &'a Signals,
+        progress: Progress,
     ) -> Result<Runner<'a>> {
         let mut state = State::after(plan, &folder.decisions()?)?;
         let site = Site::prepare(&mut state, folder, signals)?;
         let launches = folder.launches()?;
         if let Some(first) = launches.damage.first() {
-            bail!("{} is damaged and cannot be resumed: {first}", folder.path().display());
+            bail!(
+                "{} is damaged and cannot be resumed: {first}",
+                folder.path().display()
+            );
         }
         let evidence = Evidence::read(&state, folder)?;
         let scheduler = Scheduler::new(Purpose::Precision, facts(&state, workers));
         // Work for the whole run, such as building a worker or a file to read, is no part of the budget.
         let spent_before_s = launches.records.iter().map(|record| record.wall_s).sum();
-        let clock = Clock { begun: Instant::now(), spent_before_s, next_launch: folder.next_launch()? };
-        let observed = Observed { evidence, samples_ns: BTreeMap::new(), questions: None };
-        Ok(Runner { state, folder, workers, signals, progress, site, clock, observed, scheduler })
+        let clock = Clock {
+            begun: Instant::now(),
+            spent_before_s,
+            next_launch: folder.next_launch()?,
+        };
+        let observed = Observed {
+            evidence,
+            samples_ns: BTreeMap::new(),
+            questions: None,
+        };
+        Ok(Runner {
+            state,
+            folder,
+            workers,
+            signals,
+            progress,
+            site,
+            clock,
+            observed,
+            scheduler,
+        })
     }
 
     /// The same; every launch checks for contention with another run.
@@ -154,7 +197,12 @@ impl<'a> Runner<'a> {
                 break self.scheduler.endings();
             }
             let (spent_s, launches) = (self.clock.spent_s(), self.clock.next_launch);
-            let moment = Moment { state: &self.state, forecast: &self.observed, spent_s, launches };
+            let moment = Moment {
+                state: &self.state,
+                forecast: &self.observed,
+                spent_s,
+                launches,
+            };
             match self.scheduler.next(moment)? {
                 Action::End(endings) => break endings,
                 Action::Pilot(launch) | Action::Launch(launch) => {
@@ -173,9 +221,20 @@ impl<'a> Runner<'a> {
         }
         self.progress.finish();
         let stopped_by = self.signals.arrived();
-        let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
+        let why = if stopped_by.is_some() {
+            "a signal arrived"
+        } else {
+            "precision, budget or --launches is reached"
+        };
         let notes = judge::ending_notes(&self.state, &endings, &self.site.cleared);
-        self.decide(why, DecisionKind::Ended { stopped_by, launches: self.clock.next_launch, notes })?;
+        self.decide(
+            why,
+            DecisionKind::Ended {
+                stopped_by,
+                launches: self.clock.next_launch,
+                notes,
+            },
+        )?;
         Ok((self.state, self.observed.evidence))
     }
 
@@ -190,12 +249,17 @@ impl<'a> Runner<'a> {
         let left_s = self.state.budget_s - self.clock.spent_s();
         let position = self.scheduler.position();
         if self.progress.has_news(position.visited) && position.visited < position.place.1 {
-            let summary = judge::summarise(&self.state, &self.observed.evidence, judge::Circumstances::default())?;
+            let summary = judge::summarise(
+                &self.state,
+                &self.observed.evidence,
+                judge::Circumstances::default(),
+            )?;
             self.progress.learnt = report::view::briefly(&summary);
         }
         self.progress.begin(position.place.0 + 1, position.place.1);
         if let Some((launches, widest)) = position.reached {
-            self.progress.reached(name, launches, widest, self.state.plan.precision, left_s);
+            self.progress
+                .reached(name, launches, widest, self.state.plan.precision, left_s);
         }
         let kind = match launch.block {
             CALIBRATION => "sample length".to_owned(),
@@ -212,10 +276,15 @@ impl<'a> Runner<'a> {
             let planned = &self.state.cells[cell];
             let needed = memory_needed(planned, launch.rounds + launch.warmup_rounds)?;
             let sides = planned.cell.sides().count() as u64;
-            if let Err(cause) = memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES) {
+            if let Err(cause) =
+                memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES)
+            {
                 let outcome = Outcome::because(Status::Refused, cause);
                 let cells = with_twin(&self.state, cell);
-                self.decide("a launch showed it", DecisionKind::Settled { cells, outcome })?;
+                self.decide(
+                    "a launch showed it",
+                    DecisionKind::Settled { cells, outcome },
+                )?;
             }
         }
         Ok(())
@@ -224,38 +293,71 @@ impl<'a> Runner<'a> {
     /// Counts the calls, allocations and faults of a few passes, which no clock times.
     fn count(&mut self) -> Result<()> {
         let (launches, rounds) = COUNTED_LAUNCHES;
-        for launch_group in (0..self.state.launch_groups.len()).flat_map(|group| [group].repeat(launches)) {
+        for launch_group in
+            (0..self.state.launch_groups.len()).flat_map(|group| [group].repeat(launches))
+        {
             let fresh = self.state.launch_groups[launch_group].fresh;
             let (rounds, warmup_rounds) = if fresh { (1, 0) } else { (rounds, 1) };
-            let launch = Launch { launch_group, block: COUNTED, rounds, warmup_rounds, at_most_s: None };
+            let launch = Launch {
+                launch_group,
+                block: COUNTED,
+                rounds,
+                warmup_rounds,
+                at_most_s: None,
+            };
             if self.signals.arrived().is_none()
                 && let Some(record) = self.perform(&launch)?
             {
-                self.observed.evidence.add(&self.state, &record, &self.folder.transcripts(&record)?);
+                self.observed.evidence.add(
+                    &self.state,
+                    &record,
+                    &self.folder.transcripts(&record)?,
+                );
             }
         }
         Ok(())
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<()> {
-        self.perform(launch)?.map_or(Ok(()), |record| self.learn(launch, &record))
+        self.perform(launch)?
+            .map_or(Ok(()), |record| self.learn(launch, &record))
     }
 
     /// Carries a launch out and keeps it; nothing where no cell is left.
     fn perform(&mut self, launch: &Launch) -> Result<Option<LaunchRecord>> {
         self.refuse(launch)?;
         let cells = self.scheduler.cells(&self.state, launch);
-        let Some(&first) = cells.first() else { return Ok(None) };
-        let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
+        let Some(&first) = cells.first() else {
+            return Ok(None);
+        };
+        let by_round =
+            |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
         let sparing = self.state.cells[first].cell.sides().all(by_round);
         let turns = turns::of_launch(&self.state, launch, &cells, sparing);
-        let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(None) };
+        let Some(mut seen) = self.enter_state(launch, &cells)? else {
+            return Ok(None);
+        };
         let options = self.site.options();
-        let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns, options };
+        let order = Order {
+            number: self.clock.next_launch,
+            launch,
+            cells: &cells,
+            turns: &turns,
+            options,
+        };
         self.clock.next_launch += 1;
         let site = &self.site;
-        let prepared = prepared::all(&self.state, self.folder, self.workers, (&site.inputs, &site.bounds), &order)?;
-        let sides: Vec<Side> = prepared.iter().map(|side| side.side(&site.cleared)).collect();
+        let prepared = prepared::all(
+            &self.state,
+            self.folder,
+            self.workers,
+            (&site.inputs, &site.bounds),
+            &order,
+        )?;
+        let sides: Vec<Side> = prepared
+            .iter()
+            .map(|side| side.side(&site.cleared))
+            .collect();
         let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
         // A user's function may fork a process of another session, which outlives its group.
         let is_bench = self.state.plan.kind == Kind::Bench;
@@ -272,11 +374,19 @@ impl<'a> Runner<'a> {
         let is_full = prepared::remove_scratch(self.folder, &self.state);
         let ended = ended?;
         // Nor does one that does not end take time from the others.
-        if is_bench && ended.ends.iter().any(|end| matches!(end, End::TimeLimit(_) | End::Deaf(_))) {
+        if is_bench
+            && ended
+                .ends
+                .iter()
+                .any(|end| matches!(end, End::TimeLimit(_) | End::Deaf(_)))
+        {
             self.clock.spent_before_s -= ended.wall.as_secs_f64();
         }
         if is_full && !ended.ends.iter().all(End::is_clean) {
-            bail!("cannot write into {}: No space left on device", self.folder.path().display());
+            bail!(
+                "cannot write into {}: No space left on device",
+                self.folder.path().display()
+            );
         }
         let noise = Snapshot::take(Path::new("/")).delta(&before);
         let mut record = LaunchRecord {
@@ -288,7 +398,9 @@ impl<'a> Runner<'a> {
             proofs: turns.proofs.clone(),
             // The budget has to hold the making of the state, too.
             wall_s: ended.wall.as_secs_f64() + made_s,
-            laboratory_cpu_s: prepared::laboratory_cpu().saturating_sub(cpu_before).as_secs_f64(),
+            laboratory_cpu_s: prepared::laboratory_cpu()
+                .saturating_sub(cpu_before)
+                .as_secs_f64(),
             sides: sides_of(&prepared, &ended, messages),
             decisions: self.state.decisions,
             frame: Frame::default(),
@@ -299,26 +411,49 @@ impl<'a> Runner<'a> {
         };
         self.folder.keep_launch(&mut record, &parts)?;
         if !self.state.had_company && self.site.alone.is_some_and(Alone::has_company) {
-            self.decide("the machine's lock was not this run's alone", DecisionKind::Company)?;
+            self.decide(
+                "the machine's lock was not this run's alone",
+                DecisionKind::Company,
+            )?;
         }
         Ok(Some(record))
     }
 
     /// Has the machine in the state of these cells. `None`: it cannot be, which is decided.
-    fn enter_state(&mut self, launch: &Launch, cells: &[usize]) -> Result<Option<Option<StateSeen>>> {
+    fn enter_state(
+        &mut self,
+        launch: &Launch,
+        cells: &[usize],
+    ) -> Result<Option<Option<StateSeen>>> {
         let rounds = launch.rounds + launch.warmup_rounds;
         let planned = cells.iter().map(|&cell| &self.state.cells[cell]);
-        let needs = planned.map(|planned| memory_needed(planned, rounds)).collect::<Result<Vec<u64>>>()?;
-        let Some(first) = cells.first().map(|&cell| &self.state.cells[cell].cell) else { return Ok(Some(None)) };
-        let (name, needed) = (first.parameters.get(STATE).cloned(), needs.into_iter().max().unwrap_or(0));
-        match self.site.states.enter(name.as_deref(), &first.experiment, needed)? {
+        let needs = planned
+            .map(|planned| memory_needed(planned, rounds))
+            .collect::<Result<Vec<u64>>>()?;
+        let Some(first) = cells.first().map(|&cell| &self.state.cells[cell].cell) else {
+            return Ok(Some(None));
+        };
+        let (name, needed) = (
+            first.parameters.get(STATE).cloned(),
+            needs.into_iter().max().unwrap_or(0),
+        );
+        match self
+            .site
+            .states
+            .enter(name.as_deref(), &first.experiment, needed)?
+        {
             Ok(seen) => Ok(Some(seen)),
             Err(cause) => {
-                let mine = |cell: &usize| self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref();
+                let mine = |cell: &usize| {
+                    self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref()
+                };
                 let open = |cell: &usize| self.state.cells[*cell].outcome.is_none() && mine(cell);
                 let cells = (0..self.state.cells.len()).filter(open).collect();
                 let outcome = Outcome::because(Status::Skipped, cause);
-                self.decide("the state was tried", DecisionKind::Settled { cells, outcome })?;
+                self.decide(
+                    "the state was tried",
+                    DecisionKind::Settled { cells, outcome },
+                )?;
                 Ok(None)
             }
         }
@@ -327,20 +462,35 @@ impl<'a> Runner<'a> {
     fn time_limit(&self, launch: &Launch) -> TimeLimit {
         let able = duration(self.scheduler.limit_s(&self.state, launch));
         let strict = |seconds| TimeLimit::Strict(duration(seconds));
-        self.state.time_limit_s.map_or(TimeLimit::Able(able), strict)
+        self.state
+            .time_limit_s
+            .map_or(TimeLimit::Able(able), strict)
     }
 
     /// Follows what a launch showed, and adds it to the evidence.
     fn learn(&mut self, launch: &Launch, record: &LaunchRecord) -> Result<()> {
         let transcripts = self.folder.transcripts(record)?;
-        let too_long = record.sides.iter().any(|side| matches!(side.end, End::TimeLimit(_) | End::Deaf(_)));
+        let too_long = record
+            .sides
+            .iter()
+            .any(|side| matches!(side.end, End::TimeLimit(_) | End::Deaf(_)));
         let group = launch.launch_group;
-        if too_long && launch.at_most_s.is_some_and(|most_s| most_s <= self.scheduler.limit_s(&self.state, launch)) {
+        if too_long
+            && launch
+                .at_most_s
+                .is_some_and(|most_s| most_s <= self.scheduler.limit_s(&self.state, launch))
+        {
             // One slow cell is no reason to leave out the claims about the others.
             let what = if self.state.plan.kind == Kind::Claims && record.cells.len() > 1 {
-                DecisionKind::Split { launch_group: group, cells: record.cells.clone() }
+                DecisionKind::Split {
+                    launch_group: group,
+                    cells: record.cells.clone(),
+                }
             } else {
-                DecisionKind::LeftOut { launch_groups: vec![group], reason: LeftOut::TooLong }
+                DecisionKind::LeftOut {
+                    launch_groups: vec![group],
+                    reason: LeftOut::TooLong,
+                }
             };
             self.decide("its pilot takes longer than the budget allows", what)?;
         } else {
@@ -348,11 +498,14 @@ impl<'a> Runner<'a> {
                 self.observed.samples_ns = samples_ns(record, &transcripts);
             }
             let broken = transcripts.iter().find_map(judge::brought::broken);
-            for (why, what) in lessons(&self.state, record, &transcripts, launch, broken.as_deref()) {
+            for (why, what) in lessons(&self.state, record, &transcripts, launch, broken.as_deref())
+            {
                 self.decide(why, what)?;
             }
         }
-        self.observed.evidence.add(&self.state, record, &transcripts);
+        self.observed
+            .evidence
+            .add(&self.state, record, &transcripts);
         Ok(())
     }
 }
@@ -363,31 +516,66 @@ impl Site<'_> {
         // Sockets are in /tmp where TMPDIR is too long for their path.
         let temporary = files::temporary_place()?;
         let run = &session(state);
-        for folder in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), Path::new("/tmp"), &temporary] {
-            guard.undo(Undo::RemoveNamed { folder, lead: "", run })?;
+        for folder in [
+            Path::new("/dev/shm"),
+            Path::new("/dev/mqueue"),
+            Path::new("/tmp"),
+            &temporary,
+        ] {
+            guard.undo(Undo::RemoveNamed {
+                folder,
+                lead: "",
+                run,
+            })?;
         }
-        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "scratch-", run })?;
+        guard.undo(Undo::RemoveNamed {
+            folder: folder.path(),
+            lead: "scratch-",
+            run,
+        })?;
         bound::prepare(state, &mut guard)?;
         let (bounds, settled) = Bounds::make(state, &mut guard)?;
         follow(folder, state, settled)?;
         let (inputs, settled) = Inputs::make(state, &mut guard, folder, signals)?;
         follow(folder, state, settled)?;
-        let cleared = if state.plan.keep_environment { Vec::new() } else { foreign().into_keys().collect() };
+        let cleared = if state.plan.keep_environment {
+            Vec::new()
+        } else {
+            foreign().into_keys().collect()
+        };
         let states = States::new(folder.path(), run);
         let swept = files::empty_memory_file("pagewise-swept").ok();
-        Ok(Site { _guard: guard, inputs, bounds, states, swept, cleared, alone: None })
+        Ok(Site {
+            _guard: guard,
+            inputs,
+            bounds,
+            states,
+            swept,
+            cleared,
+            alone: None,
+        })
     }
 
     /// Options of the helper's `exec`. In a state of the machine no memory of the laboratory's is in a worker's way.
     fn options(&self) -> Vec<OsString> {
         let of_state = self.states.options();
-        let Some(swept) = self.swept.as_ref().filter(|_| of_state.is_empty()) else { return of_state };
-        let path = format!("PAGEWISE_SWEPT=/proc/{}/fd/{}", std::process::id(), swept.as_raw_fd());
+        let Some(swept) = self.swept.as_ref().filter(|_| of_state.is_empty()) else {
+            return of_state;
+        };
+        let path = format!(
+            "PAGEWISE_SWEPT=/proc/{}/fd/{}",
+            std::process::id(),
+            swept.as_raw_fd()
+        );
         vec!["--set".into(), path.into()]
     }
 }
 
-fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, DecisionKind)>) -> Result<()> {
+fn follow(
+    folder: &RunFolder,
+    state: &mut State,
+    decisions: Vec<(String, DecisionKind)>,
+) -> Result<()> {
     for (why, what) in decisions {
         decide(folder, &why, what.clone())?;
         state.apply(&what)?;
@@ -396,9 +584,15 @@ fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, Decisio
 }
 
 fn facts(state: &State, workers: &[Worker]) -> Facts {
-    let compiling = workers.iter().filter(|worker| worker.compiles()).map(|worker| worker.name.clone());
+    let compiling = workers
+        .iter()
+        .filter(|worker| worker.compiles())
+        .map(|worker| worker.name.clone());
     let memory = |planned| memory_needed(planned, 1).map_or(0.0, |bytes| bytes as f64);
-    Facts { compiling: compiling.collect::<BTreeSet<_>>(), memory: state.cells.iter().map(memory).collect() }
+    Facts {
+        compiling: compiling.collect::<BTreeSet<_>>(),
+        memory: state.cells.iter().map(memory).collect(),
+    }
 }
 
 fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<SideRecord> {
@@ -407,7 +601,11 @@ fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<
         worker: one.worker.clone(),
         transcript: one.name.clone(),
         end: end.clone(),
-        message: if end.is_clean() { String::new() } else { message },
+        message: if end.is_clean() {
+            String::new()
+        } else {
+            message
+        },
     };
     sides.map(side).collect()
 }
@@ -415,7 +613,11 @@ fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<
 /// The median over rounds of each cell's measured phases together, in nanoseconds.
 fn samples_ns(record: &LaunchRecord, transcripts: &Read) -> BTreeMap<usize, f64> {
     let mut by_slot: BTreeMap<(usize, u32), f64> = BTreeMap::new();
-    let samples = transcripts.iter().take(1).flatten().flat_map(|transcript| &transcript.samples);
+    let samples = transcripts
+        .iter()
+        .take(1)
+        .flatten()
+        .flat_map(|transcript| &transcript.samples);
     for sample in samples.filter(|sample| sample.round >= 0) {
         if let Some(&cell) = record.cells.get(sample.cell as usize) {
             *by_slot.entry((cell, sample.slot)).or_insert(0.0) += sample.counts.wall_ns as f64;
@@ -425,5 +627,8 @@ fn samples_ns(record: &LaunchRecord, transcripts: &Read) -> BTreeMap<usize, f64>
     for ((cell, _), length) in by_slot {
         by_cell.entry(cell).or_default().push(length);
     }
-    by_cell.into_iter().filter_map(|(cell, mut all)| Some((cell, median(&mut all)?))).collect()
+    by_cell
+        .into_iter()
+        .filter_map(|(cell, mut all)| Some((cell, median(&mut all)?)))
+        .collect()
 }

@@ -10,10 +10,12 @@ use judge::evidence::{PREFLIGHT, ReadOne};
 use judge::{Circumstances, KEPT, KeptScores as Scores, brought::Brought};
 use record::folder::{RunFolder, SUMMARY};
 use record::{
-    decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight, plan::Plan, state::State,
-    summary::Summary,
+    decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight,
+    plan::Plan, state::State, summary::Summary,
 };
-use std::{collections::BTreeMap, num::NonZero, panic::resume_unwind, path::Path, thread, time::Duration};
+use std::{
+    collections::BTreeMap, num::NonZero, panic::resume_unwind, path::Path, thread, time::Duration,
+};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
@@ -38,14 +40,30 @@ impl<P> Session<P> {
         let alone = Alone::on_this_machine(forced)?;
         let folder = RunFolder::create(path)?;
         let _lock = lock(&folder).inspect_err(|_| folder.discard())?;
-        Ok(Session { plan, folder, resumed: false, alone, _lock })
+        Ok(Session {
+            plan,
+            folder,
+            resumed: false,
+            alone,
+            _lock,
+        })
     }
 
     /// Goes on with a kept study, whose plan `confirmed` reads and checks while nobody else measures into the folder.
-    pub fn go_on(folder: RunFolder, forced: bool, confirmed: impl FnOnce(&RunFolder) -> Result<P>) -> Result<Session<P>> {
+    pub fn go_on(
+        folder: RunFolder,
+        forced: bool,
+        confirmed: impl FnOnce(&RunFolder) -> Result<P>,
+    ) -> Result<Session<P>> {
         let _lock = lock(&folder)?;
         let alone = Alone::on_this_machine(forced)?;
-        Ok(Session { plan: confirmed(&folder)?, folder, resumed: true, alone, _lock })
+        Ok(Session {
+            plan: confirmed(&folder)?,
+            folder,
+            resumed: true,
+            alone,
+            _lock,
+        })
     }
 }
 
@@ -53,7 +71,10 @@ impl Session {
     /// Goes on with a kept run by the programs that began it; `resumed` confirms its plan and names its new limits.
     /// Errors: it is damaged or in use, its plan is not confirmed, or a worker has changed.
     pub fn resume(
-        folder: RunFolder, workers: &[Worker], forced: bool, resumed: impl FnOnce(&State) -> Result<DecisionKind>,
+        folder: RunFolder,
+        workers: &[Worker],
+        forced: bool,
+        resumed: impl FnOnce(&State) -> Result<DecisionKind>,
     ) -> Result<Session> {
         Session::go_on(folder, forced, |folder| {
             let state = folder.state()?;
@@ -66,23 +87,44 @@ impl Session {
 
     /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
     pub fn measure(
-        &self, workers: &[Worker], kept_scores: KeptScores, questions: Option<&dyn Questions>,
+        &self,
+        workers: &[Worker],
+        kept_scores: KeptScores,
+        questions: Option<&dyn Questions>,
     ) -> Result<(Summary, Option<i32>)> {
-        let is_empty = || self.folder.launches().is_ok_and(|all| all.records.is_empty());
-        self.judged(workers, kept_scores, questions).inspect_err(|_| {
-            // A new run that has measured nothing is taken back.
-            if !self.resumed && is_empty() {
-                self.folder.discard();
-            }
-        })
+        let is_empty = || {
+            self.folder
+                .launches()
+                .is_ok_and(|all| all.records.is_empty())
+        };
+        self.judged(workers, kept_scores, questions)
+            .inspect_err(|_| {
+                // A new run that has measured nothing is taken back.
+                if !self.resumed && is_empty() {
+                    self.folder.discard();
+                }
+            })
     }
 
     fn judged(
-        &self, workers: &[Worker], kept_scores: KeptScores, questions: Option<&dyn Questions>,
+        &self,
+        workers: &[Worker],
+        kept_scores: KeptScores,
+        questions: Option<&dyn Questions>,
     ) -> Result<(Summary, Option<i32>)> {
-        let Session { plan, folder, resumed, alone, .. } = self;
+        let Session {
+            plan,
+            folder,
+            resumed,
+            alone,
+            ..
+        } = self;
         let resumed = *resumed;
-        let environment: Environment = if resumed { folder.read_sealed("environment.json")? } else { described(plan.budget_s) };
+        let environment: Environment = if resumed {
+            folder.read_sealed("environment.json")?
+        } else {
+            described(plan.budget_s)
+        };
         if !resumed {
             folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
@@ -94,9 +136,20 @@ impl Session {
                 {
                     remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
                 }
-                folder.write_sealed(PREFLIGHT, &Preflight { kept_scores, ..seen })?;
+                folder.write_sealed(
+                    PREFLIGHT,
+                    &Preflight {
+                        kept_scores,
+                        ..seen
+                    },
+                )?;
             } else if !kept_scores.is_empty() {
-                folder.write_sealed(KEPT, &Scores { scores: kept_scores })?;
+                folder.write_sealed(
+                    KEPT,
+                    &Scores {
+                        scores: kept_scores,
+                    },
+                )?;
             }
             folder.reach_device()?;
         }
@@ -104,8 +157,10 @@ impl Session {
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
         let runner = runner.alone_by(alone).asking(questions);
         let (state, evidence) = runner.run()?;
-        let around =
-            Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::from_environment(&environment) };
+        let around = Circumstances {
+            kept_scores: judge::kept_scores(folder)?,
+            ..Circumstances::from_environment(&environment)
+        };
         let summary = judge::summarise(&state, &evidence, around)?;
         folder.write_result(SUMMARY, &summary)?;
         if let Err(error) = folder.reach_device() {
@@ -118,7 +173,9 @@ impl Session {
 /// A run is completed by the programs that began it.
 fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
     for (name, hash) in &plan.workers {
-        let started = worker::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+        let started = worker::find(all, name)?
+            .start()
+            .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
         if started.hash != *hash {
             bail!("the worker {name} is not the one that this run began with; make a new run");
         }
@@ -128,9 +185,15 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 
 /// This machine as a run finds it.
 fn described(budget_s: f64) -> Environment {
-    let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
+    let mut environment = Environment {
+        variables: foreign(),
+        ..machine::capture(Path::new("/"))
+    };
     environment.cpu.ladder = machine::kept_ladder(&environment.identity, Duration::MAX);
-    if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true) {
+    if environment.cpu.ladder.is_none()
+        && budget_s >= LOOKS_FROM_S
+        && environment.hypervisor.is_virtual() == Some(true)
+    {
         // Where it cannot be looked, what is told has to do.
         environment.cpu.ladder = machine::look_at_caches(&environment).ok();
     }
@@ -151,18 +214,31 @@ pub fn judged(folder: &RunFolder) -> Result<Summary> {
 }
 
 fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
-    side_by_side(&(0..launches).collect::<Vec<_>>(), MOST_THREADS, |launch| read(*launch))
+    side_by_side(&(0..launches).collect::<Vec<_>>(), MOST_THREADS, |launch| {
+        read(*launch)
+    })
 }
 
 /// Results for all items, in their order, by as many threads as there are CPUs and `most` at most; each has an equal part.
-pub fn side_by_side<T: Sync, R: Send>(items: &[T], most: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(most);
+pub fn side_by_side<T: Sync, R: Send>(
+    items: &[T],
+    most: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let threads = thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(most);
     let each = items.len().div_ceil(threads).max(1);
     let work = &work;
     thread::scope(|scope| {
-        let parts = items.chunks(each).map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<_>>()));
+        let parts = items
+            .chunks(each)
+            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<_>>()));
         let parts: Vec<_> = parts.collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
     })
 }
 

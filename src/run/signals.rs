@@ -16,7 +16,8 @@ const LITTLE_STACK: usize = 64 << 10;
 /// here is the default action in them.
 pub fn settle() -> Result<()> {
     for signal in [SIGXFSZ, SIGCHLD] {
-        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))).context("cannot watch for signals")?;
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+            .context("cannot watch for signals")?;
     }
     Ok(())
 }
@@ -57,7 +58,11 @@ impl Signals {
         let ((wake, write), (last, write_last)) = (pair()?, pair()?);
         let seen = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register_usize(signal, Arc::clone(&seen), signal.unsigned_abs() as usize)?;
+            signal_hook::flag::register_usize(
+                signal,
+                Arc::clone(&seen),
+                signal.unsigned_abs() as usize,
+            )?;
             signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
             signal_hook::low_level::pipe::register(signal, write_last.try_clone()?)?;
         }

@@ -57,19 +57,42 @@ impl Drop for Helper {
 impl Helper {
     fn start(place: &Path, arguments: &[String]) -> Result<Helper> {
         let mut command = worker::helper_command()?;
-        command.arg("state").arg(std::process::id().to_string()).arg(place).args(arguments);
+        command
+            .arg("state")
+            .arg(std::process::id().to_string())
+            .arg(place)
+            .args(arguments);
         // Ctrl-C at the terminal is the laboratory's; the state ends with it.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().context("cannot start the holder of a state")?;
+        command
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .context("cannot start the holder of a state")?;
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().context("the holder of a state has no output")?);
-        Ok(Helper { child, input, output })
+        let output = BufReader::new(
+            child
+                .stdout
+                .take()
+                .context("the holder of a state has no output")?,
+        );
+        Ok(Helper {
+            child,
+            input,
+            output,
+        })
     }
 
     fn ask(&mut self, word: &str) -> Result<()> {
-        let input = self.input.as_mut().context("the holder of a state has no input")?;
+        let input = self
+            .input
+            .as_mut()
+            .context("the holder of a state has no input")?;
         // In one piece: the holder answers what it reads.
-        input.write_all(format!("{word}\n").as_bytes()).context("the holder of a state has ended")
+        input
+            .write_all(format!("{word}\n").as_bytes())
+            .context("the holder of a state has ended")
     }
 
     fn facts(&mut self) -> Result<Counters> {
@@ -80,7 +103,9 @@ impl Helper {
                 bail!("the holder of a state ended: {}", self.child.wait()?);
             }
             match line.trim_end().split_once('\t') {
-                Some(("lacks", text)) => bail!(Lacks(Cause::Lacks { text: text.to_owned() })),
+                Some(("lacks", text)) => bail!(Lacks(Cause::Lacks {
+                    text: text.to_owned()
+                })),
                 Some((name, value)) => {
                     facts.insert(name.to_owned(), value.parse()?);
                 }
@@ -92,31 +117,53 @@ impl Helper {
 
 impl States {
     pub fn new(folder: &Path, run: &str) -> States {
-        States { folder: folder.to_owned(), run: run.to_owned(), held: None }
+        States {
+            folder: folder.to_owned(),
+            run: run.to_owned(),
+            held: None,
+        }
     }
 
     /// Has the machine in a state, or plain; the cause where this machine cannot be. `needed_bytes` is what a worker of the
     /// experiment needs.
     pub fn enter(
-        &mut self, name: Option<&str>, experiment: &str, needed_bytes: u64,
+        &mut self,
+        name: Option<&str>,
+        experiment: &str,
+        needed_bytes: u64,
     ) -> Result<std::result::Result<Option<StateSeen>, Cause>> {
         let wanted = name.map(states::find).transpose()?.flatten();
         let begun = Instant::now();
         let share = wanted.and_then(|wanted| wanted.bound.get(experiment));
         let bound_bytes = share.map(|share| (needed_bytes as f64 * share) as u64 + WORKER_BYTES);
-        let fits = |held: &Held| wanted.is_some_and(|wanted| wanted.name == held.state.name) && held.bound_bytes == bound_bytes;
+        let fits = |held: &Held| {
+            wanted.is_some_and(|wanted| wanted.name == held.state.name)
+                && held.bound_bytes == bound_bytes
+        };
         self.held = self.held.take().filter(fits);
-        let Some(state) = wanted else { return Ok(Ok(None)) };
+        let Some(state) = wanted else {
+            return Ok(Ok(None));
+        };
         let before = match self.counters(state, bound_bytes) {
             Err(error) => return error.downcast().map(|Lacks(cause)| Err(cause)),
             Ok(before) => before,
         };
         let (name, relieves) = (state.name.clone(), state.relieves.clone());
         let made_s = begun.elapsed().as_secs_f64();
-        Ok(Ok(Some(StateSeen { name, made_s, before, relieves, ..StateSeen::default() })))
+        Ok(Ok(Some(StateSeen {
+            name,
+            made_s,
+            before,
+            relieves,
+            ..StateSeen::default()
+        })))
     }
 
-    fn counters(&mut self, state: &'static MachineState, bound_bytes: Option<u64>) -> Result<Counters> {
+    fn counters(
+        &mut self,
+        state: &'static MachineState,
+        bound_bytes: Option<u64>,
+    ) -> Result<Counters> {
         let held = match &mut self.held {
             Some(held) => {
                 held.helper.ask("renew")?;
@@ -130,7 +177,9 @@ impl States {
 
     /// Completes the proofs after a launch. `within` holds the counters of the worker itself.
     pub fn prove(&mut self, seen: &mut StateSeen, within: Counters) -> Result<()> {
-        let Some(held) = &mut self.held else { return Ok(()) };
+        let Some(held) = &mut self.held else {
+            return Ok(());
+        };
         held.helper.ask("look")?;
         let facts = held.helper.facts()?;
         seen.after = held.counters(facts.into_iter().chain(within).collect());
@@ -140,48 +189,90 @@ impl States {
 
     /// Options of the helper's `exec` for a worker in the state.
     pub fn options(&self) -> Vec<OsString> {
-        let Some(held) = &self.held else { return Vec::new() };
+        let Some(held) = &self.held else {
+            return Vec::new();
+        };
         let variable = |name: &str, value: &OsString| {
             let mut text = OsString::from(format!("PAGEWISE_STATE_{name}="));
             text.push(value);
             [OsString::from("--set"), text]
         };
-        let inside = held.state.inside.iter().flat_map(|request| variable("INSIDE", &request.into()));
+        let inside = held
+            .state
+            .inside
+            .iter()
+            .flat_map(|request| variable("INSIDE", &request.into()));
         let place = held.place.clone().into_os_string();
-        let slots = held.state.renewed_by_slot.then(|| variable("SLOTS", &place)).into_iter().flatten();
-        let bound = held.cgroup.iter().flat_map(|_| variable("BOUND", &"yes".into()));
-        let cgroup = held.cgroup.iter().flat_map(|path| [OsString::from("--cgroup"), path.into()]);
+        let slots = held
+            .state
+            .renewed_by_slot
+            .then(|| variable("SLOTS", &place))
+            .into_iter()
+            .flatten();
+        let bound = held
+            .cgroup
+            .iter()
+            .flat_map(|_| variable("BOUND", &"yes".into()));
+        let cgroup = held
+            .cgroup
+            .iter()
+            .flat_map(|path| [OsString::from("--cgroup"), path.into()]);
         inside.chain(slots).chain(bound).chain(cgroup).collect()
     }
 }
 
 impl Held {
-    fn make(state: &'static MachineState, bound_bytes: Option<u64>, folder: &Path, run: &str) -> Result<Held> {
+    fn make(
+        state: &'static MachineState,
+        bound_bytes: Option<u64>,
+        folder: &Path,
+        run: &str,
+    ) -> Result<Held> {
         // Before a guard is told of what somebody else has begun to use.
         if let Some(cause) = states::lacking(state) {
             bail!(Lacks(cause));
         }
         let mut guard = Guard::start()?;
         let run = format!("{run}-state");
-        guard.undo(Undo::RemoveNamed { folder, lead: "scratch-", run: &run })?;
-        let place = Folder::open(folder)?.make_folder(format!("scratch-pagewise-{run}"))?.path().canonicalize()?;
-        let size = |name: &String| kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default();
+        guard.undo(Undo::RemoveNamed {
+            folder,
+            lead: "scratch-",
+            run: &run,
+        })?;
+        let place = Folder::open(folder)?
+            .make_folder(format!("scratch-pagewise-{run}"))?
+            .path()
+            .canonicalize()?;
+        let size = |name: &String| {
+            kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default()
+        };
         let is_free = |name: &String| name.starts_with("zram") && size(name).trim() == "0";
         let zram = kernel::names("/sys/block").into_iter().find(is_free);
         if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
             bail!(Lacks(Cause::NoZram));
         }
         let number = rustix::fs::stat(&place)?.st_dev;
-        let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+        let device = format!(
+            "{}:{}",
+            rustix::fs::major(number),
+            rustix::fs::minor(number)
+        );
         let here = |text: &str| {
-            let text = text.replace("{folder}", &place.to_string_lossy()).replace("{device}", &device);
+            let text = text
+                .replace("{folder}", &place.to_string_lossy())
+                .replace("{device}", &device);
             text.replace("{zram}", zram.as_deref().unwrap_or_default())
         };
         for (setting, text) in &state.after {
-            guard.undo(Undo::Restore { setting: Path::new(&here(setting)), text })?;
+            guard.undo(Undo::Restore {
+                setting: Path::new(&here(setting)),
+                text,
+            })?;
         }
         if let Some(area) = &state.swap {
-            guard.undo(Undo::SwapOff { area: Path::new(&here(area)) })?;
+            guard.undo(Undo::SwapOff {
+                area: Path::new(&here(area)),
+            })?;
         }
         for (setting, text) in &state.settings {
             set(Path::new(&here(setting)), text, &mut guard)?;
@@ -193,7 +284,14 @@ impl Held {
         }
         let arguments: Vec<String> = state.make.iter().map(|word| here(word)).collect();
         let helper = Helper::start(&place, &arguments)?;
-        Ok(Held { state, bound_bytes, place, cgroup, helper, _guard: guard })
+        Ok(Held {
+            state,
+            bound_bytes,
+            place,
+            cgroup,
+            helper,
+            _guard: guard,
+        })
     }
 
     fn counters(&self, facts: Counters) -> Counters {
@@ -204,7 +302,12 @@ impl Held {
             Some((name.to_owned(), value.parse().ok()?))
         };
         let mut counters: Counters = vmstat.lines().filter_map(line).chain(facts).collect();
-        counters.extend(self.cgroup.as_deref().and_then(bound_hits).map(|hits| ("bound_hits".to_owned(), hits)));
+        counters.extend(
+            self.cgroup
+                .as_deref()
+                .and_then(bound_hits)
+                .map(|hits| ("bound_hits".to_owned(), hits)),
+        );
         counters
     }
 }
@@ -213,10 +316,21 @@ fn set(setting: &Path, text: &str, guard: &mut Guard) -> Result<()> {
     let name = setting.display().to_string();
     let old = kernel::read(setting).map_err(|_| Lacks(Cause::NoSetting { name: name.clone() }))?;
     // A list of choices has the current one in brackets.
-    let chosen = old.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
-    guard.undo(Undo::Restore { setting, text: chosen.unwrap_or(old.trim()) })?;
+    let chosen = old
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map(|(chosen, _)| chosen);
+    guard.undo(Undo::Restore {
+        setting,
+        text: chosen.unwrap_or(old.trim()),
+    })?;
     if !text.is_empty() {
-        kernel::write(setting, text).map_err(|error| Lacks(Cause::SettingRefused { name, error: error.to_string() }))?;
+        kernel::write(setting, text).map_err(|error| {
+            Lacks(Cause::SettingRefused {
+                name,
+                error: error.to_string(),
+            })
+        })?;
     }
     Ok(())
 }
@@ -227,5 +341,7 @@ fn bound_hits(cgroup: &Path) -> Option<u64> {
         return text.trim().parse().ok();
     }
     let events = kernel::read(cgroup.join("memory.events")).ok()?;
-    events.lines().find_map(|line| line.strip_prefix("max ")?.parse().ok())
+    events
+        .lines()
+        .find_map(|line| line.strip_prefix("max ")?.parse().ok())
 }

@@ -23,8 +23,12 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// Caches of this user: `$XDG_CACHE_HOME/pagewise` or `~/.cache/pagewise`.
 pub fn cache_folder() -> PathBuf {
-    let configured = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    configured.unwrap_or_else(|| super::home().join(".cache")).join("pagewise")
+    let configured = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute());
+    configured
+        .unwrap_or_else(|| super::home().join(".cache"))
+        .join("pagewise")
 }
 
 /// A folder of the cache that no other user can change.
@@ -52,7 +56,12 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
             (Folder::open(temporary.path())?, Some(Arc::new(temporary)))
         }
     };
-    let reuse = || Some((place.path().join(BUILT), verified(&place.folder(BUILT).ok()?)?));
+    let reuse = || {
+        Some((
+            place.path().join(BUILT),
+            verified(&place.folder(BUILT).ok()?)?,
+        ))
+    };
     let (path, hash) = match reuse() {
         Some(reuse) => reuse,
         None => {
@@ -68,14 +77,21 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
             reuse().context("a worker that was just built is damaged")?
         }
     };
-    Ok(Build { path, hash, temporary })
+    Ok(Build {
+        path,
+        hash,
+        temporary,
+    })
 }
 
 /// Removes what builds left whose process was killed.
 pub fn sweep() {
     let workers = cache_folder().join(WORKERS);
     let is_left = |name: &String| name.starts_with(MAKING);
-    for place in files::kernel::names(&workers).iter().map(|worker| workers.join(worker)) {
+    for place in files::kernel::names(&workers)
+        .iter()
+        .map(|worker| workers.join(worker))
+    {
         // Opening a folder safely takes a dozen calls, and mostly nothing is left in any.
         if files::kernel::names(&place).iter().any(is_left) {
             files::sweep(&place, MAKING);
@@ -89,7 +105,11 @@ impl Build {
     pub fn program(&self, name: &str) -> Result<File> {
         let (file, bytes) = Folder::open(&self.path)?.read_open(name, MOST_BYTES)?;
         let list = digest_line(&bytes, name);
-        ensure!(self.hash == sha256_hex(&[list.as_bytes()]), "{} was changed just now", self.path.join(name).display());
+        ensure!(
+            self.hash == sha256_hex(&[list.as_bytes()]),
+            "{} was changed just now",
+            self.path.join(name).display()
+        );
         Ok(file)
     }
 }
@@ -105,7 +125,11 @@ fn place_of(key: &str) -> String {
 /// Writes a carried file below a folder.
 pub(super) fn put(folder: &Folder, path: &str, bytes: &[u8]) -> Result<()> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let above = if above.is_empty() { None } else { Some(folder.make_folder(above)?) };
+    let above = if above.is_empty() {
+        None
+    } else {
+        Some(folder.make_folder(above)?)
+    };
     Ok(above.as_ref().unwrap_or(folder).write(name, bytes)?)
 }
 
@@ -119,7 +143,10 @@ fn verified(folder: &Folder) -> Option<String> {
 fn digests(folder: &Folder, above: &str) -> Result<String> {
     let mut lines = String::new();
     for entry in folder.entries()? {
-        let name = entry.name.to_str().context("a build has a file without a name in UTF-8")?;
+        let name = entry
+            .name
+            .to_str()
+            .context("a build has a file without a name in UTF-8")?;
         let path = Path::new(above).join(name).display().to_string();
         match entry.kind {
             EntryKind::Folder if name == COMPILED => {}

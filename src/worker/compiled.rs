@@ -42,39 +42,67 @@ static RUST: Toolchain = Toolchain {
     language: "Rust",
     version: ["rustc", "--version"],
     source: "https://rustup.rs, or the package rustc",
-    linked: &[("halves.a", carried::RUST_HALVES), ("harness.a", carried::HARNESS)],
+    linked: &[
+        ("halves.a", carried::RUST_HALVES),
+        ("harness.a", carried::HARNESS),
+    ],
     compiler: rust,
 };
 
 /// The workers as their carried lists describe them; nothing is built yet.
 pub(super) fn workers() -> impl Iterator<Item = Worker> {
-    let go = carried::source("workers/go/methods.tsv").map(|list| Worker::carried("go", list, Maker::Compiled(&GO)));
+    let go = carried::source("workers/go/methods.tsv")
+        .map(|list| Worker::carried("go", list, Maker::Compiled(&GO)));
     let rust = || Worker::carried("rust", carried::RUST_METHODS, Maker::Compiled(&RUST));
-    go.into_iter().chain((!carried::RUST_METHODS.is_empty()).then(rust))
+    go.into_iter()
+        .chain((!carried::RUST_METHODS.is_empty()).then(rust))
 }
 
 /// No module is fetched and no other toolchain: the one in PATH is measured.
 fn go(_version: &str, source: &Path, program: &str) -> Result<Command> {
     let mut go = super::with_this_process("go")?;
-    go.args(["build", "-trimpath", "-o", program, "."]).env("GOTMPDIR", source);
-    go.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod").env("GOPROXY", "off").env("GOWORK", "off");
+    go.args(["build", "-trimpath", "-o", program, "."])
+        .env("GOTMPDIR", source);
+    go.env("GOTOOLCHAIN", "local")
+        .env("GOFLAGS", "-mod=mod")
+        .env("GOPROXY", "off")
+        .env("GOWORK", "off");
     Ok(go)
 }
 
 /// The methods are gathered by their section, which a linker must not leave out.
 fn rust(version: &str, _source: &Path, program: &str) -> Result<Command> {
     let mut rust = super::with_this_process("rustc")?;
-    rust.args(["--edition", "2021", "--crate-name", "worker", "-Copt-level=3", "-Cpanic=abort", "-Clink-dead-code"]);
-    let linked = ["-Wl,--whole-archive", "halves.a", "-Wl,--no-whole-archive", "harness.a", "-pthread", "-ldl", "-lrt"];
+    rust.args([
+        "--edition",
+        "2021",
+        "--crate-name",
+        "worker",
+        "-Copt-level=3",
+        "-Cpanic=abort",
+        "-Clink-dead-code",
+    ]);
+    let linked = [
+        "-Wl,--whole-archive",
+        "halves.a",
+        "-Wl,--no-whole-archive",
+        "harness.a",
+        "-pthread",
+        "-ldl",
+        "-lrt",
+    ];
     rust.args(linked.map(|word| format!("-Clink-arg={word}")));
-    rust.args(["-o", program, "main.rs"]).env("PAGEWISE_COMPILER", version);
+    rust.args(["-o", program, "main.rs"])
+        .env("PAGEWISE_COMPILER", version);
     Ok(rust)
 }
 
 impl Toolchain {
     fn sources(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let folder = format!("workers/{}/", self.name);
-        let below = carried::SOURCES.iter().filter_map(move |(path, text)| Some((path.strip_prefix(&folder)?, *text)));
+        let below = carried::SOURCES
+            .iter()
+            .filter_map(move |(path, text)| Some((path.strip_prefix(&folder)?, *text)));
         below.filter(|(path, _)| !path.ends_with("_test.go"))
     }
 
@@ -84,14 +112,33 @@ impl Toolchain {
 
     fn key(&self) -> Result<(String, Origin)> {
         let [compiler, version] = self.version;
-        let Some(version) = Command::new(compiler).arg(version).output().ok().filter(|o| o.status.success()) else {
-            let carried = carried::prebuilt(self.name).next().map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
-            return carried.with_context(|| format!("no {} toolchain in PATH ({})", self.language, self.source));
+        let Some(version) = Command::new(compiler)
+            .arg(version)
+            .output()
+            .ok()
+            .filter(|o| o.status.success())
+        else {
+            let carried = carried::prebuilt(self.name)
+                .next()
+                .map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
+            return carried.with_context(|| {
+                format!("no {} toolchain in PATH ({})", self.language, self.source)
+            });
         };
-        let text: Vec<u8> = self.sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
-        let line = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().to_owned();
+        let text: Vec<u8> = self
+            .sources()
+            .flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat())
+            .collect();
+        let line = String::from_utf8_lossy(&version.stdout)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let linked = self.linked.iter().map(|(_, bytes)| *bytes);
-        let parts: Vec<&[u8]> = [&*text, &version.stdout].into_iter().chain(linked).collect();
+        let parts: Vec<&[u8]> = [&*text, &version.stdout]
+            .into_iter()
+            .chain(linked)
+            .collect();
         Ok((sha256_hex(&parts), Origin::Installed(line)))
     }
 
@@ -99,7 +146,9 @@ impl Toolchain {
     pub(super) fn standing(&self) -> String {
         match self.key() {
             Ok((_, Origin::Carried(_))) => super::CARRIED.to_owned(),
-            Ok((key, Origin::Installed(version))) if is_built(&key) => format!("built, with {version}"),
+            Ok((key, Origin::Installed(version))) if is_built(&key) => {
+                format!("built, with {version}")
+            }
             Ok((_, Origin::Installed(version))) => format!("{}, with {version}", super::NOT_BUILT),
             Err(error) => error.to_string(),
         }
@@ -111,26 +160,40 @@ impl Toolchain {
             Origin::Carried(bytes) => Ok(folder.write_program(self.program(), bytes)?),
             Origin::Installed(version) => {
                 let language = self.language;
-                super::tell(&format!("building the {language} worker with {version}; this does not count against the budget"));
+                super::tell(&format!(
+                    "building the {language} worker with {version}; this does not count against the budget"
+                ));
                 self.compile(version, folder)
             }
         })?;
         let program = build.program(&self.program())?;
         let started = Started::built(vec![path_of(&program).into()], build);
-        Ok(Started { _program: Some(Arc::new(program)), ..started })
+        Ok(Started {
+            _program: Some(Arc::new(program)),
+            ..started
+        })
     }
 
     fn compile(&self, version: &str, folder: &Folder) -> Result<()> {
         const SOURCE: &str = "source";
         let source = folder.make_folder(SOURCE)?;
-        self.sources().try_for_each(|(path, text)| put(&source, path, text.as_bytes()))?;
-        self.linked.iter().try_for_each(|(name, bytes)| source.write(name, bytes))?;
-        let mut compiler = (self.compiler)(version, source.path(), &format!("../{}", self.program()))?;
+        self.sources()
+            .try_for_each(|(path, text)| put(&source, path, text.as_bytes()))?;
+        self.linked
+            .iter()
+            .try_for_each(|(name, bytes)| source.write(name, bytes))?;
+        let mut compiler =
+            (self.compiler)(version, source.path(), &format!("../{}", self.program()))?;
         let output = compiler.current_dir(source.path()).output();
         let output = output.with_context(|| format!("cannot start {}", self.version[0]))?;
         let messages = String::from_utf8_lossy(&output.stderr);
         let first: Vec<&str> = messages.lines().take(3).collect();
-        ensure!(output.status.success(), "building the {} worker failed: {}", self.language, first.join("; "));
+        ensure!(
+            output.status.success(),
+            "building the {} worker failed: {}",
+            self.language,
+            first.join("; ")
+        );
         Ok(folder.remove(SOURCE)?)
     }
 }

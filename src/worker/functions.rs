@@ -35,8 +35,14 @@ pub const START: &str = "workers/c/bench/start.c";
 /// The user's compiler with its flags: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
 fn compiler() -> (Vec<String>, Vec<String>) {
     let variable = |name: &str, usual: &str| -> Vec<String> {
-        let text = std::env::var(name).ok().filter(|text| !text.trim().is_empty());
-        text.as_deref().unwrap_or(usual).split_whitespace().map(str::to_owned).collect()
+        let text = std::env::var(name)
+            .ok()
+            .filter(|text| !text.trim().is_empty());
+        text.as_deref()
+            .unwrap_or(usual)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()
     };
     (variable("CC", "cc"), variable("CFLAGS", "-O2 -g"))
 }
@@ -46,7 +52,10 @@ fn of_library(functions: &str) -> Result<String> {
     let mut text = "#include \"library.h\"\n".to_owned();
     for name in functions.split(',') {
         let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        ensure!(!name.is_empty() && name.chars().all(sound), "{name:?} is not the name of a function");
+        ensure!(
+            !name.is_empty() && name.chars().all(sound),
+            "{name:?} is not the name of a function"
+        );
         writeln!(text, "LIBRARY({name})")?;
     }
     Ok(text)
@@ -65,10 +74,24 @@ impl Peer<'_> {
     /// Definitions with which the user's file is compiled.
     fn defines(self) -> [(&'static str, String); 5] {
         let Peer { experiment, method } = self;
-        let keys = method.line.split("\tkeys=").nth(1).and_then(|rest| rest.split('\t').next()).unwrap_or_default();
-        let phases = experiment.totals.iter().find(|total| total.name == experiment.headline());
-        let phases = phases.map_or_else(|| vec![experiment.headline().to_owned()], |total| total.phases.clone());
-        let work = phases.iter().find(|phase| **phase == experiment.name).unwrap_or(&phases[0]);
+        let keys = method
+            .line
+            .split("\tkeys=")
+            .nth(1)
+            .and_then(|rest| rest.split('\t').next())
+            .unwrap_or_default();
+        let phases = experiment
+            .totals
+            .iter()
+            .find(|total| total.name == experiment.headline());
+        let phases = phases.map_or_else(
+            || vec![experiment.headline().to_owned()],
+            |total| total.phases.clone(),
+        );
+        let work = phases
+            .iter()
+            .find(|phase| **phase == experiment.name)
+            .unwrap_or(&phases[0]);
         [
             ("EXPERIMENT", experiment.name.clone()),
             ("KEYS", keys.to_owned()),
@@ -83,7 +106,11 @@ impl Peer<'_> {
         let Experiment { name, phases, .. } = self.experiment;
         for method in worker.methods() {
             if let Some(phase) = method.phases.iter().find(|phase| !phases.contains(phase)) {
-                bail!("{}: PHASE({phase:?}) is no phase of {name}, which has {}", method.name, phases.join(", "));
+                bail!(
+                    "{}: PHASE({phase:?}) is no phase of {name}, which has {}",
+                    method.name,
+                    phases.join(", ")
+                );
             }
         }
         Ok(())
@@ -129,15 +156,27 @@ impl BuiltFiles {
 /// Errors: it cannot be read.
 pub fn source(what: &Path) -> Result<Option<(String, String)>> {
     let kept = KEPT_SOURCES.map(|name| what.join(name));
-    let mut sources = kept.iter().map(PathBuf::as_path).chain([what]).filter(|path| kept_source(path).is_some());
-    let Some(path) = sources.find(|path| path.is_file()) else { return Ok(None) };
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut sources = kept
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([what])
+        .filter(|path| kept_source(path).is_some());
+    let Some(path) = sources.find(|path| path.is_file()) else {
+        return Ok(None);
+    };
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     Ok(Some((name, files::read_input_text(path, MOST_BYTES)?)))
 }
 
 /// Name under which a source of this kind is kept.
 fn kept_source(path: &Path) -> Option<&'static str> {
-    KEPT_SOURCES.into_iter().find(|name| Path::new(name).extension() == path.extension())
+    KEPT_SOURCES
+        .into_iter()
+        .find(|name| Path::new(name).extension() == path.extension())
 }
 
 /// Tells whether a run keeps compiled functions.
@@ -174,14 +213,30 @@ pub fn kept(run: &Path, name: &str, scratch: &Folder, workers: &[Worker]) -> Res
 /// A worker of this name, made of a program or of a script of Python's, and its list.
 fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, String)> {
     let mut started = Started::new(Vec::new(), String::new());
-    if program.extension().is_some_and(|extension| extension == "py") {
-        let python = workers.iter().find(|worker| worker.family() == "python").map(Worker::start);
-        started = python.context("there is no Python")?.map_err(|reason| anyhow!("{reason}"))?.clone();
+    if program
+        .extension()
+        .is_some_and(|extension| extension == "py")
+    {
+        let python = workers
+            .iter()
+            .find(|worker| worker.family() == "python")
+            .map(Worker::start);
+        started = python
+            .context("there is no Python")?
+            .map_err(|reason| anyhow!("{reason}"))?
+            .clone();
     }
     started.command.push(program.into());
-    started.hash = sha256_hex(&[started.hash.as_bytes(), &files::read_input(program, MOST_BYTES)?]);
+    started.hash = sha256_hex(&[
+        started.hash.as_bytes(),
+        &files::read_input(program, MOST_BYTES)?,
+    ]);
     let list = listed(&started.command)?;
-    let worker = Worker::with(name, MethodList::parse(name, list.clone())?, Maker::External(program.to_owned()));
+    let worker = Worker::with(
+        name,
+        MethodList::parse(name, list.clone())?,
+        Maker::External(program.to_owned()),
+    );
     let _ = worker.ready.set(Ok(started));
     Ok((worker, list))
 }
@@ -191,18 +246,36 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
 /// Errors: there is no C compiler, the file does not compile, or it has no function to measure.
 pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]) -> Result<Built> {
     let (path, functions) = match what.rsplit_once(':') {
-        Some((library, functions)) if library.contains(LIBRARY) => (Path::new(library), Some(functions)),
+        Some((library, functions)) if library.contains(LIBRARY) => {
+            (Path::new(library), Some(functions))
+        }
         _ => (Path::new(what), None),
     };
     let bytes = files::read_input(path, MOST_BYTES)?;
     let absolute = std::path::absolute(path)?;
     let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
     if !is_c {
-        ensure!(peer.is_none(), "{what} is no C file and no library: only their functions are compared with built-in methods");
+        ensure!(
+            peer.is_none(),
+            "{what} is no C file and no library: only their functions are compared with built-in methods"
+        );
         let is_script = what.ends_with(SCRIPT);
-        let program = if is_script { absolute } else { copied(&bytes, what, folder)? };
-        let kept = if is_script { format!("{KEPT}{SCRIPT}") } else { KEPT.to_owned() };
-        return built((path, &bytes), ready(WORKER, &program, workers)?, None, vec![(kept, program)]);
+        let program = if is_script {
+            absolute
+        } else {
+            copied(&bytes, what, folder)?
+        };
+        let kept = if is_script {
+            format!("{KEPT}{SCRIPT}")
+        } else {
+            KEPT.to_owned()
+        };
+        return built(
+            (path, &bytes),
+            ready(WORKER, &program, workers)?,
+            None,
+            vec![(kept, program)],
+        );
     }
     for (name, text) in carried::SOURCES {
         if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
@@ -228,13 +301,24 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
 }
 
 fn built(
-    (path, bytes): (&Path, &[u8]), (worker, list): (Worker, String), peer: Option<Peer>, programs: Vec<(String, PathBuf)>,
+    (path, bytes): (&Path, &[u8]),
+    (worker, list): (Worker, String),
+    peer: Option<Peer>,
+    programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
+    let experiment = if peer.is_none() {
+        Some(experiment(&file, &list)?)
+    } else {
+        None
+    };
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
     let source = kept_source(path).map(|name| (name, bytes.to_vec()));
-    Ok(Built { worker, experiment, files: BuiltFiles { programs, source } })
+    Ok(Built {
+        worker,
+        experiment,
+        files: BuiltFiles { programs, source },
+    })
 }
 
 /// The copy of a program that is run in its place, so that what is kept is what was measured.
@@ -252,39 +336,87 @@ fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
 /// these is no function of it.
 fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
     let path = path.display();
-    let machine = |file: &object::File| (file.format(), file.architecture(), file.is_64(), file.endianness());
-    let library = object::File::parse(bytes).ok().filter(|file| file.kind() == ObjectKind::Dynamic);
-    let Some(library) = library else { bail!("{path} is no shared library for this machine") };
+    let machine = |file: &object::File| {
+        (
+            file.format(),
+            file.architecture(),
+            file.is_64(),
+            file.endianness(),
+        )
+    };
+    let library = object::File::parse(bytes)
+        .ok()
+        .filter(|file| file.kind() == ObjectKind::Dynamic);
+    let Some(library) = library else {
+        bail!("{path} is no shared library for this machine")
+    };
     // Its bytes are aligned as the crate asks for in memory of their own only.
     if machine(&library) != machine(&object::File::parse(&*carried::HELPER.to_vec())?) {
-        let (bits, kind) = (if library.is_64() { 64 } else { 32 }, library.architecture());
-        bail!("{path} is no shared library for this machine: it is one of {bits} bits for {kind:?}");
+        let (bits, kind) = (
+            if library.is_64() { 64 } else { 32 },
+            library.architecture(),
+        );
+        bail!(
+            "{path} is no shared library for this machine: it is one of {bits} bits for {kind:?}"
+        );
     }
-    let symbols = || library.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    let symbols = || {
+        library
+            .dynamic_symbols()
+            .filter(|symbol| symbol.is_definition())
+    };
     for name in functions.split(',') {
-        match symbols().find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.kind()) {
-            Some(SymbolKind::Data | SymbolKind::Tls) => bail!("{name:?} of {path} is data and no function"),
+        match symbols()
+            .find(|symbol| symbol.name() == Ok(name))
+            .map(|symbol| symbol.kind())
+        {
+            Some(SymbolKind::Data | SymbolKind::Tls) => {
+                bail!("{name:?} of {path} is data and no function")
+            }
             Some(_) => {}
             None => {
                 let is_function = |symbol: &Symbol| symbol.kind() == SymbolKind::Text;
-                let names: Vec<&str> = symbols().filter(is_function).filter_map(|symbol| symbol.name().ok()).collect();
+                let names: Vec<&str> = symbols()
+                    .filter(is_function)
+                    .filter_map(|symbol| symbol.name().ok())
+                    .collect();
                 let some = names[..names.len().min(8)].join(", ");
-                bail!("there is no function {name:?} in {path}, which has {} functions: {some}", names.len());
+                bail!(
+                    "there is no function {name:?} in {path}, which has {} functions: {some}",
+                    names.len()
+                );
             }
         }
     }
     Ok(())
 }
 
-fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], folder: &Folder) -> Result<()> {
+fn compile(
+    inputs: &[PathBuf],
+    is_library: bool,
+    defines: &[(&str, String)],
+    folder: &Folder,
+) -> Result<()> {
     let (compiler, flags) = compiler();
     let version = run(&compiler, |command| command.arg("--version"))?;
-    let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("unknown").replace('"', "'");
+    let version = String::from_utf8_lossy(&version.stdout)
+        .lines()
+        .next()
+        .unwrap_or("unknown")
+        .replace('"', "'");
     let define = |name: &str, value: &str| format!("-DPAGEWISE_{name}=\"{value}\"");
     let carried_file = |name: &str| folder.path().join(name);
     let libraries = std::env::var("LDLIBS").unwrap_or_default();
     let output = run(&compiler, |command| {
-        command.args(&flags).args(["-std=gnu11", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized", "-I"]).arg(folder.path());
+        command
+            .args(&flags)
+            .args([
+                "-std=gnu11",
+                "-D_GNU_SOURCE",
+                "-Wno-maybe-uninitialized",
+                "-I",
+            ])
+            .arg(folder.path());
         command.args([
             "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
             define("COMPILER", &version),
@@ -292,23 +424,43 @@ fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], fol
         ]);
         command.args(defines.iter().map(|(name, value)| define(name, value)));
         let library = inputs.last().filter(|_| is_library);
-        if let Some((above, file)) = library.and_then(|library| library.parent().zip(library.file_name())) {
+        if let Some((above, file)) =
+            library.and_then(|library| library.parent().zip(library.file_name()))
+        {
             // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
             command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
-            command.arg(format!("$ORIGIN:{}", above.display())).arg("-L").arg(above).arg(&inputs[0]);
+            command
+                .arg(format!("$ORIGIN:{}", above.display()))
+                .arg("-L")
+                .arg(above)
+                .arg(&inputs[0]);
             command.arg(format!("-l:{}", file.display()));
         } else {
             command.args(inputs);
         }
-        command.args([carried_file("bench.c"), carried_file("about.c"), carried_file("harness.a")]);
-        command.args(["-pthread", "-ldl", "-lrt", "-lm"]).args(libraries.split_whitespace());
+        command.args([
+            carried_file("bench.c"),
+            carried_file("about.c"),
+            carried_file("harness.a"),
+        ]);
+        command
+            .args(["-pthread", "-ldl", "-lrt", "-lm"])
+            .args(libraries.split_whitespace());
         command.arg("-o").arg(carried_file(WORKER))
     })?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
         // Below a line of source the compiler points at a column of it.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), report::escape::lines(&messages).as_bytes());
-        bail!("{} does not compile with {} {}", inputs[0].display(), compiler.join(" "), flags.join(" "));
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            report::escape::lines(&messages).as_bytes(),
+        );
+        bail!(
+            "{} does not compile with {} {}",
+            inputs[0].display(),
+            compiler.join(" "),
+            flags.join(" ")
+        );
     }
     Ok(())
 }
@@ -322,12 +474,20 @@ fn run(compiler: &[String], arguments: impl Fn(&mut Command) -> &mut Command) ->
 
 /// Description of the functions, by the program that was just made of them.
 fn listed(command: &[OsString]) -> Result<String> {
-    let output = super::with_this_process(&command[0])?.args(&command[1..]).arg("--list").output()?;
+    let output = super::with_this_process(&command[0])?
+        .args(&command[1..])
+        .arg("--list")
+        .output()?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        bail!("its functions cannot be listed: {} ({})", message.trim(), output.status);
+        bail!(
+            "its functions cannot be listed: {} ({})",
+            message.trim(),
+            output.status
+        );
     }
-    String::from_utf8(output.stdout).context("the names of the file's functions and phases are not UTF-8")
+    String::from_utf8(output.stdout)
+        .context("the names of the file's functions and phases are not UTF-8")
 }
 
 /// A value as TOML writes it: strings and arrays of JSON are TOML too, whatever characters a file's name has.
@@ -337,22 +497,39 @@ fn quoted(value: impl Serialize) -> String {
 
 /// Value that a worker's list gives under this key.
 fn about<'a>(list: &'a str, key: &str) -> Option<&'a str> {
-    list.lines().find_map(|line| line.strip_prefix("about\t")?.strip_prefix(key)?.strip_prefix('\t'))
+    list.lines().find_map(|line| {
+        line.strip_prefix("about\t")?
+            .strip_prefix(key)?
+            .strip_prefix('\t')
+    })
 }
 
 /// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
 fn experiment(file: &str, list: &str) -> Result<Experiment> {
     let Some(baseline) = about(list, "baseline") else {
-        bail!("{file} has no BENCH(name) {{ … }}: pagewise bench --new FILE.c writes one to start from");
+        bail!(
+            "{file} has no BENCH(name) {{ … }}: pagewise bench --new FILE.c writes one to start from"
+        );
     };
     if baseline.contains(',') {
         bail!("{file} has several baselines: {baseline}");
     }
     // The empty body has every phase, in the order of the file.
-    let empty = list.lines().find(|line| line.contains("\trole=null\t")).unwrap_or_default();
-    let phases = empty.split("\tphases=").nth(1).and_then(|rest| rest.split('\t').next()).unwrap_or_default();
+    let empty = list
+        .lines()
+        .find(|line| line.contains("\trole=null\t"))
+        .unwrap_or_default();
+    let phases = empty
+        .split("\tphases=")
+        .nth(1)
+        .and_then(|rest| rest.split('\t').next())
+        .unwrap_or_default();
     let names: Vec<&str> = phases.split(' ').collect();
-    let content = if about(list, "results") == Some("yes") { "agree" } else { "none" };
+    let content = if about(list, "results") == Some("yes") {
+        "agree"
+    } else {
+        "none"
+    };
     let mut text = format!(
         "name = {}\ntitle = {}\nquestion = {}\nunit = \"operation\"\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
          look = false\nbudget_s = {BUDGET_S:?}\n",
@@ -366,17 +543,34 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
     );
     if names.len() > 1 {
         let meaning = quoted("all phases of a function");
-        write!(text, "[[totals]]\nname = \"all\"\nphases = {}\nmeaning = {meaning}\nheadline = true\n", quoted(&names))?;
+        write!(
+            text,
+            "[[totals]]\nname = \"all\"\nphases = {}\nmeaning = {meaning}\nheadline = true\n",
+            quoted(&names)
+        )?;
     }
-    for line in list.lines().filter_map(|line| line.strip_prefix("about\tparameter\t")) {
-        let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else { bail!("{file}: {line:?}") };
+    for line in list
+        .lines()
+        .filter_map(|line| line.strip_prefix("about\tparameter\t"))
+    {
+        let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else {
+            bail!("{file}: {line:?}")
+        };
         let values: Vec<&str> = values.split(',').map(str::trim).collect();
         for value in &values {
-            let is_number = value.parse::<u64>().is_ok() || kind == "size" && sizes::parse_size(value).is_ok();
-            ensure!(is_number, "{file}: PARAM({name}, …): {value:?} is no number and no size like 64KiB");
+            let is_number =
+                value.parse::<u64>().is_ok() || kind == "size" && sizes::parse_size(value).is_ok();
+            ensure!(
+                is_number,
+                "{file}: PARAM({name}, …): {value:?} is no number and no size like 64KiB"
+            );
         }
         let meaning = quoted(format!("PARAM({name}) of {file}"));
-        write!(text, "[parameters.{name}]\nkind = {}\nmeaning = {meaning}\n", quoted(kind))?;
+        write!(
+            text,
+            "[parameters.{name}]\nkind = {}\nmeaning = {meaning}\n",
+            quoted(kind)
+        )?;
         write!(text, "values = {0}\ndefault = {0}\n", quoted(&values))?;
     }
     Experiment::parse(file, &text)

@@ -54,46 +54,81 @@ impl Jdk {
 /// One worker for each JDK: those that were named, then `JAVA_HOME`'s, then the one in `PATH`. Where there is none, one
 /// worker that says so.
 pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
-    let Some(list) = carried::source("workers/java/methods.tsv") else { return Ok(Vec::new()) };
+    let Some(list) = carried::source("workers/java/methods.tsv") else {
+        return Ok(Vec::new());
+    };
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let in_path = || {
         let folders = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&folders).map(|f| f.join("java")).find(|p| p.is_file())
+        std::env::split_paths(&folders)
+            .map(|f| f.join("java"))
+            .find(|p| p.is_file())
     };
     let about = |jdk: &Jdk| (jdk.feature, jdk.feature.to_string(), jdk.home.clone());
-    let jdks = super::installations(("--java", named), home.into_iter().chain(in_path()), jdk, about)?;
+    let jdks = super::installations(
+        ("--java", named),
+        home.into_iter().chain(in_path()),
+        jdk,
+        about,
+    )?;
     if jdks.is_empty() {
         return Ok(vec![Worker::carried("java", list, Maker::Java(None))]);
     }
-    let worker = |jdk: Jdk| Worker::carried(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk)));
+    let worker = |jdk: Jdk| {
+        Worker::carried(
+            &format!("java-{}", jdk.feature),
+            list,
+            Maker::Java(Some(jdk)),
+        )
+    };
     Ok(jdks.into_iter().map(worker).collect())
 }
 
 /// A JDK by its folder, or by its `bin/java`.
 fn jdk(path: &Path) -> Result<Jdk> {
-    let real = path.canonicalize().with_context(|| format!("there is no Java at {}", path.display()))?;
-    let home = if real.is_dir() { real } else { real.parent().and_then(Path::parent).unwrap_or(&real).to_owned() };
+    let real = path
+        .canonicalize()
+        .with_context(|| format!("there is no Java at {}", path.display()))?;
+    let home = if real.is_dir() {
+        real
+    } else {
+        real.parent()
+            .and_then(Path::parent)
+            .unwrap_or(&real)
+            .to_owned()
+    };
     let program = home.join("bin/java");
     if !program.is_file() {
         bail!("{} holds no bin/java", home.display());
     }
     let release = files::read_input_text(&home.join("release"), RELEASE_BYTES).unwrap_or_default();
-    let version = release.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=")).map(|v| v.trim_matches('"').to_owned());
+    let version = release
+        .lines()
+        .find_map(|l| l.strip_prefix("JAVA_VERSION="))
+        .map(|v| v.trim_matches('"').to_owned());
     let version = version.map_or_else(|| java_version(&program), Ok)?;
     // Before Java 9 the version of Java 8 was 1.8.
-    let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|p| p.parse::<u32>().ok());
+    let mut parts = version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|p| p.parse::<u32>().ok());
     let feature = match (parts.next(), parts.next()) {
         (Some(1), Some(second)) => second,
         (Some(first), _) => first,
         _ => bail!("{} says it is version {version:?}", program.display()),
     };
-    Ok(Jdk { home, feature, version })
+    Ok(Jdk {
+        home,
+        feature,
+        version,
+    })
 }
 
 /// The version by Java's own word, for an installation without a `release` file.
 fn java_version(program: &Path) -> Result<String> {
-    let output =
-        Command::new(program).arg("-version").output().with_context(|| format!("cannot start {}", program.display()))?;
+    let output = Command::new(program)
+        .arg("-version")
+        .output()
+        .with_context(|| format!("cannot start {}", program.display()))?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     let version = messages.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
@@ -109,24 +144,39 @@ pub(super) fn lacks(worker: &str, needs: &str) -> Option<Cause> {
 
 fn key(jdk: &Jdk, list: &str) -> String {
     let text: Vec<u8> = if jdk.takes_carried() {
-        classes(jdk.feature).flat_map(|(path, bytes)| [path.as_bytes(), bytes].concat()).collect()
+        classes(jdk.feature)
+            .flat_map(|(path, bytes)| [path.as_bytes(), bytes].concat())
+            .collect()
     } else {
-        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect()
+        sources(jdk.feature)
+            .flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat())
+            .collect()
     };
     let home = jdk.home.to_string_lossy();
-    sha256_hex(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()])
+    sha256_hex(&[
+        &text,
+        list.as_bytes(),
+        jdk.version.as_bytes(),
+        home.as_bytes(),
+    ])
 }
 
 /// Sentence on its state: carried, built, not built, or that there is no Java.
 pub(super) fn standing(jdk: Option<&Jdk>) -> String {
-    let Some(jdk) = jdk else { return "no Java in JAVA_HOME or PATH".to_owned() };
+    let Some(jdk) = jdk else {
+        return "no Java in JAVA_HOME or PATH".to_owned();
+    };
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
     let state = match (jdk.takes_carried(), is_built(&key(jdk, list))) {
         (true, _) => super::CARRIED,
         (false, true) => "built",
         (false, false) => super::NOT_BUILT,
     };
-    format!("{state}, with Java {} in {}", jdk.version, jdk.home.display())
+    format!(
+        "{state}, with Java {} in {}",
+        jdk.version,
+        jdk.home.display()
+    )
 }
 
 pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
@@ -136,7 +186,10 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
         );
     };
     if jdk.feature < 17 {
-        bail!("the Java worker needs JDK 17 or newer, and this is {}", jdk.version);
+        bail!(
+            "the Java worker needs JDK 17 or newer, and this is {}",
+            jdk.version
+        );
     }
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
     let build = built(&key(jdk, list), |folder| {
@@ -144,7 +197,9 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
             classes(jdk.feature).try_for_each(|(path, bytes)| put(folder, path, bytes))?;
         } else {
             let version = &jdk.version;
-            super::tell(&format!("building the Java worker with JDK {version}; this does not count against the budget"));
+            super::tell(&format!(
+                "building the Java worker with JDK {version}; this does not count against the budget"
+            ));
             compile(jdk, folder)?;
         }
         Ok(folder.write("methods.tsv", list.as_bytes())?)
@@ -154,10 +209,22 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
         // The one call that unmaps a MappedByteBuffer is deprecated there and would be warned of on standard error.
         command.push("--sun-misc-unsafe-memory-access=allow".into());
     }
-    command.extend(["-cp".into(), build.path.clone().into(), "pagewise.Worker".into()]);
+    command.extend([
+        "-cp".into(),
+        build.path.clone().into(),
+        "pagewise.Worker".into(),
+    ]);
     // The same classes in another virtual machine are another worker.
-    let hash = sha256_hex(&[build.hash.as_bytes(), jdk.version.as_bytes(), jdk.home.to_string_lossy().as_bytes()]);
-    Ok(Started { hash, heap_options: true, ..Started::built(command, build) })
+    let hash = sha256_hex(&[
+        build.hash.as_bytes(),
+        jdk.version.as_bytes(),
+        jdk.home.to_string_lossy().as_bytes(),
+    ]);
+    Ok(Started {
+        hash,
+        heap_options: true,
+        ..Started::built(command, build)
+    })
 }
 
 fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
@@ -168,15 +235,22 @@ fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
     const SOURCE: &str = "source";
     let source = folder.make_folder(SOURCE)?;
     let mut javac = super::with_this_process(&compiler)?;
-    javac.args(["-nowarn", "-encoding", "UTF-8", "-d"]).arg(folder.path());
+    javac
+        .args(["-nowarn", "-encoding", "UTF-8", "-d"])
+        .arg(folder.path());
     for (path, text) in sources(jdk.feature) {
         put(&source, path, text.as_bytes())?;
         javac.arg(source.path().join(path));
     }
-    let output = javac.output().with_context(|| format!("cannot start {}", compiler.display()))?;
+    let output = javac
+        .output()
+        .with_context(|| format!("cannot start {}", compiler.display()))?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
-        bail!("javac failed: {}", messages.lines().take(3).collect::<Vec<_>>().join("; "));
+        bail!(
+            "javac failed: {}",
+            messages.lines().take(3).collect::<Vec<_>>().join("; ")
+        );
     }
     Ok(folder.remove(SOURCE)?)
 }

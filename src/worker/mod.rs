@@ -21,7 +21,9 @@ pub use native::{advising_library, counting_library, helper, helper_command};
 
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {
-    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
+    let (name, bytes) = carried::NATIVE_WORKERS
+        .last()
+        .expect("at least one native worker is carried");
     native::place(name, bytes)
 }
 
@@ -35,19 +37,29 @@ struct MethodList {
 impl MethodList {
     /// One that the binary carries, which the tests read whole.
     fn carried(text: &'static str) -> MethodList {
-        MethodList { text: text.into(), methods: Arc::default() }
+        MethodList {
+            text: text.into(),
+            methods: Arc::default(),
+        }
     }
 
     /// One that a worker has just told, read at once.
     fn parse(worker: &str, text: String) -> Result<MethodList> {
         let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
         let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
-        Ok(MethodList { text: text.into(), methods: Arc::new(read.into()) })
+        Ok(MethodList {
+            text: text.into(),
+            methods: Arc::new(read.into()),
+        })
     }
 
     fn methods(&self) -> &[Method] {
         const SOUND: &str = "the carried lists are read whole by a test";
-        self.methods.get_or_init(|| method_lines(&self.text).map(|line| Method::parse_known(line).expect(SOUND)).collect())
+        self.methods.get_or_init(|| {
+            method_lines(&self.text)
+                .map(|line| Method::parse_known(line).expect(SOUND))
+                .collect()
+        })
     }
 }
 
@@ -81,18 +93,31 @@ pub struct Started {
 
 impl Started {
     fn new(command: Vec<OsString>, hash: String) -> Started {
-        Started { command, hash, heap_options: false, _temporary: None, _program: None }
+        Started {
+            command,
+            hash,
+            heap_options: false,
+            _temporary: None,
+            _program: None,
+        }
     }
 
     fn built(command: Vec<OsString>, build: cache::Build) -> Started {
-        Started { _temporary: build.temporary, ..Started::new(command, build.hash) }
+        Started {
+            _temporary: build.temporary,
+            ..Started::new(command, build.hash)
+        }
     }
 
     /// The command with a heap of this size, all of it touched before anything is measured, where it takes one.
     pub fn command_with_heap(&self, heap_bytes: Option<u64>) -> Vec<OsString> {
         let mut command = self.command.clone();
         if let Some(bytes) = heap_bytes.filter(|_| self.heap_options) {
-            let options = [format!("-Xms{bytes}"), format!("-Xmx{bytes}"), "-XX:+AlwaysPreTouch".to_owned()];
+            let options = [
+                format!("-Xms{bytes}"),
+                format!("-Xmx{bytes}"),
+                "-XX:+AlwaysPreTouch".to_owned(),
+            ];
             command.splice(1..1, options.map(OsString::from));
         }
         command
@@ -114,18 +139,35 @@ impl Worker {
     }
 
     fn with(name: &str, list: MethodList, maker: Maker) -> Worker {
-        Worker { name: name.to_owned(), list, maker, ready: OnceLock::new() }
+        Worker {
+            name: name.to_owned(),
+            list,
+            maker,
+            ready: OnceLock::new(),
+        }
     }
 
     /// A worker given by its path, such as one that is being written.
     pub fn external(path: PathBuf) -> Result<Worker> {
         let output = std::process::Command::new(&path).arg("--list").output();
-        let output = output.with_context(|| format!("cannot start the worker {}", path.display()))?;
+        let output =
+            output.with_context(|| format!("cannot start the worker {}", path.display()))?;
         let list = String::from_utf8_lossy(&output.stdout).into_owned();
-        let Some(name) = list.lines().next().and_then(|l| l.strip_prefix("pagewise\t1\t")) else {
-            bail!("{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"", path.display());
+        let Some(name) = list
+            .lines()
+            .next()
+            .and_then(|l| l.strip_prefix("pagewise\t1\t"))
+        else {
+            bail!(
+                "{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"",
+                path.display()
+            );
         };
-        Ok(Worker::with(name, MethodList::parse(name, list.clone())?, Maker::External(path)))
+        Ok(Worker::with(
+            name,
+            MethodList::parse(name, list.clone())?,
+            Maker::External(path),
+        ))
     }
 
     /// Starts it, building it first where that is needed; the reason where it cannot be had.
@@ -196,11 +238,16 @@ impl Worker {
 
     /// Tells whether it proves only in the rounds that a request names.
     pub fn proves_by_round(&self) -> bool {
-        self.list.text.lines().any(|line| line == "about\tproofs\tby-round")
+        self.list
+            .text
+            .lines()
+            .any(|line| line == "about\tproofs\tby-round")
     }
 
     pub fn method(&self, experiment: &str, name: &str) -> Option<&Method> {
-        self.methods().iter().find(|m| m.experiment == experiment && m.name == name)
+        self.methods()
+            .iter()
+            .find(|m| m.experiment == experiment && m.name == name)
     }
 }
 
@@ -216,7 +263,9 @@ pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
 /// Installations of one language by their versions: those that an option names, and the usual ones with another version.
 /// `about` tells a version, its text and its place.
 fn installations<T, V: Ord>(
-    (option, named): (&str, &[PathBuf]), usual: impl IntoIterator<Item = PathBuf>, open: impl Fn(&Path) -> Result<T>,
+    (option, named): (&str, &[PathBuf]),
+    usual: impl IntoIterator<Item = PathBuf>,
+    open: impl Fn(&Path) -> Result<T>,
     about: impl Fn(&T) -> (V, String, PathBuf),
 ) -> Result<Vec<T>> {
     let mut all: BTreeMap<V, T> = BTreeMap::new();
@@ -226,7 +275,11 @@ fn installations<T, V: Ord>(
         let known = all.entry(version).or_insert(new);
         let first = about(known).2;
         if first != place {
-            bail!("{option}: {} and {} are both version {text}", first.display(), place.display());
+            bail!(
+                "{option}: {} and {} are both version {text}",
+                first.display(),
+                place.display()
+            );
         }
     }
     for new in usual.into_iter().filter_map(|path| open(&path).ok()) {
@@ -240,7 +293,10 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
     workers.iter().find(|w| w.name == name).with_context(|| {
         let hint = sizes::did_you_mean(name, workers.iter().map(|w| w.name.as_str()));
         let names: Vec<_> = workers.iter().map(|w| w.name.as_str()).collect();
-        format!("there is no worker \"{name}\"{hint} (there are {})", names.join(", "))
+        format!(
+            "there is no worker \"{name}\"{hint} (there are {})",
+            names.join(", ")
+        )
     })
 }
 
@@ -256,7 +312,12 @@ fn tell(text: &str) {
 
 fn with_this_process(program: impl AsRef<std::ffi::OsStr>) -> Result<std::process::Command> {
     let mut command = helper_command()?;
-    command.arg("exec").arg("--parent").arg(std::process::id().to_string()).arg("--").arg(program);
+    command
+        .arg("exec")
+        .arg("--parent")
+        .arg(std::process::id().to_string())
+        .arg("--")
+        .arg(program);
     Ok(command)
 }
 
@@ -267,9 +328,14 @@ pub fn home() -> PathBuf {
 
 /// The version of glibc that the native workers are run with; `None` where it is another C library.
 pub fn glibc() -> Result<Option<String>> {
-    let output = std::process::Command::new(&optimised()?.command[0]).arg("--list").output()?;
+    let output = std::process::Command::new(&optimised()?.command[0])
+        .arg("--list")
+        .output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(text.lines().find_map(|line| line.strip_prefix("about\tlibc\tglibc ")).map(str::to_owned))
+    Ok(text
+        .lines()
+        .find_map(|line| line.strip_prefix("about\tlibc\tglibc "))
+        .map(str::to_owned))
 }
 
 /// Options of the helper's `exec` for the process of a method: its library and its settings of the C library.
@@ -281,7 +347,10 @@ pub fn process_options(method: &Method) -> Result<Vec<OsString>> {
         options.extend([OsString::from("--preload"), path.into()]);
     }
     if let Some(tunables) = &method.tunables {
-        options.extend([OsString::from("--set"), format!("GLIBC_TUNABLES={tunables}").into()]);
+        options.extend([
+            OsString::from("--set"),
+            format!("GLIBC_TUNABLES={tunables}").into(),
+        ]);
     }
     Ok(options)
 }
@@ -295,7 +364,10 @@ pub fn find_library(name: &str) -> Result<Option<String>> {
         return Ok(path.clone());
     }
     let output = helper_command()?.args(["find-library", name]).output()?;
-    let path = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let path = output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     known.push((name.to_owned(), path.clone()));
     Ok(path)
 }
@@ -306,14 +378,36 @@ pub fn find_library(name: &str) -> Result<Option<String>> {
 /// Names, and starts of names where a `*` follows, with whom they speak to: the loader, glibc and other allocators, threads of
 /// a C program, Go's runtime, virtual machines of Java, Python.
 const FOREIGN: [&str; 23] = [
-    "LD_PRELOAD", "LD_AUDIT", "LD_BIND_NOW", "LD_BIND_NOT", "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK", "GLIBC_TUNABLES", "MALLOC_*",
-    "MIMALLOC_*", "TCMALLOC_*", "SCUDO_OPTIONS", "OMP_*", "GOMP_*", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT",
-    "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON*",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_BIND_NOW",
+    "LD_BIND_NOT",
+    "LD_DYNAMIC_WEAK",
+    "LD_HWCAP_MASK",
+    "GLIBC_TUNABLES",
+    "MALLOC_*",
+    "MIMALLOC_*",
+    "TCMALLOC_*",
+    "SCUDO_OPTIONS",
+    "OMP_*",
+    "GOMP_*",
+    "GODEBUG",
+    "GOGC",
+    "GOMAXPROCS",
+    "GOMEMLIMIT",
+    "GOTRACEBACK",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "CLASSPATH",
+    "PYTHON*",
 ];
 
 /// Tells whether a name is the pattern's, which may end with a star.
 pub(crate) fn fits(name: &str, pattern: &str) -> bool {
-    pattern.strip_suffix('*').map_or(name == pattern, |start| name.starts_with(start))
+    pattern
+        .strip_suffix('*')
+        .map_or(name == pattern, |start| name.starts_with(start))
 }
 
 /// Those that are set here, with their values.

@@ -5,7 +5,10 @@ use anyhow::{Context, Result};
 use files::File;
 use record::folder::sha256_hex;
 use std::sync::OnceLock;
-use std::{collections::BTreeMap, os::fd::AsRawFd, os::unix::process::CommandExt, path::PathBuf, process::Command};
+use std::{
+    collections::BTreeMap, os::fd::AsRawFd, os::unix::process::CommandExt, path::PathBuf,
+    process::Command,
+};
 
 const HELPER: &str = "pagewise-helper";
 /// The library that `try` preloads into a program to have its large mappings made of huge pages.
@@ -18,7 +21,11 @@ pub(super) fn workers() -> Result<Vec<Worker>> {
     // They differ in how they were compiled, and not in what they say of themselves.
     let known = MethodList::carried(carried::NATIVE_METHODS);
     let worker = |(name, bytes): &(&str, &'static [u8])| {
-        let list = if known.text.is_empty() { MethodList::parse(name, describe(name)?)? } else { known.clone() };
+        let list = if known.text.is_empty() {
+            MethodList::parse(name, describe(name)?)?
+        } else {
+            known.clone()
+        };
         Ok(Worker::with(name, list, Maker::Native(bytes)))
     };
     carried::NATIVE_WORKERS.iter().map(worker).collect()
@@ -28,7 +35,8 @@ pub(super) fn workers() -> Result<Vec<Worker>> {
 fn describe(name: &str) -> Result<String> {
     let program = program(&file_name(name))?;
     let output = Command::new(&program).arg("--list").output();
-    let output = output.with_context(|| format!("cannot start the worker {}", program.display()))?;
+    let output =
+        output.with_context(|| format!("cannot start the worker {}", program.display()))?;
     String::from_utf8(output.stdout).context("the worker's list is not UTF-8")
 }
 
@@ -41,9 +49,17 @@ fn file_name(worker: &str) -> String {
 fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
     static PROGRAMS: OnceLock<BTreeMap<String, (PathBuf, File)>> = OnceLock::new();
     if PROGRAMS.get().is_none() {
-        let workers = carried::NATIVE_WORKERS.iter().map(|(name, bytes)| (file_name(name), *bytes));
-        let others = [(HELPER, carried::HELPER), (ADVISING, carried::ADVISING), (COUNTING, carried::COUNTING)];
-        let all: Vec<_> = workers.chain(others.map(|(name, bytes)| (name.to_owned(), bytes))).collect();
+        let workers = carried::NATIVE_WORKERS
+            .iter()
+            .map(|(name, bytes)| (file_name(name), *bytes));
+        let others = [
+            (HELPER, carried::HELPER),
+            (ADVISING, carried::ADVISING),
+            (COUNTING, carried::COUNTING),
+        ];
+        let all: Vec<_> = workers
+            .chain(others.map(|(name, bytes)| (name.to_owned(), bytes)))
+            .collect();
         let _ = PROGRAMS.set(in_cache(&all).or_else(|_| in_memory(&all))?);
     }
     PROGRAMS.get().context("the native programs are placed")
@@ -62,9 +78,14 @@ fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>
             folder.write_program(name, bytes)?;
             file = kept(name, bytes);
         }
-        let file = file.with_context(|| format!("{} may not run", folder.path().join(name).display()))?;
+        let file =
+            file.with_context(|| format!("{} may not run", folder.path().join(name).display()))?;
         // Programs of another user, which the user's command may start, cannot load by a descriptor of this process.
-        let path = if name == ADVISING { folder.path().join(name) } else { path_of(&file) };
+        let path = if name == ADVISING {
+            folder.path().join(name)
+        } else {
+            path_of(&file)
+        };
         Ok((name.clone(), (path, file)))
     };
     all.iter().map(place).collect()
@@ -72,7 +93,8 @@ fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>
 
 fn in_memory(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
     let make = |(name, bytes): &(String, &[u8])| {
-        let file = files::memory_file(name, bytes).context("the native worker cannot be unpacked")?;
+        let file =
+            files::memory_file(name, bytes).context("the native worker cannot be unpacked")?;
         Ok((name.clone(), (path_of(&file), file)))
     };
     all.iter().map(make).collect()
@@ -84,12 +106,18 @@ pub(super) fn path_of(file: &File) -> PathBuf {
 }
 
 fn program(name: &str) -> Result<PathBuf> {
-    programs()?.get(name).map(|(path, _)| path.clone()).with_context(|| format!("there is no program {name}"))
+    programs()?
+        .get(name)
+        .map(|(path, _)| path.clone())
+        .with_context(|| format!("there is no program {name}"))
 }
 
 pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
     // The executed file holds these bytes.
-    Ok(Started::new(vec![program(&file_name(name))?.into()], sha256_hex(&[bytes])))
+    Ok(Started::new(
+        vec![program(&file_name(name))?.into()],
+        sha256_hex(&[bytes]),
+    ))
 }
 
 /// The helper program, unpacked: it starts every process, and does what workers in other languages cannot.

@@ -26,47 +26,85 @@ impl Python {
 }
 
 fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
-    carried::SOURCES.iter().filter_map(|(path, text)| Some((path.strip_prefix("workers/python/")?, *text)))
+    carried::SOURCES
+        .iter()
+        .filter_map(|(path, text)| Some((path.strip_prefix("workers/python/")?, *text)))
 }
 
 /// One worker for each CPython: those that were named, then the virtual environment's, then the one in `PATH`. Where there is
 /// none, one worker that says so.
 pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
-    let Some(list) = carried::source("workers/python/methods.tsv") else { return Ok(Vec::new()) };
-    let environment = std::env::var_os("VIRTUAL_ENV").map(|home| PathBuf::from(home).join("bin/python3"));
-    let in_path = || in_folders(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    let usual = environment.filter(|program| program.is_file()).or_else(in_path);
-    let about = |python: &Python| (python.version, python.version_text(), python.program.clone());
+    let Some(list) = carried::source("workers/python/methods.tsv") else {
+        return Ok(Vec::new());
+    };
+    let environment =
+        std::env::var_os("VIRTUAL_ENV").map(|home| PathBuf::from(home).join("bin/python3"));
+    let in_path = || {
+        in_folders(std::env::split_paths(
+            &std::env::var_os("PATH").unwrap_or_default(),
+        ))
+    };
+    let usual = environment
+        .filter(|program| program.is_file())
+        .or_else(in_path);
+    let about = |python: &Python| {
+        (
+            python.version,
+            python.version_text(),
+            python.program.clone(),
+        )
+    };
     let pythons = super::installations(("--python", named), usual, python, about)?;
     if pythons.is_empty() {
         return Ok(vec![Worker::carried("python", list, Maker::Python(None))]);
     }
-    let worker =
-        |python: Python| Worker::carried(&format!("python-{}", python.version_text()), list, Maker::Python(Some(python)));
+    let worker = |python: Python| {
+        Worker::carried(
+            &format!("python-{}", python.version_text()),
+            list,
+            Maker::Python(Some(python)),
+        )
+    };
     Ok(pythons.into_iter().map(worker).collect())
 }
 
 /// The first `python3` that is a program. A script of that name belongs to a manager of versions, which chooses by the folder
 /// that one stands in; what it would choose can be named by --python.
 fn in_folders(folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    folders.map(|folder| folder.join("python3")).find(|program| program.is_file() && !is_script(program))
+    folders
+        .map(|folder| folder.join("python3"))
+        .find(|program| program.is_file() && !is_script(program))
 }
 
 fn is_script(path: &Path) -> bool {
     let mut start = [0; 2];
-    files::open_input(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == *b"#!"
+    files::open_input(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
+        && start == *b"#!"
 }
 
 /// A CPython by its program, or by the folder that holds `bin/python3`.
 fn python(path: &Path) -> Result<Python> {
-    let program = if path.is_dir() { path.join("bin/python3") } else { path.to_owned() };
-    let real = program.canonicalize().with_context(|| format!("there is no Python at {}", path.display()))?;
-    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let program = if path.is_dir() {
+        path.join("bin/python3")
+    } else {
+        path.to_owned()
+    };
+    let real = program
+        .canonicalize()
+        .with_context(|| format!("there is no Python at {}", path.display()))?;
+    let name = real
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let version = match name.strip_prefix("python").and_then(version_in) {
         Some(version) => version,
         None => python_version(&program)?,
     };
-    Ok(Python { program: std::path::absolute(&program).unwrap_or(program), version })
+    Ok(Python {
+        program: std::path::absolute(&program).unwrap_or(program),
+        version,
+    })
 }
 
 /// `3.11`, with both numbers.
@@ -76,15 +114,18 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
 }
 
 fn python_version(program: &Path) -> Result<(u32, u32)> {
-    const QUESTION: &str = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2])";
+    const QUESTION: &str =
+        "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2])";
     let output = Command::new(program).args(["-c", QUESTION]).output();
     let output = output.with_context(|| format!("cannot start {}", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     match text.trim().split_once(' ') {
-        Some(("cpython", version)) => {
-            version_in(version).with_context(|| format!("{} says it is version {version:?}", program.display()))
-        }
-        Some((other, _)) => bail!("{} is {other}, and the Python worker measures CPython", program.display()),
+        Some(("cpython", version)) => version_in(version)
+            .with_context(|| format!("{} says it is version {version:?}", program.display())),
+        Some((other, _)) => bail!(
+            "{} is {other}, and the Python worker measures CPython",
+            program.display()
+        ),
         None => bail!("{} does not say which Python it is", program.display()),
     }
 }
@@ -94,30 +135,53 @@ pub(super) fn standing(python: Option<&Python>) -> String {
     match python {
         None => "no python3 in VIRTUAL_ENV or PATH".to_owned(),
         Some(one) if one.version < LEAST => too_old(one),
-        Some(one) => format!("carried as source, run by CPython {} in {}", one.version_text(), one.program.display()),
+        Some(one) => format!(
+            "carried as source, run by CPython {} in {}",
+            one.version_text(),
+            one.program.display()
+        ),
     }
 }
 
 fn too_old(python: &Python) -> String {
     let (major, minor) = LEAST;
-    format!("the Python worker needs Python {major}.{minor} or newer, and this is {}", python.version_text())
+    format!(
+        "the Python worker needs Python {major}.{minor} or newer, and this is {}",
+        python.version_text()
+    )
 }
 
 pub(super) fn start(python: Option<&Python>) -> Result<Started> {
     let Some(python) = python else {
-        bail!("no python3 in VIRTUAL_ENV or PATH; install one (the package python3) or name one by --python");
+        bail!(
+            "no python3 in VIRTUAL_ENV or PATH; install one (the package python3) or name one by --python"
+        );
     };
     if python.version < LEAST {
         bail!("{}", too_old(python));
     }
-    let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+    let text: Vec<u8> = sources()
+        .flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat())
+        .collect();
     let (version, program) = (python.version_text(), python.program.to_string_lossy());
     let key = sha256_hex(&[&text, version.as_bytes(), program.as_bytes()]);
-    let build = built(&key, |folder| sources().try_for_each(|(path, text)| put(folder, path, text.as_bytes())))?;
-    let command = vec![python.program.clone().into(), build.path.join("worker.py").into()];
+    let build = built(&key, |folder| {
+        sources().try_for_each(|(path, text)| put(folder, path, text.as_bytes()))
+    })?;
+    let command = vec![
+        python.program.clone().into(),
+        build.path.join("worker.py").into(),
+    ];
     // The same sources in another interpreter are another worker.
-    let hash = sha256_hex(&[build.hash.as_bytes(), version.as_bytes(), program.as_bytes()]);
-    Ok(Started { hash, ..Started::built(command, build) })
+    let hash = sha256_hex(&[
+        build.hash.as_bytes(),
+        version.as_bytes(),
+        program.as_bytes(),
+    ]);
+    Ok(Started {
+        hash,
+        ..Started::built(command, build)
+    })
 }
 
 #[cfg(test)]

@@ -7,11 +7,23 @@ use crate::source::{Source, below, code, none};
 
 /// Public names of a text: functions, types, constants.
 fn public(code: &str) -> Vec<&str> {
-    let kinds = ["pub fn ", "pub const fn ", "pub struct ", "pub enum ", "pub const ", "pub type ", "pub trait "];
+    let kinds = [
+        "pub fn ",
+        "pub const fn ",
+        "pub struct ",
+        "pub enum ",
+        "pub const ",
+        "pub type ",
+        "pub trait ",
+    ];
     let mut found = Vec::new();
     for line in code.lines().map(str::trim_start) {
-        let Some(rest) = kinds.iter().find_map(|kind| line.strip_prefix(kind)) else { continue };
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let Some(rest) = kinds.iter().find_map(|kind| line.strip_prefix(kind)) else {
+            continue;
+        };
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
         found.push(&rest[..end]);
     }
     found
@@ -19,7 +31,10 @@ fn public(code: &str) -> Vec<&str> {
 
 /// Public names that stand nowhere but where they are defined.
 fn dead(files: &[Source]) -> Vec<String> {
-    let codes: Vec<(&str, String)> = files.iter().map(|(name, text)| (name.as_str(), code(text))).collect();
+    let codes: Vec<(&str, String)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), code(text)))
+        .collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, code) in &codes {
         for word in code.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
@@ -38,13 +53,23 @@ fn dead(files: &[Source]) -> Vec<String> {
 fn nothing_is_public_that_nobody_uses() {
     let mut files = below(&["src", "crates", "benches"], &[".rs"]);
     // Tests are no use: an item that only they reach is dead. A fixture is a test's, though it lies in src.
-    files.retain(|(name, _)| !["/tests/", "/tests.rs", "/fixture.rs"].iter().any(|part| name.contains(part)));
+    files.retain(|(name, _)| {
+        !["/tests/", "/tests.rs", "/fixture.rs"]
+            .iter()
+            .any(|part| name.contains(part))
+    });
     none("public and used by no code but tests", &dead(&files));
 }
 
 /// Public types and functions of modules without a doc comment. Fields, variants and methods whose names say all need none.
 fn undocumented(name: &str, text: &str) -> Vec<String> {
-    let kinds = ["pub fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait "];
+    let kinds = [
+        "pub fn ",
+        "pub const fn ",
+        "pub struct ",
+        "pub enum ",
+        "pub trait ",
+    ];
     let mut wrong = Vec::new();
     let mut documented = false;
     for (number, line) in text.lines().enumerate() {
@@ -59,15 +84,28 @@ fn undocumented(name: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn public_types_and_functions_have_a_doc_comment() {
-    let wrong: Vec<String> = laboratory().iter().flat_map(|(name, text)| undocumented(name, text)).collect();
+    let wrong: Vec<String> = laboratory()
+        .iter()
+        .flat_map(|(name, text)| undocumented(name, text))
+        .collect();
     none("public and without a doc comment", &wrong);
-    assert_eq!(undocumented("a.rs", "pub fn f() {}\n/// Text.\n#[derive(\n    A\n)]\npub struct B;\n").len(), 1);
+    assert_eq!(
+        undocumented(
+            "a.rs",
+            "pub fn f() {}\n/// Text.\n#[derive(\n    A\n)]\npub struct B;\n"
+        )
+        .len(),
+        1
+    );
 }
 
 #[test]
 fn what_nobody_uses_is_found() {
     let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-    let a = file("src/a.rs", "pub fn used() {}\npub struct Lost;\n#[cfg(test)]\nmod tests {\n    use super::Lost;\n}\n");
+    let a = file(
+        "src/a.rs",
+        "pub fn used() {}\npub struct Lost;\n#[cfg(test)]\nmod tests {\n    use super::Lost;\n}\n",
+    );
     let b = file("src/b.rs", "fn f() { used() } // Lost\n");
     assert_eq!(dead(&[a, b]), ["src/a.rs: Lost"]);
 }

@@ -25,35 +25,62 @@ fn documents_are_short() {
     let wrong = |(path, bytes, lines): (&str, usize, usize)| {
         let text = text(path);
         let found = (text.len(), text.lines().count());
-        (found.0 > bytes || found.1 > lines).then(|| format!("{path}: {found:?} where {bytes} and {lines} are allowed"))
+        (found.0 > bytes || found.1 > lines)
+            .then(|| format!("{path}: {found:?} where {bytes} and {lines} are allowed"))
     };
-    none("documents that are too long", &MOST.into_iter().filter_map(wrong).collect::<Vec<_>>());
+    none(
+        "documents that are too long",
+        &MOST.into_iter().filter_map(wrong).collect::<Vec<_>>(),
+    );
 }
 
 /// Experiments of README's table, each with the languages that have a mark.
 fn told(readme: &str) -> BTreeMap<String, BTreeSet<&'static str>> {
-    let rows = readme.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    let rows = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
     let marks = |rest: &str| -> BTreeSet<&'static str> {
         let cells: Vec<&str> = rest.split('|').map(str::trim).collect();
-        LANGUAGES.into_iter().zip(&cells[1..]).filter(|(_, cell)| **cell == "•").map(|(language, _)| language).collect()
+        LANGUAGES
+            .into_iter()
+            .zip(&cells[1..])
+            .filter(|(_, cell)| **cell == "•")
+            .map(|(language, _)| language)
+            .collect()
     };
-    rows.filter(|(_, rest)| rest.matches('|').count() == 6).map(|(name, rest)| (name.to_owned(), marks(rest))).collect()
+    rows.filter(|(_, rest)| rest.matches('|').count() == 6)
+        .map(|(name, rest)| (name.to_owned(), marks(rest)))
+        .collect()
 }
 
 /// The languages in which each experiment has a method.
-fn measured(experiments: &[Source], lists: &[Source], c: &[Source]) -> BTreeMap<String, BTreeSet<&'static str>> {
+fn measured(
+    experiments: &[Source],
+    lists: &[Source],
+    c: &[Source],
+) -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut found: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
-    let line = |text: &str, start: &str| text.lines().find_map(|l| Some(l.strip_prefix(start)?.trim_matches('"').to_owned()));
-    for (_, text) in experiments.iter().filter(|(_, text)| !text.contains("\nhidden = true")) {
+    let line = |text: &str, start: &str| {
+        text.lines()
+            .find_map(|l| Some(l.strip_prefix(start)?.trim_matches('"').to_owned()))
+    };
+    for (_, text) in experiments
+        .iter()
+        .filter(|(_, text)| !text.contains("\nhidden = true"))
+    {
         let name = line(text, "name = ").expect("an experiment has a name");
         let in_c = |folder: &str| {
             let mut mine = c.iter().filter(|(path, _)| path.starts_with(folder));
             mine.any(|(_, text)| text.contains(&format!("experiment = \"{name}\"")))
         };
         let in_list = |language: &str| {
-            let list = lists.iter().find(|(path, _)| path.contains(&format!("/{language}/")));
+            let list = lists
+                .iter()
+                .find(|(path, _)| path.contains(&format!("/{language}/")));
             list.is_some_and(|(_, list)| {
-                list.lines().any(|l| l.starts_with(&format!("method\t{name}\t")) && l.contains("role=method"))
+                list.lines().any(|l| {
+                    l.starts_with(&format!("method\t{name}\t")) && l.contains("role=method")
+                })
             })
         };
         let languages = LANGUAGES.into_iter().filter(|language| match *language {
@@ -68,11 +95,17 @@ fn measured(experiments: &[Source], lists: &[Source], c: &[Source]) -> BTreeMap<
 
 #[test]
 fn the_table_of_questions_and_languages_is_true() {
-    let lists = below(&["workers/go", "workers/java", "workers/python"], &["methods.tsv"]);
+    let lists = below(
+        &["workers/go", "workers/java", "workers/python"],
+        &["methods.tsv"],
+    );
     let c = below(&["workers/c/methods", "workers/rust"], &[".c"]);
     let measured = measured(&below(&["experiments"], &[".toml"]), &lists, &c);
     assert_eq!(told(&text("README.md")), measured);
     assert!(measured["read"].len() == 5 && measured["heap"].len() == 1);
     let table = "| `a` | question | • | | | • | |\n| `b` | x |\n";
-    assert_eq!(told(table), BTreeMap::from([("a".to_owned(), BTreeSet::from(["c", "java"]))]));
+    assert_eq!(
+        told(table),
+        BTreeMap::from([("a".to_owned(), BTreeSet::from(["c", "java"]))])
+    );
 }

@@ -8,13 +8,38 @@ use crate::source::{Source, below, none, root};
 
 /// Where each package lies, and the folders whose files its build carries.
 const PACKAGES: [(&str, &str, &[&str]); 8] = [
-    ("pagewise", "", &["src", "experiments", "published", "settings", "claims", "advice", "snippets", "states"]),
-    ("pagewise-workers", "workers/", &["workers/c", "workers/go", "workers/java", "workers/rust"]),
+    (
+        "pagewise",
+        "",
+        &[
+            "src",
+            "experiments",
+            "published",
+            "settings",
+            "claims",
+            "advice",
+            "snippets",
+            "states",
+        ],
+    ),
+    (
+        "pagewise-workers",
+        "workers/",
+        &["workers/c", "workers/go", "workers/java", "workers/rust"],
+    ),
     ("pagewise-files", "crates/files/", &["crates/files/src"]),
-    ("pagewise-record", "crates/record/", &["crates/record/src", "crates/record/schema"]),
+    (
+        "pagewise-record",
+        "crates/record/",
+        &["crates/record/src", "crates/record/schema"],
+    ),
     ("pagewise-judge", "crates/judge/", &["crates/judge/src"]),
     ("pagewise-report", "crates/report/", &["crates/report/src"]),
-    ("pagewise-schedule", "crates/schedule/", &["crates/schedule/src"]),
+    (
+        "pagewise-schedule",
+        "crates/schedule/",
+        &["crates/schedule/src"],
+    ),
     ("pagewise-stats", "crates/stats/", &["crates/stats/src"]),
 ];
 
@@ -23,10 +48,16 @@ const PACKAGES: [(&str, &str, &[&str]); 8] = [
 fn missing(place: &str, files: &[Source], packed: &BTreeSet<String>) -> Vec<String> {
     let mut missing = Vec::new();
     for (name, text) in files {
-        let Some(own) = name.strip_prefix(place) else { continue };
+        let Some(own) = name.strip_prefix(place) else {
+            continue;
+        };
         missing.extend((!packed.contains(own)).then(|| format!("{name} is not packed")));
         if name.ends_with(".rs") && !name.ends_with("tests.rs") {
-            missing.extend(outside(own, text).map(|path| format!("{name} includes {path}, which is in no package of its own")));
+            missing.extend(
+                outside(own, text).map(|path| {
+                    format!("{name} includes {path}, which is in no package of its own")
+                }),
+            );
         }
     }
     missing
@@ -35,7 +66,9 @@ fn missing(place: &str, files: &[Source], packed: &BTreeSet<String>) -> Vec<Stri
 /// What a file includes from outside of its package, by paths that lead upwards too far.
 fn outside<'a>(own: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
     let depth = own.matches('/').count();
-    let included = ["include_str!(\"", "include_bytes!(\""].into_iter().flat_map(|word| text.split(word).skip(1));
+    let included = ["include_str!(\"", "include_bytes!(\""]
+        .into_iter()
+        .flat_map(|word| text.split(word).skip(1));
     let paths = included.filter_map(|rest| rest.split('"').next());
     paths.filter(move |path| path.matches("../").count() > depth)
 }
@@ -46,10 +79,25 @@ fn packages_have_what_their_builds_read() {
     for (package, place, folders) in PACKAGES {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let mut list = Command::new(cargo);
-        list.args(["package", "--list", "--allow-dirty", "--offline", "-p", package]).current_dir(root());
+        list.args([
+            "package",
+            "--list",
+            "--allow-dirty",
+            "--offline",
+            "-p",
+            package,
+        ])
+        .current_dir(root());
         let output = list.output().expect("cargo starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let packed: BTreeSet<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let packed: BTreeSet<String> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(str::to_owned)
+            .collect();
         wrong.extend(missing(place, &below(folders, &[""]), &packed));
     }
     none("packages", &wrong);
@@ -59,7 +107,10 @@ fn packages_have_what_their_builds_read() {
 fn a_file_that_is_not_packed_is_found() {
     let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
     let files = [
-        file("crates/x/src/lib.rs", "include_str!(\"../schema/a.json\"); include_str!(\"../../y/b.json\");"),
+        file(
+            "crates/x/src/lib.rs",
+            "include_str!(\"../schema/a.json\"); include_str!(\"../../y/b.json\");",
+        ),
         file("crates/x/src/new.toml", ""),
     ];
     let packed = BTreeSet::from(["src/lib.rs".to_owned()]);
@@ -77,30 +128,64 @@ fn a_file_that_is_not_packed_is_found() {
 fn built(edges: &str) -> BTreeSet<String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut tree = Command::new(cargo);
-    tree.args(["tree", "--package", "pagewise", "--offline", "--locked", "--prefix", "none"]);
+    tree.args([
+        "tree",
+        "--package",
+        "pagewise",
+        "--offline",
+        "--locked",
+        "--prefix",
+        "none",
+    ]);
     tree.args(["--format", "{p} with {f}", "--edges", edges]);
     let output = tree.current_dir(root()).output().expect("cargo starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    text.lines()
+        .map(|line| line.trim_end_matches(" (*)").to_owned())
+        .collect()
 }
 
 /// Those that are built with other features for tests and benches, and with them all that stands on them.
 fn built_anew(plain: &BTreeSet<String>, tested: &BTreeSet<String>) -> Vec<String> {
-    plain.difference(tested).map(|one| format!("{one}, but tests need it with others")).collect()
+    plain
+        .difference(tested)
+        .map(|one| format!("{one}, but tests need it with others"))
+        .collect()
 }
 
 #[test]
 fn tests_and_benches_take_what_the_program_is_built_of() {
     let (plain, tested) = (built("normal,build"), built("normal,build,dev"));
     assert!(plain.iter().any(|one| one.starts_with("serde_json ")) && tested.len() > plain.len());
-    none("dependencies (see decision 14)", &built_anew(&plain, &tested));
+    none(
+        "dependencies (see decision 14)",
+        &built_anew(&plain, &tested),
+    );
 }
 
 #[test]
 fn a_dependency_with_other_features_is_found() {
-    let set = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<BTreeSet<String>>();
+    let set = |all: &[&str]| {
+        all.iter()
+            .map(|one| (*one).to_owned())
+            .collect::<BTreeSet<String>>()
+    };
     let plain = set(&["rand v0.10.3 with std", "toml v1.2.0 with std"]);
-    let wrong = built_anew(&plain, &set(&["insta v1.49.0 with ", "rand v0.10.3 with std,sys_rng", "toml v1.2.0 with std"]));
-    assert_eq!(wrong, ["rand v0.10.3 with std, but tests need it with others"]);
+    let wrong = built_anew(
+        &plain,
+        &set(&[
+            "insta v1.49.0 with ",
+            "rand v0.10.3 with std,sys_rng",
+            "toml v1.2.0 with std",
+        ]),
+    );
+    assert_eq!(
+        wrong,
+        ["rand v0.10.3 with std, but tests need it with others"]
+    );
 }

@@ -18,13 +18,19 @@ pub fn below(folders: &[&str], ends: &[&str]) -> Vec<Source> {
             if path.is_dir() && !path.ends_with("target") {
                 walk(&path, ends, found);
             } else if ends.iter().any(|end| path.to_string_lossy().ends_with(end)) {
-                let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+                let name = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
                 found.push((name, std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
     let mut found = Vec::new();
-    folders.iter().for_each(|folder| walk(&root().join(folder), ends, &mut found));
+    folders
+        .iter()
+        .for_each(|folder| walk(&root().join(folder), ends, &mut found));
     found.sort();
     assert!(!found.is_empty(), "{folders:?} were found");
     found
@@ -32,7 +38,10 @@ pub fn below(folders: &[&str], ends: &[&str]) -> Vec<Source> {
 
 /// A Rust file without its tests, comments and quoted text: what may decide something.
 pub fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let text = text
+        .split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default();
     let mut code = String::new();
     for line in text.lines() {
         let mut quoted = false;
@@ -60,6 +69,7 @@ pub fn none(what: &str, wrong: &[String]) {
 
 #[test]
 fn comments_quotations_and_tests_are_no_code() {
-    let text = "use a; // use b\nlet c = \"use d \\\" e\"; f\n#[cfg(test)]\nmod tests {\nuse g;\n}\n";
+    let text =
+        "use a; // use b\nlet c = \"use d \\\" e\"; f\n#[cfg(test)]\nmod tests {\nuse g;\n}\n";
     assert_eq!(code(text), "use a; \nlet c = ; f\n");
 }

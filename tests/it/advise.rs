@@ -15,12 +15,28 @@ use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Segment};
 use serde_json::Value;
 
 /// The way that a program is to get under a condition, `KEY=VALUE`; one that names no condition gets what none contradicts.
-fn way<'a>(advice: &'a Advice, question: &str, bytes: u64, condition: Option<&str>) -> Option<&'a str> {
+fn way<'a>(
+    advice: &'a Advice,
+    question: &str,
+    bytes: u64,
+    condition: Option<&str>,
+) -> Option<&'a str> {
     let question = advice.questions.get(question)?;
-    let at = |segments: &'a [Segment]| segments.iter().find(|s| s.from <= bytes && bytes <= s.to).map(|s| s.way.as_str());
+    let at = |segments: &'a [Segment]| {
+        segments
+            .iter()
+            .find(|s| s.from <= bytes && bytes <= s.to)
+            .map(|s| s.way.as_str())
+    };
     match condition {
         Some(name) => at(question.conditions.get(name)?),
-        None => at(&question.segments).filter(|way| question.conditions.values().filter_map(|all| at(all)).all(|w| w == *way)),
+        None => at(&question.segments).filter(|way| {
+            question
+                .conditions
+                .values()
+                .filter_map(|all| at(all))
+                .all(|w| w == *way)
+        }),
     }
 }
 
@@ -32,38 +48,76 @@ fn conforms(name: &str, text: &str) -> Value {
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let value: Value = serde_json::from_str(text).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&value).map(|e| format!("{e} at {}", e.instance_path())).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|e| format!("{e} at {}", e.instance_path()))
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
     value
 }
 
 #[test]
 fn every_question_has_its_cells_and_sound_settings() {
-    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
+    let (experiments, workers) = (
+        catalog::experiments(None).unwrap(),
+        worker::all(&[], &[]).unwrap(),
+    );
     let topics = advice::topics().unwrap();
-    let saved: Vec<&str> = topics.iter().filter(|t| t.saved).map(|t| t.id.as_str()).collect();
+    let saved: Vec<&str> = topics
+        .iter()
+        .filter(|t| t.saved)
+        .map(|t| t.id.as_str())
+        .collect();
     for needed in ["read", "fault", "transfer", "copy", "allocate"] {
         assert!(saved.contains(&needed), "{needed} is not saved");
     }
-    assert!(topics.iter().map(|t| t.experiment.as_str()).eq(report::view::ADVISED), "the overview names advice on each");
+    assert!(
+        topics
+            .iter()
+            .map(|t| t.experiment.as_str())
+            .eq(report::view::ADVISED),
+        "the overview names advice on each"
+    );
     for topic in topics {
         let id = topic.id.clone();
         let ways: Vec<String> = topic.ways.iter().map(|w| w.method.clone()).collect();
-        let asked = advice::request(topic, &advice::AdviceTerms::default(), &experiments, &workers, &wish()).unwrap();
+        let asked = advice::request(
+            topic,
+            &advice::AdviceTerms::default(),
+            &experiments,
+            &workers,
+            &wish(),
+        )
+        .unwrap();
         let found: Vec<&String> = asked.ways.iter().map(|(name, _)| name).collect();
-        assert_eq!(found, ways.iter().collect::<Vec<_>>(), "{id}: a way has no cell");
+        assert_eq!(
+            found,
+            ways.iter().collect::<Vec<_>>(),
+            "{id}: a way has no cell"
+        );
         let cells = || asked.ways.iter().map(|(_, c)| c).chain([&asked.obvious]);
-        for (key, value) in asked.settings.iter().chain(asked.topic.also.iter().map(|(k, v)| (k, &v[0]))) {
-            assert!(cells().any(|c| c.parameters.contains_key(key)), "{id}: {key}={value} means nothing to its ways");
+        for (key, value) in asked
+            .settings
+            .iter()
+            .chain(asked.topic.also.iter().map(|(k, v)| (k, &v[0])))
+        {
+            assert!(
+                cells().any(|c| c.parameters.contains_key(key)),
+                "{id}: {key}={value} means nothing to its ways"
+            );
         }
         for settings in advice::cases(&asked) {
             let wish = advice::wish(&asked, &[asked.bytes], &settings, &wish()).unwrap();
-            pagewise::plan::select::cells(&experiments, &workers, &wish).unwrap_or_else(|e| panic!("{id}: {e:#}"));
+            pagewise::plan::select::cells(&experiments, &workers, &wish)
+                .unwrap_or_else(|e| panic!("{id}: {e:#}"));
         }
         if let Some(uses) = &asked.topic.uses {
             let experiment = catalog::find(&experiments, &asked.topic.experiment).unwrap();
             let known = |phase: &String| experiment.phases.contains(phase);
-            assert!(uses.first.iter().chain([&uses.again]).all(known), "{id}: a phase is not the experiment's");
+            assert!(
+                uses.first.iter().chain([&uses.again]).all(known),
+                "{id}: a phase is not the experiment's"
+            );
         }
     }
 }
@@ -71,24 +125,49 @@ fn every_question_has_its_cells_and_sound_settings() {
 /// A state of the machine is a condition of a question: each has its case, and its methods have their cells in it.
 #[test]
 fn a_question_is_asked_of_states_as_of_any_condition() {
-    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
+    let (experiments, workers) = (
+        catalog::experiments(None).unwrap(),
+        worker::all(&[], &[]).unwrap(),
+    );
     let asked = |states: &[&str]| {
         let states = states.iter().map(|state| (*state).to_owned()).collect();
-        let terms = advice::AdviceTerms { states, ..advice::AdviceTerms::default() };
-        advice::request(advice::topic("fault").unwrap(), &terms, &experiments, &workers, &wish())
+        let terms = advice::AdviceTerms {
+            states,
+            ..advice::AdviceTerms::default()
+        };
+        advice::request(
+            advice::topic("fault").unwrap(),
+            &terms,
+            &experiments,
+            &workers,
+            &wish(),
+        )
     };
     let one = asked(&["fragmented-movable"]).unwrap();
     assert_eq!(one.obvious.parameters["state"], "plain");
     let values = |request: &judge::advise::AdviceRequest| request.open["state"].clone();
     assert_eq!(values(&one), ["plain", "fragmented-movable"]);
     let all = asked(&["all"]).unwrap();
-    assert!(values(&all).starts_with(&["plain".to_owned()]) && values(&all).len() > 5, "{:?}", values(&all));
-    let mine: Vec<_> = advice::cases(&one).into_iter().filter(|case| case["state"] == "fragmented-movable").collect();
-    let [case] = &mine[..] else { panic!("{mine:?}") };
+    assert!(
+        values(&all).starts_with(&["plain".to_owned()]) && values(&all).len() > 5,
+        "{:?}",
+        values(&all)
+    );
+    let mine: Vec<_> = advice::cases(&one)
+        .into_iter()
+        .filter(|case| case["state"] == "fragmented-movable")
+        .collect();
+    let [case] = &mine[..] else {
+        panic!("{mine:?}")
+    };
     let wish = advice::wish(&one, &[one.bytes], case, &wish()).unwrap();
     let (cells, _) = pagewise::plan::select::cells(&experiments, &workers, &wish).unwrap();
     assert!(cells.len() == one.ways.len() + 1, "{}", cells.len());
-    assert!(cells.iter().all(|planned| planned.cell.parameters["state"] == "fragmented-movable"));
+    assert!(
+        cells
+            .iter()
+            .all(|planned| planned.cell.parameters["state"] == "fragmented-movable")
+    );
     assert!(!asked(&[]).unwrap().open.contains_key("state"));
 }
 
@@ -108,10 +187,17 @@ pub fn advice_here(machine: Fingerprint) -> Advice {
         ratio: 0.8,
         at_least: 0.7,
     };
-    let segments = vec![segment(4 * KIB, 64 * KIB, "read", "mmap"), segment(128 * KIB, KIB * KIB, "mmap", "read")];
+    let segments = vec![
+        segment(4 * KIB, 64 * KIB, "read", "mmap"),
+        segment(128 * KIB, KIB * KIB, "mmap", "read"),
+    ];
     let mapped = vec![segment(4 * KIB, 64 * KIB, "mmap", "read")];
     let question = Question {
-        conditions: [("cache=hot".to_owned(), segments.clone()), ("cache=mapped".to_owned(), mapped)].into(),
+        conditions: [
+            ("cache=hot".to_owned(), segments.clone()),
+            ("cache=mapped".to_owned(), mapped),
+        ]
+        .into(),
         does: "go through a cached file \"once\"".to_owned(),
         experiment: "read".to_owned(),
         settings: BTreeMap::from([("cache".to_owned(), "hot".to_owned())]),
@@ -120,7 +206,10 @@ pub fn advice_here(machine: Fingerprint) -> Advice {
         points: Vec::new(),
         runs: vec!["one".to_owned()],
     };
-    let empty = Question { segments: Vec::new(), ..question.clone() };
+    let empty = Question {
+        segments: Vec::new(),
+        ..question.clone()
+    };
     Advice {
         schema: ADVICE_SCHEMA,
         created: "2026-11-21T20:00:00Z".to_owned(),
@@ -145,7 +234,11 @@ fn a_c_program_takes_the_advised_way_on_both_sides_of_the_band_and_its_default_w
         place.settle(&mut command);
         let out = ended(command.arg(&file).env("PAGEWISE_ADVICE", advice), "example").unwrap();
         let (way, sum) = out.trim().split_once('\n').unwrap();
-        assert_eq!(sum, bytes.to_string(), "whatever is advised, the work is done");
+        assert_eq!(
+            sum,
+            bytes.to_string(),
+            "whatever is advised, the work is done"
+        );
         way.to_owned()
     };
     let default = "read (the default)";
@@ -183,8 +276,14 @@ fn a_c_program_takes_the_advised_way_on_both_sides_of_the_band_and_its_default_w
     std::fs::write(place.file("some"), vec![1; 128 * KIB as usize]).unwrap();
     let mut command = Command::new(&program);
     place.settle(&mut command);
-    command.env_remove("PAGEWISE_ADVICE").env_remove("XDG_CONFIG_HOME");
-    assert!(ended(command.arg(place.file("some")), "example").unwrap().starts_with("mmap\n"));
+    command
+        .env_remove("PAGEWISE_ADVICE")
+        .env_remove("XDG_CONFIG_HOME");
+    assert!(
+        ended(command.arg(place.file("some")), "example")
+            .unwrap()
+            .starts_with("mmap\n")
+    );
 }
 
 /// What loads a file of advice and asks it, line by line from standard input.
@@ -208,7 +307,11 @@ int main(int argc, char **argv) {
 fn asking(place: &Place) -> PathBuf {
     let source = place.file("asks.c");
     std::fs::write(&source, ASKS).unwrap();
-    compiled(place, "asks", &[source, root("consumers/c/pagewise_advice.c")])
+    compiled(
+        place,
+        "asks",
+        &[source, root("consumers/c/pagewise_advice.c")],
+    )
 }
 
 #[test]
@@ -217,13 +320,23 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
     let program = asking(&place);
     let advice = advice_here(here());
     let path = place.file("advice.json");
-    let conditions = [None, Some("cache=hot"), Some("cache=mapped"), Some("cache=else")];
+    let conditions = [
+        None,
+        Some("cache=hot"),
+        Some("cache=mapped"),
+        Some("cache=else"),
+    ];
     let asked: Vec<(&str, u64, Option<&str>)> = ["read", "copy", "other"]
         .into_iter()
-        .flat_map(|q| (0..25).flat_map(move |n| [(1u64 << n) - 1, 1 << n, (1 << n) + 1].map(|b| (q, b))))
+        .flat_map(|q| {
+            (0..25).flat_map(move |n| [(1u64 << n) - 1, 1 << n, (1 << n) + 1].map(|b| (q, b)))
+        })
         .flat_map(|(q, b)| conditions.map(|c| (q, b, c)))
         .collect();
-    let questions: String = asked.iter().map(|(q, b, c)| format!("{q} {b} {}\n", c.unwrap_or("-"))).collect();
+    let questions: String = asked
+        .iter()
+        .map(|(q, b, c)| format!("{q} {b} {}\n", c.unwrap_or("-")))
+        .collect();
     std::fs::write(place.file("questions"), &questions).unwrap();
     let ask = |text: &[u8]| {
         std::fs::write(&path, text).unwrap();
@@ -231,7 +344,8 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
         ended(Command::new(&program).arg(&path).stdin(input), "asks").unwrap()
     };
     let canonical = advice.canonical().unwrap();
-    let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&canonical).unwrap()).unwrap();
+    let pretty =
+        serde_json::to_string_pretty(&serde_json::from_str::<Value>(&canonical).unwrap()).unwrap();
     for text in [&canonical, &pretty] {
         let out = ask(text.as_bytes());
         let mut lines = out.lines();
@@ -240,19 +354,36 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
             let way = way(&advice, question, *bytes, *condition);
             assert_eq!(said, way.unwrap_or("-"), "{question} {bytes} {condition:?}");
         }
-        let depends =
-            |b: &u64| way(&advice, "read", *b, None).is_none() && way(&advice, "read", *b, Some("cache=hot")).is_some();
-        assert!(asked.iter().any(|(q, b, _)| *q == "read" && depends(b)), "some sizes depend");
+        let depends = |b: &u64| {
+            way(&advice, "read", *b, None).is_none()
+                && way(&advice, "read", *b, Some("cache=hot")).is_some()
+        };
+        assert!(
+            asked.iter().any(|(q, b, _)| *q == "read" && depends(b)),
+            "some sizes depend"
+        );
     }
     std::fs::write(place.file("questions"), "read 131072 -\n").unwrap();
     let bytes = canonical.trim_end().as_bytes();
     for cut in (0..bytes.len()).step_by(7) {
         let out = ask(&bytes[..cut]);
-        assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "cut at {cut}: {out}");
+        assert!(
+            out.ends_with("\n-\n") && !out.starts_with("loaded"),
+            "cut at {cut}: {out}"
+        );
     }
-    for wrong in ["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"schema\":1}", "{\"schema\":3}", "\"\\u12", "{}{}"] {
+    for wrong in [
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+        "{\"schema\":1}",
+        "{\"schema\":3}",
+        "\"\\u12",
+        "{}{}",
+    ] {
         let out = ask(wrong.as_bytes());
-        assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "{wrong}: {out}");
+        assert!(
+            out.ends_with("\n-\n") && !out.starts_with("loaded"),
+            "{wrong}: {out}"
+        );
     }
 }
 
@@ -261,12 +392,33 @@ fn the_c_reader_waits_for_no_pipe_and_reads_no_device_and_no_endless_file() {
     let place = Place::new();
     let program = asking(&place);
     let [pipe, long] = ["pipe", "long"].map(|name| place.file(name));
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    std::fs::File::create(&long).unwrap().set_len(1 << 40).unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::fs::File::create(&long)
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     for path in [pipe.as_path(), &long, Path::new("/dev/zero"), place.path()] {
         let mut command = Command::new("timeout");
-        let out = ended(command.arg("60").arg(&program).arg(path).stdin(std::process::Stdio::null()), "asks").unwrap();
-        assert!(out.starts_with("there is no advice at "), "{}: {out}", path.display());
+        let out = ended(
+            command
+                .arg("60")
+                .arg(&program)
+                .arg(path)
+                .stdin(std::process::Stdio::null()),
+            "asks",
+        )
+        .unwrap();
+        assert!(
+            out.starts_with("there is no advice at "),
+            "{}: {out}",
+            path.display()
+        );
     }
 }
 
@@ -278,20 +430,47 @@ fn a_set_user_id_program_takes_no_advice_from_its_callers_environment() {
     std::fs::write(&advice, advice_here(here()).canonical().unwrap()).unwrap();
     let load = |words: &[&str]| {
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).arg(&program).env("PAGEWISE_ADVICE", &advice).env("HOME", place.path());
+        command
+            .args(&words[1..])
+            .arg(&program)
+            .env("PAGEWISE_ADVICE", &advice)
+            .env("HOME", place.path());
         ended(command.stdin(std::process::Stdio::null()), "asks").unwrap()
     };
     assert_eq!(load(&["env"]), "loaded\n");
-    let open_to_all = |path: &Path, mode: &str| Command::new("chmod").arg(mode).arg(path).status().unwrap().success();
+    let open_to_all = |path: &Path, mode: &str| {
+        Command::new("chmod")
+            .arg(mode)
+            .arg(path)
+            .status()
+            .unwrap()
+            .success()
+    };
     assert!(open_to_all(place.path(), "755") && open_to_all(&program, "4755"));
-    let other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let other = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+    ];
     let is_root = rustix::process::geteuid().is_root();
-    let tried = is_root.then(|| Command::new(other[0]).args(&other[1..]).args(["id", "-u"]).output().ok()).flatten();
+    let tried = is_root
+        .then(|| {
+            Command::new(other[0])
+                .args(&other[1..])
+                .args(["id", "-u"])
+                .output()
+                .ok()
+        })
+        .flatten();
     if !tried.is_some_and(|output| output.status.success()) {
         skip("no second user: not root, or no setpriv");
         return;
     }
-    assert_eq!(load(&other), "there is no advice at /etc/pagewise/advice.json\n");
+    assert_eq!(
+        load(&other),
+        "there is no advice at /etc/pagewise/advice.json\n"
+    );
 }
 
 #[test]
@@ -301,12 +480,21 @@ fn exported_source_compiles_and_says_the_same() {
     let path = place.file("advice.json");
     std::fs::write(&path, advice.canonical().unwrap()).unwrap();
     let exported = |language: &str| {
-        let said = said(&mut place.command(&["advise", "--out", path.to_str().unwrap(), "--export", language]));
+        let said = said(&mut place.command(&[
+            "advise",
+            "--out",
+            path.to_str().unwrap(),
+            "--export",
+            language,
+        ]));
         assert_eq!(said.code, 0, "{}", said.err);
         said.out
     };
     let sizes = [4095, 4096, 65536, 65537, 131_072, 1 << 20, (1 << 20) + 1];
-    let expected: String = sizes.iter().map(|b| format!("{}\n", way(&advice, "read", *b, None).unwrap_or("-"))).collect();
+    let expected: String = sizes
+        .iter()
+        .map(|b| format!("{}\n", way(&advice, "read", *b, None).unwrap_or("-")))
+        .collect();
     std::fs::write(place.file("constants.h"), exported("c")).unwrap();
     let main = "#include \"constants.h\"\n#include <stdio.h>\nint main(void) {\n    uint64_t all[] = {SIZES};\n    \
         for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {\n        \
@@ -315,7 +503,10 @@ fn exported_source_compiles_and_says_the_same() {
     let listed = sizes.map(|b| b.to_string()).join(", ");
     std::fs::write(place.file("main.c"), main.replace("SIZES", &listed)).unwrap();
     let program = compiled(&place, "constants", &[place.file("main.c")]);
-    assert_eq!(ended(&mut Command::new(program), "constants").unwrap(), expected);
+    assert_eq!(
+        ended(&mut Command::new(program), "constants").unwrap(),
+        expected
+    );
     let main = format!(
         "#[allow(dead_code)]\nmod constants;\nfn main() {{\n    for bytes in [{listed}] {{\n        \
          println!(\"{{}}\", constants::read(bytes).unwrap_or(\"-\"));\n    }}\n}}\n"
@@ -326,33 +517,62 @@ fn exported_source_compiles_and_says_the_same() {
         return skip("there is no rustc to compile the exported module with");
     }
     let mut rustc = Command::new("rustc");
-    let made = rustc.args(["--edition", "2024", "-D", "warnings", "-o"]).arg(place.file("rust")).arg(place.file("main.rs"));
+    let made = rustc
+        .args(["--edition", "2024", "-D", "warnings", "-o"])
+        .arg(place.file("rust"))
+        .arg(place.file("main.rs"));
     ended(made, "rustc");
-    assert_eq!(ended(&mut Command::new(place.file("rust")), "constants").unwrap(), expected);
+    assert_eq!(
+        ended(&mut Command::new(place.file("rust")), "constants").unwrap(),
+        expected
+    );
 }
 
 /// The real thing at a tiny budget: what came out is not looked at, only that it is whole.
 #[test]
 fn a_question_is_answered_and_saved_and_read_again() {
     let place = Place::new();
-    let answered = said(&mut place.command(&["advise", "copy", "--bytes", "64KiB", "--budget", "3s", "--json"]));
+    let answered = said(&mut place.command(&[
+        "advise", "copy", "--bytes", "64KiB", "--budget", "3s", "--json",
+    ]));
     assert!([0, 4].contains(&answered.code), "{}", answered.err);
     let answer = conforms("advice-answer", &answered.out);
-    assert_eq!((&answer["question"], &answer["bytes"]), (&Value::from("copy"), &Value::from(65536)));
+    assert_eq!(
+        (&answer["question"], &answer["bytes"]),
+        (&Value::from("copy"), &Value::from(65536))
+    );
     assert!(!answer["runs"].as_array().unwrap().is_empty());
     let path = place.file("deep/advice.json");
     let out = path.to_str().unwrap();
-    let saved = said(&mut place.command(&["advise", "copy", "--save", "--budget", "4s", "--out", out]));
+    let saved =
+        said(&mut place.command(&["advise", "copy", "--save", "--budget", "4s", "--out", out]));
     assert_eq!(saved.code, 0, "{}", saved.err);
     let text = std::fs::read_to_string(&path).unwrap();
     conforms("advice", &text);
     let advice = Advice::parse(&text).unwrap();
-    assert_eq!((advice.machine.clone(), advice.canonical().unwrap()), (here(), text));
+    assert_eq!(
+        (advice.machine.clone(), advice.canonical().unwrap()),
+        (here(), text)
+    );
     let shown = said(&mut place.command(&["advise", "--out", out]));
-    assert!(shown.code == 0 && shown.out.contains("copy: to copy a block"), "{}", shown.out);
-    let merged = said(&mut place.command(&["advise", "--merge", out, out, "--out", place.file("m.json").to_str().unwrap()]));
+    assert!(
+        shown.code == 0 && shown.out.contains("copy: to copy a block"),
+        "{}",
+        shown.out
+    );
+    let merged = said(&mut place.command(&[
+        "advise",
+        "--merge",
+        out,
+        out,
+        "--out",
+        place.file("m.json").to_str().unwrap(),
+    ]));
     assert_eq!(merged.code, 0, "{}", merged.err);
-    assert_eq!(Advice::parse(&std::fs::read_to_string(place.file("m.json")).unwrap()).unwrap(), advice);
+    assert_eq!(
+        Advice::parse(&std::fs::read_to_string(place.file("m.json")).unwrap()).unwrap(),
+        advice
+    );
     std::fs::write(place.file("none"), "").unwrap();
     let input = std::fs::File::open(place.file("none")).unwrap();
     let loads = ended(Command::new(asking(&place)).arg(&path).stdin(input), "asks").unwrap();
@@ -364,7 +584,10 @@ fn bad_questions_are_answered_in_a_sentence() {
     let place = Place::new();
     std::fs::write(place.file("bad.json"), "{\"schema\": 9}").unwrap();
     std::fs::write(place.file("small"), "abc").unwrap();
-    let (bad, small) = (place.file("bad.json").display().to_string(), place.file("small").display().to_string());
+    let (bad, small) = (
+        place.file("bad.json").display().to_string(),
+        place.file("small").display().to_string(),
+    );
     for (words, expected) in [
         (&["reed"][..], "did you mean \"read\"?"),
         (&["copy", "--bytes", "much"], "--bytes"),
@@ -376,8 +599,14 @@ fn bad_questions_are_answered_in_a_sentence() {
         (&["read", "--file", &small, "--bytes", "4KiB"], "more than"),
         (&["read", "--file", "/nowhere"], "/nowhere"),
         (&["message", "--save"], "does not depend on a size"),
-        (&["fault", "--state", "fragmented-movable"], "--allow-system-changes permits it"),
-        (&["fault", "--state", "fragmented", "--allow-system-changes"], "there is no state"),
+        (
+            &["fault", "--state", "fragmented-movable"],
+            "--allow-system-changes permits it",
+        ),
+        (
+            &["fault", "--state", "fragmented", "--allow-system-changes"],
+            "there is no state",
+        ),
         (&["--bytes", "1MiB"], "say what the program does"),
         (&["copy", "--out", &bad], "add --save"),
         (&["--out", &bad], "version 9"),
@@ -387,6 +616,10 @@ fn bad_questions_are_answered_in_a_sentence() {
     ] {
         let said = said(&mut place.command(&[&["advise"], words].concat()));
         assert_eq!(said.code, 1, "{words:?}: {}", said.out);
-        assert!(said.err.contains(expected) && said.err.trim().lines().count() == 1, "{words:?}: {}", said.err);
+        assert!(
+            said.err.contains(expected) && said.err.trim().lines().count() == 1,
+            "{words:?}: {}",
+            said.err
+        );
     }
 }

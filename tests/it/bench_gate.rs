@@ -36,12 +36,21 @@ fn saved(place: &Place, text: &str) -> String {
 
 /// The compared counts of a gate by name: verdict, before and now.
 fn counts(gate: &Said) -> Vec<(String, String, u64, u64)> {
-    let gate: Value = serde_json::from_str(&gate.out).unwrap_or_else(|_| panic!("{}{}", gate.out, gate.err));
+    let gate: Value =
+        serde_json::from_str(&gate.out).unwrap_or_else(|_| panic!("{}{}", gate.out, gate.err));
     let one = |count: &Value| {
         let text = |key: &str| count[key].as_str().unwrap().to_owned();
-        (text("count"), text("gate"), count["a"]["max"].as_u64().unwrap(), count["b"]["max"].as_u64().unwrap())
+        (
+            text("count"),
+            text("gate"),
+            count["a"]["max"].as_u64().unwrap(),
+            count["b"]["max"].as_u64().unwrap(),
+        )
     };
-    gate["counts"].as_array().map(|all| all.iter().map(one).collect()).unwrap_or_default()
+    gate["counts"]
+        .as_array()
+        .map(|all| all.iter().map(one).collect())
+        .unwrap_or_default()
 }
 
 /// Whether a tracer may count here.
@@ -64,7 +73,11 @@ fn a_gate_on_counts_is_exact_and_names_what_is_worse() {
         return;
     }
     let of = |all: &[(String, String, u64, u64)], name: &str| {
-        let (_, gate, before, now) = all.iter().find(|(count, ..)| count == name).unwrap().clone();
+        let (_, gate, before, now) = all
+            .iter()
+            .find(|(count, ..)| count == name)
+            .unwrap()
+            .clone();
         (gate, before, now)
     };
     assert_eq!(of(&all, "calls"), ("passes".to_owned(), 10, 10));
@@ -79,10 +92,19 @@ fn a_gate_on_counts_is_exact_and_names_what_is_worse() {
     assert_eq!(of(&all, "allocations"), ("passes".to_owned(), 3, 2));
     let markdown = bench(&place, &file, &["--gate", "counts", "--markdown"]);
     assert_eq!(markdown.code, 2, "{}", markdown.err);
-    for words in ["Gate closed: worse: calls of work in work", "| work", "| 10 | 11 |", "less"] {
+    for words in [
+        "Gate closed: worse: calls of work in work",
+        "| work",
+        "| 10 | 11 |",
+        "less",
+    ] {
         assert!(markdown.out.contains(words), "{words}: {}", markdown.out);
     }
-    assert!(!markdown.out.contains('\x1b') && !markdown.out.contains("The run is kept"), "{}", markdown.out);
+    assert!(
+        !markdown.out.contains('\x1b') && !markdown.out.contains("The run is kept"),
+        "{}",
+        markdown.out
+    );
 }
 
 #[test]
@@ -96,8 +118,14 @@ fn a_gate_on_time_sees_twice_the_work_and_has_an_interval() {
     // A busy machine may leave it undecided; it is never passed.
     assert!(result.code == 2 || result.code == 3, "{cell}");
     assert!(cell["ratio"].as_f64().unwrap() > 1.03, "{cell}");
-    assert!(cell["estimate"]["low"].as_f64() < cell["estimate"]["high"].as_f64(), "{cell}");
-    assert!(gate.get("counts").is_none(), "nobody asked for counts: {gate}");
+    assert!(
+        cell["estimate"]["low"].as_f64() < cell["estimate"]["high"].as_f64(),
+        "{cell}"
+    );
+    assert!(
+        gate.get("counts").is_none(),
+        "nobody asked for counts: {gate}"
+    );
 }
 
 #[test]
@@ -107,13 +135,26 @@ fn a_gate_needs_a_baseline_and_terms() {
     std::fs::write(&file, source(1, 0, 10)).unwrap();
     let file = file.to_str().unwrap();
     for (more, words) in [
-        (&["--gate", "counts"][..], "no kept run has the tag \"main\""),
-        (&["--gate", "all"], "--gate takes counts, or a share of time such as 3%"),
-        (&["--gate", "counts", "--against", "c-O3"], "that is the name of a worker"),
+        (
+            &["--gate", "counts"][..],
+            "no kept run has the tag \"main\"",
+        ),
+        (
+            &["--gate", "all"],
+            "--gate takes counts, or a share of time such as 3%",
+        ),
+        (
+            &["--gate", "counts", "--against", "c-O3"],
+            "that is the name of a worker",
+        ),
         (&["--markdown"], "--gate"),
     ] {
         let result = bench(&place, file, more);
-        assert!(result.code == 1 && result.err.contains(words), "{words}: {}", result.err);
+        assert!(
+            result.code == 1 && result.err.contains(words),
+            "{words}: {}",
+            result.err
+        );
     }
 }
 
@@ -122,40 +163,96 @@ fn a_saved_library_is_the_one_that_was_saved() {
     let place = Place::new();
     let (source, library) = (place.file("lib.c"), place.file("libmine.so"));
     let made = |calls: u32| {
-        let text = format!("#include <unistd.h>\nvoid f(void *c) {{ for (int i = 0; i < {calls}; i++) getppid(); }}\n");
+        let text = format!(
+            "#include <unistd.h>\nvoid f(void *c) {{ for (int i = 0; i < {calls}; i++) getppid(); }}\n"
+        );
         std::fs::write(&source, text).unwrap();
         let mut cc = Command::new("cc");
         let soname = "-Wl,-soname,libmine.so.1";
-        assert!(cc.args(["-shared", "-fPIC", soname, "-o"]).arg(&library).arg(&source).status().unwrap().success());
+        assert!(
+            cc.args(["-shared", "-fPIC", soname, "-o"])
+                .arg(&library)
+                .arg(&source)
+                .status()
+                .unwrap()
+                .success()
+        );
         std::fs::copy(&library, place.file("libmine.so.1")).unwrap();
     };
     let what = format!("{}:f", library.display());
     made(4);
     let out = place.file("base");
-    let result = bench(&place, &what, &["--save-baseline", "base", "--out", out.to_str().unwrap(), "--budget", "1s"]);
+    let result = bench(
+        &place,
+        &what,
+        &[
+            "--save-baseline",
+            "base",
+            "--out",
+            out.to_str().unwrap(),
+            "--budget",
+            "1s",
+        ],
+    );
     assert_eq!(result.code, 0, "{}", result.err);
     made(6);
-    let result = bench(&place, &what, &["--gate", "counts", "--against", out.to_str().unwrap(), "--json"]);
+    let result = bench(
+        &place,
+        &what,
+        &[
+            "--gate",
+            "counts",
+            "--against",
+            out.to_str().unwrap(),
+            "--json",
+        ],
+    );
     let all = counts(&result);
     if counted(&all) {
         let (_, gate, before, now) = all.iter().find(|(name, ..)| name == "calls").unwrap();
-        assert_eq!((gate.as_str(), *before, *now, result.code), ("regression", 4, 6, 2));
+        assert_eq!(
+            (gate.as_str(), *before, *now, result.code),
+            ("regression", 4, 6, 2)
+        );
     }
 }
 
 fn git(folder: &Path, arguments: &[&str]) {
     let mut command = Command::new("git");
-    command.args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]);
-    let output = command.arg("-C").arg(folder).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    command.args([
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.org",
+        "-c",
+        "init.defaultBranch=main",
+    ]);
+    let output = command
+        .arg("-C")
+        .arg(folder)
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// The composite action, its steps played as a runner does, on a repository with a base and a change.
 #[test]
 fn the_action_comments_what_a_change_makes_worse() {
-    let has =
-        |program: &str, argument: &[&str]| Command::new(program).args(argument).output().is_ok_and(|o| o.status.success());
-    if !has("git", &["--version"]) || !has("curl", &["--version"]) || !has("python3", &["-c", "import yaml"]) {
+    let has = |program: &str, argument: &[&str]| {
+        Command::new(program)
+            .args(argument)
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    if !has("git", &["--version"])
+        || !has("curl", &["--version"])
+        || !has("python3", &["-c", "import yaml"])
+    {
         return skip("git, curl, or Python with its package yaml is missing");
     }
     let place = Place::new();
@@ -165,33 +262,70 @@ fn the_action_comments_what_a_change_makes_worse() {
     std::fs::write(checkout.join("mine.c"), source(2, 0, 1000)).unwrap();
     git(&checkout, &["add", "mine.c"]);
     git(&checkout, &["commit", "--quiet", "-m", "base"]);
-    git(&checkout, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    git(
+        &checkout,
+        &["update-ref", "refs/remotes/origin/main", "HEAD"],
+    );
     std::fs::write(checkout.join("mine.c"), source(3, 0, 1000)).unwrap();
     git(&checkout, &["commit", "--quiet", "-am", "change"]);
     let api = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", api.local_addr().unwrap());
     let comment = std::thread::spawn(move || received(&api));
-    std::fs::write(place.file("event.json"), "{\"pull_request\": {\"number\": 7}}").unwrap();
+    std::fs::write(
+        place.file("event.json"),
+        "{\"pull_request\": {\"number\": 7}}",
+    )
+    .unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("python3");
     place.settle(&mut command);
-    command.arg(root.join("packaging/action/play.py")).arg(root.join("action.yml")).args(["file=mine.c", "install="]);
-    command.arg(format!("pagewise={}", program().to_string_lossy())).current_dir(&checkout);
-    command.env("GITHUB_EVENT_NAME", "pull_request").env("GITHUB_EVENT_PATH", place.file("event.json"));
-    command.env("GITHUB_BASE_REF", "main").env("GITHUB_REPOSITORY", "owner/name").env("GITHUB_API_URL", &address);
-    command.env("GITHUB_TOKEN", "secret").env("RUNNER_TEMP", place.file("runner"));
-    command.env("GITHUB_STEP_SUMMARY", place.file("summary.md")).env("no_proxy", "127.0.0.1");
+    command
+        .arg(root.join("packaging/action/play.py"))
+        .arg(root.join("action.yml"))
+        .args(["file=mine.c", "install="]);
+    command
+        .arg(format!("pagewise={}", program().to_string_lossy()))
+        .current_dir(&checkout);
+    command
+        .env("GITHUB_EVENT_NAME", "pull_request")
+        .env("GITHUB_EVENT_PATH", place.file("event.json"));
+    command
+        .env("GITHUB_BASE_REF", "main")
+        .env("GITHUB_REPOSITORY", "owner/name")
+        .env("GITHUB_API_URL", &address);
+    command
+        .env("GITHUB_TOKEN", "secret")
+        .env("RUNNER_TEMP", place.file("runner"));
+    command
+        .env("GITHUB_STEP_SUMMARY", place.file("summary.md"))
+        .env("no_proxy", "127.0.0.1");
     std::fs::create_dir(place.file("runner")).unwrap();
     let result = said(&mut command);
     assert_eq!(result.code, 1, "{}{}", result.out, result.err);
-    assert!(result.out.contains("pagewise: worse"), "{}{}", result.out, result.err);
+    assert!(
+        result.out.contains("pagewise: worse"),
+        "{}{}",
+        result.out,
+        result.err
+    );
     let request = comment.join().unwrap();
-    assert!(request.starts_with("POST /repos/owner/name/issues/7/comments "), "{request}");
-    assert!(request.contains("Bearer secret") && request.contains("calls of work in work"), "{request}");
+    assert!(
+        request.starts_with("POST /repos/owner/name/issues/7/comments "),
+        "{request}"
+    );
+    assert!(
+        request.contains("Bearer secret") && request.contains("calls of work in work"),
+        "{request}"
+    );
     let summary = std::fs::read_to_string(place.file("summary.md")).unwrap();
     assert!(summary.contains("Gate closed"), "{summary}");
     let kept = |name: &str| place.file("runner/artifacts/pagewise").join(name).exists();
-    assert!(kept("result.md") && kept("base/plan.json") && kept("change/plan.json"), "{}{}", result.out, result.err);
+    assert!(
+        kept("result.md") && kept("base/plan.json") && kept("change/plan.json"),
+        "{}{}",
+        result.out,
+        result.err
+    );
 }
 
 /// One request to the API, answered with success.
@@ -202,12 +336,19 @@ fn received(api: &std::net::TcpListener) -> String {
     loop {
         let got = stream.read(&mut part).unwrap();
         request += &String::from_utf8_lossy(&part[..got]);
-        let length = request.split("Content-Length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
-        let body = request.split_once("\r\n\r\n").map_or(0, |(_, body)| body.len());
+        let length = request
+            .split("Content-Length: ")
+            .nth(1)
+            .and_then(|rest| rest.lines().next()?.parse().ok());
+        let body = request
+            .split_once("\r\n\r\n")
+            .map_or(0, |(_, body)| body.len());
         if got == 0 || length.is_some_and(|length: usize| body >= length) {
             break;
         }
     }
-    stream.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}").unwrap();
+    stream
+        .write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+        .unwrap();
     request
 }

@@ -35,7 +35,9 @@ const CANDIDATES: &[(&str, &str, &str)] = &[
 
 fn experiments() -> BTreeMap<String, Experiment> {
     let all = catalog::experiments(None).unwrap();
-    all.into_iter().map(|experiment| (experiment.name.clone(), experiment)).collect()
+    all.into_iter()
+        .map(|experiment| (experiment.name.clone(), experiment))
+        .collect()
 }
 
 #[test]
@@ -43,11 +45,28 @@ fn the_overview_measures_every_question_under_the_conditions_that_reverse_its_an
     let all = experiments();
     for (experiment, key, usual, others) in CONDITIONS {
         let parameter = &all[*experiment].parameters[*key];
-        assert!(parameter.condition, "{experiment}: {key} is a choice, no condition");
-        assert_eq!(parameter.look.first().or(parameter.default.first()).map(String::as_str), Some(*usual), "{experiment}");
+        assert!(
+            parameter.condition,
+            "{experiment}: {key} is a choice, no condition"
+        );
+        assert_eq!(
+            parameter
+                .look
+                .first()
+                .or(parameter.default.first())
+                .map(String::as_str),
+            Some(*usual),
+            "{experiment}"
+        );
         for value in [usual].into_iter().chain(*others) {
-            assert!(parameter.look.iter().any(|look| look == value), "{experiment}: {key}={value} is not measured");
-            assert!(!parameter.when[*value].is_empty(), "{experiment}: {key}={value} has no clause");
+            assert!(
+                parameter.look.iter().any(|look| look == value),
+                "{experiment}: {key}={value} is not measured"
+            );
+            assert!(
+                !parameter.when[*value].is_empty(),
+                "{experiment}: {key}={value} has no clause"
+            );
         }
     }
     // Frames that the host has taken back made two levels of a published job.
@@ -63,16 +82,32 @@ fn the_overview_compares_with_the_usual_choice_of_a_program() {
     for (experiment, usual, candidate) in CANDIDATES {
         let experiment = &all[*experiment];
         assert_eq!(experiment.baseline, *usual, "{}", experiment.name);
-        assert!(experiment.look_methods.iter().any(|method| method == candidate), "{}: {candidate}", experiment.name);
+        assert!(
+            experiment
+                .look_methods
+                .iter()
+                .any(|method| method == candidate),
+            "{}: {candidate}",
+            experiment.name
+        );
     }
     // Memory that is given back later is no other way to give it back.
-    assert!(!all["unmap"].look_methods.iter().any(|method| method == "free"));
+    assert!(
+        !all["unmap"]
+            .look_methods
+            .iter()
+            .any(|method| method == "free")
+    );
 }
 
 #[test]
 fn every_figure_of_an_experiment_has_a_unit_and_no_sample_is_one() {
     for (name, experiment) in experiments() {
-        assert!(!experiment.unit.is_empty() && experiment.unit != "sample", "{name}: {:?}", experiment.unit);
+        assert!(
+            !experiment.unit.is_empty() && experiment.unit != "sample",
+            "{name}: {:?}",
+            experiment.unit
+        );
     }
 }
 
@@ -81,32 +116,78 @@ fn every_figure_of_an_experiment_has_a_unit_and_no_sample_is_one() {
 fn a_run_prints_the_cost_of_one_operation_under_a_named_condition() {
     let place = Place::new();
     let cells = ["message/unix-stream@c-O3+c-O3", "message/eventfd@c-O3+c-O3"];
-    let set = ["--set", "bytes=64", "--set", "wait=block", "--set", "pin=same", "--set", "idle=no"];
+    let set = [
+        "--set",
+        "bytes=64",
+        "--set",
+        "wait=block",
+        "--set",
+        "pin=same",
+        "--set",
+        "idle=no",
+    ];
     let out = place.file("run").display().to_string();
-    let run = place.run(&[&["run"], &cells[..], &set[..], &["--budget", "3s", "--launches", "3", "--out", &out]].concat());
+    let run = place.run(
+        &[
+            &["run"],
+            &cells[..],
+            &set[..],
+            &["--budget", "3s", "--launches", "3", "--out", &out],
+        ]
+        .concat(),
+    );
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
-    assert!(run.out.contains("µs") && run.out.contains("round trip"), "{}", run.out);
-    assert!(run.out.contains("both sides share a CPU") || run.out.contains("pin=same"), "{}", run.out);
+    assert!(
+        run.out.contains("µs") && run.out.contains("round trip"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out.contains("both sides share a CPU") || run.out.contains("pin=same"),
+        "{}",
+        run.out
+    );
     let csv = place.run(&["report", &out, "--format", "csv"]).out;
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
-    let unit = header.iter().position(|name| *name == "unit").expect("the rows have a unit");
-    let row = csv.lines().find(|line| line.contains("eventfd")).expect("a row of eventfd");
+    let unit = header
+        .iter()
+        .position(|name| *name == "unit")
+        .expect("the rows have a unit");
+    let row = csv
+        .lines()
+        .find(|line| line.contains("eventfd"))
+        .expect("a row of eventfd");
     assert_eq!(row.split(',').nth(unit), Some("round trip"), "{row}");
 }
 
 #[test]
 fn a_condition_that_some_methods_lack_is_measured_by_the_others() {
     let run = Place::new().run(&[
-        "run", "fault/touch@c-O3", "fault/touch@python-*", "--set", "frames=memory,cached", "--set", "bytes=64KiB",
-        "--launches", "1", "--budget", "2s", "--json",
+        "run",
+        "fault/touch@c-O3",
+        "fault/touch@python-*",
+        "--set",
+        "frames=memory,cached",
+        "--set",
+        "bytes=64KiB",
+        "--launches",
+        "1",
+        "--budget",
+        "2s",
+        "--json",
     ]);
-    let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    let summary: serde_json::Value =
+        serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
     let cells = summary["cells"].as_array().unwrap();
     let both = |cell: &serde_json::Value| {
-        (text(&cell["worker"]).split('-').next().unwrap().to_owned(), text(&cell["parameters"]["frames"]))
+        (
+            text(&cell["worker"]).split('-').next().unwrap().to_owned(),
+            text(&cell["parameters"]["frames"]),
+        )
     };
     let found: std::collections::BTreeSet<_> = cells.iter().map(both).collect();
-    let wanted = [("c", "cached"), ("c", "memory"), ("python", "cached")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let wanted = [("c", "cached"), ("c", "memory"), ("python", "cached")]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(found, wanted.into());
 }
 

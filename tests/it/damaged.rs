@@ -27,11 +27,20 @@ pub(crate) const MOST_KIB: u64 = 256 << 10;
 pub(crate) static PEAK_KIB: AtomicU64 = AtomicU64::new(0);
 
 fn recorded(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/runs")
+        .join(name)
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {
-    assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+    assert!(
+        Command::new("cp")
+            .arg("-r")
+            .args([from, to])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// A run of claims made of the recorded run.
@@ -42,7 +51,9 @@ fn claims(to: &Path) {
     plan.kind = Kind::Claims;
     folder.write_sealed("plan.json", &plan).unwrap();
     for name in ["environment.json", "preflight.json", "kept.json"] {
-        folder.write_sealed(name, &from.read_sealed::<Value>(name).unwrap()).unwrap();
+        folder
+            .write_sealed(name, &from.read_sealed::<Value>(name).unwrap())
+            .unwrap();
     }
     folder.write_sealed(ASKED, &json!({"asked": []})).unwrap();
     for decision in from.decisions().unwrap() {
@@ -73,8 +84,25 @@ pub(crate) fn kept() -> &'static Path {
             assert!(said.code == 0 || said.code == 4, "{}{}", said.out, said.err);
         };
         let path = |name: &str| kept.join(name).to_str().unwrap().to_owned();
-        made(&["try", "--pairs", "6", "--out", &path("try"), "--", "true", "sh -c :"]);
-        made(&["profile", "--blocks", "6", "--out", &path("profile"), "--", "true"]);
+        made(&[
+            "try",
+            "--pairs",
+            "6",
+            "--out",
+            &path("try"),
+            "--",
+            "true",
+            "sh -c :",
+        ]);
+        made(&[
+            "profile",
+            "--blocks",
+            "6",
+            "--out",
+            &path("profile"),
+            "--",
+            "true",
+        ]);
         kept
     })
 }
@@ -82,7 +110,14 @@ pub(crate) fn kept() -> &'static Path {
 /// Peak memory of a process so far, in KiB.
 fn memory_of(process: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let peak = |line: &str| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse().ok();
+    let peak = |line: &str| {
+        line.strip_prefix("VmHWM:")?
+            .trim()
+            .split(' ')
+            .next()?
+            .parse()
+            .ok()
+    };
     text.lines().find_map(peak).unwrap_or(0)
 }
 
@@ -91,8 +126,12 @@ pub(crate) fn timed(command: &mut Command) -> Result<Said, String> {
     let begun = Instant::now();
     let mut out = tempfile::tempfile().unwrap();
     let mut err = tempfile::tempfile().unwrap();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(out.try_clone().unwrap())
+        .stderr(err.try_clone().unwrap())
+        .spawn()
+        .unwrap();
     let status = loop {
         let memory = memory_of(child.id());
         PEAK_KIB.fetch_max(memory, Ordering::Relaxed);
@@ -101,7 +140,10 @@ pub(crate) fn timed(command: &mut Command) -> Result<Said, String> {
             None if begun.elapsed() > LONGEST || memory > MOST_KIB => {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                return Err(format!("it hangs or grows: {:?}, {memory} KiB", begun.elapsed()));
+                return Err(format!(
+                    "it hangs or grows: {:?}, {memory} KiB",
+                    begun.elapsed()
+                ));
             }
             None => std::thread::sleep(Duration::from_millis(2)),
         }
@@ -113,7 +155,11 @@ pub(crate) fn timed(command: &mut Command) -> Result<Said, String> {
         file.read_to_end(&mut bytes).unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
     };
-    let said = Said { code: status.code().unwrap_or(-1), out: text(&mut out), err: text(&mut err) };
+    let said = Said {
+        code: status.code().unwrap_or(-1),
+        out: text(&mut out),
+        err: text(&mut err),
+    };
     if said.code < 0 || said.code == 101 || said.err.contains("panicked") {
         return Err(format!("it dies: {}", said.err));
     }
@@ -130,7 +176,11 @@ fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
     let measured = place.file("peak");
     let mut command = Command::new(time);
     place.settle(&mut command);
-    command.args(["-f", "%M", "-o"]).arg(&measured).arg(env!("CARGO_BIN_EXE_pagewise")).args(arguments);
+    command
+        .args(["-f", "%M", "-o"])
+        .arg(&measured)
+        .arg(env!("CARGO_BIN_EXE_pagewise"))
+        .args(arguments);
     let said = timed(&mut command).unwrap();
     let text = fs::read_to_string(&measured).unwrap();
     Some((said, text.lines().last().unwrap().parse().unwrap()))
@@ -152,19 +202,36 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
             "fleet {} --again --format ndjson",
             "report {} --explain-verdict fault/populate",
         ],
-        "claims" => {
-            &["report {}", "report {} --json", "claims --compare {0} {} --json", "compare {0} {} --json", "runs show {}"]
-        }
-        "profile" => &["report {}", "report {} --json", "export {} --format csv", "compare {0} {} --gate 50%"],
+        "claims" => &[
+            "report {}",
+            "report {} --json",
+            "claims --compare {0} {} --json",
+            "compare {0} {} --json",
+            "runs show {}",
+        ],
+        "profile" => &[
+            "report {}",
+            "report {} --json",
+            "export {} --format csv",
+            "compare {0} {} --gate 50%",
+        ],
         _ => &[
-            "report {}", "report {} --json", "export {} --format csv", "export {} --format hyperfine",
-            "compare {} {0} --gate 50%", "compare {0} {} --json", "runs show {}",
+            "report {}",
+            "report {} --json",
+            "export {} --format csv",
+            "export {} --format hyperfine",
+            "compare {} {0} --gate 50%",
+            "compare {0} {} --json",
+            "runs show {}",
         ],
     }
 }
 
 pub(crate) fn command(place: &Place, line: &str, changed: &Path, sound: &Path) -> Command {
-    let word = |word: &str| word.replace("{}", changed.to_str().unwrap()).replace("{0}", sound.to_str().unwrap());
+    let word = |word: &str| {
+        word.replace("{}", changed.to_str().unwrap())
+            .replace("{0}", sound.to_str().unwrap())
+    };
     let words: Vec<String> = line.split(' ').map(word).collect();
     place.command(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -173,10 +240,13 @@ pub(crate) fn command(place: &Place, line: &str, changed: &Path, sound: &Path) -
 fn alter_launches(run: &Path) {
     let path = run.join("launches.jsonl");
     let text = fs::read_to_string(&path).unwrap();
-    let lines = text.lines().enumerate().map(|(number, line)| match number % 10 {
-        0 => line.to_owned(),
-        _ => line.replacen("\"wall_s\":", "\"wall_s\":1", 1),
-    });
+    let lines = text
+        .lines()
+        .enumerate()
+        .map(|(number, line)| match number % 10 {
+            0 => line.to_owned(),
+            _ => line.replacen("\"wall_s\":", "\"wall_s\":1", 1),
+        });
     fs::write(&path, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
 }
 
@@ -204,14 +274,31 @@ fn a_gate_that_meets_damage_stays_undecided_and_names_it() {
     let before = gate().code;
     b.iter().for_each(|run| alter_launches(Path::new(run)));
     let said = gate();
-    assert!(said.code == 3 && said.out.contains("is damaged"), "{before} {} {}{}", said.code, said.out, said.err);
+    assert!(
+        said.code == 3 && said.out.contains("is damaged"),
+        "{before} {} {}{}",
+        said.code,
+        said.out,
+        said.err
+    );
     // A record that cannot be read at all is damage as well.
     fs::remove_file(Path::new(&b[0]).join("environment.json")).unwrap();
     let said = gate();
-    assert!(said.code == 3 && said.err.contains("damaged"), "{} {}{}", said.code, said.out, said.err);
+    assert!(
+        said.code == 3 && said.err.contains("damaged"),
+        "{} {}{}",
+        said.code,
+        said.out,
+        said.err
+    );
     for format in ["csv", "ndjson", "junit"] {
         let said = place.run(&["export", &b[1], "--format", format]);
-        assert!(said.code == 3 && said.err.contains("is damaged"), "{format}: {} {}", said.code, said.err);
+        assert!(
+            said.code == 3 && said.err.contains("is damaged"),
+            "{format}: {} {}",
+            said.code,
+            said.err
+        );
     }
 }
 
@@ -219,19 +306,30 @@ fn a_gate_that_meets_damage_stays_undecided_and_names_it() {
 fn a_changed_line_of_a_try_or_profile_is_named_by_every_verb() {
     let place = Place::new();
     for kind in ["try", "profile"] {
-        let (changed, sound) = (place.file(&format!("{kind}-changed")), place.file(&format!("{kind}-sound")));
+        let (changed, sound) = (
+            place.file(&format!("{kind}-changed")),
+            place.file(&format!("{kind}-sound")),
+        );
         copy(&kept().join(kind), &changed);
         copy(&kept().join(kind), &sound);
         let path = changed.join("launches.jsonl");
-        let text = fs::read_to_string(&path).unwrap_or_else(|_| panic!("{kind} has no sealed launches"));
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|_| panic!("{kind} has no sealed launches"));
         let at = text.rfind("\"wall_ns\":").unwrap() + 10;
         let other = if &text[at..=at] == "9" { "8" } else { "9" };
         fs::write(&path, format!("{}{other}{}", &text[..at], &text[at + 1..])).unwrap();
         for line in verbs(kind) {
             let said = timed(&mut command(&place, line, &changed, &sound)).unwrap();
             let told = format!("{}{}", said.out, said.err);
-            assert!(told.contains("damaged") || told.contains("as it was written"), "{line}: {told}");
-            assert!(said.code == 3 || line.contains("--json"), "{line}: {}", said.code);
+            assert!(
+                told.contains("damaged") || told.contains("as it was written"),
+                "{line}: {told}"
+            );
+            assert!(
+                said.code == 3 || line.contains("--json"),
+                "{line}: {}",
+                said.code
+            );
         }
     }
 }
@@ -240,7 +338,10 @@ fn a_changed_line_of_a_try_or_profile_is_named_by_every_verb() {
 fn forge(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            if ["ratio", "low", "high"].iter().all(|name| fields.get(*name).is_some_and(Value::is_number)) {
+            if ["ratio", "low", "high"]
+                .iter()
+                .all(|name| fields.get(*name).is_some_and(Value::is_number))
+            {
                 for (name, figure) in [("ratio", 7.777), ("low", 7.7), ("high", 7.8)] {
                     fields[name] = json!(figure);
                 }
@@ -259,7 +360,9 @@ fn advice_believes_no_forged_summary_and_holds_few_of_many_runs() {
         return;
     }
     let place = Place::new();
-    let ask = ["advise", "fault", "--bytes", "1MiB", "--budget", "3s", "--json"];
+    let ask = [
+        "advise", "fault", "--bytes", "1MiB", "--budget", "3s", "--json",
+    ];
     let first = place.run(&ask);
     assert!([0, 4].contains(&first.code), "{}", first.err);
     let store = place.file("data/pagewise/runs");
@@ -269,31 +372,50 @@ fn advice_believes_no_forged_summary_and_holds_few_of_many_runs() {
         let mut summary: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         forge(&mut summary);
         for group in summary["groups"].as_array_mut().unwrap() {
-            let way = group["comparisons"].get(0).map(|c| (c["cell"].clone(), c["ratio"].clone()));
+            let way = group["comparisons"]
+                .get(0)
+                .map(|c| (c["cell"].clone(), c["ratio"].clone()));
             if let Some((cell, ratio)) = way {
                 group["recommendation"] = json!({"word": "use", "cell": cell, "ratio": ratio});
             }
         }
         fs::write(&path, serde_json::to_string_pretty(&summary).unwrap()).unwrap();
     }
-    let ask = ["advise", "fault", "--bytes", "1MiB", "--budget", "1s", "--json"];
+    let ask = [
+        "advise", "fault", "--bytes", "1MiB", "--budget", "1s", "--json",
+    ];
     let again = place.run(&ask);
     assert!([0, 4].contains(&again.code), "{}", again.err);
     assert!(!again.out.contains("7.777"), "{}", again.out);
     let answer: Value = serde_json::from_str(&again.out).unwrap();
     let case = &answer["case"];
-    assert!(case["use"] == case["obvious"] || case["gain"]["high"].as_f64().is_none_or(|high| high < 1.0), "{case}");
+    assert!(
+        case["use"] == case["obvious"]
+            || case["gain"]["high"].as_f64().is_none_or(|high| high < 1.0),
+        "{case}"
+    );
 
-    let largest = runs.iter().max_by_key(|run| fs::metadata(run.join("plan.json")).unwrap().len()).unwrap();
+    let largest = runs
+        .iter()
+        .max_by_key(|run| fs::metadata(run.join("plan.json")).unwrap().len())
+        .unwrap();
     for number in 0..4000 {
         let folder = store.join(format!("20200101T000000Z-{number:08x}"));
         fs::create_dir(&folder).unwrap();
-        entries(largest).iter().for_each(|file| fs::hard_link(file, folder.join(file.file_name().unwrap())).unwrap());
+        entries(largest)
+            .iter()
+            .for_each(|file| fs::hard_link(file, folder.join(file.file_name().unwrap())).unwrap());
     }
     for ask in [&ask[..], &["runs"]] {
         let begun = Instant::now();
-        let Some((said, peak)) = peak_kib(&place, ask) else { return };
-        assert!([0, 4].contains(&said.code) && peak < 100 << 10, "{ask:?}: {peak} KiB, {}", said.err);
+        let Some((said, peak)) = peak_kib(&place, ask) else {
+            return;
+        };
+        assert!(
+            [0, 4].contains(&said.code) && peak < 100 << 10,
+            "{ask:?}: {peak} KiB, {}",
+            said.err
+        );
         println!("{ask:?} with 4,000 runs: {:?}, {peak} KiB", begun.elapsed());
     }
 }
@@ -301,8 +423,21 @@ fn advice_believes_no_forged_summary_and_holds_few_of_many_runs() {
 #[test]
 fn pipes_devices_bombs_and_huge_files_are_refused_at_once() {
     let (place, sound) = (Place::new(), recorded("ordinary"));
-    let lines = ["report {}", "export {} --format csv", "compare {0} {}", "fleet {}", "runs show {}"];
-    for name in ["plan.json", "environment.json", "launches.jsonl", "decisions.jsonl", "transcripts.zst", "summary.json"] {
+    let lines = [
+        "report {}",
+        "export {} --format csv",
+        "compare {0} {}",
+        "fleet {}",
+        "runs show {}",
+    ];
+    for name in [
+        "plan.json",
+        "environment.json",
+        "launches.jsonl",
+        "decisions.jsonl",
+        "transcripts.zst",
+        "summary.json",
+    ] {
         for kind in ["pipe", "device", "huge"] {
             let changed = place.file("changed");
             let _ = fs::remove_dir_all(&changed);
@@ -310,17 +445,31 @@ fn pipes_devices_bombs_and_huge_files_are_refused_at_once() {
             let path = changed.join(name);
             fs::remove_file(&path).unwrap();
             match kind {
-                "pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+                "pipe" => assert!(
+                    Command::new("mkfifo")
+                        .arg(&path)
+                        .status()
+                        .unwrap()
+                        .success()
+                ),
                 "device" => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
                 _ => fs::File::create(&path).unwrap().set_len(8 << 30).unwrap(),
             }
             for line in lines {
                 let begun = Instant::now();
                 let said = timed(&mut command(&place, line, &changed, &sound));
-                let said = said.unwrap_or_else(|trouble| panic!("{name} is a {kind}, {line}: {trouble}"));
-                assert!(begun.elapsed() < LONGEST / 4, "{name} is a {kind}, {line}: {:?}", begun.elapsed());
+                let said =
+                    said.unwrap_or_else(|trouble| panic!("{name} is a {kind}, {line}: {trouble}"));
+                assert!(
+                    begun.elapsed() < LONGEST / 4,
+                    "{name} is a {kind}, {line}: {:?}",
+                    begun.elapsed()
+                );
                 let told = format!("{}{}", said.out, said.err);
-                assert!(name == "summary.json" || told.contains("damaged"), "{name} is a {kind}, {line}: {told}");
+                assert!(
+                    name == "summary.json" || told.contains("damaged"),
+                    "{name} is a {kind}, {line}: {told}"
+                );
             }
         }
     }
@@ -332,7 +481,10 @@ fn a_frame_that_unpacks_to_a_gigabyte_is_refused() {
     let run = place.file("run");
     copy(&recorded("interrupted"), &run);
     let bomb = Command::new("sh")
-        .args(["-c", "head -c 1G /dev/zero | zstd -q --no-check --stream-size=1073741824"])
+        .args([
+            "-c",
+            "head -c 1G /dev/zero | zstd -q --no-check --stream-size=1073741824",
+        ])
         .stderr(Stdio::null())
         .output()
         .unwrap();
@@ -340,27 +492,50 @@ fn a_frame_that_unpacks_to_a_gigabyte_is_refused() {
         crate::support::skips::skip("there is no zstd");
         return;
     }
-    let mut transcripts = fs::OpenOptions::new().append(true).open(run.join("transcripts.zst")).unwrap();
+    let mut transcripts = fs::OpenOptions::new()
+        .append(true)
+        .open(run.join("transcripts.zst"))
+        .unwrap();
     (0..20).for_each(|_| transcripts.write_all(&bomb.stdout).unwrap());
     // The same as a launch that is recorded, with the right digest and seal.
     let recorded = place.file("recorded");
     copy(&self::recorded("ordinary"), &recorded);
     let path = recorded.join("transcripts.zst");
     let offset = fs::metadata(&path).unwrap().len();
-    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&bomb.stdout).unwrap();
+    fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .unwrap()
+        .write_all(&bomb.stdout)
+        .unwrap();
     let folder = RunFolder::open(recorded.to_str().unwrap(), place.path()).unwrap();
     let mut record = folder.launches().unwrap().records.pop().unwrap();
     record.launch = folder.next_launch().unwrap();
-    record.frame = Frame { offset, length: bomb.stdout.len() as u64, sha256: sha256_hex(&[&bomb.stdout]) };
+    record.frame = Frame {
+        offset,
+        length: bomb.stdout.len() as u64,
+        sha256: sha256_hex(&[&bomb.stdout]),
+    };
     folder.append_launch(&record).unwrap();
     fs::remove_file(recorded.join(SUMMARY)).unwrap();
     for (path, words) in [(&run, ""), (&recorded, "damaged")] {
-        for line in ["report {}", "export {} --format ndjson", "compare {} {}", "fleet {} --again"] {
+        for line in [
+            "report {}",
+            "export {} --format ndjson",
+            "compare {} {}",
+            "fleet {} --again",
+        ] {
             let line = line.replace("{}", path.to_str().unwrap());
             let begun = Instant::now();
-            let Some((said, peak)) = peak_kib(&place, &line.split(' ').collect::<Vec<_>>()) else { return };
+            let Some((said, peak)) = peak_kib(&place, &line.split(' ').collect::<Vec<_>>()) else {
+                return;
+            };
             let told = format!("{}{}", said.out, said.err);
-            assert!(peak < MOST_KIB && begun.elapsed() < LONGEST / 4, "{line}: {peak} KiB, {:?}", begun.elapsed());
+            assert!(
+                peak < MOST_KIB && begun.elapsed() < LONGEST / 4,
+                "{line}: {peak} KiB, {:?}",
+                begun.elapsed()
+            );
             assert!(told.contains(words), "{line}: {told}");
         }
     }
@@ -372,24 +547,51 @@ fn a_try_that_is_gone_on_with_ends_sound() {
     let folder = place.file("try");
     copy(&kept().join("try"), &folder);
     let path = folder.to_str().unwrap();
-    let said = place.run(&["try", "--resume", path, "--budget", "1s", "--", "true", "sh -c :"]);
+    let said = place.run(&[
+        "try", "--resume", path, "--budget", "1s", "--", "true", "sh -c :",
+    ]);
     assert_eq!(said.code, 0, "{}", said.err);
     wait_until("the try is kept", || folder.join(SUMMARY).is_file());
     let said = place.run(&["report", path]);
-    assert!(said.code == 0 && !said.err.contains("damaged") && !said.err.contains("interrupted"), "{}", said.err);
+    assert!(
+        said.code == 0 && !said.err.contains("damaged") && !said.err.contains("interrupted"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]
 fn a_users_file_that_is_none_is_refused_at_once() {
     let place = Place::new();
-    let (pipe, device, huge) = (place.file("pipe.toml"), place.file("device.toml"), place.file("huge.toml"));
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (pipe, device, huge) = (
+        place.file("pipe.toml"),
+        place.file("device.toml"),
+        place.file("huge.toml"),
+    );
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
     fs::File::create(&huge).unwrap().set_len(8 << 30).unwrap();
     for path in [&pipe, &device, &huge] {
-        for line in ["claims list --file {}", "try --with {} -- true", "check-node --criteria {}", "advise --out {}"] {
-            let said = timed(&mut command(&place, line, path, path)).unwrap_or_else(|e| panic!("{line}: {e}"));
-            assert!(said.code == 1 && said.err.lines().count() == 1, "{line} {}: {}", path.display(), said.err);
+        for line in [
+            "claims list --file {}",
+            "try --with {} -- true",
+            "check-node --criteria {}",
+            "advise --out {}",
+        ] {
+            let said = timed(&mut command(&place, line, path, path))
+                .unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert!(
+                said.code == 1 && said.err.lines().count() == 1,
+                "{line} {}: {}",
+                path.display(),
+                said.err
+            );
         }
     }
 }

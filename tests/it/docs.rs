@@ -19,41 +19,69 @@ const MEASURING: [&str; 6] = ["run", "advise", "claims", "try", "profile", "flee
 /// What a short budget may end with: nothing settled, or nothing measured.
 const SHORT: [i32; 3] = [0, 3, 4];
 /// What is said of a verdict, where the budget left nothing to judge, and of a budget that holds nothing.
-const TOO_LITTLE: [&str; 2] = ["the run compares nothing called", "the least budget for it is about"];
+const TOO_LITTLE: [&str; 2] = [
+    "the run compares nothing called",
+    "the least budget for it is about",
+];
 
 fn verbs() -> Vec<String> {
-    Cli::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
+    Cli::command()
+        .get_subcommands()
+        .map(|verb| verb.get_name().to_owned())
+        .collect()
 }
 
 /// What is wrong with the words of one call, by clap's own account.
 fn wrong_with(words: &[String], within_a_sentence: bool) -> Option<String> {
     let error = Cli::try_parse_from(words).err()?;
-    let incomplete =
-        [ErrorKind::MissingRequiredArgument, ErrorKind::MissingSubcommand, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
+    let incomplete = [
+        ErrorKind::MissingRequiredArgument,
+        ErrorKind::MissingSubcommand,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+    ];
     let allowed = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion].contains(&error.kind())
         || within_a_sentence && incomplete.contains(&error.kind());
-    (!allowed).then(|| error.to_string().lines().next().unwrap_or_default().to_owned())
+    (!allowed).then(|| {
+        error
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    })
 }
 
 /// What is wrong with a call of cargo: a test program, a module of one, a bench or a package that is not there.
 fn wrong_with_cargo(words: &[String]) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let after = |option: &str| words.iter().position(|w| w == option).and_then(|at| words.get(at + 1));
+    let after = |option: &str| {
+        words
+            .iter()
+            .position(|w| w == option)
+            .and_then(|at| words.get(at + 1))
+    };
     let is = |path: String| root.join(path).exists();
     if let Some(bench) = after("--bench").filter(|name| !is(format!("benches/{name}.rs"))) {
         return Some(format!("there is no bench {bench}"));
     }
-    let of = after("-p").and_then(|p| p.strip_prefix("pagewise-")).map_or(String::new(), |p| format!("crates/{p}/"));
+    let of = after("-p")
+        .and_then(|p| p.strip_prefix("pagewise-"))
+        .map_or(String::new(), |p| format!("crates/{p}/"));
     let is_test = |t: &str| is(format!("{of}tests/{t}/main.rs")) || is(format!("{of}tests/{t}.rs"));
     if let Some(test) = after("--test").filter(|t| !is_test(t)) {
         return Some(format!("there is no test program {test}"));
     }
-    let module = words.iter().skip_while(|w| *w != "it").nth(1).and_then(|word| word.split_once("::"));
+    let module = words
+        .iter()
+        .skip_while(|w| *w != "it")
+        .nth(1)
+        .and_then(|word| word.split_once("::"));
     if let Some((module, _)) = module.filter(|(name, _)| !is(format!("tests/it/{name}.rs"))) {
         return Some(format!("there is no module {module} of tests/it"));
     }
     let package = after("-p")?.strip_prefix("pagewise-").unwrap_or("pagewise");
-    (package != "workers" && !is(format!("crates/{package}"))).then(|| format!("there is no package {package}"))
+    (package != "workers" && !is(format!("crates/{package}")))
+        .then(|| format!("there is no package {package}"))
 }
 
 #[test]
@@ -61,13 +89,24 @@ fn every_command_has_a_verb_and_options_that_there_are() {
     let verbs = verbs();
     let (mut wrong, mut held) = (Vec::new(), 0);
     for (name, page) in pages::pages() {
-        wrong.extend(loose(&page, &verbs).iter().map(|at| format!("{name}:{at}: stands outside of a block")));
-        let of_blocks = commands(&page).into_iter().flat_map(|c| calls(&c.text).into_iter().map(move |w| (c.line, w, false)));
-        let of_sentences =
-            mentions(&page).into_iter().flat_map(|(line, text)| calls(&text).into_iter().map(move |w| (line, w, true)));
+        wrong.extend(
+            loose(&page, &verbs)
+                .iter()
+                .map(|at| format!("{name}:{at}: stands outside of a block")),
+        );
+        let of_blocks = commands(&page)
+            .into_iter()
+            .flat_map(|c| calls(&c.text).into_iter().map(move |w| (c.line, w, false)));
+        let of_sentences = mentions(&page)
+            .into_iter()
+            .flat_map(|(line, text)| calls(&text).into_iter().map(move |w| (line, w, true)));
         for (line, words, within) in of_blocks.chain(of_sentences) {
             held += 1;
-            let found = if words[0] == "cargo" { wrong_with_cargo(&words) } else { wrong_with(&words, within) };
+            let found = if words[0] == "cargo" {
+                wrong_with_cargo(&words)
+            } else {
+                wrong_with(&words, within)
+            };
             wrong.extend(found.map(|why| format!("{name}:{line}: {}: {why}", words.join(" "))));
         }
     }
@@ -81,7 +120,10 @@ fn a_command_that_is_no_more_is_found() {
     assert!(wrong_with(&words("pagewise run fault --budget 1s"), false).is_none());
     assert!(wrong_with(&words("pagewise run fault --budgt 1s"), true).is_some());
     assert!(wrong_with(&words("pagewise measure fault"), true).is_some());
-    assert!(wrong_with(&words("pagewise compare"), true).is_none() && wrong_with(&words("pagewise compare"), false).is_some());
+    assert!(
+        wrong_with(&words("pagewise compare"), true).is_none()
+            && wrong_with(&words("pagewise compare"), false).is_some()
+    );
     assert!(wrong_with_cargo(&words("cargo test --test it read::")).is_none());
     assert!(wrong_with_cargo(&words("cargo test --test it reading::")).is_some());
     assert!(wrong_with_cargo(&words("cargo bench --bench lists")).is_some());
@@ -90,16 +132,27 @@ fn a_command_that_is_no_more_is_found() {
 
 /// The command with what makes it short: its budgets are a second each.
 fn shortened(text: &str) -> String {
-    let mut words: Vec<String> = text.replace("cargo run --release -- ", "pagewise ").split(' ').map(str::to_owned).collect();
+    let mut words: Vec<String> = text
+        .replace("cargo run --release -- ", "pagewise ")
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
     for at in 0..words.len() {
         if words[at] == "--budget" {
-            words[at + 1] = "1s".to_owned() + if words[at + 1].ends_with(';') { ";" } else { "" };
+            words[at + 1] = "1s".to_owned()
+                + if words[at + 1].ends_with(';') {
+                    ";"
+                } else {
+                    ""
+                };
         }
     }
     let mut text = words.join(" ");
     for verb in MEASURING {
         let call = format!("pagewise {verb}");
-        let again = ["--resume", "--list", "--export", "--merge", "--compare"].iter().any(|option| text.contains(option));
+        let again = ["--resume", "--list", "--export", "--merge", "--compare"]
+            .iter()
+            .any(|option| text.contains(option));
         let measures = text.contains(&format!("{call} ")) || text.ends_with(&call);
         if measures && !text.contains("--budget") && !again {
             text = text.replace(&call, &format!("{call} --budget 1s"));
@@ -110,10 +163,22 @@ fn shortened(text: &str) -> String {
 
 #[test]
 fn commands_are_made_short() {
-    assert_eq!(shortened("pagewise run fault --budget 2min --out x"), "pagewise run fault --budget 1s --out x");
-    assert_eq!(shortened("cargo run --release -- run"), "pagewise run --budget 1s");
-    assert_eq!(shortened("pagewise try -- 'a b'"), "pagewise try --budget 1s -- 'a b'");
-    assert_eq!(shortened("pagewise run --resume RUN"), "pagewise run --resume RUN");
+    assert_eq!(
+        shortened("pagewise run fault --budget 2min --out x"),
+        "pagewise run fault --budget 1s --out x"
+    );
+    assert_eq!(
+        shortened("cargo run --release -- run"),
+        "pagewise run --budget 1s"
+    );
+    assert_eq!(
+        shortened("pagewise try -- 'a b'"),
+        "pagewise try --budget 1s -- 'a b'"
+    );
+    assert_eq!(
+        shortened("pagewise run --resume RUN"),
+        "pagewise run --resume RUN"
+    );
     assert_eq!(shortened("pagewise runs"), "pagewise runs");
 }
 
@@ -124,7 +189,12 @@ fn settled() -> Place {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     place.furnish(4000);
     let recorded = root.join("tests/fixtures/runs/ordinary");
-    for name in ["RUN", "data/pagewise/runs/before", "data/pagewise/runs/after", "data/pagewise/runs/old"] {
+    for name in [
+        "RUN",
+        "data/pagewise/runs/before",
+        "data/pagewise/runs/after",
+        "data/pagewise/runs/old",
+    ] {
         let folder = place.file(name);
         std::fs::create_dir_all(&folder).unwrap();
         for file in entries(&recorded) {
@@ -142,15 +212,32 @@ fn run(place: &Place, text: &str) -> Option<String> {
     let text = shortened(text);
     let mut shell = Command::new("sh");
     place.settle(&mut shell);
-    let path = format!("{}:{}", place.file("bin").display(), std::env::var("PATH").unwrap_or_default());
-    shell.args(["-c", &text]).current_dir(place.path()).env("PATH", path).stdin(std::process::Stdio::null());
+    let path = format!(
+        "{}:{}",
+        place.file("bin").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    shell
+        .args(["-c", &text])
+        .current_dir(place.path())
+        .env("PATH", path)
+        .stdin(std::process::Stdio::null());
     let said = said(&mut shell);
     // What tells a short run again ends as it did.
     let telling = ["compare", "report"];
-    let measures = MEASURING.iter().chain(&telling).any(|verb| text.contains(&format!("pagewise {verb} ")));
+    let measures = MEASURING
+        .iter()
+        .chain(&telling)
+        .any(|verb| text.contains(&format!("pagewise {verb} ")));
     let known = TOO_LITTLE.iter().any(|words| said.err.contains(words));
-    let good = known || if measures { SHORT.contains(&said.code) } else { said.code == 0 };
-    (!good || said.err.contains("panicked")).then(|| format!("{text}: exit status {}: {}", said.code, said.err.trim()))
+    let good = known
+        || if measures {
+            SHORT.contains(&said.code)
+        } else {
+            said.code == 0
+        };
+    (!good || said.err.contains("panicked"))
+        .then(|| format!("{text}: exit status {}: {}", said.code, said.err.trim()))
 }
 
 /// Runs the commands of a page in order.
@@ -158,7 +245,10 @@ fn run_page(name: &str, page: &str) -> (Vec<String>, BTreeSet<String>) {
     let (mut wrong, mut not_run) = (Vec::new(), BTreeSet::new());
     let all = commands(page);
     if all.iter().all(|c| c.not_run.is_some()) {
-        not_run.extend(all.into_iter().map(|c| format!("{name}: {}: {}", c.text, c.not_run.unwrap_or_default())));
+        not_run.extend(
+            all.into_iter()
+                .map(|c| format!("{name}: {}: {}", c.text, c.not_run.unwrap_or_default())),
+        );
         return (wrong, not_run);
     }
     let place = settled();
@@ -167,7 +257,9 @@ fn run_page(name: &str, page: &str) -> (Vec<String>, BTreeSet<String>) {
             Some(reason) => {
                 not_run.insert(format!("{name}: {}: {reason}", command.text));
             }
-            None => wrong.extend(run(&place, &command.text).map(|why| format!("{name}:{}: {why}", command.line))),
+            None => wrong.extend(
+                run(&place, &command.text).map(|why| format!("{name}:{}: {why}", command.line)),
+            ),
         }
     }
     (wrong, not_run)
@@ -199,30 +291,79 @@ fn every_command_of_the_documentation_works() {
 fn a_command_that_fails_is_found() {
     let page = "```sh\npagewise list fault\npagewise list falt\n```\n<!-- not run: root -->\n```sh\nfalse\n```\n";
     let (wrong, not_run) = run_page("page", page);
-    assert!(wrong.len() == 1 && wrong[0].starts_with("page:3: pagewise list falt: exit status 1"), "{wrong:?}");
-    assert_eq!(not_run.into_iter().collect::<Vec<_>>(), ["page: false: root"]);
+    assert!(
+        wrong.len() == 1 && wrong[0].starts_with("page:3: pagewise list falt: exit status 1"),
+        "{wrong:?}"
+    );
+    assert_eq!(
+        not_run.into_iter().collect::<Vec<_>>(),
+        ["page: false: root"]
+    );
 }
 
 #[test]
 fn readme_has_lines_of_the_screen_of_a_kept_run_and_begins_with_an_answer() {
     const RUN: &str = "docs/evidence/runs/overview";
     let run = Path::new(env!("CARGO_MANIFEST_DIR")).join(RUN);
-    let shown = said(Place::new().command(&["report"]).arg(run).env_remove("COLUMNS")).out;
+    let shown = said(
+        Place::new()
+            .command(&["report"])
+            .arg(run)
+            .env_remove("COLUMNS"),
+    )
+    .out;
     assert!(shown.lines().count() <= 60, "a screen or two:\n{shown}");
     let readme = include_str!("../../README.md");
     let is_shown = |line: &&str| line.starts_with("    ");
-    let sample: Vec<&str> = readme.lines().skip_while(|line| !is_shown(line)).take_while(is_shown).collect();
+    let sample: Vec<&str> = readme
+        .lines()
+        .skip_while(|line| !is_shown(line))
+        .take_while(is_shown)
+        .collect();
     let mut lines = shown.lines();
     for line in sample.iter().map(|line| &line[4..]) {
-        assert!(lines.any(|shown| shown == line), "the screen lacks, at its place: {line}\n{shown}");
+        assert!(
+            lines.any(|shown| shown == line),
+            "the screen lacks, at its place: {line}\n{shown}"
+        );
     }
-    let depends = shown.split("DEPENDS").nth(1).unwrap().split("KEEP").next().unwrap();
-    let depends: Vec<String> = depends.lines().skip(1).map(|line| format!("    {line}")).collect();
-    assert!(depends.iter().filter(|line| !line.starts_with("     ")).count() >= 2, "two rows that depend: {depends:?}");
-    assert!(depends.iter().all(|line| sample.contains(&line.as_str())), "README has these rows whole: {depends:?}");
+    let depends = shown
+        .split("DEPENDS")
+        .nth(1)
+        .unwrap()
+        .split("KEEP")
+        .next()
+        .unwrap();
+    let depends: Vec<String> = depends
+        .lines()
+        .skip(1)
+        .map(|line| format!("    {line}"))
+        .collect();
+    assert!(
+        depends
+            .iter()
+            .filter(|line| !line.starts_with("     "))
+            .count()
+            >= 2,
+        "two rows that depend: {depends:?}"
+    );
+    assert!(
+        depends.iter().all(|line| sample.contains(&line.as_str())),
+        "README has these rows whole: {depends:?}"
+    );
     let beginning = readme.lines().take(25).collect::<Vec<_>>().join("\n");
-    for part in ["Which way to", "It is for people", "cargo run --release -- run", RUN, "FASTER:", "DEPENDS:"] {
-        assert!(beginning.contains(part), "the first 25 lines of README lack: {part}");
+    for part in [
+        "Which way to",
+        "It is for people",
+        "cargo run --release -- run",
+        RUN,
+        "FASTER:",
+        "DEPENDS:",
+    ] {
+        assert!(
+            beginning.contains(part),
+            "the first 25 lines of README lack: {part}"
+        );
     }
 }
 
@@ -245,7 +386,14 @@ fn the_page_on_compatibility_has_the_versions_of_this_program() {
         ("criteria", fleet::CRITERIA_SCHEMA),
     ];
     for (contract, version) in versions {
-        let row = page.lines().find(|line| line.starts_with(&format!("| {contract}"))).expect(contract);
-        assert_eq!(row.split('|').nth(2).map(str::trim), Some(&*version.to_string()), "{row}");
+        let row = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| {contract}")))
+            .expect(contract);
+        assert_eq!(
+            row.split('|').nth(2).map(str::trim),
+            Some(&*version.to_string()),
+            "{row}"
+        );
     }
 }

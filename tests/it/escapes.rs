@@ -22,31 +22,56 @@ fn harmless(place: &Place, words: &[&str]) -> String {
 pub(crate) fn is_harmless(words: &[&str], said: &Said) {
     // CSV ends its lines by CR and LF.
     for text in [&said.out.replace("\r\n", "\n"), &said.err] {
-        let steering = text.chars().find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
+        let steering = text
+            .chars()
+            .find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
         assert_eq!(steering, None, "{words:?} prints {text:?}");
     }
-    assert!(said.code != 101 && !said.err.contains("panicked"), "{words:?}: {}", said.err);
+    assert!(
+        said.code != 101 && !said.err.contains("panicked"),
+        "{words:?}: {}",
+        said.err
+    );
 }
 
 #[test]
 fn a_hostile_command_steers_no_verb() {
     let place = Place::new();
     let store = place.file("data/pagewise/runs");
-    for (name, kind) in [("one", "try"), ("two", "try"), ("three", "profile"), ("four", "profile")] {
+    for (name, kind) in [
+        ("one", "try"),
+        ("two", "try"),
+        ("three", "profile"),
+        ("four", "profile"),
+    ] {
         let out = store.join(name);
         let out = out.to_str().unwrap();
-        let how: &[&str] = if kind == "try" { &["--with", "env:A=\u{1b}[31m", "--pairs", "6"] } else { &["--blocks", "6"] };
+        let how: &[&str] = if kind == "try" {
+            &["--with", "env:A=\u{1b}[31m", "--pairs", "6"]
+        } else {
+            &["--blocks", "6"]
+        };
         let words = [&[kind, "--out", out], how, &["--", "/bin/echo", NAME]].concat();
         harmless(&place, &words);
-        for words in
-            [&["report", name][..], &["report", name, "--json"], &["runs", "show", name], &["runs"], &["runs", "--json"]]
-        {
+        for words in [
+            &["report", name][..],
+            &["report", name, "--json"],
+            &["runs", "show", name],
+            &["runs"],
+            &["runs", "--json"],
+        ] {
             let shown = harmless(&place, words);
-            assert!(words.len() != 2 || words[0] == "runs" || shown.contains("\\x1b[2J"), "{words:?}: {shown}");
+            assert!(
+                words.len() != 2 || words[0] == "runs" || shown.contains("\\x1b[2J"),
+                "{words:?}: {shown}"
+            );
         }
         for format in ["csv", "ndjson", "hyperfine"] {
             let text = harmless(&place, &["export", name, "--format", format]);
-            assert!(!text.split(['\n', ',']).any(|field| field.starts_with('=')), "{text}");
+            assert!(
+                !text.split(['\n', ',']).any(|field| field.starts_with('=')),
+                "{text}"
+            );
         }
     }
     harmless(&place, &["compare", "one", "two"]);
@@ -97,18 +122,55 @@ fn hostile_advice_cannot_leave_its_comments_and_literals() {
     let place = Place::new();
     let mut advice = advice_here(here());
     let evil = "*/ int evil = evil; /* ??/ \"; }\n#error evil\n\u{1b}[2J\u{202e}\\";
-    (advice.created, advice.version, advice.machine.cpu) = (evil.to_owned(), evil.to_owned(), evil.to_owned());
+    (advice.created, advice.version, advice.machine.cpu) =
+        (evil.to_owned(), evil.to_owned(), evil.to_owned());
     let mut question = advice.questions.remove("read").unwrap();
     question.does = evil.to_owned();
-    question.segments.iter_mut().for_each(|s| (s.way, s.over) = (evil.to_owned(), evil.to_owned()));
+    question
+        .segments
+        .iter_mut()
+        .for_each(|s| (s.way, s.over) = (evil.to_owned(), evil.to_owned()));
     advice.questions.insert("9 */ match".to_owned(), question);
     let path = place.file("advice.json");
     std::fs::write(&path, advice.canonical().unwrap()).unwrap();
     for (language, compiler, file, options) in [
-        ("c", "cc", "evil.c", &["-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only"][..]),
-        ("rust", "rustc", "evil.rs", &["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--out-dir"]),
+        (
+            "c",
+            "cc",
+            "evil.c",
+            &[
+                "-std=c99",
+                "-Wall",
+                "-Werror",
+                "-Wno-unused-function",
+                "-fsyntax-only",
+            ][..],
+        ),
+        (
+            "rust",
+            "rustc",
+            "evil.rs",
+            &[
+                "--edition",
+                "2024",
+                "--crate-type",
+                "lib",
+                "--emit",
+                "metadata",
+                "--out-dir",
+            ],
+        ),
     ] {
-        let text = harmless(&place, &["advise", "--out", path.to_str().unwrap(), "--export", language]);
+        let text = harmless(
+            &place,
+            &[
+                "advise",
+                "--out",
+                path.to_str().unwrap(),
+                "--export",
+                language,
+            ],
+        );
         assert!(text.is_ascii() || language == "rust", "{text}");
         std::fs::write(place.file(file), text).unwrap();
         let mut command = Command::new(compiler);
@@ -117,8 +179,14 @@ fn hostile_advice_cannot_leave_its_comments_and_literals() {
             command.arg(place.path());
         }
         match command.arg(place.file(file)).output() {
-            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
-            Err(_) => skip(&format!("there is no {compiler} here to compile exported advice with")),
+            Ok(output) => assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            ),
+            Err(_) => skip(&format!(
+                "there is no {compiler} here to compile exported advice with"
+            )),
         }
     }
 }

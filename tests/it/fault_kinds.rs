@@ -8,12 +8,26 @@ const BYTES: &str = "4194304";
 fn ended(worker: &Worker, method: &str, more: &[(&str, &str)]) -> Ended {
     let mut parameters = vec![("bytes", BYTES)];
     parameters.extend(more);
-    let ended = Launch::new().alone(worker, &[(worker.method("fault", method), &parameters[..])], 2);
-    assert!(ended.status.success() && ended.transcript.done, "{:?} {}", ended.status, ended.messages);
+    let ended = Launch::new().alone(
+        worker,
+        &[(worker.method("fault", method), &parameters[..])],
+        2,
+    );
+    assert!(
+        ended.status.success() && ended.transcript.done,
+        "{:?} {}",
+        ended.status,
+        ended.messages
+    );
     ended
 }
 
-const PLAIN: [(&str, &str); 4] = [("threads", "1"), ("processes", "1"), ("backing", "recycled"), ("idle_ms", "10")];
+const PLAIN: [(&str, &str); 4] = [
+    ("threads", "1"),
+    ("processes", "1"),
+    ("backing", "recycled"),
+    ("idle_ms", "10"),
+];
 
 #[test]
 fn a_read_of_fresh_memory_maps_every_page_and_gives_no_memory() {
@@ -21,7 +35,14 @@ fn a_read_of_fresh_memory_maps_every_page_and_gives_no_memory() {
     let ended = ended(&worker, "zero-read", &PLAIN);
     assert_eq!(ended.transcript.endings, Vec::<SideEnding>::new());
     let facts = ended.facts(0);
-    assert_eq!((facts["first-read.rss_bytes"], facts["present_bytes"], facts["nonzero_bytes"]), ("0", BYTES, "0"));
+    assert_eq!(
+        (
+            facts["first-read.rss_bytes"],
+            facts["present_bytes"],
+            facts["nonzero_bytes"]
+        ),
+        ("0", BYTES, "0")
+    );
 }
 
 /// The two ways to make a guard refuse the same writes; only one of them needs mappings for it.
@@ -49,9 +70,20 @@ fn guards_refuse_writes_until_they_are_taken_away() {
 #[test]
 fn what_is_not_granted_is_skipped_with_what_would_grant_it() {
     let worker = Worker::native("c-O3");
-    let mthp = ended(&worker, "mthp", &[&[("folio", "65536"), ("release", "dontneed")][..], &PLAIN[..]].concat());
+    let mthp = ended(
+        &worker,
+        "mthp",
+        &[
+            &[("folio", "65536"), ("release", "dontneed")][..],
+            &PLAIN[..],
+        ]
+        .concat(),
+    );
     if let [SideEnding::Skip { reason, .. }] = mthp.transcript.endings.as_slice() {
-        assert!(reason.contains("/sys/kernel/mm/transparent_hugepage/hugepages-"), "{reason}");
+        assert!(
+            reason.contains("/sys/kernel/mm/transparent_hugepage/hugepages-"),
+            "{reason}"
+        );
     } else {
         assert_eq!(mthp.facts(0)["expected_faults"], "64");
     }

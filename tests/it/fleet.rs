@@ -12,8 +12,16 @@ use crate::support::place::{Place, entries};
 use crate::support::skips::thorough;
 
 /// A run that ends after four launches, and has time for these on a machine that is loaded by the other tests.
-const TINY: [&str; 8] =
-    ["run", "fault/touch@c-O3", "fault/populate@c-O3", "--set", "bytes=1MiB", "--launches", "4", "--budget=60s"];
+const TINY: [&str; 8] = [
+    "run",
+    "fault/touch@c-O3",
+    "fault/populate@c-O3",
+    "--set",
+    "bytes=1MiB",
+    "--launches",
+    "4",
+    "--budget=60s",
+];
 
 /// One recorded run: what each node's is made of.
 struct Recorded {
@@ -39,13 +47,18 @@ fn recorded() -> Recorded {
 fn read(folder: PathBuf) -> Recorded {
     let run = RunFolder::open(folder.to_str().unwrap(), &folder).unwrap();
     let environment = run.read_sealed("environment.json").unwrap();
-    let mut summary: Value = serde_json::from_slice(&fs::read(folder.join("summary.json")).unwrap()).unwrap();
+    let mut summary: Value =
+        serde_json::from_slice(&fs::read(folder.join("summary.json")).unwrap()).unwrap();
     summary.as_object_mut().unwrap().shift_remove("seal");
     // On a loaded machine a cell may be distrusted; what is tested here is not the machine.
     for cell in summary["cells"].as_array_mut().unwrap() {
         cell["status"] = json!("ok");
     }
-    Recorded { folder, summary, environment }
+    Recorded {
+        folder,
+        summary,
+        environment,
+    }
 }
 
 impl Recorded {
@@ -60,9 +73,18 @@ impl Recorded {
         let mut summary = self.summary.clone();
         summary["run"] = json!(format!("20261121T000000Z-{name}"));
         for cell in summary["cells"].as_array_mut().unwrap() {
-            for walls in cell["per_launch"]["wall_ns"].as_object_mut().unwrap().values_mut() {
+            for walls in cell["per_launch"]["wall_ns"]
+                .as_object_mut()
+                .unwrap()
+                .values_mut()
+            {
                 // Null where a launch had no sample of the phase.
-                for wall in walls.as_array_mut().unwrap().iter_mut().filter(|wall| !wall.is_null()) {
+                for wall in walls
+                    .as_array_mut()
+                    .unwrap()
+                    .iter_mut()
+                    .filter(|wall| !wall.is_null())
+                {
                     *wall = json!(wall.as_f64().unwrap() * factor);
                 }
             }
@@ -79,7 +101,12 @@ fn usual(number: usize) -> f64 {
 
 fn json(place: &Place, arguments: &[&str]) -> Value {
     let result = place.run(arguments);
-    assert!(result.code == 0 || result.code == 3, "{}{}", result.out, result.err);
+    assert!(
+        result.code == 0 || result.code == 3,
+        "{}{}",
+        result.out,
+        result.err
+    );
     serde_json::from_str(&result.out).unwrap()
 }
 
@@ -91,13 +118,23 @@ fn nodes(place: &Place) -> PathBuf {
         recorded.node(&shared, &format!("n{n}"), usual(n));
     });
     recorded.node(&shared, "slow", 4.0);
-    let truncated = recorded.node(&shared, "truncated", 1.0).join("summary.json");
+    let truncated = recorded
+        .node(&shared, "truncated", 1.0)
+        .join("summary.json");
     let text = fs::read(&truncated).unwrap();
     fs::write(&truncated, &text[..text.len() / 2]).unwrap();
     let foreign = recorded.node(&shared, "foreign", 1.0).join("plan.json");
     fs::write(&foreign, r#"{"schema": 99}"#).unwrap();
-    let changed = recorded.node(&shared, "changed", 1.0).join("environment.json");
-    fs::write(&changed, fs::read_to_string(&changed).unwrap().replacen("changed", "another", 1)).unwrap();
+    let changed = recorded
+        .node(&shared, "changed", 1.0)
+        .join("environment.json");
+    fs::write(
+        &changed,
+        fs::read_to_string(&changed)
+            .unwrap()
+            .replacen("changed", "another", 1),
+    )
+    .unwrap();
     assert!(
         std::process::Command::new("cp")
             .arg("-r")
@@ -119,16 +156,32 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     let shared = nodes(&place);
     let at = shared.to_str().unwrap();
     let found = json(&place, &["fleet", at, "--json", "--strict"]);
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/fleet.schema.json");
+    let schema = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/crates/record/schema/fleet.schema.json"
+    );
     let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
-    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&found), "{found:#}");
-    assert_eq!((&found["nodes"], &found["runs"], &found["rerun"]), (&json!(9), &json!(9), &json!(["slow"])));
+    assert!(
+        jsonschema::validator_for(&schema).unwrap().is_valid(&found),
+        "{found:#}"
+    );
+    assert_eq!(
+        (&found["nodes"], &found["runs"], &found["rerun"]),
+        (&json!(9), &json!(9), &json!(["slow"]))
+    );
     let mut unread: Vec<(&str, &str)> = found["unread"]
         .as_array()
         .unwrap()
         .iter()
         .map(|u| {
-            let folder = u["folder"].as_str().unwrap().strip_prefix(at).unwrap().split('/').nth(1).unwrap();
+            let folder = u["folder"]
+                .as_str()
+                .unwrap()
+                .strip_prefix(at)
+                .unwrap()
+                .split('/')
+                .nth(1)
+                .unwrap();
             (folder, u["fault"]["word"].as_str().unwrap())
         })
         .collect();
@@ -146,14 +199,36 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
 
     let criteria = place.file("criteria.json");
     let learnt = place.run(&["fleet", "learn", at, "--out", criteria.to_str().unwrap()]);
-    assert!(learnt.code == 0 && learnt.out.contains("learnt from 8 nodes"), "{}{}", learnt.out, learnt.err);
+    assert!(
+        learnt.code == 0 && learnt.out.contains("learnt from 8 nodes"),
+        "{}{}",
+        learnt.out,
+        learnt.err
+    );
     let criteria: Value = serde_json::from_str(&fs::read_to_string(criteria).unwrap()).unwrap();
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/criteria.schema.json");
+    let schema = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/crates/record/schema/criteria.schema.json"
+    );
     let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
-    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&criteria), "{criteria:#}");
+    assert!(
+        jsonschema::validator_for(&schema)
+            .unwrap()
+            .is_valid(&criteria),
+        "{criteria:#}"
+    );
     let text = place.run(&["fleet", place.file("nowhere").to_str().unwrap()]);
-    assert!(text.code == 1 && text.err.lines().count() == 1, "{}", text.err);
-    assert_eq!(place.run(&["fleet", shared.join("lost").to_str().unwrap()]).code, 4);
+    assert!(
+        text.code == 1 && text.err.lines().count() == 1,
+        "{}",
+        text.err
+    );
+    assert_eq!(
+        place
+            .run(&["fleet", shared.join("lost").to_str().unwrap()])
+            .code,
+        4
+    );
 }
 
 /// The screen, every format and the page of these nodes.
@@ -161,20 +236,39 @@ fn is_told(place: &Place, at: &str) {
     assert_eq!(place.run(&["fleet", at]).code, 0);
     assert_eq!(place.run(&["fleet", at, "--strict"]).code, 3);
     let screen = place.run(&["fleet", at]).out;
-    assert!(screen.contains("outliers: 1 of 9") && screen.contains("clush -w slow \"pagewise run fault/"), "{screen}");
+    assert!(
+        screen.contains("outliers: 1 of 9")
+            && screen.contains("clush -w slow \"pagewise run fault/"),
+        "{screen}"
+    );
     assert!(screen.contains("6 folders left out"), "{screen}");
     let metrics = place.run(&["fleet", at, "--format", "openmetrics"]).out;
-    assert!(metrics.contains("pagewise_fleet_odd_nodes{} 1\n") && metrics.ends_with("# EOF\n"), "{metrics}");
+    assert!(
+        metrics.contains("pagewise_fleet_odd_nodes{} 1\n") && metrics.ends_with("# EOF\n"),
+        "{metrics}"
+    );
     let lines = place.run(&["fleet", at, "--format", "ndjson"]).out;
-    assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["row"].is_string()));
+    assert!(
+        lines
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).unwrap()["row"].is_string())
+    );
 
     let page = place.file("fleet.html");
     let path = page.to_str().unwrap();
     assert_eq!(place.run(&["fleet", at, "--html", path]).code, 0);
     let text = fs::read_to_string(&page).unwrap();
-    assert!(text.contains("outliers: 1 of 9") && text.contains("clush -w slow") && text.contains("6 folders left out"));
+    assert!(
+        text.contains("outliers: 1 of 9")
+            && text.contains("clush -w slow")
+            && text.contains("6 folders left out")
+    );
     let again = place.run(&["fleet", at, "--html", path]);
-    assert!(again.code == 1 && again.err.contains("--force"), "{}", again.err);
+    assert!(
+        again.code == 1 && again.err.contains("--force"),
+        "{}",
+        again.err
+    );
 }
 
 /// Criteria by which this machine is as it should be, or costs a hundred times too much.
@@ -203,22 +297,55 @@ fn a_node_is_checked_in_one_line() {
     }
     fs::write(&file, criteria.to_string()).unwrap();
     let odd = place.run(&["check-node", "--criteria", name, "--budget", "4s"]);
-    assert!(odd.code == 3 && odd.out.lines().count() == 1 && odd.out.contains("ODD"), "{}{}", odd.out, odd.err);
-    fs::write(&file, text.replace(&recorded.environment.headline()["kernel"], "another")).unwrap();
+    assert!(
+        odd.code == 3 && odd.out.lines().count() == 1 && odd.out.contains("ODD"),
+        "{}{}",
+        odd.out,
+        odd.err
+    );
+    fs::write(
+        &file,
+        text.replace(&recorded.environment.headline()["kernel"], "another"),
+    )
+    .unwrap();
     let unknown = place.run(&["check-node", "--criteria", name, "--budget", "4s"]);
-    assert!(unknown.code == 4 && unknown.out.contains("UNKNOWN"), "{}{}", unknown.out, unknown.err);
+    assert!(
+        unknown.code == 4 && unknown.out.contains("UNKNOWN"),
+        "{}{}",
+        unknown.out,
+        unknown.err
+    );
     // Another user's run cannot fail the check: it waits for that run, says so, and then takes the node.
     fs::write(&file, &text).unwrap();
     let other = fs::File::create(place.path().join("measuring")).unwrap();
     rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let waited = place.run(&["fleet", "check", "--criteria", name, "--budget", "2s"]);
-    assert!([0, 4].contains(&waited.code) && waited.out.lines().count() == 1, "{}{}", waited.out, waited.err);
-    assert!(waited.err.contains("another run is measuring on this machine; waiting"), "{}", waited.err);
+    assert!(
+        [0, 4].contains(&waited.code) && waited.out.lines().count() == 1,
+        "{}{}",
+        waited.out,
+        waited.err
+    );
+    assert!(
+        waited
+            .err
+            .contains("another run is measuring on this machine; waiting"),
+        "{}",
+        waited.err
+    );
     drop(other);
     fs::write(&file, "{}").unwrap();
     let wrong = place.run(&["check-node", "--criteria", name]);
-    assert!(wrong.code == 1 && wrong.err.lines().count() == 1, "{}", wrong.err);
-    assert!(entries(&place.file("tmp")).is_empty(), "{:?}", entries(&place.file("tmp")));
+    assert!(
+        wrong.code == 1 && wrong.err.lines().count() == 1,
+        "{}",
+        wrong.err
+    );
+    assert!(
+        entries(&place.file("tmp")).is_empty(),
+        "{:?}",
+        entries(&place.file("tmp"))
+    );
 }
 
 /// Ten thousand folders for timing the report: see docs/fleet.md.
@@ -226,9 +353,15 @@ fn a_node_is_checked_in_one_line() {
 #[ignore = "writes 10,000 run folders into $PAGEWISE_FLEET"]
 fn write_ten_thousand_nodes() {
     let recorded = recorded();
-    let shared = PathBuf::from(std::env::var_os("PAGEWISE_FLEET").expect("PAGEWISE_FLEET names a new folder"));
+    let shared = PathBuf::from(
+        std::env::var_os("PAGEWISE_FLEET").expect("PAGEWISE_FLEET names a new folder"),
+    );
     for n in 0..10_000 {
-        let factor = if n % 833 == 7 && n < 9_996 { 3.0 } else { usual(n) };
+        let factor = if n % 833 == 7 && n < 9_996 {
+            3.0
+        } else {
+            usual(n)
+        };
         recorded.node(&shared, &format!("n{n}"), factor);
     }
 }

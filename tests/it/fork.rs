@@ -9,16 +9,32 @@ const BYTES: u64 = 4 << 20;
 
 fn ended(worker: &Worker, methods: &[&str], pages: &str, every: &str, rounds: u32) -> Ended {
     let bytes = BYTES.to_string();
-    let parameters = [("bytes", bytes.as_str()), ("pages", pages), ("every", every)];
-    let cells: Vec<_> = methods.iter().map(|name| (worker.method("fork", name), &parameters[..])).collect();
+    let parameters = [
+        ("bytes", bytes.as_str()),
+        ("pages", pages),
+        ("every", every),
+    ];
+    let cells: Vec<_> = methods
+        .iter()
+        .map(|name| (worker.method("fork", name), &parameters[..]))
+        .collect();
     let ended = Launch::new().alone(worker, &cells, rounds);
-    assert!(ended.status.success() && ended.transcript.done, "{:?} {}", ended.status, ended.messages);
+    assert!(
+        ended.status.success() && ended.transcript.done,
+        "{:?} {}",
+        ended.status,
+        ended.messages
+    );
     ended
 }
 
 fn number(ended: &Ended, slot: u32, name: &str) -> u64 {
     let facts = ended.facts(slot);
-    facts.get(name).unwrap_or_else(|| panic!("no {name} in {facts:?}")).parse().unwrap()
+    facts
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name} in {facts:?}"))
+        .parse()
+        .unwrap()
 }
 
 /// Minor faults of a phase of one slot.
@@ -26,12 +42,25 @@ fn faults(ended: &Ended, slot: u32, phase: &str) -> u64 {
     let transcript = &ended.transcript;
     let number = transcript.phases.iter().position(|p| p == phase).unwrap();
     let mine = |s: &&record::transcript::Sample| s.slot == slot && usize::from(s.phase) == number;
-    transcript.samples.iter().find(mine).unwrap().counts.minor_faults
+    transcript
+        .samples
+        .iter()
+        .find(mine)
+        .unwrap()
+        .counts
+        .minor_faults
 }
 
 #[test]
 fn every_native_method_conforms() {
-    conforms("fork", &["fork/vfork@c-O0", "fork/posix-spawn@c-O3", "fork/cow-child@c-O3"]);
+    conforms(
+        "fork",
+        &[
+            "fork/vfork@c-O0",
+            "fork/posix-spawn@c-O3",
+            "fork/cow-child@c-O3",
+        ],
+    );
 }
 
 #[test]
@@ -42,16 +71,30 @@ fn what_a_fork_leaves_behind_is_found_in_the_parents_next_writes_and_in_nobody_e
     let page = rustix::param::page_size() as u64;
     for slot in 0..10 {
         let name = methods[slot as usize % methods.len()];
-        let expected = if name == "fork" || name == "cow-child" { BYTES / page } else { 0 };
+        let expected = if name == "fork" || name == "cow-child" {
+            BYTES / page
+        } else {
+            0
+        };
         // That of cow-child is the child's own phase, which it reported to its parent.
-        assert_eq!(faults(&ended, slot, "write"), expected, "{name}, slot {slot}");
+        assert_eq!(
+            faults(&ended, slot, "write"),
+            expected,
+            "{name}, slot {slot}"
+        );
     }
 }
 
 #[test]
 fn the_childs_page_tables_take_two_bytes_a_kibibyte_and_its_writes_double_the_memory() {
     let worker = Worker::native("c-O3");
-    let ended = ended(&worker, &["cow-parent", "cow-child", "pause"], "small", "page", 1);
+    let ended = ended(
+        &worker,
+        &["cow-parent", "cow-child", "pause"],
+        "small",
+        "page",
+        1,
+    );
     let page = rustix::param::page_size() as u64;
     for slot in 0..3 {
         assert!(number(&ended, slot, "child_table_bytes") >= 8 * (BYTES / page));
@@ -59,8 +102,15 @@ fn the_childs_page_tables_take_two_bytes_a_kibibyte_and_its_writes_double_the_me
     for slot in 0..2 {
         assert_eq!(number(&ended, slot, "copied_bytes"), BYTES);
     }
-    let pauses: u64 = ended.transcript.latencies[&2].iter().map(|(_, _, count)| count).sum();
-    assert_eq!(pauses, BYTES / page + 1, "one for each write, and fork() itself");
+    let pauses: u64 = ended.transcript.latencies[&2]
+        .iter()
+        .map(|(_, _, count)| count)
+        .sum();
+    assert_eq!(
+        pauses,
+        BYTES / page + 1,
+        "one for each write, and fork() itself"
+    );
 }
 
 #[test]
@@ -76,7 +126,13 @@ fn a_byte_in_a_huge_page_says_what_the_kernel_copied_for_it() {
             skip("this machine has no huge pages to give");
             return;
         }
-        let (copied, written) = (number(&ended, slot, "copied_bytes"), number(&ended, slot, "written"));
-        assert!(copied >= written * rustix::param::page_size() as u64 && copied <= BYTES, "{copied} for {written}");
+        let (copied, written) = (
+            number(&ended, slot, "copied_bytes"),
+            number(&ended, slot, "written"),
+        );
+        assert!(
+            copied >= written * rustix::param::page_size() as u64 && copied <= BYTES,
+            "{copied} for {written}"
+        );
     }
 }

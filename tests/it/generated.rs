@@ -21,22 +21,63 @@ use crate::support::readers;
 const TEXTS: u64 = 4;
 
 fn texts() -> u64 {
-    std::env::var("PAGEWISE_HOSTILE").ok().and_then(|n| n.parse().ok()).unwrap_or(TEXTS)
+    std::env::var("PAGEWISE_HOSTILE")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(TEXTS)
 }
 
 /// Pieces that mean something to a terminal, a spreadsheet, a browser, a parser, a compiler or a shell.
 const PIECES: [&str; 40] = [
-    "\u{1b}[2J", "\u{1b}]0;x\u{7}", "\u{9b}31m", "\u{202e}", "\u{2066}", "\u{200b}", "\u{feff}", "\u{85}", "\u{2028}",
-    "\u{7f}", "\n", "\r\n", "\t", "\u{8}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2+3", "\"", "'", ",", ";", "|", "`", "\\",
-    "*/", "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "]]>", "-->", "&amp;", "&#0;", "${HOME}",
-    "$(id)", "{} # HELP x", "# EOF", "[x](javascript:alert(1))", "| a | b |", "%n", "ü",
+    "\u{1b}[2J",
+    "\u{1b}]0;x\u{7}",
+    "\u{9b}31m",
+    "\u{202e}",
+    "\u{2066}",
+    "\u{200b}",
+    "\u{feff}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{7f}",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u{8}",
+    "=cmd|' /C calc'!A0",
+    "@SUM(1)",
+    "+1",
+    "-2+3",
+    "\"",
+    "'",
+    ",",
+    ";",
+    "|",
+    "`",
+    "\\",
+    "*/",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "]]>",
+    "-->",
+    "&amp;",
+    "&#0;",
+    "${HOME}",
+    "$(id)",
+    "{} # HELP x",
+    "# EOF",
+    "[x](javascript:alert(1))",
+    "| a | b |",
+    "%n",
+    "ü",
 ];
 
 /// One to ten pieces and plain characters.
 fn hostile(random: &mut Seeded) -> String {
     let piece = |random: &mut Seeded| match random.below(4) {
         0 => char::from(b'!' + random.below(94) as u8).to_string(),
-        1 => char::from_u32(random.below(0x1_1000) as u32).filter(|c| *c != '\0').map_or_else(String::new, String::from),
+        1 => char::from_u32(random.below(0x1_1000) as u32)
+            .filter(|c| *c != '\0')
+            .map_or_else(String::new, String::from),
         _ => PIECES[random.below(PIECES.len())].to_owned(),
     };
     (0..=random.below(10)).map(|_| piece(random)).collect()
@@ -46,12 +87,26 @@ fn hostile(random: &mut Seeded) -> String {
 /// said, what the machine calls itself.
 fn infected(value: &mut Value, random: &mut Seeded) {
     const OUTSIDE: [&str; 14] = [
-        "reason", "text", "seen", "hint", "at", "message", "model", "kernel", "name", "cpu", "hypervisor", "version", "does",
+        "reason",
+        "text",
+        "seen",
+        "hint",
+        "at",
+        "message",
+        "model",
+        "kernel",
+        "name",
+        "cpu",
+        "hypervisor",
+        "version",
+        "does",
         "title",
     ];
     match value {
         Value::Object(fields) => fields.iter_mut().for_each(|(key, field)| match field {
-            Value::String(text) if OUTSIDE.contains(&key.as_str()) => *text = hostile(random) + text,
+            Value::String(text) if OUTSIDE.contains(&key.as_str()) => {
+                *text = hostile(random) + text
+            }
             field => infected(field, random),
         }),
         Value::Array(all) => all.iter_mut().for_each(|one| infected(one, random)),
@@ -60,7 +115,8 @@ fn infected(value: &mut Value, random: &mut Seeded) {
 }
 
 fn recorded() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/report/tests/fixtures/whole.json");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/report/tests/fixtures/whole.json");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -72,7 +128,9 @@ fn summary(seed: u64) -> Summary {
     let mut summary: Summary = serde_json::from_value(value).expect("the shape is kept");
     for cell in &mut summary.cells {
         cell.method += &hostile(random);
-        cell.parameters.values_mut().for_each(|value| *value += &hostile(random));
+        cell.parameters
+            .values_mut()
+            .for_each(|value| *value += &hostile(random));
     }
     summary
 }
@@ -93,7 +151,10 @@ fn csv(text: &str) -> Vec<Vec<String>> {
             _ => cell.push(c),
         }
     }
-    assert!(!quoted && row.is_empty() && cell.is_empty(), "CSV ends within a row: {row:?} {cell:?}");
+    assert!(
+        !quoted && row.is_empty() && cell.is_empty(),
+        "CSV ends within a row: {row:?} {cell:?}"
+    );
     rows
 }
 
@@ -102,21 +163,33 @@ fn is_sound(format: &str, text: &str, rows: usize) {
     match format {
         "csv" => {
             let table = csv(text);
-            assert!(table.iter().all(|row| row.len() == table[0].len()), "{format}: rows of different lengths");
+            assert!(
+                table.iter().all(|row| row.len() == table[0].len()),
+                "{format}: rows of different lengths"
+            );
             let formula = |cell: &&String| {
-                cell.starts_with(['=', '+', '@', '\t', '\r']) || cell.starts_with('-') && cell.parse::<f64>().is_err()
+                cell.starts_with(['=', '+', '@', '\t', '\r'])
+                    || cell.starts_with('-') && cell.parse::<f64>().is_err()
             };
             assert_eq!(table.iter().flatten().find(formula), None, "{format}");
             assert_eq!(table.len(), rows, "{format}");
         }
         "ndjson" => {
             let lines: Vec<&str> = text.lines().collect();
-            assert!(lines.iter().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{text}");
+            assert!(
+                lines
+                    .iter()
+                    .all(|line| serde_json::from_str::<Value>(line).is_ok()),
+                "{text}"
+            );
             assert_eq!(lines.len() + 1, rows, "{format}");
         }
         "hyperfine" | "bmf" | "github" => drop(serde_json::from_str::<Value>(text).unwrap()),
         "openmetrics" => {
-            assert!(text.ends_with("# EOF\n") && text.matches("\n# EOF\n").count() == 1, "{text}");
+            assert!(
+                text.ends_with("# EOF\n") && text.matches("\n# EOF\n").count() == 1,
+                "{text}"
+            );
             let known = |line: &str| line.starts_with("# ") || line.starts_with("pagewise_");
             assert!(text.lines().all(known), "{text}");
         }
@@ -127,7 +200,10 @@ fn is_sound(format: &str, text: &str, rows: usize) {
             };
             assert!(text.lines().all(known), "{text}");
         }
-        "benchfmt" => assert!(text.lines().all(|line| line.chars().all(|c| c == '\t' || !is_steering(c)))),
+        "benchfmt" => assert!(
+            text.lines()
+                .all(|line| line.chars().all(|c| c == '\t' || !is_steering(c)))
+        ),
         "junit" | "markdown" => {
             for tag in ["<script", "<img"] {
                 assert!(!text.contains(tag), "{format} has {tag}: {text}");
@@ -146,7 +222,10 @@ fn every_exporter_stays_whole_with_generated_text() {
         let summary = summary(seed);
         for format in FORMATS {
             let text = written(format.name, &summary);
-            let steering = text.replace("\r\n", "\n").chars().find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
+            let steering = text
+                .replace("\r\n", "\n")
+                .chars()
+                .find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
             assert_eq!(steering, None, "seed {seed}, {}", format.name);
             is_sound(format.name, &text, rows);
             let path = place.path().join(format!("{seed}.{}", format.name));
@@ -154,12 +233,27 @@ fn every_exporter_stays_whole_with_generated_text() {
             files.push((format.name, path));
         }
     }
-    let Some(python) = readers::python() else { return };
+    let Some(python) = readers::python() else {
+        return;
+    };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/support/readers.py");
-    for (format, path) in files.iter().filter(|(format, _)| ["csv", "ndjson", "openmetrics", "junit"].contains(format)).take(12)
+    for (format, path) in files
+        .iter()
+        .filter(|(format, _)| ["csv", "ndjson", "openmetrics", "junit"].contains(format))
+        .take(12)
     {
-        let output = Command::new(&python).arg(&script).arg(format).arg(path).output().unwrap();
-        assert!(output.status.success(), "{format} {}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+        let output = Command::new(&python)
+            .arg(&script)
+            .arg(format)
+            .arg(path)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{format} {}: {}",
+            path.display(),
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -192,13 +286,24 @@ fn every_verb_is_harmless_with_generated_text() {
         let place = Place::new();
         let name = hostile(random).replace('/', "");
         let run = place.file(&format!("home/r{name}"));
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary"), &run);
+        copy(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary"),
+            &run,
+        );
         for line in LINES.split('|') {
-            let fill =
-                |word: &str, random: &mut Seeded| word.replace("RUN", run.to_str().unwrap()).replace("{}", &hostile(random));
-            let words: Vec<String> = line.split_whitespace().map(|word| fill(word, random)).collect();
+            let fill = |word: &str, random: &mut Seeded| {
+                word.replace("RUN", run.to_str().unwrap())
+                    .replace("{}", &hostile(random))
+            };
+            let words: Vec<String> = line
+                .split_whitespace()
+                .map(|word| fill(word, random))
+                .collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            is_harmless(&words, &said(place.command(&words).current_dir(place.file("home"))));
+            is_harmless(
+                &words,
+                &said(place.command(&words).current_dir(place.file("home"))),
+            );
         }
     }
 }

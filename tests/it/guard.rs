@@ -20,7 +20,10 @@ const RUN: &str = "20261123T090000Z-0a1b2c3d";
 
 /// Counted fields.
 fn counted(fields: &[&str]) -> String {
-    fields.iter().map(|field| format!("{}:{field},", field.len())).collect()
+    fields
+        .iter()
+        .map(|field| format!("{}:{field},", field.len()))
+        .collect()
 }
 
 fn first() -> String {
@@ -31,7 +34,14 @@ fn first() -> String {
 fn remove(folder: &Path, lead: &str, run: &str) -> String {
     let about = fs::metadata(folder).unwrap();
     let [device, inode] = [about.dev(), about.ino()].map(|number| number.to_string());
-    counted(&["remove-named", folder.to_str().unwrap(), &device, &inode, lead, run])
+    counted(&[
+        "remove-named",
+        folder.to_str().unwrap(),
+        &device,
+        &inode,
+        lead,
+        run,
+    ])
 }
 
 /// A place with the helper of this build.
@@ -62,7 +72,12 @@ impl Guarded {
         fs::write(&path, text).unwrap();
         let journal = File::options().read(true).append(true).open(&path).unwrap();
         let mut guard = Command::new(&self.helper);
-        guard.arg("guard").arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(journal);
+        guard
+            .arg("guard")
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(journal);
         let mut guard = guard.spawn().unwrap();
         drop(guard.stdout.take());
         (path, guard)
@@ -88,14 +103,26 @@ impl Guarded {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    entries(folder).iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    entries(folder)
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect()
 }
 
 #[test]
 fn only_names_of_the_run_are_removed() {
     let guarded = Guarded::new();
-    let own = [format!("pagewise-{RUN}/"), format!("pagewise-{RUN}-3.socket"), format!("pagewise-{RUN}.x")];
-    let others = [format!("pagewise-{RUN}0"), format!("pagewise-{RUN}_"), "pagewise-".to_owned(), "else".to_owned()];
+    let own = [
+        format!("pagewise-{RUN}/"),
+        format!("pagewise-{RUN}-3.socket"),
+        format!("pagewise-{RUN}.x"),
+    ];
+    let others = [
+        format!("pagewise-{RUN}0"),
+        format!("pagewise-{RUN}_"),
+        "pagewise-".to_owned(),
+        "else".to_owned(),
+    ];
     let all: Vec<&str> = own.iter().chain(&others).map(String::as_str).collect();
     let folder = guarded.folder("shared", &all);
     guarded.carry_out((first() + &remove(&folder, "", RUN)).as_bytes());
@@ -112,7 +139,9 @@ fn a_name_that_a_worker_makes_after_the_laboratory_was_killed_is_removed_too() {
     let folder = guarded.folder("shared", &[&early]);
     let (_, mut guard) = guarded.start((first() + &remove(&folder, "", RUN)).as_bytes());
     drop(guard.stdin.take());
-    wait_until("what was there is removed", || !folder.join(&early).exists());
+    wait_until("what was there is removed", || {
+        !folder.join(&early).exists()
+    });
     fs::write(folder.join(&late), "x").unwrap();
     assert!(guard.wait().unwrap().success());
     assert_eq!(names(&folder), Vec::<String>::new());
@@ -122,8 +151,13 @@ fn a_name_that_a_worker_makes_after_the_laboratory_was_killed_is_removed_too() {
 fn more_actions_than_a_table_would_hold_are_carried_out() {
     let guarded = Guarded::new();
     let all: Vec<String> = (0..600).map(|n| format!("pagewise-r{n}")).collect();
-    let folder = guarded.folder("shared", &all.iter().map(String::as_str).collect::<Vec<_>>());
-    let actions: String = (0..600).map(|n| remove(&folder, "", &format!("r{n}"))).collect();
+    let folder = guarded.folder(
+        "shared",
+        &all.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    let actions: String = (0..600)
+        .map(|n| remove(&folder, "", &format!("r{n}")))
+        .collect();
     guarded.carry_out((first() + &actions).as_bytes());
     assert_eq!(names(&folder), Vec::<String>::new());
 }
@@ -133,10 +167,16 @@ fn a_journal_that_was_made_to_do_harm_does_none() {
     let guarded = Guarded::new();
     let name = format!("pagewise-{RUN}");
     let long = "x".repeat(65);
-    let folder = guarded.folder("shared", &[&name, "victim", "pagewise-", &format!("pagewise-{long}")]);
+    let folder = guarded.folder(
+        "shared",
+        &[&name, "victim", "pagewise-", &format!("pagewise-{long}")],
+    );
     let victim = folder.join("victim");
     let victim = victim.to_str().unwrap();
-    let (shared, elsewhere) = (folder.to_str().unwrap(), guarded.folder("elsewhere", &[&name]));
+    let (shared, elsewhere) = (
+        folder.to_str().unwrap(),
+        guarded.folder("elsewhere", &[&name]),
+    );
     let about = fs::metadata(&elsewhere).unwrap();
     let [device, inode] = [about.dev(), about.ino()].map(|number| number.to_string());
     let cut = remove(&folder, "", RUN);
@@ -151,8 +191,16 @@ fn a_journal_that_was_made_to_do_harm_does_none() {
         counted(&["remove-named", shared, &device, &inode, "", RUN]),
         counted(&["remove-named", shared, "", "", "", RUN]),
         counted(&["restore", victim, "overwritten"]),
-        counted(&["restore", &format!("/proc/sys/vm/../../..{victim}"), "overwritten"]),
-        counted(&["restore", &format!("/sys/fs/cgroup/../../..{victim}"), "-memory"]),
+        counted(&[
+            "restore",
+            &format!("/proc/sys/vm/../../..{victim}"),
+            "overwritten",
+        ]),
+        counted(&[
+            "restore",
+            &format!("/sys/fs/cgroup/../../..{victim}"),
+            "-memory",
+        ]),
         counted(&["remove-cgroup", shared, &name]),
         counted(&["remove-cgroup", "/sys/fs/cgroup", "../../../tmp"]),
         counted(&["unlink", victim]),
@@ -165,7 +213,11 @@ fn a_journal_that_was_made_to_do_harm_does_none() {
     ];
     let before = (names(&folder), names(&elsewhere));
     for action in &harmful {
-        for text in [first() + action, action.clone(), counted(&["pagewise-journal-2", "x"]) + action] {
+        for text in [
+            first() + action,
+            action.clone(),
+            counted(&["pagewise-journal-2", "x"]) + action,
+        ] {
             guarded.carry_out(text.as_bytes());
             assert_eq!((names(&folder), names(&elsewhere)), before, "{action:?}");
             assert_eq!(fs::read_to_string(victim).unwrap(), "x", "{action:?}");
@@ -191,13 +243,19 @@ fn no_link_is_followed_wherever_it_stands() {
     symlink(&target, &noted).unwrap();
     guarded.carry_out((first() + &remove(&folder, "", RUN) + &action).as_bytes());
     assert_eq!(names(&folder), ["else"]);
-    assert!(victims.join("kept/deeper/file").exists() && target.join(format!("pagewise-{RUN}")).exists());
+    assert!(
+        victims.join("kept/deeper/file").exists()
+            && target.join(format!("pagewise-{RUN}")).exists()
+    );
 }
 
 #[test]
 fn entries_of_another_user_stay() {
     let guarded = Guarded::new();
-    let folder = guarded.folder("shared", &[&format!("pagewise-{RUN}"), &format!("pagewise-{RUN}-1/")]);
+    let folder = guarded.folder(
+        "shared",
+        &[&format!("pagewise-{RUN}"), &format!("pagewise-{RUN}-1/")],
+    );
     let other = folder.join(format!("pagewise-{RUN}"));
     if std::os::unix::fs::chown(&other, Some(65534), None).is_err() {
         skip("no file can be given to another user: not root");
@@ -219,10 +277,19 @@ fn left_journal(place: &Place, name: &str, text: &str, mode: u32) -> PathBuf {
 }
 
 #[test]
-fn a_journal_that_was_left_is_carried_out_by_the_next_command_unless_its_run_lives_or_it_is_not_trusted() {
+fn a_journal_that_was_left_is_carried_out_by_the_next_command_unless_its_run_lives_or_it_is_not_trusted()
+ {
     let guarded = Guarded::new();
     let place = &guarded.place;
-    let folder = guarded.folder("shared", &["pagewise-left", "pagewise-lives", "pagewise-open", "pagewise-other-boot"]);
+    let folder = guarded.folder(
+        "shared",
+        &[
+            "pagewise-left",
+            "pagewise-lives",
+            "pagewise-open",
+            "pagewise-other-boot",
+        ],
+    );
     let text = |run: &str| first() + &remove(&folder, "", run);
     let left = left_journal(place, "1", &text("left"), 0o600);
     let lives = left_journal(place, "2", &text("lives"), 0o600);
@@ -237,7 +304,10 @@ fn a_journal_that_was_left_is_carried_out_by_the_next_command_unless_its_run_liv
         assert!(command.stdout(Stdio::null()).status().unwrap().success());
     };
     list();
-    assert_eq!(names(&folder), ["pagewise-lives", "pagewise-open", "pagewise-other-boot"]);
+    assert_eq!(
+        names(&folder),
+        ["pagewise-lives", "pagewise-open", "pagewise-other-boot"]
+    );
     assert!(!left.exists() && lives.exists() && open.exists() && boot.exists());
     drop(held);
     list();
@@ -247,21 +317,41 @@ fn a_journal_that_was_left_is_carried_out_by_the_next_command_unless_its_run_liv
 #[test]
 fn a_kept_run_whose_name_was_made_to_do_harm_is_refused() {
     let place = Place::new();
-    let words = ["run", "share/null@c-O3", "--set", "bytes=1MiB", "--launches", "1", "--budget", "1s"];
+    let words = [
+        "run",
+        "share/null@c-O3",
+        "--set",
+        "bytes=1MiB",
+        "--launches",
+        "1",
+        "--budget",
+        "1s",
+    ];
     let out = place.file("home/run");
     let made = place.run(&[&words[..], &["--out", out.to_str().unwrap()]].concat());
     assert!([0, 4].contains(&made.code), "{}", made.err);
     let victim = place.file("victim");
     fs::write(&victim, "x").unwrap();
-    for name in [format!("x\nundo unlink {}\nundo rmdir /x", victim.display()), String::new(), "../x".to_owned()] {
+    for name in [
+        format!("x\nundo unlink {}\nundo rmdir /x", victim.display()),
+        String::new(),
+        "../x".to_owned(),
+    ] {
         let folder = RunFolder::open(out.to_str().unwrap(), place.path()).unwrap();
         let mut plan: Value = folder.read_sealed("plan.json").unwrap();
         plan["run"] = Value::from(name.as_str());
         folder.write_sealed("plan.json", &plan).unwrap();
         let resumed = place.run(&["run", "--resume", out.to_str().unwrap(), "--launches", "2"]);
-        wait_until("its guard has ended", || entries(&place.file("tmp")).is_empty());
+        wait_until("its guard has ended", || {
+            entries(&place.file("tmp")).is_empty()
+        });
         assert!(victim.exists(), "{name:?}");
         let sentence = resumed.err.starts_with("pagewise: ") && resumed.err.lines().count() == 1;
-        assert!(resumed.code == 1 && sentence, "{name:?}: {} {}", resumed.code, resumed.err);
+        assert!(
+            resumed.code == 1 && sentence,
+            "{name:?}: {} {}",
+            resumed.code,
+            resumed.err
+        );
     }
 }

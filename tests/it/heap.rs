@@ -18,14 +18,29 @@ fn the_objects_are_the_same_in_every_slot_and_a_tenth_of_them_is_kept() {
     let parameters = [("bytes", "1048576"), ("turnover", "1")];
     let cells = [(worker.method("heap", "glibc"), &parameters[..])];
     let ended = Launch::new().alone(&worker, &cells, 2);
-    assert!(ended.status.success() && ended.transcript.done, "{:?} {}", ended.status, ended.messages);
+    assert!(
+        ended.status.success() && ended.transcript.done,
+        "{:?} {}",
+        ended.status,
+        ended.messages
+    );
     assert_eq!(ended.transcript.endings, Vec::<SideEnding>::new());
     let told = |slot, name: &str| ended.facts(slot)[name].parse::<u64>().unwrap();
-    for name in ["objects", "live_bytes", "kept_bytes", "handed_objects", "freed_objects", "grown_bytes"] {
+    for name in [
+        "objects",
+        "live_bytes",
+        "kept_bytes",
+        "handed_objects",
+        "freed_objects",
+        "grown_bytes",
+    ] {
         let both: BTreeSet<u64> = (0..2).map(|slot| told(slot, name)).collect();
         assert_eq!(both.len(), 1, "{name}: {both:?}");
     }
-    assert_eq!(told(0, "freed_objects"), 2 * told(0, "objects") + told(0, "handed_objects"));
+    assert_eq!(
+        told(0, "freed_objects"),
+        2 * told(0, "objects") + told(0, "handed_objects")
+    );
     assert!(told(0, "kept_bytes") < told(0, "live_bytes") / 4);
     // The mean of the inverse square from 4 to 32768 bytes is some 36 bytes.
     let mean = told(0, "live_bytes") / told(0, "objects");

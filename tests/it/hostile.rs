@@ -38,7 +38,17 @@ const EVIL: [&str; 14] = [
     "%s%n{}{0}$(reboot)",
     "\u{fffe}\u{feff}\u{2028}",
 ];
-const NUMBERS: [f64; 9] = [0.0, -1.0, 1e308, -1e308, 5e-324, 1.8446744073709552e19, 4.5e15, -0.0, 0.3];
+const NUMBERS: [f64; 9] = [
+    0.0,
+    -1.0,
+    1e308,
+    -1e308,
+    5e-324,
+    1.8446744073709552e19,
+    4.5e15,
+    -0.0,
+    0.3,
+];
 
 fn pick<'a, T>(rng: &mut Seeded, all: &'a [T]) -> &'a T {
     &all[(rng.bits() % all.len() as u64) as usize]
@@ -50,14 +60,30 @@ fn spoil(value: &mut Value, rng: &mut Seeded, one_in: u64) {
         Value::Object(fields) => fields.values_mut().for_each(|v| spoil(v, rng, one_in)),
         Value::Array(all) => all.iter_mut().for_each(|v| spoil(v, rng, one_in)),
         _ if !rng.bits().is_multiple_of(one_in) => {}
-        Value::String(text) if rng.bits().is_multiple_of(2) => text.push_str(pick::<&str>(rng, &EVIL)),
+        Value::String(text) if rng.bits().is_multiple_of(2) => {
+            text.push_str(pick::<&str>(rng, &EVIL))
+        }
         Value::String(text) => {
-            *text = if rng.bits().is_multiple_of(9) { "x".repeat(100_000) } else { (*pick::<&str>(rng, &EVIL)).to_owned() }
+            *text = if rng.bits().is_multiple_of(9) {
+                "x".repeat(100_000)
+            } else {
+                (*pick::<&str>(rng, &EVIL)).to_owned()
+            }
         }
         Value::Number(_) => {
             let number = *pick(rng, &NUMBERS);
-            let whole = [json!(0), json!(1), json!(u64::MAX), json!(i64::MIN), json!(999_999_999)];
-            *value = if rng.bits().is_multiple_of(2) { json!(number) } else { pick(rng, &whole).clone() };
+            let whole = [
+                json!(0),
+                json!(1),
+                json!(u64::MAX),
+                json!(i64::MIN),
+                json!(999_999_999),
+            ];
+            *value = if rng.bits().is_multiple_of(2) {
+                json!(number)
+            } else {
+                pick(rng, &whole).clone()
+            };
         }
         Value::Bool(flag) => *flag = !*flag,
         Value::Null => {}
@@ -68,13 +94,27 @@ fn spoil(value: &mut Value, rng: &mut Seeded, one_in: u64) {
 fn spoil_text(bytes: &mut Vec<u8>, rng: &mut Seeded, one_in: u64) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let word = |word: &str, rng: &mut Seeded| match rng.bits().is_multiple_of(one_in) {
-        true if word.parse::<i64>().is_ok() => {
-            (*pick(rng, &["0", "-1", "18446744073709551615", "NaN", "1e400", "9".repeat(40).as_str()])).to_owned()
-        }
+        true if word.parse::<i64>().is_ok() => (*pick(
+            rng,
+            &[
+                "0",
+                "-1",
+                "18446744073709551615",
+                "NaN",
+                "1e400",
+                "9".repeat(40).as_str(),
+            ],
+        ))
+        .to_owned(),
         true => pick::<&str>(rng, &EVIL).replace(['\n', '\t'], " "),
         false => word.to_owned(),
     };
-    let line = |line: &str, rng: &mut Seeded| line.split('\t').map(|w| word(w, rng)).collect::<Vec<_>>().join("\t");
+    let line = |line: &str, rng: &mut Seeded| {
+        line.split('\t')
+            .map(|w| word(w, rng))
+            .collect::<Vec<_>>()
+            .join("\t")
+    };
     let lines: Vec<String> = text.lines().map(|l| line(l, rng)).collect();
     *bytes = (lines.join("\n") + "\n").into_bytes();
 }
@@ -82,22 +122,33 @@ fn spoil_text(bytes: &mut Vec<u8>, rng: &mut Seeded, one_in: u64) {
 /// A copy of a run with bad content and right seals; `None` where its shape does not even allow that.
 fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<RunFolder> {
     let folder = RunFolder::create(to).unwrap();
-    for name in ["plan.json", "environment.json", "preflight.json", "kept.json"] {
-        let Ok(mut value) = from.read_sealed::<Value>(name) else { continue };
+    for name in [
+        "plan.json",
+        "environment.json",
+        "preflight.json",
+        "kept.json",
+    ] {
+        let Ok(mut value) = from.read_sealed::<Value>(name) else {
+            continue;
+        };
         spoil(&mut value, rng, one_in);
         folder.write_sealed(name, &value).unwrap();
     }
     for decision in from.decisions().unwrap() {
         let mut value = serde_json::to_value(&decision).unwrap();
         spoil(&mut value, rng, one_in * 4);
-        folder.append_decision(&serde_json::from_value::<Decision>(value).ok()?).ok()?;
+        folder
+            .append_decision(&serde_json::from_value::<Decision>(value).ok()?)
+            .ok()?;
     }
     for record in from.launches().unwrap().records {
         let mut parts: Vec<FramePart> = from.reader().parts(&record).unwrap();
         let mut value = serde_json::to_value(&record).unwrap();
         spoil(&mut value, rng, one_in * 4);
         let mut record: LaunchRecord = serde_json::from_value(value).ok()?;
-        parts.iter_mut().for_each(|part| spoil_text(&mut part.bytes, rng, one_in * 20));
+        parts
+            .iter_mut()
+            .for_each(|part| spoil_text(&mut part.bytes, rng, one_in * 20));
         folder.keep_launch(&mut record, &parts).ok()?;
     }
     Some(folder)
@@ -105,15 +156,28 @@ fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<
 
 /// The first character that could steer what shows a text.
 fn steering(text: &str, allowed: &[char]) -> Option<char> {
-    text.chars().find(|c| !allowed.contains(c) && report::escape::is_steering(*c))
+    text.chars()
+        .find(|c| !allowed.contains(c) && report::escape::is_steering(*c))
 }
 
 /// Everything that is made of a summary, none of which may steer anything.
 fn is_inert(summary: &Summary) {
-    for wanted in
-        [Wanted::default(), Wanted { full: true, ..Wanted::default() }, Wanted { warnings: true, ..Wanted::default() }]
-    {
-        let text = render(&view::screen(summary, &wanted), &Screen::new(80, false), wanted.full);
+    for wanted in [
+        Wanted::default(),
+        Wanted {
+            full: true,
+            ..Wanted::default()
+        },
+        Wanted {
+            warnings: true,
+            ..Wanted::default()
+        },
+    ] {
+        let text = render(
+            &view::screen(summary, &wanted),
+            &Screen::new(80, false),
+            wanted.full,
+        );
         assert_eq!(steering(&text, &['\n']), None);
         assert!(text.lines().all(|l| l.chars().count() <= 80));
     }
@@ -122,45 +186,93 @@ fn is_inert(summary: &Summary) {
         let mut bytes = Vec::new();
         (format.write)(&taken, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
-        assert_eq!(steering(&text, &['\n', '\r', '\t']), None, "{}", format.name);
+        assert_eq!(
+            steering(&text, &['\n', '\r', '\t']),
+            None,
+            "{}",
+            format.name
+        );
         match format.name {
             "hyperfine" | "bmf" | "github" => drop(serde_json::from_str::<Value>(&text).unwrap()),
-            "ndjson" => text.lines().for_each(|l| drop(serde_json::from_str::<Value>(l).unwrap())),
+            "ndjson" => text
+                .lines()
+                .for_each(|l| drop(serde_json::from_str::<Value>(l).unwrap())),
             // An escaped bracket is no link.
             "markdown" => {
                 let live = text.replace("\\](", "");
                 assert!(!live.contains('<') && !live.contains("](") && !live.contains("@every"));
             }
-            "openmetrics" => assert!(text.ends_with("# EOF\n") && !text.lines().any(|l| l.starts_with("evil"))),
+            "openmetrics" => {
+                assert!(text.ends_with("# EOF\n") && !text.lines().any(|l| l.starts_with("evil")))
+            }
             "csv" => assert!(!text.split(['\n', ',']).any(|f| f.starts_with(['=', '@']))),
             "junit" => assert!(!text.contains("<script") && !text.contains("]]>")),
             _ => {}
         }
     }
-    page_is_inert(&report::html::page(&view::tables(summary, &[], None), report::html::of_run(summary)));
+    page_is_inert(&report::html::page(
+        &view::tables(summary, &[], None),
+        report::html::of_run(summary),
+    ));
     // A summary that contradicts itself is refused in a sentence.
     let run = |_| Run::read(summary, &Environment::default(), &[].into(), None);
-    let Ok(side) = (0..3).map(run).collect::<Result<Vec<Run>, _>>() else { return };
-    let found = compare(&side, &side, &CompareOptions { margin: 0.02, gate: Some(0.03), expected: Vec::new() });
-    let text = render(&view::compared(&found, false, "x"), &Screen::new(80, false), false);
+    let Ok(side) = (0..3).map(run).collect::<Result<Vec<Run>, _>>() else {
+        return;
+    };
+    let found = compare(
+        &side,
+        &side,
+        &CompareOptions {
+            margin: 0.02,
+            gate: Some(0.03),
+            expected: Vec::new(),
+        },
+    );
+    let text = render(
+        &view::compared(&found, false, "x"),
+        &Screen::new(80, false),
+        false,
+    );
     assert_eq!(steering(&text, &['\n']), None);
     page_is_inert(&compared_page(&found, true, &summary.run));
 }
 
 fn compared_page(found: &record::across::Compared, claims: bool, again: &str) -> String {
-    report::html::page(&view::compared(found, claims, again), report::html::rounded(found))
+    report::html::page(
+        &view::compared(found, claims, again),
+        report::html::rounded(found),
+    )
 }
 
 /// Nothing in a page acts, refers to anything, or is a number that is none.
 fn page_is_inert(page: &str) {
     assert_eq!(steering(page, &['\n', '\t']), None);
-    let elements = page.split("<style>").next().unwrap().to_owned() + page.split("</style>").nth(1).unwrap();
+    let elements =
+        page.split("<style>").next().unwrap().to_owned() + page.split("</style>").nth(1).unwrap();
     let scripts = elements.matches("<script").count();
-    assert!(scripts <= 2 && elements.matches("</script").count() == scripts, "{scripts} scripts");
-    for alive in ["<img", "<iframe", "<link", "<object", " href=\"j", " href=\"h", "<!--", "=\"NaN", "=\"inf", "=\"-inf"] {
+    assert!(
+        scripts <= 2 && elements.matches("</script").count() == scripts,
+        "{scripts} scripts"
+    );
+    for alive in [
+        "<img",
+        "<iframe",
+        "<link",
+        "<object",
+        " href=\"j",
+        " href=\"h",
+        "<!--",
+        "=\"NaN",
+        "=\"inf",
+        "=\"-inf",
+    ] {
         assert!(!elements.contains(alive), "{alive}");
     }
-    if let Some(data) = elements.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()) {
+    if let Some(data) = elements
+        .split("id=\"data\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</script>").next())
+    {
         serde_json::from_str::<Value>(data).unwrap();
     }
     assert!(page.len() < 64 << 20, "{} bytes", page.len());
@@ -170,7 +282,10 @@ fn page_is_inert(page: &str) {
 fn seeds() -> std::ops::Range<u64> {
     let asked = std::env::var("PAGEWISE_SEEDS").unwrap_or_else(|_| "60".to_owned());
     let (from, to) = asked.split_once("..").unwrap_or(("0", &asked));
-    let number = |text: &str| text.parse().expect("PAGEWISE_SEEDS is a number or a range of them");
+    let number = |text: &str| {
+        text.parse()
+            .expect("PAGEWISE_SEEDS is a number or a range of them")
+    };
     number(from)..number(to)
 }
 
@@ -185,7 +300,9 @@ fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
         let mut rng = Seeded::new(seed);
         let to = place.file(&format!("home/spoilt-{seed}"));
         let one_in = [30, 100, 400, 2000][seed as usize % 4];
-        let Some(folder) = copied(&from, &to, &mut rng, one_in) else { continue };
+        let Some(folder) = copied(&from, &to, &mut rng, one_in) else {
+            continue;
+        };
         match catch_unwind(AssertUnwindSafe(|| judge::replay(&folder))) {
             Ok(Ok((_, summary))) => {
                 if catch_unwind(AssertUnwindSafe(|| is_inert(&summary))).is_err() {
@@ -199,14 +316,26 @@ fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
         if seed % 10 == 0 {
             // The program itself says at most a line, and never one that steers.
             let result = place.run(&["report", to.to_str().unwrap()]);
-            assert!([0, 1, 4].contains(&result.code), "seed {seed}: {} {}", result.code, result.err);
-            assert_eq!(steering(&(result.out + &result.err), &['\n']), None, "seed {seed}");
+            assert!(
+                [0, 1, 4].contains(&result.code),
+                "seed {seed}: {} {}",
+                result.code,
+                result.err
+            );
+            assert_eq!(
+                steering(&(result.out + &result.err), &['\n']),
+                None,
+                "seed {seed}"
+            );
         }
         std::fs::remove_dir_all(&to).unwrap();
     }
     assert!(harmed.is_empty(), "{harmed:#?}");
     let few = shown + refused < 60;
-    assert!(few || shown > 5 && refused > 5, "{shown} shown, {refused} refused");
+    assert!(
+        few || shown > 5 && refused > 5,
+        "{shown} shown, {refused} refused"
+    );
 }
 
 #[test]
@@ -223,8 +352,11 @@ fn hostile_summaries_are_inert_in_every_format() {
             spoil(&mut value[field], &mut rng, 2);
         }
         value["groups"] = groups;
-        let Ok(summary) = serde_json::from_value::<Summary>(value) else { continue };
-        catch_unwind(AssertUnwindSafe(|| is_inert(&summary))).unwrap_or_else(|_| panic!("seed {seed}"));
+        let Ok(summary) = serde_json::from_value::<Summary>(value) else {
+            continue;
+        };
+        catch_unwind(AssertUnwindSafe(|| is_inert(&summary)))
+            .unwrap_or_else(|_| panic!("seed {seed}"));
     }
 }
 
@@ -234,10 +366,21 @@ fn very_many_cells_are_all_written() {
         return;
     }
     const MANY: usize = record::plan::MOST_CELLS;
-    let mut summary: Summary = serde_json::from_str(include_str!("../fixtures/exports/run.json")).unwrap();
-    let mut one = summary.cells.iter().find(|c| c.phases.is_empty()).unwrap().clone();
+    let mut summary: Summary =
+        serde_json::from_str(include_str!("../fixtures/exports/run.json")).unwrap();
+    let mut one = summary
+        .cells
+        .iter()
+        .find(|c| c.phases.is_empty())
+        .unwrap()
+        .clone();
     one.per_launch.clear();
-    let mut group = summary.groups.iter().find(|g| !g.comparisons.is_empty()).unwrap().clone();
+    let mut group = summary
+        .groups
+        .iter()
+        .find(|g| !g.comparisons.is_empty())
+        .unwrap()
+        .clone();
     let (baseline, comparison) = (group.baseline.unwrap(), group.comparisons[0].clone());
     let mut measured = summary.cells[comparison.cell].clone();
     measured.per_launch.truncate(2);
@@ -248,10 +391,17 @@ fn very_many_cells_are_all_written() {
     group.comparisons.clear();
     for n in 1..MANY {
         // Half of them have figures and a comparison each.
-        let mut cell = if n % 2 == 0 { one.clone() } else { measured.clone() };
+        let mut cell = if n % 2 == 0 {
+            one.clone()
+        } else {
+            measured.clone()
+        };
         cell.parameters.insert("bytes".to_owned(), n.to_string());
         if n % 2 == 1 {
-            group.comparisons.push(Comparison { cell: n, ..comparison.clone() });
+            group.comparisons.push(Comparison {
+                cell: n,
+                ..comparison.clone()
+            });
         }
         summary.cells.push(cell);
     }
@@ -263,15 +413,37 @@ fn very_many_cells_are_all_written() {
     for (format, rows) in [("csv", MANY + 1), ("ndjson", MANY), ("junit", MANY)] {
         let mut bytes = Vec::new();
         (FORMATS.iter().find(|f| f.name == format).unwrap().write)(&taken, &mut bytes).unwrap();
-        assert!(bytes.iter().filter(|b| **b == b'\n').count() >= rows, "{format}");
+        assert!(
+            bytes.iter().filter(|b| **b == b'\n').count() >= rows,
+            "{format}"
+        );
     }
-    let shown = render(&view::screen(&summary, &Wanted::default()), &Screen::new(80, false), false);
+    let shown = render(
+        &view::screen(&summary, &Wanted::default()),
+        &Screen::new(80, false),
+        false,
+    );
     assert!(shown.lines().count() < 3 * MANY);
-    let page = report::html::page(&view::tables(&summary, &[], None), report::html::of_run(&summary));
+    let page = report::html::page(
+        &view::tables(&summary, &[], None),
+        report::html::of_run(&summary),
+    );
     page_is_inert(&page);
-    assert!(page.len() < 16 << 20 && page.contains("more, which pagewise export writes"), "{} bytes", page.len());
+    assert!(
+        page.len() < 16 << 20 && page.contains("more, which pagewise export writes"),
+        "{} bytes",
+        page.len()
+    );
     let side = || [Run::read(&summary, &Environment::default(), &[].into(), None).unwrap()];
-    let found = compare(&side(), &side(), &CompareOptions { margin: 0.02, gate: None, expected: Vec::new() });
+    let found = compare(
+        &side(),
+        &side(),
+        &CompareOptions {
+            margin: 0.02,
+            gate: None,
+            expected: Vec::new(),
+        },
+    );
     page_is_inert(&compared_page(&found, false, "x"));
 }
 
@@ -288,7 +460,12 @@ fn more_than_any_run_has_is_one_sentence() {
     let folder = place.file("home/large");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("plan.json"), "{").unwrap();
-    std::fs::File::options().write(true).open(folder.join("plan.json")).unwrap().set_len(1 << 40).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(folder.join("plan.json"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     for verb in ["report", "compare", "export"] {
         let name = folder.to_str().unwrap();
         let words = match verb {
@@ -297,8 +474,17 @@ fn more_than_any_run_has_is_one_sentence() {
             _ => vec![verb, name],
         };
         let said = place.run(&words);
-        assert!(said.code == 1 && said.err.lines().count() == 1, "{verb}: {} {}", said.code, said.err);
-        assert!(said.err.contains("is damaged: it has more than"), "{verb}: {}", said.err);
+        assert!(
+            said.code == 1 && said.err.lines().count() == 1,
+            "{verb}: {} {}",
+            said.code,
+            said.err
+        );
+        assert!(
+            said.err.contains("is damaged: it has more than"),
+            "{verb}: {}",
+            said.err
+        );
     }
 }
 
@@ -306,18 +492,34 @@ fn more_than_any_run_has_is_one_sentence() {
 fn a_store_of_hostile_names_and_files_is_listed_without_harm() {
     let place = Place::new();
     let store = place.file("data/pagewise/runs");
-    for (name, plan) in
-        [("\u{1b}[2Jx", "{}"), ("a\nb", "not JSON"), ("deep", &"[".repeat(100_000)), ("tags", "{\"schema\": 2}")]
-    {
+    for (name, plan) in [
+        ("\u{1b}[2Jx", "{}"),
+        ("a\nb", "not JSON"),
+        ("deep", &"[".repeat(100_000)),
+        ("tags", "{\"schema\": 2}"),
+    ] {
         std::fs::create_dir_all(store.join(name)).unwrap();
         std::fs::write(store.join(name).join("plan.json"), plan).unwrap();
-        std::fs::write(store.join(name).join("tags.json"), "{\"tags\": [\"\\u001b[2J\", \"fine\", \"../x\"]}").unwrap();
+        std::fs::write(
+            store.join(name).join("tags.json"),
+            "{\"tags\": [\"\\u001b[2J\", \"fine\", \"../x\"]}",
+        )
+        .unwrap();
     }
     std::os::unix::fs::symlink("/etc", store.join("etc")).unwrap();
-    for words in [&["runs"][..], &["runs", "--tag", "fine"], &["runs", "--json"]] {
+    for words in [
+        &["runs"][..],
+        &["runs", "--tag", "fine"],
+        &["runs", "--json"],
+    ] {
         let result = place.run(words);
         assert_eq!(result.code, 0, "{}", result.err);
-        assert_eq!(steering(&result.out, &['\n']), None, "{words:?}: {}", result.out);
+        assert_eq!(
+            steering(&result.out, &['\n']),
+            None,
+            "{words:?}: {}",
+            result.out
+        );
         assert!(!result.out.contains("etc"), "{}", result.out);
     }
     let listed = said(place.command(&["runs"]).env("COLUMNS", "1000")).out;

@@ -134,7 +134,11 @@ ACROSS(process_vm_writev)
 fn preload(place: &Path) -> Option<PathBuf> {
     let (source, library) = (place.join("calls.c"), place.join("calls.so"));
     std::fs::write(&source, PRELOAD).unwrap();
-    let compiled = Command::new("cc").args(["-w", "-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl").status();
+    let compiled = Command::new("cc")
+        .args(["-w", "-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .arg("-ldl")
+        .status();
     if !compiled.is_ok_and(|s| s.success()) {
         skip("there is no compiler here");
         return None;
@@ -143,9 +147,19 @@ fn preload(place: &Path) -> Option<PathBuf> {
 }
 
 fn parameters() -> Vec<(&'static str, &'static str)> {
-    let place = [("cache", "hot"), ("place", "tmpfs"), ("sink", "memory"), ("segment", "touched"), ("ring_chunks", "3")];
+    let place = [
+        ("cache", "hot"),
+        ("place", "tmpfs"),
+        ("sink", "memory"),
+        ("segment", "touched"),
+        ("ring_chunks", "3"),
+    ];
     let sides = [("block", "untouched"), ("pages", "base"), ("pin", "none")];
-    [("bytes", BYTES), ("chunk", "4097"), ("pipe_bytes", "65536")].into_iter().chain(place).chain(sides).collect()
+    [("bytes", BYTES), ("chunk", "4097"), ("pipe_bytes", "65536")]
+        .into_iter()
+        .chain(place)
+        .chain(sides)
+        .collect()
 }
 
 /// Launches whose workers' calls behave as `settings` say, for both sides or for one of them.
@@ -158,17 +172,28 @@ struct Disturbed {
 impl Disturbed {
     fn new() -> Option<Disturbed> {
         let place = tempfile::tempdir().unwrap();
-        Some(Disturbed { worker: Worker::native("c-O3"), preload: preload(place.path())?, _place: place })
+        Some(Disturbed {
+            worker: Worker::native("c-O3"),
+            preload: preload(place.path())?,
+            _place: place,
+        })
     }
 
-    fn pair(&self, method: &Method, sides: &str, settings: &[(&'static str, String)]) -> (Ended, Ended) {
+    fn pair(
+        &self,
+        method: &Method,
+        sides: &str,
+        settings: &[(&'static str, String)],
+    ) -> (Ended, Ended) {
         let parameters = parameters();
         let cells: [(_, &[_]); 1] = [(method, &parameters)];
         let mut launch = Launch::new();
         let mut start = |role: char| {
             launch.environment.clear();
             if sides.contains(role) {
-                launch.environment.push(("LD_PRELOAD", self.preload.display().to_string()));
+                launch
+                    .environment
+                    .push(("LD_PRELOAD", self.preload.display().to_string()));
                 launch.environment.extend(settings.iter().cloned());
                 launch.environment.push(("TEST_PROBES", role.to_string()));
             }
@@ -182,39 +207,84 @@ impl Disturbed {
 }
 
 /// The methods whose bytes go through calls, one or both sides' work.
-const TRANSFER: [&str; 8] =
-    ["pipe", "pipe-wide", "unix-stream", "tcp", "vmsplice-published", "vmsplice-wide", "process-vm-readv", "process-vm-writev"];
-const RELAY: [&str; 7] = ["read-pipe", "read-shm", "splice", "splice-discard", "sendfile", "mmap-vmsplice", "limit"];
+const TRANSFER: [&str; 8] = [
+    "pipe",
+    "pipe-wide",
+    "unix-stream",
+    "tcp",
+    "vmsplice-published",
+    "vmsplice-wide",
+    "process-vm-readv",
+    "process-vm-writev",
+];
+const RELAY: [&str; 7] = [
+    "read-pipe",
+    "read-shm",
+    "splice",
+    "splice-discard",
+    "sendfile",
+    "mmap-vmsplice",
+    "limit",
+];
 
 fn methods(worker: &Worker) -> Vec<&Method> {
     let transfer = TRANSFER.iter().map(|name| worker.method("transfer", name));
-    transfer.chain(RELAY.iter().map(|name| worker.method("relay", name))).collect()
+    transfer
+        .chain(RELAY.iter().map(|name| worker.method("relay", name)))
+        .collect()
 }
 
 #[test]
 fn short_and_interrupted_calls_lose_and_repeat_nothing() {
-    let Some(disturbed) = Disturbed::new() else { return };
+    let Some(disturbed) = Disturbed::new() else {
+        return;
+    };
     for mode in ["short", "interrupted"] {
         for method in methods(&disturbed.worker) {
             let settings = [("TEST_CALLS", mode.to_owned())];
             let (a, b) = disturbed.pair(method, "ab", &settings);
             let ends = (&a.transcript.endings, &b.transcript.endings);
-            assert!(a.status.success() && b.status.success(), "{} {mode}: {ends:?}", method.name);
-            let prover = if method.name == "splice-discard" { &a } else { &b };
+            assert!(
+                a.status.success() && b.status.success(),
+                "{} {mode}: {ends:?}",
+                method.name
+            );
+            let prover = if method.name == "splice-discard" {
+                &a
+            } else {
+                &b
+            };
             let facts = prover.facts(0);
-            assert_eq!(facts.get("wrong_at"), Some(&BYTES), "{} {mode}: {:?}", method.name, prover.transcript.endings);
+            assert_eq!(
+                facts.get("wrong_at"),
+                Some(&BYTES),
+                "{} {mode}: {:?}",
+                method.name,
+                prover.transcript.endings
+            );
             // The library was really there: more calls than pieces were needed.
-            let calls = |side: &Ended, name| side.facts(0).get(name).map_or(0, |n| n.parse::<u64>().unwrap());
+            let calls = |side: &Ended, name| {
+                side.facts(0)
+                    .get(name)
+                    .map_or(0, |n| n.parse::<u64>().unwrap())
+            };
             let all = calls(&a, "send.calls") + calls(&b, "receive.calls");
-            let whole_block = ["process-vm-readv", "process-vm-writev", "limit"].contains(&method.name.as_str());
-            assert!(all > if whole_block { 2 } else { 300 }, "{} {mode}: {all} calls", method.name);
+            let whole_block =
+                ["process-vm-readv", "process-vm-writev", "limit"].contains(&method.name.as_str());
+            assert!(
+                all > if whole_block { 2 } else { 300 },
+                "{} {mode}: {all} calls",
+                method.name
+            );
         }
     }
 }
 
 #[test]
 fn a_call_that_would_block_fails_with_the_offset() {
-    let Some(disturbed) = Disturbed::new() else { return };
+    let Some(disturbed) = Disturbed::new() else {
+        return;
+    };
     for (experiment, name, side) in [
         ("transfer", "pipe", 'a'),
         ("transfer", "tcp", 'b'),
@@ -222,21 +292,34 @@ fn a_call_that_would_block_fails_with_the_offset() {
         ("relay", "sendfile", 'a'),
     ] {
         let method = disturbed.worker.method(experiment, name);
-        let (a, b) = disturbed.pair(method, &side.to_string(), &[("TEST_CALLS", "would-block".to_owned())]);
+        let (a, b) = disturbed.pair(
+            method,
+            &side.to_string(),
+            &[("TEST_CALLS", "would-block".to_owned())],
+        );
         let ended = if side == 'a' { &a } else { &b };
         let Some(SideEnding::Fail { error: reason, .. }) = ended.transcript.endings.first() else {
             panic!("{name}: no failure")
         };
-        assert!(reason.contains("Resource temporarily unavailable after ") && reason.contains(" of 1000001 bytes"), "{reason}");
+        assert!(
+            reason.contains("Resource temporarily unavailable after ")
+                && reason.contains(" of 1000001 bytes"),
+            "{reason}"
+        );
         for side in [&a, &b] {
-            assert!(!side.facts(0).contains_key("wrong_at"), "{name}: nothing is proved of a part");
+            assert!(
+                !side.facts(0).contains_key("wrong_at"),
+                "{name}: nothing is proved of a part"
+            );
         }
     }
 }
 
 #[test]
 fn a_side_that_dies_half_way_leaves_the_other_with_the_offset() {
-    let Some(disturbed) = Disturbed::new() else { return };
+    let Some(disturbed) = Disturbed::new() else {
+        return;
+    };
     let dying = [
         ("transfer", "pipe", "ab"),
         ("transfer", "unix-stream", "ab"),
@@ -251,9 +334,16 @@ fn a_side_that_dies_half_way_leaves_the_other_with_the_offset() {
     for (experiment, name, victims) in dying {
         for victim in victims.chars() {
             let method = disturbed.worker.method(experiment, name);
-            let (a, b) = disturbed.pair(method, &victim.to_string(), &[("TEST_DIES_AFTER", "500000".to_owned())]);
+            let (a, b) = disturbed.pair(
+                method,
+                &victim.to_string(),
+                &[("TEST_DIES_AFTER", "500000".to_owned())],
+            );
             let (dead, survivor) = if victim == 'a' { (&a, &b) } else { (&b, &a) };
-            assert!(!dead.status.success() && !dead.transcript.done, "{name}: {victim} was to die");
+            assert!(
+                !dead.status.success() && !dead.transcript.done,
+                "{name}: {victim} was to die"
+            );
             assert!(!survivor.status.success(), "{name}: {victim} died");
             let reason = survivor.transcript.endings.iter().find_map(|e| match e {
                 SideEnding::Fail { error: reason, .. } => Some(reason.as_str()),
@@ -264,22 +354,44 @@ fn a_side_that_dies_half_way_leaves_the_other_with_the_offset() {
             if name == "tcp" && victim == 'b' && reason.starts_with("rendezvous: ") {
                 continue;
             }
-            let at = reason.split("the other side ended after ").nth(1).and_then(|r| r.split(' ').next()?.parse::<u64>().ok());
-            assert!(at.is_some_and(|at| (200_000..1_000_001).contains(&at)), "{name}, {victim} died: {reason}");
-            assert!(!survivor.facts(0).contains_key("wrong_at"), "{name}: nothing is proved of a part");
+            let at = reason
+                .split("the other side ended after ")
+                .nth(1)
+                .and_then(|r| r.split(' ').next()?.parse::<u64>().ok());
+            assert!(
+                at.is_some_and(|at| (200_000..1_000_001).contains(&at)),
+                "{name}, {victim} died: {reason}"
+            );
+            assert!(
+                !survivor.facts(0).contains_key("wrong_at"),
+                "{name}: nothing is proved of a part"
+            );
         }
     }
 }
 
 #[test]
 fn a_byte_that_changes_on_the_way_is_found_wherever_it_is() {
-    let Some(disturbed) = Disturbed::new() else { return };
+    let Some(disturbed) = Disturbed::new() else {
+        return;
+    };
     let mut at: u64 = 1;
-    for (experiment, name) in [("transfer", "pipe"), ("transfer", "unix-stream"), ("transfer", "tcp"), ("relay", "read-pipe")] {
+    for (experiment, name) in [
+        ("transfer", "pipe"),
+        ("transfer", "unix-stream"),
+        ("transfer", "tcp"),
+        ("relay", "read-pipe"),
+    ] {
         let method = disturbed.worker.method(experiment, name);
-        for offset in [0, 4096, 4097, 1_000_000].into_iter().map(Some).chain([None; 4]) {
+        for offset in [0, 4096, 4097, 1_000_000]
+            .into_iter()
+            .map(Some)
+            .chain([None; 4])
+        {
             let offset = offset.unwrap_or_else(|| {
-                at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                at = at
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 (at >> 33) % 1_000_001
             });
             let (_, b) = disturbed.pair(method, "a", &[("TEST_FLIPS_AT", offset.to_string())]);

@@ -16,8 +16,17 @@ use crate::support::skips::{skip, thorough};
 use crate::support::waiting::wait_until;
 
 const WORDS: [&str; 11] = [
-    "share/posix-shm@c-O3+c-O3", "share/sysv-shm@c-O3+c-O3", "share/null@c-O3", "--set", "bytes=1MiB", "--set", "load=0",
-    "--launches", "3", "--budget", "4s",
+    "share/posix-shm@c-O3+c-O3",
+    "share/sysv-shm@c-O3+c-O3",
+    "share/null@c-O3",
+    "--set",
+    "bytes=1MiB",
+    "--set",
+    "load=0",
+    "--launches",
+    "3",
+    "--budget",
+    "4s",
 ];
 
 /// Who is killed.
@@ -35,12 +44,21 @@ impl Victim {
     /// The processes of this run that it may be: of two sides, either.
     fn all(self, run: &Run) -> Vec<Pid> {
         let is_it = |words: &str| match self {
-            Victim::Laboratory | Victim::Both => words.split(' ').next().is_some_and(|name| name.ends_with("/pagewise")),
-            Victim::Helper => words.contains("pagewise-helper try") || words.contains("pagewise-helper exec"),
+            Victim::Laboratory | Victim::Both => words
+                .split(' ')
+                .next()
+                .is_some_and(|name| name.ends_with("/pagewise")),
+            Victim::Helper => {
+                words.contains("pagewise-helper try") || words.contains("pagewise-helper exec")
+            }
             Victim::Worker => words.contains("worker-c") && !words.contains("pagewise-helper"),
             Victim::Guard => words.contains("pagewise-helper guard"),
         };
-        run.numbered().into_iter().filter(|(_, words)| is_it(words)).filter_map(|(n, _)| Pid::from_raw(n)).collect()
+        run.numbered()
+            .into_iter()
+            .filter(|(_, words)| is_it(words))
+            .filter_map(|(n, _)| Pid::from_raw(n))
+            .collect()
     }
 
     /// One of them.
@@ -59,7 +77,9 @@ impl Victim {
         for &guard in &guards {
             let _ = kill_process(guard, Signal::STOP);
         }
-        let killed = self.of(run, rng).and_then(|pid| kill_process(pid, Signal::KILL).ok());
+        let killed = self
+            .of(run, rng)
+            .and_then(|pid| kill_process(pid, Signal::KILL).ok());
         for guard in guards {
             let _ = kill_process(guard, Signal::KILL);
         }
@@ -75,7 +95,8 @@ fn lost_objects() -> BTreeSet<String> {
         let text = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let in_use = kind == "shm" && (fields[6] != "0" || Path::new("/proc").join(fields[4]).exists());
+            let in_use =
+                kind == "shm" && (fields[6] != "0" || Path::new("/proc").join(fields[4]).exists());
             if !in_use {
                 lost.insert(format!("{kind} {}", fields[1]));
             }
@@ -86,7 +107,10 @@ fn lost_objects() -> BTreeSet<String> {
 
 /// Cgroups at any depth of any hierarchy.
 fn cgroups(level: &Path, all: &mut Vec<PathBuf>) {
-    for path in entries(level).into_iter().filter(|path| path.is_dir() && !path.is_symlink()) {
+    for path in entries(level)
+        .into_iter()
+        .filter(|path| path.is_dir() && !path.is_symlink())
+    {
         cgroups(&path, all);
         all.push(path);
     }
@@ -100,7 +124,12 @@ const CRITERIA: &str = r#"{"schema": 1, "what": ["share/posix-shm@c-O3+c-O3"], "
 fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
     let criteria = place.file("criteria.json");
     fs::write(&criteria, CRITERIA).unwrap();
-    let command = ["--", "sh", "-c", "(trap '' TERM; sleep 2) & seq 1 100000 | sort -n | tail -1"];
+    let command = [
+        "--",
+        "sh",
+        "-c",
+        "(trap '' TERM; sleep 2) & seq 1 100000 | sort -n | tail -1",
+    ];
     // A bound is a memory cgroup.
     let bounded = "run read/read@c-O3 --set bytes=48MiB --set memory=32MiB --set cache=cold --set place=disk --budget 4s \
         --allow-system-changes";
@@ -110,19 +139,36 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
         &[&bounded[..], &["--out", out]].concat(),
         &["claims", "--budget", "4s"],
         &["advise", "copy", "--budget", "4s"],
-        &["check-node", "--criteria", criteria.to_str().unwrap(), "--budget", "3s"],
+        &[
+            "check-node",
+            "--criteria",
+            criteria.to_str().unwrap(),
+            "--budget",
+            "3s",
+        ],
         &["selftest", "--budget", "6s"],
-        &["check", "share/posix-shm@c-O3", "share/sysv-shm@c-O3", "message/posix-mq@c-O3"],
+        &[
+            "check",
+            "share/posix-shm@c-O3",
+            "share/sysv-shm@c-O3",
+            "message/posix-mq@c-O3",
+        ],
         &[&["try", "--with", "no-thp", "--pairs", "2"][..], &command].concat(),
         &[&["profile", "--blocks", "2"][..], &command].concat(),
     ];
-    verbs.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect()
+    verbs
+        .iter()
+        .map(|words| words.iter().map(|word| (*word).to_owned()).collect())
+        .collect()
 }
 
 /// What is the whole machine's and bears this program's name: shared memory, queues, cgroups, temporary files. Those with the
 /// number of a living process belong to another command.
 fn named() -> BTreeSet<PathBuf> {
-    let mut all: Vec<PathBuf> = ["/dev/shm", "/dev/mqueue", "/tmp"].iter().flat_map(|f| entries(Path::new(f))).collect();
+    let mut all: Vec<PathBuf> = ["/dev/shm", "/dev/mqueue", "/tmp"]
+        .iter()
+        .flat_map(|f| entries(Path::new(f)))
+        .collect();
     cgroups(Path::new("/sys/fs/cgroup"), &mut all);
     let lives = |part: &str| part.parse::<u32>().is_ok() && Path::new("/proc").join(part).exists();
     let named = |path: &PathBuf| {
@@ -135,9 +181,14 @@ fn named() -> BTreeSet<PathBuf> {
 /// Settings of the machine and its loop devices.
 fn settings() -> Vec<String> {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
-    let loops = entries(Path::new("/sys/block")).into_iter().map(|device| read(&device.join("loop/backing_file")));
+    let loops = entries(Path::new("/sys/block"))
+        .into_iter()
+        .map(|device| read(&device.join("loop/backing_file")));
     let thp = Path::new("/sys/kernel/mm/transparent_hugepage/enabled");
-    [read(thp)].into_iter().chain(loops.filter(|file| !file.is_empty())).collect()
+    [read(thp)]
+        .into_iter()
+        .chain(loops.filter(|file| !file.is_empty()))
+        .collect()
 }
 
 /// Kills once in one command; what must hold afterwards.
@@ -146,8 +197,17 @@ fn kill_once(seed: u64) {
     let place = Place::new();
     let out = place.file("home/my run");
     let verbs = verbs(&place, out.to_str().unwrap());
-    let words: Vec<&str> = verbs[seed as usize % verbs.len()].iter().map(String::as_str).collect();
-    let victims = [Victim::Laboratory, Victim::Worker, Victim::Helper, Victim::Guard, Victim::Both];
+    let words: Vec<&str> = verbs[seed as usize % verbs.len()]
+        .iter()
+        .map(String::as_str)
+        .collect();
+    let victims = [
+        Victim::Laboratory,
+        Victim::Worker,
+        Victim::Helper,
+        Victim::Guard,
+        Victim::Both,
+    ];
     let victim = victims[rng.below(victims.len())];
     let before = (lost_objects(), named(), settings());
     let mut run = Run::spawn(place, out, &words);
@@ -161,20 +221,37 @@ fn kill_once(seed: u64) {
     }
     let code = run.child.wait().unwrap().code();
     let err = fs::read_to_string(run.place.file("stderr")).unwrap();
-    let what = format!("seed {seed}, {victim:?} of {}, killed {}, exit {code:?}: {err}", words[0], killed.is_some());
-    wait_until(&format!("all processes are gone: {what}"), || run.numbered().is_empty());
+    let what = format!(
+        "seed {seed}, {victim:?} of {}, killed {}, exit {code:?}: {err}",
+        words[0],
+        killed.is_some()
+    );
+    wait_until(&format!("all processes are gone: {what}"), || {
+        run.numbered().is_empty()
+    });
     if let Victim::Both = victim {
         assert_eq!(run.place.run(&["list", "fault"]).code, 0, "{what}");
     }
     run.leaves_nothing();
     let new: BTreeSet<PathBuf> = named().difference(&before.1).cloned().collect();
-    wait_until(&format!("no name is left of {new:?}: {what}"), || named().is_disjoint(&new));
+    wait_until(&format!("no name is left of {new:?}: {what}"), || {
+        named().is_disjoint(&new)
+    });
     // Objects that another command has made meanwhile go with it.
     let new: BTreeSet<String> = lost_objects().difference(&before.0).cloned().collect();
-    wait_until(&format!("none is left of {new:?}: {what}"), || lost_objects().is_disjoint(&new));
+    wait_until(&format!("none is left of {new:?}: {what}"), || {
+        lost_objects().is_disjoint(&new)
+    });
     assert_eq!(settings(), before.2, "{what}");
-    assert_eq!(entries(&run.place.file("runtime/pagewise")), Vec::<PathBuf>::new(), "no journal is left: {what}");
-    assert!(code != Some(101) && (killed.is_some() || code != Some(1)), "{what}");
+    assert_eq!(
+        entries(&run.place.file("runtime/pagewise")),
+        Vec::<PathBuf>::new(),
+        "no journal is left: {what}"
+    );
+    assert!(
+        code != Some(101) && (killed.is_some() || code != Some(1)),
+        "{what}"
+    );
     if words[0] == "run" {
         assert!([None, Some(0), Some(1), Some(4)].contains(&code), "{what}");
         is_readable(&run, &what);
@@ -186,14 +263,25 @@ fn is_readable(run: &Run, what: &str) {
     if !run.out.join("plan.json").exists() {
         return;
     }
-    let result = run.place.run(&["report", run.out.to_str().unwrap(), "--json"]);
+    let result = run
+        .place
+        .run(&["report", run.out.to_str().unwrap(), "--json"]);
     if result.code == 1 {
         // Killed before anything was measured: it says so.
-        assert!(result.err.lines().count() == 1 && result.err.starts_with("pagewise: "), "{what}: {}", result.err);
+        assert!(
+            result.err.lines().count() == 1 && result.err.starts_with("pagewise: "),
+            "{what}: {}",
+            result.err
+        );
         return;
     }
     // 4: nothing could be measured, and each cell says why.
-    assert!([0, 4].contains(&result.code), "{what}: {} {}", result.code, result.err);
+    assert!(
+        [0, 4].contains(&result.code),
+        "{what}: {} {}",
+        result.code,
+        result.err
+    );
     let summary: Value = serde_json::from_str(&result.out).unwrap();
     for cell in summary["cells"].as_array().unwrap() {
         let reasoned = cell["status"] == "ok" || !crate::support::place::reason(cell).is_empty();
@@ -213,7 +301,9 @@ fn a_kill_at_a_random_moment_of_any_verb_leaves_nothing() {
 #[ignore = "200 commands: a quarter of an hour"]
 fn two_hundred_kills_leave_nothing() {
     let seeds = std::env::var("PAGEWISE_KILLS").unwrap_or_else(|_| "100-299".to_owned());
-    let (first, last) = seeds.split_once('-').expect("PAGEWISE_KILLS is two seeds with a hyphen between");
+    let (first, last) = seeds
+        .split_once('-')
+        .expect("PAGEWISE_KILLS is two seeds with a hyphen between");
     for seed in first.parse().unwrap()..=last.parse().unwrap() {
         kill_once(seed);
     }
@@ -224,7 +314,9 @@ fn two_hundred_kills_leave_nothing() {
 fn what_laboratory_and_guard_leave_that_are_killed_together_is_removed_by_the_resumption() {
     let mut run = Run::of(&WORDS);
     let mut rng = Seeded::new(3);
-    wait_until("a launch runs", || run.in_a_launch() && Victim::Guard.of(&run, &mut rng).is_some());
+    wait_until("a launch runs", || {
+        run.in_a_launch() && Victim::Guard.of(&run, &mut rng).is_some()
+    });
     let guard = Victim::Guard.of(&run, &mut rng).unwrap();
     // Stopped first, so that it does not act between the two deaths.
     kill_process(guard, Signal::STOP).unwrap();
@@ -233,14 +325,27 @@ fn what_laboratory_and_guard_leave_that_are_killed_together_is_removed_by_the_re
     kill_process(guard, Signal::KILL).unwrap();
     wait_until("all processes are gone", || run.numbered().is_empty());
     is_readable(&run, "killed together");
-    let result = run.place.run(&["run", "--resume", run.out.to_str().unwrap(), "--budget", "4s"]);
+    let result = run.place.run(&[
+        "run",
+        "--resume",
+        run.out.to_str().unwrap(),
+        "--budget",
+        "4s",
+    ]);
     assert!([0, 4].contains(&result.code), "{}", result.err);
     run.leaves_nothing();
 }
 
 #[test]
 fn a_side_that_stops_is_a_failed_cell() {
-    let words = ["share/posix-shm@c-O3+c-O3", "share/null@c-O3", "--set", "bytes=1MiB", "--set", "load=0"];
+    let words = [
+        "share/posix-shm@c-O3+c-O3",
+        "share/null@c-O3",
+        "--set",
+        "bytes=1MiB",
+        "--set",
+        "load=0",
+    ];
     let more = ["--launches", "2", "--budget", "6s", "--time-limit", "2s"];
     let mut run = Run::of(&[&words[..], &more].concat());
     let mut rng = Seeded::new(1);
@@ -288,7 +393,13 @@ fn what_a_run_may_change_is_put_back_whoever_is_killed() {
         skip("the pool of huge pages cannot be changed here");
         return;
     };
-    let words = ["fault/hugetlb@c-O3", "fault/null@c-O3", "--set", "bytes=4MiB", "--allow-system-changes"];
+    let words = [
+        "fault/hugetlb@c-O3",
+        "fault/null@c-O3",
+        "--set",
+        "bytes=4MiB",
+        "--allow-system-changes",
+    ];
     let more = ["--launches", "3", "--budget", "5s"];
     for victim in [Victim::Laboratory, Victim::Worker, Victim::Guard] {
         let mut run = Run::of(&[&words[..], &more].concat());
@@ -296,15 +407,21 @@ fn what_a_run_may_change_is_put_back_whoever_is_killed() {
         let mut killed = false;
         wait_until("the run has ended", || {
             if !killed && !pool.is_back() && run.in_a_launch() {
-                killed = victim.of(&run, &mut rng).is_some_and(|p| kill_process(p, Signal::KILL).is_ok());
+                killed = victim
+                    .of(&run, &mut rng)
+                    .is_some_and(|p| kill_process(p, Signal::KILL).is_ok());
             }
             run.child.try_wait().unwrap().is_some()
         });
         let err = fs::read_to_string(run.place.file("stderr")).unwrap();
-        wait_until(&format!("{victim:?}: the pool is as it was: {err}"), || pool.is_back());
+        wait_until(&format!("{victim:?}: the pool is as it was: {err}"), || {
+            pool.is_back()
+        });
         run.leaves_nothing();
         if !killed {
-            skip(&format!("{victim:?}: the pool was not enlarged, or nobody was there to be killed: {err}"));
+            skip(&format!(
+                "{victim:?}: the pool was not enlarged, or nobody was there to be killed: {err}"
+            ));
         }
     }
 }

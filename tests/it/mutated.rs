@@ -16,8 +16,21 @@ use crate::support::nodes;
 
 /// Pieces that are put into files.
 const PIECES: [&str; 16] = [
-    "\0", "\u{1b}[2J", "\n[[", "]]", "\"\"\"", "= 9223372036854775808", "= -1", "= 1e999", "= nan", "= {}",
-    "= [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "../../../../etc/passwd", "bytes=all", "\u{feff}", "\u{202e}",
+    "\0",
+    "\u{1b}[2J",
+    "\n[[",
+    "]]",
+    "\"\"\"",
+    "= 9223372036854775808",
+    "= -1",
+    "= 1e999",
+    "= nan",
+    "= {}",
+    "= [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    "../../../../etc/passwd",
+    "bytes=all",
+    "\u{feff}",
+    "\u{202e}",
     "99999999999999999999 TiB",
 ];
 
@@ -42,7 +55,12 @@ fn changed(text: &str, rng: &mut Seeded) -> String {
 }
 
 /// Reads `times` changed versions of these texts; how many were accepted.
-fn survives(what: &str, texts: &[(&str, &str)], times: u64, read: impl Fn(&str, &str) -> anyhow::Result<()>) {
+fn survives(
+    what: &str,
+    texts: &[(&str, &str)],
+    times: u64,
+    read: impl Fn(&str, &str) -> anyhow::Result<()>,
+) {
     assert!(!texts.is_empty());
     let mut refused = 0;
     for seed in 0..times {
@@ -54,13 +72,19 @@ fn survives(what: &str, texts: &[(&str, &str)], times: u64, read: impl Fn(&str, 
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 refused += 1;
-                assert!(!format!("{error:#}").trim().is_empty(), "{what} seed {seed}: refused without a word");
+                assert!(
+                    !format!("{error:#}").trim().is_empty(),
+                    "{what} seed {seed}: refused without a word"
+                );
             }
             Err(_) => panic!("{what} seed {seed}: {path} kills its reader:\n{text}"),
         }
     }
     // Otherwise nothing was changed, or nothing is read.
-    assert!(refused > times / 10 && refused < times, "{what}: {refused} of {times} refused");
+    assert!(
+        refused > times / 10 && refused < times,
+        "{what}: {refused} of {times} refused"
+    );
 }
 
 #[test]
@@ -74,7 +98,9 @@ fn changed_claims_are_read_or_refused() {
 
 #[test]
 fn changed_settings_are_read_or_refused() {
-    survives("settings", carried::SETTINGS, 600, |path, text| Setting::parse(path, text).map(drop));
+    survives("settings", carried::SETTINGS, 600, |path, text| {
+        Setting::parse(path, text).map(drop)
+    });
 }
 
 #[test]
@@ -91,7 +117,11 @@ fn changed_files_of_advice_are_read_or_refused() {
     let text = &advice_here(here()).canonical().unwrap();
     survives("advice", &[("advice.json", text)], 600, |_, text| {
         let advice = Advice::parse(text)?;
-        let _ = advice.questions.values().map(|question| question.agreed().count()).sum::<usize>();
+        let _ = advice
+            .questions
+            .values()
+            .map(|question| question.agreed().count())
+            .sum::<usize>();
         advice.canonical().map(drop)
     });
 }
@@ -110,10 +140,15 @@ fn changed_criteria_of_a_fleet_are_read_or_refused() {
         gathered.questions.index(nodes::question(number));
     });
     let run = nodes::node("n1", "6.1", 1.0);
-    survives("criteria", &[("criteria.json", CRITERIA)], 600, |_, text| {
-        let checked = check(&Criteria::parse(text)?, &gathered, &run);
-        let words = report::fleet::checked("n1", &checked);
-        assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
-        Ok(())
-    });
+    survives(
+        "criteria",
+        &[("criteria.json", CRITERIA)],
+        600,
+        |_, text| {
+            let checked = check(&Criteria::parse(text)?, &gathered, &run);
+            let words = report::fleet::checked("n1", &checked);
+            assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
+            Ok(())
+        },
+    );
 }

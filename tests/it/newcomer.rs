@@ -36,7 +36,10 @@ fn ten_questions_of_a_newcomer_are_answered_within_three_commands_each() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     place.furnish(40_000);
     // A verdict needs three runs a side.
-    for (tag, run) in ["before", "after"].iter().flat_map(|tag| (1..=3).map(move |run| (tag, format!("{tag}-{run}")))) {
+    for (tag, run) in ["before", "after"]
+        .iter()
+        .flat_map(|tag| (1..=3).map(move |run| (tag, format!("{tag}-{run}"))))
+    {
         let folder = place.file("data/pagewise/runs").join(&run);
         std::fs::create_dir_all(&folder).unwrap();
         for file in crate::support::place::entries(&root.join("tests/fixtures/runs/ordinary")) {
@@ -49,17 +52,32 @@ fn ten_questions_of_a_newcomer_are_answered_within_three_commands_each() {
     let mut unanswered = Vec::new();
     let taken = if thorough() { 10 } else { 3 };
     for question in &questions[..taken] {
-        assert!((1..=3).contains(&question.commands.len()) && !question.answer.is_empty(), "{}", question.title);
+        assert!(
+            (1..=3).contains(&question.commands.len()) && !question.answer.is_empty(),
+            "{}",
+            question.title
+        );
         let mut shown = String::new();
         for command in &question.commands {
             let mut shell = Command::new("sh");
             place.settle(&mut shell);
-            let path = format!("{}:{}", place.file("bin").display(), std::env::var("PATH").unwrap_or_default());
-            shell.args(["-c", &command.text]).current_dir(place.path()).env("PATH", path);
+            let path = format!(
+                "{}:{}",
+                place.file("bin").display(),
+                std::env::var("PATH").unwrap_or_default()
+            );
+            shell
+                .args(["-c", &command.text])
+                .current_dir(place.path())
+                .env("PATH", path);
             let said = said(shell.stdin(std::process::Stdio::null()));
             shown += &format!("$ {}\n{}{}", command.text, said.out, said.err);
         }
-        let missing: Vec<_> = question.answer.iter().filter(|words| !shown.contains(**words)).collect();
+        let missing: Vec<_> = question
+            .answer
+            .iter()
+            .filter(|words| !shown.contains(**words))
+            .collect();
         if !missing.is_empty() {
             unanswered.push(format!("{}: without {missing:?}:\n{shown}", question.title));
         }

@@ -82,7 +82,11 @@ exec "$@"
 fn cpus(place: &Path) {
     for cpu in 0..2 {
         let own = place.join(format!("cpu/cpu{cpu}"));
-        for folder in [format!("node{cpu}"), "topology".to_owned(), "cache/index3".to_owned()] {
+        for folder in [
+            format!("node{cpu}"),
+            "topology".to_owned(),
+            "cache/index3".to_owned(),
+        ] {
             std::fs::create_dir_all(own.join(folder)).unwrap();
         }
         let files = [
@@ -95,8 +99,14 @@ fn cpus(place: &Path) {
             ("cache/index3/shared_cpu_list", cpu.to_string()),
             ("cache/index3/id", cpu.to_string()),
         ];
-        files.iter().for_each(|(file, text)| std::fs::write(own.join(file), format!("{text}\n")).unwrap());
-        std::fs::write(place.join(format!("meminfo{cpu}")), format!("Node {cpu} MemTotal:       8388608 kB\n")).unwrap();
+        files
+            .iter()
+            .for_each(|(file, text)| std::fs::write(own.join(file), format!("{text}\n")).unwrap());
+        std::fs::write(
+            place.join(format!("meminfo{cpu}")),
+            format!("Node {cpu} MemTotal:       8388608 kB\n"),
+        )
+        .unwrap();
     }
     for list in ["online", "possible", "present"] {
         std::fs::write(place.join("cpu").join(list), "0-1\n").unwrap();
@@ -112,18 +122,27 @@ impl TwoNodes {
     /// None where it cannot be made; then it has been said.
     fn make() -> Option<TwoNodes> {
         let place = Place::new();
-        let mounts = "mount -t tmpfs n /sys/devices/system/node && mount -t tmpfs c /sys/devices/system/cpu";
+        let mounts =
+            "mount -t tmpfs n /sys/devices/system/node && mount -t tmpfs c /sys/devices/system/cpu";
         let mut tried = Command::new("unshare");
-        let usable = tried.args(["--mount", "sh", "-c", mounts]).output().is_ok_and(|o| o.status.success());
+        let usable = tried
+            .args(["--mount", "sh", "-c", mounts])
+            .output()
+            .is_ok_and(|o| o.status.success());
         if !usable || !Path::new("/sys/devices/system/cpu/cpu1").exists() {
-            skip("only who may mount over /sys in a namespace, and has two CPUs, can look at two nodes");
+            skip(
+                "only who may mount over /sys in a namespace, and has two CPUs, can look at two nodes",
+            );
             return None;
         }
         cpus(place.path());
         let (source, kernel) = (place.file("kernel.c"), place.file("kernel.so"));
         std::fs::write(&source, KERNEL).unwrap();
         let mut cc = Command::new("cc");
-        cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&kernel).arg(&source).arg("-ldl");
+        cc.args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&kernel)
+            .arg(&source)
+            .arg("-ldl");
         assert!(cc.status().unwrap().success());
         Some(TwoNodes { place, kernel })
     }
@@ -132,14 +151,18 @@ impl TwoNodes {
     fn pagewise(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         self.place.settle(&mut command);
-        command.args(["--mount", "sh", "-c", NAMESPACE, "sh"]).arg(self.place.path());
+        command
+            .args(["--mount", "sh", "-c", NAMESPACE, "sh"])
+            .arg(self.place.path());
         command.arg(env!("CARGO_BIN_EXE_pagewise")).args(arguments);
         command
     }
 
     fn summary(&self, arguments: &[&str], lie: bool) -> Value {
         let mut command = self.pagewise(arguments);
-        command.arg("--keep-environment").env("LD_PRELOAD", &self.kernel);
+        command
+            .arg("--keep-environment")
+            .env("LD_PRELOAD", &self.kernel);
         if lie {
             command.env("NODES_LIE", "1");
         }
@@ -151,49 +174,102 @@ impl TwoNodes {
 
 /// The values of a parameter with the status and reason of their cells.
 fn by_value<'a>(summary: &'a Value, method: &str, key: &str) -> Vec<(&'a str, &'a str, String)> {
-    let cells = summary["cells"].as_array().unwrap().iter().filter(|c| c["method"] == method);
+    let cells = summary["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|c| c["method"] == method);
     let text = |value: &'a Value| value.as_str().unwrap_or_default();
-    cells.map(|c| (text(&c["parameters"][key]), text(&c["status"]), crate::support::place::reason(c))).collect()
+    cells
+        .map(|c| {
+            (
+                text(&c["parameters"][key]),
+                text(&c["status"]),
+                crate::support::place::reason(c),
+            )
+        })
+        .collect()
 }
 
 #[test]
 fn memory_lies_where_it_is_asked_for_and_every_page_is_proved() {
-    let Some(machine) = TwoNodes::make() else { return };
+    let Some(machine) = TwoNodes::make() else {
+        return;
+    };
     let arguments = [
-        "run", "copy/memcpy-node@c-O3", "--set", "node=local,remote,interleave", "--set", "bytes=64KiB", "--set",
-        "destination=warm", "--set", "pages=base", "--budget", "3s", "--json",
+        "run",
+        "copy/memcpy-node@c-O3",
+        "--set",
+        "node=local,remote,interleave",
+        "--set",
+        "bytes=64KiB",
+        "--set",
+        "destination=warm",
+        "--set",
+        "pages=base",
+        "--budget",
+        "3s",
+        "--json",
     ];
     let honest = machine.summary(&arguments, false);
     let cells = by_value(&honest, "memcpy-node", "node");
-    assert!(cells.iter().all(|(_, status, _)| *status == "ok"), "{cells:?}");
+    assert!(
+        cells.iter().all(|(_, status, _)| *status == "ok"),
+        "{cells:?}"
+    );
     let values: BTreeSet<&str> = cells.iter().map(|(node, ..)| *node).collect();
     assert_eq!(values, BTreeSet::from(["interleave", "local", "remote"]));
     let lying = machine.summary(&arguments, true);
     // Launches run on either node, so that local or remote memory may be right by luck, but not both of them.
-    let wrong: Vec<_> = by_value(&lying, "memcpy-node", "node").into_iter().filter(|(_, status, _)| *status != "ok").collect();
-    assert!(wrong.len() >= 2 && wrong.iter().any(|(node, ..)| *node == "interleave"), "{wrong:?}");
-    assert!(wrong.iter().all(|(.., reason)| reason.contains("pages_")), "{wrong:?}");
+    let wrong: Vec<_> = by_value(&lying, "memcpy-node", "node")
+        .into_iter()
+        .filter(|(_, status, _)| *status != "ok")
+        .collect();
+    assert!(
+        wrong.len() >= 2 && wrong.iter().any(|(node, ..)| *node == "interleave"),
+        "{wrong:?}"
+    );
+    assert!(
+        wrong.iter().all(|(.., reason)| reason.contains("pages_")),
+        "{wrong:?}"
+    );
 }
 
 #[test]
 fn sides_are_pinned_to_two_nodes_and_to_nothing_that_is_not_there() {
-    let Some(machine) = TwoNodes::make() else { return };
+    let Some(machine) = TwoNodes::make() else {
+        return;
+    };
     let arguments = [
-        "run", "message/pipe@c-O3", "--set", "pin=far,l3,node,same", "--set", "wait=block", "--set", "idle=no", "--budget",
-        "5s", "--json",
+        "run",
+        "message/pipe@c-O3",
+        "--set",
+        "pin=far,l3,node,same",
+        "--set",
+        "wait=block",
+        "--set",
+        "idle=no",
+        "--budget",
+        "5s",
+        "--json",
     ];
     let summary = machine.summary(&arguments, false);
     for (pin, status, reason) in by_value(&summary, "pipe", "pin") {
         match pin {
             "far" | "same" => assert_eq!(status, "ok", "{pin}: {reason}"),
-            _ => assert!(status == "skipped" && reason.contains(&format!("pin={pin} needs two")), "{pin}: {reason}"),
+            _ => assert!(
+                status == "skipped" && reason.contains(&format!("pin={pin} needs two")),
+                "{pin}: {reason}"
+            ),
         }
     }
 }
 
 #[test]
 fn the_doctor_tells_of_both_nodes() {
-    let Some(machine) = TwoNodes::make() else { return };
+    let Some(machine) = TwoNodes::make() else {
+        return;
+    };
     let output = machine.pagewise(&["doctor"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("2 NUMA nodes"), "{text}");

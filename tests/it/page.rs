@@ -19,7 +19,14 @@ const FITS: &str = include_str!("page_looks/fits.js");
 /// A run of two methods and two sizes, with its page.
 fn run(place: &Place) -> PathBuf {
     let out = place.file("run");
-    let cells = ["run", "fault/touch", "fault/populate", "fault/limit", "--set", "bytes=64KiB,256KiB"];
+    let cells = [
+        "run",
+        "fault/touch",
+        "fault/populate",
+        "fault/limit",
+        "--set",
+        "bytes=64KiB,256KiB",
+    ];
     let limits = ["--budget", "15s", "--launches", "3", "--seed", "5", "--out"];
     let result = said(place.command(&cells).args(limits).arg(&out));
     assert_eq!(result.code, 0, "{}", result.err);
@@ -28,8 +35,13 @@ fn run(place: &Place) -> PathBuf {
 
 /// A recorded run in which every launch takes `factor` times as long, as one side of a comparison has it.
 fn recorded(factor: f64) -> Run {
-    let mut summary: Summary = serde_json::from_str(include_str!("../fixtures/exports/run.json")).unwrap();
-    for launch in summary.cells.iter_mut().flat_map(|cell| &mut cell.per_launch) {
+    let mut summary: Summary =
+        serde_json::from_str(include_str!("../fixtures/exports/run.json")).unwrap();
+    for launch in summary
+        .cells
+        .iter_mut()
+        .flat_map(|cell| &mut cell.per_launch)
+    {
         launch.wall_ns.values_mut().for_each(|ns| *ns *= factor);
     }
     summary.run = format!("run-{factor}");
@@ -39,7 +51,11 @@ fn recorded(factor: f64) -> Run {
 /// The page of a comparison in which B takes a quarter more time, with runs that scatter; and what was compared.
 fn comparison(place: &Place) -> (PathBuf, Value) {
     let side = |by: f64| [0.99, 1.0, 1.02, 0.995].map(|factor| recorded(factor * by));
-    let asked = CompareOptions { margin: 0.02, gate: Some(0.03), expected: Vec::new() };
+    let asked = CompareOptions {
+        margin: 0.02,
+        gate: Some(0.03),
+        expected: Vec::new(),
+    };
     let found = compare(&side(1.0), &side(1.25), &asked);
     let path = place.file("compared.html");
     std::fs::write(
@@ -62,26 +78,36 @@ fn alike(shown: &Value, expected: f64) -> bool {
 #[test]
 fn figures_without_scripts_are_those_of_the_summary() {
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     let folder = run(&place);
     browser.scripts(false);
     browser.go(&folder.join("report.html"));
     let found = browser.ask(FIGURES);
     assert_eq!(found["ready"], false, "no script ran");
-    let summary: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("summary.json")).unwrap()).unwrap();
+    let summary: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("summary.json")).unwrap())
+            .unwrap();
     let headline = summary["experiments"][0]["headline"].as_str().unwrap();
     let rows = found["rows"].as_array().unwrap();
     assert!(rows.len() >= 4, "{rows:?}");
     for row in rows {
-        let phase = &summary["cells"][row[0].as_str().unwrap().parse::<usize>().unwrap()]["phases"][headline];
-        assert!(alike(&row[1], phase["per_unit_ns"]["median"].as_f64().unwrap()), "{row} {phase}");
+        let phase = &summary["cells"][row[0].as_str().unwrap().parse::<usize>().unwrap()]["phases"]
+            [headline];
+        assert!(
+            alike(&row[1], phase["per_unit_ns"]["median"].as_f64().unwrap()),
+            "{row} {phase}"
+        );
     }
 }
 
 #[test]
 fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     let (page, compared) = comparison(&place);
     browser.scripts(false);
     browser.go(&page);
@@ -90,18 +116,45 @@ fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
     let rows = found["named"].as_array().unwrap();
     assert!(rows.len() == cells.len() && cells.len() > 3, "{rows:?}");
     for (row, cell) in rows.iter().zip(cells) {
-        let name = cell["cell"].as_str().unwrap().split(['/', '@']).nth(1).unwrap();
+        let name = cell["cell"]
+            .as_str()
+            .unwrap()
+            .split(['/', '@'])
+            .nth(1)
+            .unwrap();
         assert!(row[0].as_str().unwrap().starts_with(name), "{row} {name}");
-        let expected = [&cell["a"]["per_unit_ns"], &cell["b"]["per_unit_ns"], &cell["estimate"]["ratio"]];
+        let expected = [
+            &cell["a"]["per_unit_ns"],
+            &cell["b"]["per_unit_ns"],
+            &cell["estimate"]["ratio"],
+        ];
         for (at, expected) in expected.into_iter().enumerate() {
-            assert!(alike(&row[at + 1], expected.as_f64().unwrap()), "{row} {cell:#}");
+            assert!(
+                alike(&row[at + 1], expected.as_f64().unwrap()),
+                "{row} {cell:#}"
+            );
         }
     }
-    assert_eq!(found["data"]["cells"].as_array().unwrap().len(), cells.len());
-    let text = browser.ask("() => document.body.innerText").as_str().unwrap().to_owned();
-    assert!(text.contains("gate 3 %: closed") && text.contains("slower on B"), "{text}");
-    let heads = browser.ask("() => [...document.querySelectorAll('h2')].map((one) => one.textContent)");
-    assert_eq!(heads[0], json!("Environment"), "what differs comes before figures");
+    assert_eq!(
+        found["data"]["cells"].as_array().unwrap().len(),
+        cells.len()
+    );
+    let text = browser
+        .ask("() => document.body.innerText")
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        text.contains("gate 3 %: closed") && text.contains("slower on B"),
+        "{text}"
+    );
+    let heads =
+        browser.ask("() => [...document.querySelectorAll('h2')].map((one) => one.textContent)");
+    assert_eq!(
+        heads[0],
+        json!("Environment"),
+        "what differs comes before figures"
+    );
 }
 
 #[test]
@@ -110,7 +163,9 @@ fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
         return;
     }
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     let fleet = place.file("fleet.html");
     std::fs::write(
         &fleet,
@@ -122,25 +177,41 @@ fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
     .unwrap();
     for page in [run(&place).join("report.html"), comparison(&place).0, fleet] {
         let mut inks = Vec::new();
-        for (width, scheme) in [(390, "light"), (390, "dark"), (1280, "dark"), (1600, "light")] {
+        for (width, scheme) in [
+            (390, "light"),
+            (390, "dark"),
+            (1280, "dark"),
+            (1600, "light"),
+        ] {
             browser.size(width, 900);
             browser.media("screen", scheme);
             browser.go(&page);
             let found = browser.ask(FITS);
-            assert_eq!((&found["width"], &found["overflow"]), (&json!(width), &json!(false)), "{found:#}");
+            assert_eq!(
+                (&found["width"], &found["overflow"]),
+                (&json!(width), &json!(false)),
+                "{found:#}"
+            );
             assert_eq!(found["wide"], json!([]), "at {width}");
             for what in ["unnamed", "captions", "twice", "broken"] {
                 assert_eq!(found[what], 0, "{what} of {}", page.display());
             }
             inks.push(found["ink"].clone());
         }
-        assert!(inks[0] == inks[3] && inks[1] == inks[2] && inks[0] != inks[1], "{inks:?}");
+        assert!(
+            inks[0] == inks[3] && inks[1] == inks[2] && inks[0] != inks[1],
+            "{inks:?}"
+        );
         browser.media("print", "dark");
         assert_eq!(browser.ask(FITS)["ink"], inks[0], "paper is never dark");
         let tools = browser.ask("() => getComputedStyle(document.getElementById('tools')).display");
         assert_eq!(tools, "none", "nothing to press stands on paper");
     }
-    assert_eq!(browser.console, Vec::<String>::new(), "nothing on the console");
+    assert_eq!(
+        browser.console,
+        Vec::<String>::new(),
+        "nothing on the console"
+    );
 }
 
 /// Names and values of the rows of the first table that sorts, and how it is sorted.
@@ -159,7 +230,9 @@ fn rows_are_sorted_by_a_click_and_by_a_key() {
         return;
     }
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     browser.size(1280, 900);
     for page in [run(&place).join("report.html"), comparison(&place).0] {
         browser.go(&page);
@@ -167,14 +240,31 @@ fn rows_are_sorted_by_a_click_and_by_a_key() {
         let button = browser.middle("th[data-sorts] button");
         browser.click(button);
         let up = browser.ask(SORTED);
-        let values = |of: &Value| of[1].as_array().unwrap().iter().filter_map(Value::as_f64).collect::<Vec<_>>();
-        assert!(up[0] == "ascending" && values(&up).len() > 1 && values(&up).is_sorted(), "{up}");
+        let values = |of: &Value| {
+            of[1]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(Value::as_f64)
+                .collect::<Vec<_>>()
+        };
+        assert!(
+            up[0] == "ascending" && values(&up).len() > 1 && values(&up).is_sorted(),
+            "{up}"
+        );
         // The click has given it the focus: from here on by keys.
         browser.press("Enter");
         let down = browser.ask(SORTED);
-        assert!(down[0] == "descending" && values(&down).iter().rev().is_sorted(), "{down}");
+        assert!(
+            down[0] == "descending" && values(&down).iter().rev().is_sorted(),
+            "{down}"
+        );
         browser.press(" ");
-        assert_eq!(browser.ask(SORTED)[2], first[2], "the third time brings the first order back");
+        assert_eq!(
+            browser.ask(SORTED)[2],
+            first[2],
+            "the third time brings the first order back"
+        );
     }
     assert_eq!(browser.console, Vec::<String>::new());
 }
@@ -189,12 +279,18 @@ fn a_keyboard_is_enough() {
         return;
     }
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     browser.size(1280, 900);
     browser.media("screen", "light");
     browser.go(&run(&place).join("report.html"));
     browser.press("Tab");
-    assert_eq!(browser.ask(FOCUS)[1], "To the answers", "the first key leads past the contents");
+    assert_eq!(
+        browser.ask(FOCUS)[1],
+        "To the answers",
+        "the first key leads past the contents"
+    );
     // Where a keyboard comes to, one after the other, it can be seen to be.
     let mut seen = Vec::new();
     for _ in 0..60 {
@@ -203,22 +299,34 @@ fn a_keyboard_is_enough() {
         if found[0] == "BODY" {
             break;
         }
-        assert_eq!(found[2], true, "{found} has the focus, which cannot be seen");
+        assert_eq!(
+            found[2], true,
+            "{found} has the focus, which cannot be seen"
+        );
         let words = found[1].as_str().unwrap().to_owned();
         match words.as_str() {
             "Dark" => {
                 browser.press("Enter");
-                assert_eq!(browser.ask("() => document.documentElement.dataset.theme"), "dark");
+                assert_eq!(
+                    browser.ask("() => document.documentElement.dataset.theme"),
+                    "dark"
+                );
             }
             "Unfold all" => {
                 browser.press(" ");
-                assert_eq!(browser.ask("() => document.querySelectorAll('details:not([open])').length"), 0);
+                assert_eq!(
+                    browser.ask("() => document.querySelectorAll('details:not([open])').length"),
+                    0
+                );
             }
             "Hide floors and lower bound" => {
                 browser.press("Enter");
                 let shown = "() => getComputedStyle(document.querySelector('tbody.aside')).display";
                 assert_eq!(browser.ask(shown), "none");
-                assert_eq!(browser.ask("() => document.activeElement.getAttribute('aria-pressed')"), "true");
+                assert_eq!(
+                    browser.ask("() => document.activeElement.getAttribute('aria-pressed')"),
+                    "true"
+                );
                 browser.press("Enter");
                 assert_ne!(browser.ask(shown), "none");
             }
@@ -227,7 +335,10 @@ fn a_keyboard_is_enough() {
         seen.push(words);
     }
     for needed in ["Dark", "Unfold all", "Hide floors and lower bound"] {
-        assert!(seen.iter().any(|words| words == needed), "{needed} is not reached: {seen:?}");
+        assert!(
+            seen.iter().any(|words| words == needed),
+            "{needed} is not reached: {seen:?}"
+        );
     }
     assert_eq!(browser.console, Vec::<String>::new());
 }
@@ -238,7 +349,9 @@ fn what_a_mark_stands_for_is_shown_where_the_pointer_is() {
         return;
     }
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     let page = run(&place).join("report.html");
     const TIP: &str = "() => { const tip = document.getElementById('tip'), box = tip.getBoundingClientRect();
         return [tip.hidden, tip.textContent, box.left >= 0 && box.right <= innerWidth + 1 && box.bottom <= innerHeight + 1]; }";
@@ -249,7 +362,10 @@ fn what_a_mark_stands_for_is_shown_where_the_pointer_is() {
         let mark = browser.middle(".mark[data-tip]");
         browser.point(mark);
         let shown = browser.ask(TIP);
-        assert!(shown[0] == false && shown[1].as_str().unwrap().contains(" per page"), "{shown}");
+        assert!(
+            shown[0] == false && shown[1].as_str().unwrap().contains(" per page"),
+            "{shown}"
+        );
         assert_eq!(shown[2], true, "it lies within the window: {shown}");
         browser.press("Escape");
         assert_eq!(browser.ask(TIP)[0], true);
@@ -257,7 +373,10 @@ fn what_a_mark_stands_for_is_shown_where_the_pointer_is() {
     browser.scripts(false);
     browser.go(&page);
     let titles = browser.ask("() => document.querySelectorAll('svg .mark title').length");
-    assert!(titles.as_u64() > Some(3), "without a script the browser's own titles say it: {titles}");
+    assert!(
+        titles.as_u64() > Some(3),
+        "without a script the browser's own titles say it: {titles}"
+    );
     assert_eq!(browser.console, Vec::<String>::new());
 }
 
@@ -288,38 +407,72 @@ fn a_page_is_written_over_no_file_and_says_in_one_sentence_what_is_wrong() {
         let written = std::fs::read(&file).unwrap();
         std::fs::write(&file, "mine").unwrap();
         let refused = make(&[path]);
-        assert!(refused.code == 1 && refused.err.contains("--force"), "{}", refused.err);
+        assert!(
+            refused.code == 1 && refused.err.contains("--force"),
+            "{}",
+            refused.err
+        );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
         assert_eq!(make(&[path, "--force"]).code, 0);
-        assert_eq!(std::fs::read(&file).unwrap(), written, "a page is a pure function of what it shows");
+        assert_eq!(
+            std::fs::read(&file).unwrap(),
+            written,
+            "a page is a pure function of what it shows"
+        );
         for wrong in ["/dev/full", "/proc/none/page.html", run] {
             let refused = make(&[wrong, "--force"]);
-            assert_eq!((refused.code, refused.err.trim().lines().count()), (1, 1), "{wrong}: {}", refused.err);
+            assert_eq!(
+                (refused.code, refused.err.trim().lines().count()),
+                (1, 1),
+                "{wrong}: {}",
+                refused.err
+            );
         }
         std::fs::remove_file(&file).unwrap();
     }
     std::fs::write(&file, "mine").unwrap();
     // Before time is spent on measuring.
-    let refused = said(place.command(&["run", "fault/touch", "--html", path, "--out"]).arg(place.file("other")));
-    assert!(refused.code == 1 && refused.err.contains("--force") && !place.file("other").exists(), "{}", refused.err);
+    let refused = said(
+        place
+            .command(&["run", "fault/touch", "--html", path, "--out"])
+            .arg(place.file("other")),
+    );
+    assert!(
+        refused.code == 1 && refused.err.contains("--force") && !place.file("other").exists(),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
 #[ignore = "takes pictures of a page: PAGEWISE_PAGE=report.html PAGEWISE_PICTURES=folder cargo test --test it pictures -- --ignored"]
 fn pictures() {
     let place = Place::new();
-    let Some(mut browser) = Browser::open(&place) else { return };
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
     let page = PathBuf::from(std::env::var("PAGEWISE_PAGE").expect("PAGEWISE_PAGE names a page"));
-    let to = PathBuf::from(std::env::var("PAGEWISE_PICTURES").expect("PAGEWISE_PICTURES names a folder"));
+    let to = PathBuf::from(
+        std::env::var("PAGEWISE_PICTURES").expect("PAGEWISE_PICTURES names a folder"),
+    );
     // Where on the page the picture begins: a selector, or its top.
     let at = std::env::var("PAGEWISE_AT").unwrap_or_else(|_| "body".to_owned());
-    let all = [("390", 390, 844, "screen", "light"), ("1280", 1280, 960, "screen", "light")];
-    let all = all.into_iter().chain([("dark", 1280, 960, "screen", "dark"), ("print", 760, 1074, "print", "light")]);
+    let all = [
+        ("390", 390, 844, "screen", "light"),
+        ("1280", 1280, 960, "screen", "light"),
+    ];
+    let all = all.into_iter().chain([
+        ("dark", 1280, 960, "screen", "dark"),
+        ("print", 760, 1074, "print", "light"),
+    ]);
     for (name, width, height, media, scheme) in all {
         browser.size(width, height);
         browser.media(media, scheme);
         browser.go(&page);
-        browser.ask(&format!("() => document.querySelector({}).scrollIntoView()", json!(at)));
+        browser.ask(&format!(
+            "() => document.querySelector({}).scrollIntoView()",
+            json!(at)
+        ));
         browser.picture(&to.join(format!("page-{name}.png")));
     }
 }

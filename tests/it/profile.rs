@@ -50,11 +50,18 @@ fn profiled(place: &Place, options: &[&str], command: &[&str]) -> Said {
 
 pub fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
     let said = profiled(place, &[options, &["--json"]].concat(), command);
-    let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/profile.schema.json");
+    let value: Value = serde_json::from_str(&said.out)
+        .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/crates/record/schema/profile.schema.json"
+    );
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let wrong: Vec<String> = validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    let wrong: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     value
 }
@@ -62,15 +69,26 @@ pub fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
 pub fn built(place: &Place, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let (file, program) = (place.file(&format!("{name}.c")), place.file(name));
     std::fs::write(&file, source).unwrap();
-    let done = Command::new("gcc").args(["-O1", "-o"]).args([&program, &file]).args(flags).output();
+    let done = Command::new("gcc")
+        .args(["-O1", "-o"])
+        .args([&program, &file])
+        .args(flags)
+        .output();
     done.is_ok_and(|d| d.status.success()).then_some(program)
 }
 
 /// Processes whose command line has this word, which no other test has.
 fn running(word: &str) -> usize {
     let line = |folder: &Path| std::fs::read(folder.join("cmdline")).unwrap_or_default();
-    let has = |folder: &Path| line(folder).split(|b| *b == 0).any(|w| w == word.as_bytes());
-    entries(Path::new("/proc")).iter().filter(|p| has(p)).count()
+    let has = |folder: &Path| {
+        line(folder)
+            .split(|b| *b == 0)
+            .any(|w| w == word.as_bytes())
+    };
+    entries(Path::new("/proc"))
+        .iter()
+        .filter(|p| has(p))
+        .count()
 }
 
 /// Whether perf's software events may be had here.
@@ -80,7 +98,11 @@ pub fn may_follow() -> bool {
 }
 
 fn pagewise_page_bytes() -> usize {
-    let said = Command::new("getconf").arg("PAGESIZE").output().map(|o| o.stdout).unwrap_or_default();
+    let said = Command::new("getconf")
+        .arg("PAGESIZE")
+        .output()
+        .map(|o| o.stdout)
+        .unwrap_or_default();
     String::from_utf8_lossy(&said).trim().parse().unwrap_or(0)
 }
 
@@ -92,15 +114,25 @@ fn faults_are_counted_by_kind_and_the_profile_is_kept() {
     let of = summary(&place, &["--blocks", "6"], &[program]);
     assert_eq!(of["plan"]["kind"], "profile");
     if !may_follow() {
-        assert_eq!((&of["by_kind"], &of["notes"][0]["code"]), (&Value::from(false), &Value::from("faults-unseen")));
+        assert_eq!(
+            (&of["by_kind"], &of["notes"][0]["code"]),
+            (&Value::from(false), &Value::from("faults-unseen"))
+        );
         return;
     }
-    assert_eq!((&of["outcome"], &of["by_kind"]), (&Value::from("ok"), &Value::from(true)), "{of:#}");
+    assert_eq!(
+        (&of["outcome"], &of["by_kind"]),
+        (&Value::from("ok"), &Value::from(true)),
+        "{of:#}"
+    );
     let events = &of["counts"]["events"];
     // Beside what the source names there is what a program's start brings: less than 64 of each.
     let near = |kind: &str, wanted: f64| {
         let seen = events[kind].as_f64().unwrap_or(0.0);
-        assert!(seen >= wanted && seen < wanted + 64.0, "{kind}: {seen}, not {wanted}: {events:#}");
+        assert!(
+            seen >= wanted && seen < wanted + 64.0,
+            "{kind}: {seen}, not {wanted}: {events:#}"
+        );
     };
     near("again", 1024.0);
     near("zero-read", 1024.0);
@@ -112,21 +144,47 @@ fn faults_are_counted_by_kind_and_the_profile_is_kept() {
         assert_eq!(events["huge"].as_f64(), Some(2.0), "{events:#}");
     }
     for line in ["faults", "freeing"] {
-        assert!(of[line]["seconds"]["value"].as_f64().unwrap() > 0.0, "{line}: {of:#}");
+        assert!(
+            of[line]["seconds"]["value"].as_f64().unwrap() > 0.0,
+            "{line}: {of:#}"
+        );
     }
     let id = of["plan"]["run"].as_str().unwrap();
-    assert!(place.run(&["runs"]).out.contains(&format!("profile of {program}")));
+    assert!(
+        place
+            .run(&["runs"])
+            .out
+            .contains(&format!("profile of {program}"))
+    );
     let again: Value = serde_json::from_str(&place.run(&["report", id, "--json"]).out).unwrap();
     assert_eq!(again, of);
     let screen = place.run(&["report", id]).out;
     assert!(screen.lines().count() <= 40, "{screen}");
-    assert!(screen.contains("Page faults cost this program about") && screen.contains("pagewise try --with"), "{screen}");
+    assert!(
+        screen.contains("Page faults cost this program about")
+            && screen.contains("pagewise try --with"),
+        "{screen}"
+    );
     // What the profile predicted stands in the plan of a try of the same command.
-    let tried = place.run(&["try", "--pairs", "6", "--with", "keep,no-thp", "--json", "--", program]);
+    let tried = place.run(&[
+        "try",
+        "--pairs",
+        "6",
+        "--with",
+        "keep,no-thp",
+        "--json",
+        "--",
+        program,
+    ]);
     let tried: Value = serde_json::from_str(&tried.out).unwrap();
     let is_settled = |c: &Value| c["kernel_s"]["low"].as_f64().unwrap() > 0.0;
     let named = of["candidates"].as_array().unwrap().iter().any(is_settled);
-    assert_eq!(tried["plan"]["profile"].as_str(), named.then_some(id), "{:#}", tried["plan"]);
+    assert_eq!(
+        tried["plan"]["profile"].as_str(),
+        named.then_some(id),
+        "{:#}",
+        tried["plan"]
+    );
 }
 
 /// A table that grows by mremap, a trimmed mapping, a block that malloc maps twice, and a heap that shrinks; all of known size.
@@ -166,24 +224,48 @@ fn moved_and_trimmed_mappings_are_seen() {
         return skip("perf's software events may not be had");
     }
     let calls = &of["mappings"];
-    let at_least = |name: &str, least: u64| assert!(calls[name].as_u64() >= Some(least), "{name}: {calls:#}");
-    assert_eq!((&calls["mremap"], &calls["moved_bytes"]), (&Value::from(1), &Value::from(4 << 20)), "{calls:#}");
+    let at_least =
+        |name: &str, least: u64| assert!(calls[name].as_u64() >= Some(least), "{name}: {calls:#}");
+    assert_eq!(
+        (&calls["mremap"], &calls["moved_bytes"]),
+        (&Value::from(1), &Value::from(4 << 20)),
+        "{calls:#}"
+    );
     at_least("munmap", 4);
     at_least("mmap", 6);
     at_least("returned_bytes", (16 + 24) << 20);
-    let candidate = |name: &str| of["candidates"].as_array().unwrap().iter().find(|c| c["setting"] == name);
+    let candidate = |name: &str| {
+        of["candidates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|c| c["setting"] == name)
+    };
     let near = |value: &Value, wanted: f64| (value.as_f64().unwrap() / wanted - 1.0).abs() < 0.05;
     if of["plan"]["thp"] == "madvise" && of["plan"]["huge_page_bytes"] == 2 << 20 {
         // The moved part is of base pages; 28 MiB are new, and three blocks of 8 MiB lack what does not fill a huge page.
         let thp = candidate("thp").unwrap_or_else(|| panic!("{of:#}"));
-        let (faults, pages) = (thp["faults_saved"].as_f64().unwrap(), thp["huge_pages"].as_f64().unwrap());
-        assert!((10_500.0..14_400.0).contains(&faults) && (21.0..29.0).contains(&pages), "{thp:#}");
+        let (faults, pages) = (
+            thp["faults_saved"].as_f64().unwrap(),
+            thp["huge_pages"].as_f64().unwrap(),
+        );
+        assert!(
+            (10_500.0..14_400.0).contains(&faults) && (21.0..29.0).contains(&pages),
+            "{thp:#}"
+        );
     }
     // The second and the third block of malloc come from the first, which `keep` would have kept.
     let keep = candidate("keep").unwrap_or_else(|| panic!("{of:#}"));
     assert!(near(&keep["faults_saved"], 4096.0), "{keep:#}");
-    let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]).out;
-    assert!(screen.contains("Mappings: ") && screen.contains(" 1 mremap") && screen.contains("4.0 MiB moved"), "{screen}");
+    let screen = place
+        .run(&["report", of["plan"]["run"].as_str().unwrap()])
+        .out;
+    assert!(
+        screen.contains("Mappings: ")
+            && screen.contains(" 1 mremap")
+            && screen.contains("4.0 MiB moved"),
+        "{screen}"
+    );
 }
 
 /// Blocks that grow (by mremap), a heap that is trimmed, and freed blocks whose memory the heap could have had. Prints its
@@ -242,20 +324,39 @@ fn what_malloc_would_keep_is_foretold_as_it_is_counted() {
 fn is_foretold(name: &str, source: &str) {
     let place = Place::new();
     let program = built(&place, name, source, &[]).expect("gcc builds");
-    let of = summary(&place, &["--blocks", "6", "--discard-output"], &[program.to_str().unwrap()]);
+    let of = summary(
+        &place,
+        &["--blocks", "6", "--discard-output"],
+        &[program.to_str().unwrap()],
+    );
     if !may_follow() {
         return skip("perf's software events may not be had");
     }
     let faults = |tunables: &str| -> f64 {
-        let said = Command::new(&program).env("GLIBC_TUNABLES", tunables).output().unwrap();
-        String::from_utf8(said.stdout).unwrap().trim().parse().unwrap()
+        let said = Command::new(&program)
+            .env("GLIBC_TUNABLES", tunables)
+            .output()
+            .unwrap();
+        String::from_utf8(said.stdout)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap()
     };
     let kept = faults("glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1099511627776");
     let usual = faults("");
     let saved = usual - kept;
-    let keep = of["candidates"].as_array().unwrap().iter().find(|c| c["setting"] == "keep").unwrap_or_else(|| panic!("{of:#}"));
+    let keep = of["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["setting"] == "keep")
+        .unwrap_or_else(|| panic!("{of:#}"));
     let foretold = keep["faults_saved"].as_f64().unwrap();
-    assert!(saved > 20_000.0 && (foretold / saved - 1.0).abs() < 0.05, "{foretold} foretold of {usual}, {kept} kept: {keep:#}");
+    assert!(
+        saved > 20_000.0 && (foretold / saved - 1.0).abs() < 0.05,
+        "{foretold} foretold of {usual}, {kept} kept: {keep:#}"
+    );
 }
 
 /// Cost of all stacks with this function.
@@ -265,7 +366,13 @@ pub fn with_function(of: &Value, name: &str) -> f64 {
         let mut frames = stack["frames"].as_array().unwrap().iter();
         frames.any(|at| stacks["frames"][at.as_u64().unwrap() as usize]["function"] == name)
     };
-    stacks["stacks"].as_array().unwrap().iter().filter(has).map(|stack| stack["weight"].as_f64().unwrap()).sum()
+    stacks["stacks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(has)
+        .map(|stack| stack["weight"].as_f64().unwrap())
+        .sum()
 }
 
 /// A service that touches fresh memory again and again.
@@ -290,16 +397,28 @@ fn a_process_that_runs_already_is_profiled_and_goes_on() {
     let mut service = Command::new(program).spawn().unwrap();
     let pid = service.id().to_string();
     let said = place.run(&["profile", "--pid", &pid, "--for", "2s", "--json"]);
-    let of: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let of: Value = serde_json::from_str(&said.out)
+        .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     service.kill().unwrap();
     service.wait().unwrap();
-    assert!(status.contains("TracerPid:\t0") && !status.contains("State:\tT"), "{status}");
-    assert_eq!((&of["outcome"], &of["blocks"]), (&Value::from("ok"), &Value::from(8)), "{of:#}");
+    assert!(
+        status.contains("TracerPid:\t0") && !status.contains("State:\tT"),
+        "{status}"
+    );
+    assert_eq!(
+        (&of["outcome"], &of["blocks"]),
+        (&Value::from("ok"), &Value::from(8)),
+        "{of:#}"
+    );
     let total = of["faults"]["seconds"]["value"].as_f64().unwrap();
     assert!(with_function(&of, "serve") > 0.9 * total, "{of:#}");
     let gone = place.run(&["profile", "--pid", &pid, "--for", "1s"]);
-    assert!(gone.code == 1 && gone.err.contains("there is no process"), "{}", gone.err);
+    assert!(
+        gone.code == 1 && gone.err.contains("there is no process"),
+        "{}",
+        gone.err
+    );
 }
 
 /// A service that ends while it is profiled: after so many windows, or between two of them.
@@ -313,26 +432,54 @@ fn a_process_that_ends_leaves_what_was_seen_of_it() {
     let mut service = Command::new(program).spawn().unwrap();
     let pid = service.id().to_string();
     let mut profile = place.command(&["profile", "--pid", &pid, "--for", "8s", "--json"]);
-    let profile = profile.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let profile = profile
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let windows = || {
         let runs = entries(&place.file("data/pagewise/runs"));
-        let launches = runs.first().map(|run| std::fs::read_to_string(run.join("launches.jsonl")).unwrap_or_default());
-        launches.unwrap_or_default().matches(r#""mode":"followed""#).count()
+        let launches = runs
+            .first()
+            .map(|run| std::fs::read_to_string(run.join("launches.jsonl")).unwrap_or_default());
+        launches
+            .unwrap_or_default()
+            .matches(r#""mode":"followed""#)
+            .count()
     };
     wait_until("three windows are over", || windows() >= 3);
     service.kill().unwrap();
     service.wait().unwrap();
     let said = profile.wait_with_output().unwrap();
     let of: Value = serde_json::from_slice(&said.stdout).unwrap();
-    assert_eq!((said.status.code(), &of["outcome"], &of["blocks"]), (Some(0), &Value::from("ok"), &Value::from(6)), "{of:#}");
-    let note = of["notes"].as_array().unwrap().iter().find(|note| note["code"] == "process-ended");
+    assert_eq!(
+        (said.status.code(), &of["outcome"], &of["blocks"]),
+        (Some(0), &Value::from("ok"), &Value::from(6)),
+        "{of:#}"
+    );
+    let note = of["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|note| note["code"] == "process-ended");
     let windows = note.and_then(|note| note["windows"].as_u64());
-    assert!(windows.is_some_and(|windows| (2..8).contains(&windows)), "{of:#}");
+    assert!(
+        windows.is_some_and(|windows| (2..8).contains(&windows)),
+        "{of:#}"
+    );
     let total = of["faults"]["seconds"]["value"].as_f64().unwrap();
     assert!(with_function(&of, "serve") > 0.9 * total, "{of:#}");
     // Whose memory was given back is a guess here, and so nothing is a figure.
-    assert!(of["candidates"].as_array().unwrap().iter().all(|c| c["kernel_s"]["low"].as_f64() <= Some(0.0)), "{of:#}");
-    let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]).out;
+    assert!(
+        of["candidates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|c| c["kernel_s"]["low"].as_f64() <= Some(0.0)),
+        "{of:#}"
+    );
+    let screen = place
+        .run(&["report", of["plan"]["run"].as_str().unwrap()])
+        .out;
     assert!(screen.contains("the process ended meanwhile"), "{screen}");
 }
 
@@ -340,11 +487,27 @@ fn a_process_that_ends_leaves_what_was_seen_of_it() {
 fn a_profile_goes_on_to_try_what_is_promising() {
     let place = Place::new();
     let program = built(&place, "planted", crate::callers::PLANTED, &["-g"]).expect("gcc builds");
-    let words = ["profile", "--then-try", "--blocks", "6", "--ignore-failure", "--", program.to_str().unwrap()];
+    let words = [
+        "profile",
+        "--then-try",
+        "--blocks",
+        "6",
+        "--ignore-failure",
+        "--",
+        program.to_str().unwrap(),
+    ];
     let said = place.run(&words);
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
-    assert!(said.out.contains("pagewise · profile") && said.out.contains("pagewise · try"), "{}", said.out);
-    assert!(said.out.contains("A/A check") && said.out.contains("  thp: "), "{}", said.out);
+    assert!(
+        said.out.contains("pagewise · profile") && said.out.contains("pagewise · try"),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out.contains("A/A check") && said.out.contains("  thp: "),
+        "{}",
+        said.out
+    );
 }
 
 /// Blocks beyond 2 MiB that are all written.
@@ -363,9 +526,17 @@ int main(void) {
 fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
     let place = Place::new();
     let options = ["profile", "--then-try", "--blocks", "6", "--"];
-    for (library, huge) in [("libjemalloc.so.2", "jemalloc-thp"), ("libmimalloc.so.2", "mimalloc-thp")] {
+    for (library, huge) in [
+        ("libjemalloc.so.2", "jemalloc-thp"),
+        ("libmimalloc.so.2", "mimalloc-thp"),
+    ] {
         let name = library.split('.').next().unwrap();
-        let Some(program) = built(&place, name, BLOCKS, &["-Wl,--no-as-needed", &format!("-l:{library}")]) else {
+        let Some(program) = built(
+            &place,
+            name,
+            BLOCKS,
+            &["-Wl,--no-as-needed", &format!("-l:{library}")],
+        ) else {
             skip(&format!("there is no {library}"));
             continue;
         };
@@ -374,8 +545,15 @@ fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
         let out = said.out.replace("\n    ", " ");
         assert!(out.contains(&format!("Its allocator is {name}.")), "{out}");
         let tried = out.split("pagewise · try").nth(1).unwrap();
-        let line = |arm: &str| tried.lines().find(|line| line.starts_with(&format!("  {arm}: ")));
-        assert!(line(huge).is_some_and(|line| line.contains("huge pages")) && line("keep").is_none(), "{tried}");
+        let line = |arm: &str| {
+            tried
+                .lines()
+                .find(|line| line.starts_with(&format!("  {arm}: ")))
+        };
+        assert!(
+            line(huge).is_some_and(|line| line.contains("huge pages")) && line("keep").is_none(),
+            "{tried}"
+        );
         assert!(line(&huge.replace("thp", "keep")).is_some(), "{tried}");
     }
 }
@@ -384,8 +562,14 @@ fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
 fn totals_need_no_events() {
     let place = Place::new();
     let of = summary(&place, &["--blocks", "1", "--totals"], &["true"]);
-    assert_eq!((&of["outcome"], &of["by_kind"]), (&Value::from("ok"), &Value::from(false)));
-    assert!(of["counts"]["events"]["unknown"].as_f64().unwrap() > 10.0, "{of:#}");
+    assert_eq!(
+        (&of["outcome"], &of["by_kind"]),
+        (&Value::from("ok"), &Value::from(false))
+    );
+    assert!(
+        of["counts"]["events"]["unknown"].as_f64().unwrap() > 10.0,
+        "{of:#}"
+    );
 }
 
 #[test]
@@ -400,20 +584,34 @@ fn what_goes_wrong_is_said_and_nothing_is_left() {
     assert!(reason("sh -c 'echo oops >&2; exit 3'", &[]).contains("exit code 3; --ignore-failure"));
     assert!(reason("sleep 71.0625", &["--time-limit", "200ms"]).contains("--time-limit"));
     assert!(reason("setsid sleep 72.0625 & true", &[]).contains("left 1 process running"));
-    assert!(reason("for i in $(seq 1000); do sleep 73.0625 & done", &[]).contains("left 1000 processes running"));
+    assert!(
+        reason("for i in $(seq 1000); do sleep 73.0625 & done", &[])
+            .contains("left 1000 processes running")
+    );
     assert!(reason("read line </dev/tty", &[]).contains("/dev/tty"));
     for word in ["71.0625", "72.0625", "73.0625"] {
         wait_until("nothing is left", || running(word) == 0);
     }
     let wrong = |words: &[&str], what: &str| {
         let said = place.run(words);
-        assert!(said.code == 1 && said.err.contains(what) && said.err.lines().count() == 1, "{}", said.err);
+        assert!(
+            said.code == 1 && said.err.contains(what) && said.err.lines().count() == 1,
+            "{}",
+            said.err
+        );
     };
     wrong(&["profile"], "nothing to profile");
     wrong(&["profile", "--", "no-such-program"], "no-such-program");
-    wrong(&["profile", "--input", "/no/such", "--", "true"], "/no/such");
+    wrong(
+        &["profile", "--input", "/no/such", "--", "true"],
+        "/no/such",
+    );
     wrong(&["profile", "--blocks", "0", "--", "true"], "--blocks");
-    assert!(entries(&place.file("tmp")).is_empty(), "{:?}", entries(&place.file("tmp")));
+    assert!(
+        entries(&place.file("tmp")).is_empty(),
+        "{:?}",
+        entries(&place.file("tmp"))
+    );
 }
 
 #[test]
@@ -424,25 +622,62 @@ fn unusual_programs_are_profiled() {
         assert_eq!(of["outcome"], "ok", "{command:?}: {:#}", of["failure"]);
         of
     };
-    let has_note = |of: &Value, code: &str| of["notes"].as_array().unwrap().iter().any(|n| n["code"] == code);
+    let has_note = |of: &Value, code: &str| {
+        of["notes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|n| n["code"] == code)
+    };
     of(&["exec 0<&- 1>&- 2>&-; true"]);
     // Hundreds at once may come faster than their faults are read, which is said.
     for count in [200, 1000] {
-        let many = summary(&place, &["--blocks", "1"], &[&format!("for i in $(seq {count}); do true & done; wait; exit 0")]);
+        let many = summary(
+            &place,
+            &["--blocks", "1"],
+            &[&format!(
+                "for i in $(seq {count}); do true & done; wait; exit 0"
+            )],
+        );
         let lost = many["outcome"] == "untrusted" && many["failure"]["word"] == "records-lost";
-        assert!(lost || (many["outcome"] == "ok" && (!may_follow() || has_note(&many, "many-processes"))), "{many:#}");
+        assert!(
+            lost || (many["outcome"] == "ok"
+                && (!may_follow() || has_note(&many, "many-processes"))),
+            "{many:#}"
+        );
     }
-    assert!(has_note(&of(&["head -c 1100000000 /dev/zero"]), "much-output"));
-    let alone = built(&place, "static", "int main(void) { return 0; }", &["-static"]).expect("gcc links statically");
+    assert!(has_note(
+        &of(&["head -c 1100000000 /dev/zero"]),
+        "much-output"
+    ));
+    let alone = built(
+        &place,
+        "static",
+        "int main(void) { return 0; }",
+        &["-static"],
+    )
+    .expect("gcc links statically");
     of(&[alone.to_str().unwrap()]);
     let start = "void _start(void) { __asm__(\"int $0x80\" : : \"a\"(1), \"b\"(0)); }";
-    match built(&place, "narrow", start, &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie"]) {
+    match built(
+        &place,
+        "narrow",
+        start,
+        &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie"],
+    ) {
         Some(narrow) => drop(of(&[narrow.to_str().unwrap()])),
         None => skip("the compiler makes no programs of 32 bits"),
     }
     of(&["env -i /bin/true"]);
     let owner = place.file("owner");
-    assert!(Command::new("install").args(["-m", "4755", "/bin/true"]).arg(&owner).status().unwrap().success());
+    assert!(
+        Command::new("install")
+            .args(["-m", "4755", "/bin/true"])
+            .arg(&owner)
+            .status()
+            .unwrap()
+            .success()
+    );
     assert!(has_note(&of(&[owner.to_str().unwrap()]), "setuid"));
 }
 
@@ -451,9 +686,19 @@ fn a_profile_that_is_stopped_leaves_nothing() {
     let place = Place::new();
     for signal in ["-INT", "-KILL"] {
         let mut child = place.command(&["profile", "--", "sleep 74.0625"]);
-        let mut child = child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut child = child
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         wait_until("the command runs", || running("74.0625") > 0);
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args([signal, &child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
         child.wait().unwrap();
         wait_until("the command is gone", || running("74.0625") == 0);
     }

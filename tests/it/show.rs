@@ -8,7 +8,9 @@ use record::method::Method;
 /// Methods whose phases are empty, or named by a loop over the list of phases.
 fn has_named_phases(text: &str, phase: &str) -> bool {
     let calls = ["PHASE(s, \"", "begin(\"", "beginParallel(\"", "phase(\""];
-    calls.iter().any(|call| text.contains(&format!("{call}{phase}\"")))
+    calls
+        .iter()
+        .any(|call| text.contains(&format!("{call}{phase}\"")))
         || text.contains(".begin(phase)")
         || text.contains(".phase(phase)")
         || text.contains(".begin(unit.phase)")
@@ -20,9 +22,14 @@ fn shown() -> &'static [(String, Method, String)] {
     SHOWN.get_or_init(|| {
         let workers = worker::all(&[], &[]).unwrap();
         let workers = workers.iter().filter(|worker| worker.name != "c-O0");
-        let methods = workers.flat_map(|worker| worker.methods().iter().map(move |method| (worker, method)));
+        let methods =
+            workers.flat_map(|worker| worker.methods().iter().map(move |method| (worker, method)));
         let one = |(worker, method): (&worker::Worker, &Method)| {
-            (worker.name.clone(), method.clone(), report::explain::show(method, &worker.name, carried::SOURCES))
+            (
+                worker.name.clone(),
+                method.clone(),
+                report::explain::show(method, &worker.name, carried::SOURCES),
+            )
         };
         methods.map(one).collect()
     })
@@ -34,10 +41,14 @@ fn every_phase_of_every_method_is_shown() {
     for (worker, method, text) in shown() {
         let name = format!("{}/{}@{worker}", method.experiment, method.name);
         for phase in &method.phases {
-            wrong.extend((!has_named_phases(text, phase)).then(|| format!("{name}: no phase {phase}")));
+            wrong.extend(
+                (!has_named_phases(text, phase)).then(|| format!("{name}: no phase {phase}")),
+            );
         }
         let marked = text.lines().filter(|line| line.starts_with("> ")).count();
-        wrong.extend((marked == 0 && method.name != "null").then(|| format!("{name}: nothing is marked")));
+        wrong.extend(
+            (marked == 0 && method.name != "null").then(|| format!("{name}: nothing is marked")),
+        );
     }
     assert!(shown().len() > 100, "only {} methods", shown().len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -47,8 +58,12 @@ fn every_phase_of_every_method_is_shown() {
 fn included_files_are_shown_and_others_are_not() {
     let text = |worker: &str, experiment: &str, name: &str| {
         let is_it = |method: &Method| method.experiment == experiment && method.name == name;
-        let found = shown().iter().find(|(of, method, _)| of == worker && is_it(method));
-        found.map(|(.., text)| text.as_str()).unwrap_or_else(|| panic!("no {experiment}/{name}@{worker}"))
+        let found = shown()
+            .iter()
+            .find(|(of, method, _)| of == worker && is_it(method));
+        found
+            .map(|(.., text)| text.as_str())
+            .unwrap_or_else(|| panic!("no {experiment}/{name}@{worker}"))
     };
     // A header of its folder with the file of its functions, the stopwatch, nothing of another method.
     let touch = text("c-O3", "fault", "touch");
@@ -65,8 +80,15 @@ fn included_files_are_shown_and_others_are_not() {
     }
     assert!(!touch.contains("fault/thp.c"), "{touch}");
     let go = text("go", "fault", "touch");
-    for there in ["\n// workers/go/touch.go\n", "\n>       s.onEveryThread(touchPages", "\n        s.end()"] {
+    for there in [
+        "\n// workers/go/touch.go\n",
+        "\n>       s.onEveryThread(touchPages",
+        "\n        s.end()",
+    ] {
         assert!(go.replace('\t', "      ").contains(there), "{there}\n{go}");
     }
-    assert!(!go.contains("fault_thp.go") && !go.contains("workers/go/share.go"), "{go}");
+    assert!(
+        !go.contains("fault_thp.go") && !go.contains("workers/go/share.go"),
+        "{go}"
+    );
 }

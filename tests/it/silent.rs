@@ -19,7 +19,10 @@ const CHANGES: u64 = 60;
 const STORES: u64 = 6;
 
 fn count(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+    std::env::var(variable)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(usual)
 }
 
 /// Changes one file of a folder in one way.
@@ -46,7 +49,10 @@ fn change(folder: &Path, other: &Path, random: &mut Seeded) -> String {
         3 => {
             let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
             let line = random.below(lines.len().max(1));
-            let kept = lines.iter().enumerate().filter(|(number, _)| *number != line);
+            let kept = lines
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| *number != line);
             bytes = kept.flat_map(|(_, line)| line.to_vec()).collect();
             format!("line {line} is taken out")
         }
@@ -68,7 +74,9 @@ fn change(folder: &Path, other: &Path, random: &mut Seeded) -> String {
 
 /// An answer without the size of its folder.
 fn figures(out: &str) -> Vec<&str> {
-    out.lines().filter(|line| !line.starts_with("bytes")).collect()
+    out.lines()
+        .filter(|line| !line.starts_with("bytes"))
+        .collect()
 }
 
 #[test]
@@ -92,7 +100,9 @@ fn no_change_goes_through_a_verb_without_a_word() {
         let how = change(&changed, &other, random);
         let trouble = match timed(&mut command(&place, line, &changed, &sound)) {
             Err(trouble) => Some(trouble),
-            Ok(after) if figures(&after.out) == figures(&before.out) && after.code == before.code => {
+            Ok(after)
+                if figures(&after.out) == figures(&before.out) && after.code == before.code =>
+            {
                 same += 1;
                 None
             }
@@ -100,27 +110,50 @@ fn no_change_goes_through_a_verb_without_a_word() {
                 named += 1;
                 let told = format!("{}{}", after.out, after.err);
                 let words = [
-                    "damaged", "\"damage\":", "as it was written", "interrupted", "has schema", "no run", "only begun",
+                    "damaged",
+                    "\"damage\":",
+                    "as it was written",
+                    "interrupted",
+                    "has schema",
+                    "no run",
+                    "only begun",
                     // A plan of another kind makes another kind of folder of it, which is refused by its name.
                     "is not a run of claims",
                 ];
                 let is_named = words.iter().any(|word| told.contains(word));
                 let is_gate = line.contains("--gate");
                 let passes = is_gate && after.code == 0 && before.code != 0;
-                (!is_named || passes).then(|| format!("nothing is said; exit {}: {}", after.code, after.err))
+                (!is_named || passes)
+                    .then(|| format!("nothing is said; exit {}: {}", after.code, after.err))
             }
         };
-        wrong.extend(trouble.map(|trouble| format!("seed {seed}, {line}, {kind}: {how}: {trouble}")));
+        wrong.extend(
+            trouble.map(|trouble| format!("seed {seed}, {line}, {kind}: {how}: {trouble}")),
+        );
     }
     let peak = PEAK_KIB.load(Ordering::Relaxed) >> 10;
-    println!("{count} changes: {named} named, {same} without effect, {} wrong; at most {peak} MiB", wrong.len());
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(named > count / 10 && same > 0, "{named} named, {same} without effect");
+    println!(
+        "{count} changes: {named} named, {same} without effect, {} wrong; at most {peak} MiB",
+        wrong.len()
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(
+        named > count / 10 && same > 0,
+        "{named} named, {same} without effect"
+    );
 }
 
 /// Questions that kept runs answer, with the fields that rest on them.
 const QUESTIONS: [(&str, &[&str]); 2] = [
-    ("advise fault --bytes 1MiB --budget 1s --json", &["case", "points", "segments", "flips"]),
+    (
+        "advise fault --bytes 1MiB --budget 1s --json",
+        &["case", "points", "segments", "flips"],
+    ),
     ("claims --file CLAIM --budget 1s --json", &["answers"]),
 ];
 
@@ -128,7 +161,9 @@ const QUESTIONS: [(&str, &[&str]); 2] = [
 fn asked(claim: &str) -> Place {
     let place = Place::new();
     for (question, _) in QUESTIONS {
-        let line = question.replace("CLAIM", claim).replace("budget 1s", "budget 8s");
+        let line = question
+            .replace("CLAIM", claim)
+            .replace("budget 1s", "budget 8s");
         let said = place.run(&line.split(' ').collect::<Vec<_>>());
         assert!([0, 4].contains(&said.code), "{line}: {}", said.err);
     }
@@ -137,9 +172,14 @@ fn asked(claim: &str) -> Place {
 
 fn answer(place: &Place, question: &str) -> Result<Value, String> {
     let said = timed(&mut place.command(&question.split(' ').collect::<Vec<_>>()))?;
-    let answer = serde_json::from_str(&said.out).map_err(|error| format!("{error}: exit {}: {}", said.code, said.err));
+    let answer = serde_json::from_str(&said.out)
+        .map_err(|error| format!("{error}: exit {}: {}", said.code, said.err));
     // A question is answered, whatever became of kept runs.
-    if [0, 4].contains(&said.code) { answer } else { Err(format!("exit {}: {}", said.code, said.err)) }
+    if [0, 4].contains(&said.code) {
+        answer
+    } else {
+        Err(format!("exit {}: {}", said.code, said.err))
+    }
 }
 
 #[test]
@@ -157,16 +197,36 @@ fn advice_and_claims_rest_on_no_run_that_was_changed() {
         // The newest of the kept runs never ends.
         let pipes = place.file("data/pagewise/runs/20991231T000000Z-00000000");
         fs::create_dir(&pipes).unwrap();
-        let names = ["plan.json", "environment.json", "summary.json", "answers.json"].map(|name| pipes.join(name));
-        assert!(Command::new("mkfifo").args(names).status().unwrap().success());
+        let names = [
+            "plan.json",
+            "environment.json",
+            "summary.json",
+            "answers.json",
+        ]
+        .map(|name| pipes.join(name));
+        assert!(
+            Command::new("mkfifo")
+                .args(names)
+                .status()
+                .unwrap()
+                .success()
+        );
         place
     };
     let (mut wrong, mut refused, mut same) = (Vec::new(), 0, 0);
     for (question, fields) in QUESTIONS {
         let question = question.replace("CLAIM", claim);
         let before = answer(&fresh(), &question).unwrap();
-        let reused: Vec<&str> = before["reused"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        assert!(!reused.is_empty(), "kept runs answer {question}: {before:#}");
+        let reused: Vec<&str> = before["reused"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        assert!(
+            !reused.is_empty(),
+            "kept runs answer {question}: {before:#}"
+        );
         for seed in 0..count("PAGEWISE_MUTATED_STORES", STORES) {
             let (random, place) = (&mut Seeded::new(seed), fresh());
             let runs = place.file("data/pagewise/runs");
@@ -174,20 +234,38 @@ fn advice_and_claims_rest_on_no_run_that_was_changed() {
             let how = change(&runs.join(run), &kept().join("run"), random);
             let trouble = match answer(&place, &question) {
                 Err(trouble) => Some(trouble),
-                Ok(after) if !after["reused"].as_array().unwrap().iter().any(|name| name == run) => {
+                Ok(after)
+                    if !after["reused"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .any(|name| name == run) =>
+                {
                     refused += 1;
                     None
                 }
                 Ok(after) => {
                     same += 1;
-                    let other = fields.iter().find(|field| after[**field] != before[**field]);
-                    other.map(|field| format!("{field} rests on it: {:#} {:#}", before[*field], after[*field]))
+                    let other = fields
+                        .iter()
+                        .find(|field| after[**field] != before[**field]);
+                    other.map(|field| {
+                        format!(
+                            "{field} rests on it: {:#} {:#}",
+                            before[*field], after[*field]
+                        )
+                    })
                 }
             };
-            wrong.extend(trouble.map(|trouble| format!("seed {seed}, {question}: {run}: {how}: {trouble}")));
+            wrong.extend(
+                trouble.map(|trouble| format!("seed {seed}, {question}: {run}: {how}: {trouble}")),
+            );
         }
     }
     let peak = PEAK_KIB.load(Ordering::Relaxed) >> 10;
-    println!("stores: {refused} measured anew, {same} as before, {} wrong; at most {peak} MiB", wrong.len());
+    println!(
+        "stores: {refused} measured anew, {same} as before, {} wrong; at most {peak} MiB",
+        wrong.len()
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

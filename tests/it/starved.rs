@@ -10,7 +10,11 @@ use serde_json::Value;
 use crate::support::place::{Place, Said, cell, entries, install, said};
 use crate::support::skips::skip;
 
-const CELLS: [&str; 3] = ["share/posix-shm@c-O3+c-O3", "share/memfd@c-O3+c-O3", "share/null@c-O3"];
+const CELLS: [&str; 3] = [
+    "share/posix-shm@c-O3+c-O3",
+    "share/memfd@c-O3+c-O3",
+    "share/null@c-O3",
+];
 
 /// A run of three cells that `sh -c SETUP` wraps: its last word must be `exec "$@"` or the like.
 fn starved(place: &Place, by: &[&str], setup: &str) -> Said {
@@ -20,8 +24,18 @@ fn starved(place: &Place, by: &[&str], setup: &str) -> Said {
     if !by.is_empty() {
         command.arg("sh");
     }
-    command.env("PLACE", place.path()).args(["-c", setup, "sh", env!("CARGO_BIN_EXE_pagewise"), "run"]).args(CELLS);
-    command.args(["--set", "bytes=64KiB", "--set", "load=0", "--set", "pin=none"]);
+    command
+        .env("PLACE", place.path())
+        .args(["-c", setup, "sh", env!("CARGO_BIN_EXE_pagewise"), "run"])
+        .args(CELLS);
+    command.args([
+        "--set",
+        "bytes=64KiB",
+        "--set",
+        "load=0",
+        "--set",
+        "pin=none",
+    ]);
     let result = said(command.args(["--launches", "1", "--budget", "5s", "--json"]));
     let left = entries(&place.file("tmp"));
     assert!(left.is_empty(), "{setup}: {left:?}");
@@ -30,8 +44,14 @@ fn starved(place: &Place, by: &[&str], setup: &str) -> Said {
 
 /// Every cell has an outcome, and words where it was not measured; those of the measured cells are returned.
 fn outcomes(what: &str, result: &Said) -> Value {
-    assert!([0, 4].contains(&result.code), "{what}: {} {}", result.code, result.err);
-    let summary: Value = serde_json::from_str(&result.out).unwrap_or_else(|e| panic!("{what}: {e}: {}", result.err));
+    assert!(
+        [0, 4].contains(&result.code),
+        "{what}: {} {}",
+        result.code,
+        result.err
+    );
+    let summary: Value =
+        serde_json::from_str(&result.out).unwrap_or_else(|e| panic!("{what}: {e}: {}", result.err));
     for cell in summary["cells"].as_array().unwrap() {
         let reasoned = cell["status"] == "ok" || !crate::support::place::reason(cell).is_empty();
         assert!(reasoned, "{what}: {cell:#}");
@@ -41,7 +61,9 @@ fn outcomes(what: &str, result: &Said) -> Value {
 
 fn is_one_sentence(what: &str, result: &Said, part: &str) {
     assert_eq!(result.code, 1, "{what}: {}{}", result.out, result.err);
-    let said = result.err.starts_with("pagewise: ") && result.err.lines().count() == 1 && result.err.contains(part);
+    let said = result.err.starts_with("pagewise: ")
+        && result.err.lines().count() == 1
+        && result.err.contains(part);
     assert!(said, "{what}: {}", result.err);
 }
 
@@ -49,7 +71,9 @@ fn is_one_sentence(what: &str, result: &Said, part: &str) {
 const ALONE: [&str; 2] = ["unshare", "--mount"];
 
 fn can_mount() -> bool {
-    let made = Command::new("unshare").args(["--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    let made = Command::new("unshare")
+        .args(["--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
+        .output();
     let can = made.is_ok_and(|o| o.status.success());
     if !can {
         skip("no file system can be mounted here");
@@ -65,16 +89,28 @@ fn without_shared_memory_its_methods_fail_and_the_others_are_measured() {
     // Read-only, absent, and full.
     for (setup, words) in [
         ("mount -t tmpfs -o ro none /dev/shm", "shm_open"),
-        ("mount -t tmpfs none /dev && mknod /dev/null c 1 3 && mknod /dev/urandom c 1 9", "shm_open"),
+        (
+            "mount -t tmpfs none /dev && mknod /dev/null c 1 3 && mknod /dev/urandom c 1 9",
+            "shm_open",
+        ),
         ("mount -t tmpfs -o size=4k none /dev/shm", "ftruncate"),
     ] {
         let place = Place::new();
-        let summary = outcomes(setup, &starved(&place, &ALONE, &format!("{setup}; exec \"$@\"")));
+        let summary = outcomes(
+            setup,
+            &starved(&place, &ALONE, &format!("{setup}; exec \"$@\"")),
+        );
         let shm = cell(&summary, CELLS[0], &[]);
         let reason = crate::support::place::reason(shm);
-        assert!(["failed", "skipped"].contains(&shm["status"].as_str().unwrap()), "{setup}: {shm:#}");
+        assert!(
+            ["failed", "skipped"].contains(&shm["status"].as_str().unwrap()),
+            "{setup}: {shm:#}"
+        );
         assert!(reason.contains(words), "{setup}: {reason}");
-        assert!(shm["phases"].as_object().is_none_or(|p| p.is_empty()), "{setup}: no figure: {shm:#}");
+        assert!(
+            shm["phases"].as_object().is_none_or(|p| p.is_empty()),
+            "{setup}: no figure: {shm:#}"
+        );
     }
 }
 
@@ -84,8 +120,13 @@ fn a_home_that_cannot_be_written_is_one_sentence() {
         return;
     }
     let place = Place::new();
-    let setup = "mount --bind \"$PLACE\" \"$PLACE\" && mount -o remount,ro,bind \"$PLACE\"; exec \"$@\"";
-    is_one_sentence(setup, &starved(&place, &ALONE, setup), "Read-only file system");
+    let setup =
+        "mount --bind \"$PLACE\" \"$PLACE\" && mount -o remount,ro,bind \"$PLACE\"; exec \"$@\"";
+    is_one_sentence(
+        setup,
+        &starved(&place, &ALONE, setup),
+        "Read-only file system",
+    );
     assert!(entries(&place.file("home")).is_empty() && entries(&place.file("data")).is_empty());
 }
 
@@ -96,7 +137,10 @@ fn where_workers_cannot_be_unpacked_they_run_from_memory() {
     }
     let full = "mount -t tmpfs -o size=64k none \"$HOME\"; export XDG_CACHE_HOME=\"$HOME\"";
     let place = Place::new();
-    outcomes(full, &starved(&place, &ALONE, &format!("{full}; exec \"$@\"")));
+    outcomes(
+        full,
+        &starved(&place, &ALONE, &format!("{full}; exec \"$@\"")),
+    );
     let place = Place::new();
     let both = format!("{full}; export TMPDIR=\"$HOME\"; exec \"$@\"");
     outcomes(&both, &starved(&place, &ALONE, &both));
@@ -118,7 +162,10 @@ fn few_files_are_one_sentence_or_outcomes() {
 #[test]
 fn little_address_space_refuses_what_does_not_fit() {
     let place = Place::new();
-    let summary = outcomes("64 MiB", &starved(&place, &[], "ulimit -v 65536; exec \"$@\""));
+    let summary = outcomes(
+        "64 MiB",
+        &starved(&place, &[], "ulimit -v 65536; exec \"$@\""),
+    );
     for name in &CELLS[..2] {
         let reason = crate::support::place::reason(cell(&summary, name, &[]));
         assert!(reason.contains("RLIMIT_AS"), "{name}: {reason}");
@@ -134,7 +181,14 @@ fn one_processor_is_enough_where_no_place_is_asked_for() {
         return;
     }
     let summary = outcomes("one processor", &result);
-    assert!(summary["cells"].as_array().unwrap().iter().all(|c| c["status"] != "failed"), "{summary:#}");
+    assert!(
+        summary["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|c| c["status"] != "failed"),
+        "{summary:#}"
+    );
 }
 
 #[test]
@@ -143,20 +197,49 @@ fn without_java_and_go_the_native_workers_are_measured_and_the_others_skipped() 
     let tools = place.file("home/tools");
     std::fs::create_dir(&tools).unwrap();
     for tool in ["sh", "cc", "ldconfig"] {
-        let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output().unwrap();
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .output()
+            .unwrap();
         let path = String::from_utf8_lossy(&found.stdout).trim().to_owned();
         if Path::new(&path).is_absolute() {
             std::os::unix::fs::symlink(path, tools.join(tool)).unwrap();
         }
     }
-    install(Path::new(env!("CARGO_BIN_EXE_pagewise")), &place.file("home/pagewise"));
+    install(
+        Path::new(env!("CARGO_BIN_EXE_pagewise")),
+        &place.file("home/pagewise"),
+    );
     let mut command = Command::new(place.file("home/pagewise"));
     place.settle(&mut command);
     // Nothing that was built before is found either.
-    command.env("XDG_CACHE_HOME", place.file("home/cache")).env("PATH", &tools).env_remove("JAVA_HOME");
-    let words = ["run", "share/null", "--set", "bytes=64KiB", "--launches", "1", "--budget", "5s", "--json"];
+    command
+        .env("XDG_CACHE_HOME", place.file("home/cache"))
+        .env("PATH", &tools)
+        .env_remove("JAVA_HOME");
+    let words = [
+        "run",
+        "share/null",
+        "--set",
+        "bytes=64KiB",
+        "--launches",
+        "1",
+        "--budget",
+        "5s",
+        "--json",
+    ];
     let summary = outcomes("no Java, no Go", &said(command.args(words)));
     let cells = summary["cells"].as_array().unwrap();
-    assert!(cells.iter().any(|c| c["cell"] == "share/null@c-O3" && c["status"] != "skipped"), "{summary:#}");
-    assert!(cells.iter().all(|c| !c["cell"].as_str().unwrap().contains("@go") || c["status"] == "skipped"), "{summary:#}");
+    assert!(
+        cells
+            .iter()
+            .any(|c| c["cell"] == "share/null@c-O3" && c["status"] != "skipped"),
+        "{summary:#}"
+    );
+    assert!(
+        cells
+            .iter()
+            .all(|c| !c["cell"].as_str().unwrap().contains("@go") || c["status"] == "skipped"),
+        "{summary:#}"
+    );
 }

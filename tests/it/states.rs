@@ -38,8 +38,12 @@ const CHANGED: [&str; 15] = [
 
 fn machine() -> Vec<String> {
     // The algorithm of a device that is not set up is the last one's; only its size says whether it is.
-    let files = CHANGED.iter().filter(|path| !path.ends_with("comp_algorithm"));
-    files.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+    let files = CHANGED
+        .iter()
+        .filter(|path| !path.ends_with("comp_algorithm"));
+    files
+        .map(|path| fs::read_to_string(path).unwrap_or_default())
+        .collect()
 }
 
 fn is_root() -> bool {
@@ -49,23 +53,52 @@ fn is_root() -> bool {
 /// The records of the launches of a run.
 fn launches(folder: &Path) -> Vec<Value> {
     let lines = fs::read_to_string(folder.join("launches.jsonl")).unwrap();
-    lines.lines().map(|line| serde_json::from_str(line.split_once('\t').map_or(line, |(_, json)| json)).unwrap()).collect()
+    lines
+        .lines()
+        .map(|line| {
+            serde_json::from_str(line.split_once('\t').map_or(line, |(_, json)| json)).unwrap()
+        })
+        .collect()
 }
 
 /// Runs a method in states; the summary, the states of its launches, and what was said.
 fn measured(what: &[&str], states: &str) -> (Value, Vec<Value>, String) {
     let place = Place::new();
     let out = place.file("run");
-    let words = ["run", "--json", "--launches", "2", "--budget", "60s", "--allow-system-changes", "--out"];
-    let said = place.run(&[&words[..], &[out.to_str().unwrap(), "--state", states], what].concat());
+    let words = [
+        "run",
+        "--json",
+        "--launches",
+        "2",
+        "--budget",
+        "60s",
+        "--allow-system-changes",
+        "--out",
+    ];
+    let said = place.run(
+        &[
+            &words[..],
+            &[out.to_str().unwrap(), "--state", states],
+            what,
+        ]
+        .concat(),
+    );
     assert!([0, 4].contains(&said.code), "{}", said.err);
-    let launches = launches(&out).into_iter().filter_map(|launch| launch.get("state").cloned());
-    (serde_json::from_str(&said.out).unwrap(), launches.collect(), said.err)
+    let launches = launches(&out)
+        .into_iter()
+        .filter_map(|launch| launch.get("state").cloned());
+    (
+        serde_json::from_str(&said.out).unwrap(),
+        launches.collect(),
+        said.err,
+    )
 }
 
 fn in_state<'a>(summary: &'a Value, state: &str) -> Vec<&'a Value> {
     let cells = summary["cells"].as_array().unwrap().iter();
-    cells.filter(|cell| cell["parameters"]["state"] == state && cell["hidden"] != true).collect()
+    cells
+        .filter(|cell| cell["parameters"]["state"] == state && cell["hidden"] != true)
+        .collect()
 }
 
 #[test]
@@ -84,21 +117,37 @@ fn states_are_reached_proved_and_undone() {
     for name in all.split(',') {
         let cells = in_state(&summary, name);
         assert_eq!(cells.len(), 1, "{name}: {err}");
-        let mine: Vec<&Value> = states.iter().filter(|state| state["name"] == name).collect();
+        let mine: Vec<&Value> = states
+            .iter()
+            .filter(|state| state["name"] == name)
+            .collect();
         match cells[0]["status"].as_str().unwrap() {
             "skipped" => skip(&format!("{name}: {}", cells[0]["reason"])),
             "ok" => {
                 assert!(mine.len() >= 2, "{name}: {states:#?}");
-                assert!(mine.iter().all(|state| state.get("lost").is_none()), "{name}: {mine:#?}");
+                assert!(
+                    mine.iter().all(|state| state.get("lost").is_none()),
+                    "{name}: {mine:#?}"
+                );
             }
             // Other tests run beside it and take its processor.
-            "untrusted" if cells[0]["cause"]["word"] == "switched-out" => assert!(!mine.is_empty(), "{name}: {states:#?}"),
+            "untrusted" if cells[0]["cause"]["word"] == "switched-out" => {
+                assert!(!mine.is_empty(), "{name}: {states:#?}")
+            }
             other => panic!("{name} is {other}: {:#}", cells[0]),
         }
     }
     assert_eq!(machine(), before);
-    let compared = summary["groups"].as_array().unwrap().iter().filter(|group| group.get("state").is_some()).count();
-    assert!(compared >= 1, "no group has a comparison with the plain machine: {err}");
+    let compared = summary["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|group| group.get("state").is_some())
+        .count();
+    assert!(
+        compared >= 1,
+        "no group has a comparison with the plain machine: {err}"
+    );
 }
 
 #[test]
@@ -115,7 +164,13 @@ fn swapped_pages_come_back_from_zram() {
     let cell = in_state(&summary, "swap-zram")[0];
     match cell["status"].as_str().unwrap() {
         "skipped" => skip(&crate::support::place::reason(cell)),
-        _ => assert!(cell["phases"]["first-touch"]["major_faults"].as_f64().unwrap() > 0.0, "{err}: {cell:#}"),
+        _ => assert!(
+            cell["phases"]["first-touch"]["major_faults"]
+                .as_f64()
+                .unwrap()
+                > 0.0,
+            "{err}: {cell:#}"
+        ),
     }
 }
 
@@ -133,22 +188,45 @@ fn memory_in_pieces_gives_no_huge_pages_and_is_whole_again() {
     let before = machine();
     let what = ["fault/touch@c-O3", "fault/thp@c-O3", "--set", "bytes=16MiB"];
     let (summary, states, err) = measured(&what, "fragmented-pinned");
-    let thp = in_state(&summary, "fragmented-pinned").into_iter().find(|cell| cell["method"] == "thp").unwrap();
+    let thp = in_state(&summary, "fragmented-pinned")
+        .into_iter()
+        .find(|cell| cell["method"] == "thp")
+        .unwrap();
     if thp["status"] == "skipped" {
         skip(&crate::support::place::reason(thp));
         return;
     }
     // Other tests that run meanwhile may free blocks; then the launch says so and is not judged.
-    assert!(["ok", "untrusted"].contains(&thp["status"].as_str().unwrap()), "{err}: {thp:#}");
+    assert!(
+        ["ok", "untrusted"].contains(&thp["status"].as_str().unwrap()),
+        "{err}: {thp:#}"
+    );
     let lost = |state: &&Value| state.get("lost").is_some();
     let kept = states.iter().filter(|state| !lost(state));
     for state in kept {
-        assert!(state["before"]["free_permille_in_huge_blocks"].as_u64().unwrap() <= 20, "{err}: {state:#}");
-        assert!(state["after"]["huge_faults_granted_permille"].as_u64().unwrap() <= 100, "{err}: {state:#}");
+        assert!(
+            state["before"]["free_permille_in_huge_blocks"]
+                .as_u64()
+                .unwrap()
+                <= 20,
+            "{err}: {state:#}"
+        );
+        assert!(
+            state["after"]["huge_faults_granted_permille"]
+                .as_u64()
+                .unwrap()
+                <= 100,
+            "{err}: {state:#}"
+        );
     }
     if thp["status"] == "ok" && !states.iter().any(|state| lost(&state)) {
-        let faults = thp["phases"]["first-touch"]["minor_faults"].as_f64().unwrap();
-        assert!(faults > 0.9 * 4096.0, "base pages came instead of huge ones: {thp:#}");
+        let faults = thp["phases"]["first-touch"]["minor_faults"]
+            .as_f64()
+            .unwrap();
+        assert!(
+            faults > 0.9 * 4096.0,
+            "base pages came instead of huge ones: {thp:#}"
+        );
     }
     assert_eq!(machine(), before);
 }
@@ -157,9 +235,23 @@ fn memory_in_pieces_gives_no_huge_pages_and_is_whole_again() {
 fn a_state_needs_permission_and_a_name_that_there_is() {
     let place = Place::new();
     let said = place.run(&["run", "fault/touch", "--state", "swap-zram"]);
-    assert!(said.code == 1 && said.err.contains("--allow-system-changes"), "{}", said.err);
-    let said = place.run(&["run", "fault/touch", "--state", "swap-zrm", "--allow-system-changes"]);
-    assert!(said.code == 1 && said.err.contains("did you mean \"swap-zram\"?"), "{}", said.err);
+    assert!(
+        said.code == 1 && said.err.contains("--allow-system-changes"),
+        "{}",
+        said.err
+    );
+    let said = place.run(&[
+        "run",
+        "fault/touch",
+        "--state",
+        "swap-zrm",
+        "--allow-system-changes",
+    ]);
+    assert!(
+        said.code == 1 && said.err.contains("did you mean \"swap-zram\"?"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]
@@ -170,8 +262,21 @@ fn a_state_is_undone_whoever_is_killed() {
         return;
     }
     let before = machine();
-    for state in ["swap-file", "swap-zram", "fragmented-movable", "writeback", "neighbour"] {
-        let words = ["fault/touch@c-O3", "--set", "bytes=2MiB", "--state", state, "--allow-system-changes"];
+    for state in [
+        "swap-file",
+        "swap-zram",
+        "fragmented-movable",
+        "writeback",
+        "neighbour",
+    ] {
+        let words = [
+            "fault/touch@c-O3",
+            "--set",
+            "bytes=2MiB",
+            "--state",
+            state,
+            "--allow-system-changes",
+        ];
         let mut run = Run::of(&[&words[..], &["--launches", "3", "--budget", "20s"]].concat());
         let mut killed = false;
         wait_until("the run has ended", || {
@@ -181,17 +286,22 @@ fn a_state_is_undone_whoever_is_killed() {
             }
             run.child.try_wait().unwrap().is_some()
         });
-        wait_until(&format!("{state}: the machine is as it was"), || machine() == before);
+        wait_until(&format!("{state}: the machine is as it was"), || {
+            machine() == before
+        });
         run.leaves_nothing();
         if !killed {
-            skip(&format!("{state}: no state was held that could be left behind"));
+            skip(&format!(
+                "{state}: no state was held that could be left behind"
+            ));
         }
     }
 }
 
 /// Tells whether a child of the laboratory holds a state.
 fn is_held(laboratory: u32) -> bool {
-    let children = fs::read_to_string(format!("/proc/{laboratory}/task/{laboratory}/children")).unwrap_or_default();
+    let children = fs::read_to_string(format!("/proc/{laboratory}/task/{laboratory}/children"))
+        .unwrap_or_default();
     children.split_whitespace().any(|child| {
         let words = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
         words.split(|byte| *byte == 0).nth(1) == Some(b"state")

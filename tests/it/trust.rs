@@ -13,7 +13,16 @@ use crate::support::place::{Place, Said, entries, program, said};
 use crate::support::skips::{skip, thorough};
 
 /// A run of a second.
-const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--launches", "1", "--budget", "10s"];
+const TINY: [&str; 8] = [
+    "run",
+    "fault/touch@c-O3",
+    "--set",
+    "bytes=1MiB",
+    "--launches",
+    "1",
+    "--budget",
+    "10s",
+];
 /// The user `nobody`.
 const NOBODY: &str = "65534";
 
@@ -35,8 +44,16 @@ fn tree(folders: &[PathBuf]) -> String {
     let mut text = String::new();
     for path in folders.iter().flat_map(|folder| below(folder)) {
         let about = std::fs::symlink_metadata(&path).unwrap();
-        let content = if about.is_file() { sha256_hex(&[&std::fs::read(&path).unwrap()]) } else { String::new() };
-        text += &format!("{} {:o} {content}\n", path.display(), about.permissions().mode());
+        let content = if about.is_file() {
+            sha256_hex(&[&std::fs::read(&path).unwrap()])
+        } else {
+            String::new()
+        };
+        text += &format!(
+            "{} {:o} {content}\n",
+            path.display(),
+            about.permissions().mode()
+        );
     }
     text
 }
@@ -48,7 +65,11 @@ fn written(place: &Place) -> Vec<PathBuf> {
 
 fn refused(result: &Said, part: &str) {
     assert_eq!(result.code, 1, "{}{}", result.out, result.err);
-    assert!(result.err.lines().count() == 1 && result.err.contains(part), "{:?} does not say {part:?}", result.err);
+    assert!(
+        result.err.lines().count() == 1 && result.err.contains(part),
+        "{:?} does not say {part:?}",
+        result.err
+    );
 }
 
 fn is_root() -> bool {
@@ -60,7 +81,14 @@ fn is_root() -> bool {
 }
 
 fn give_away(path: &Path) {
-    assert!(Command::new("chown").args(["-R", NOBODY]).arg(path).status().unwrap().success());
+    assert!(
+        Command::new("chown")
+            .args(["-R", NOBODY])
+            .arg(path)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Replaces a program by a script of the same length and permissions that leaves a mark.
@@ -91,7 +119,10 @@ fn programs_planted_in_the_temporary_folder_are_not_run() {
     let run = || said(with_cache(&place, Path::new("/dev/null/none")).env("HOME", "/dev/null"));
     let first = run();
     assert_eq!(first.code, 0, "{}", first.err);
-    below(&place.file("tmp")).iter().filter(|path| is_program(path)).for_each(|path| plant(path, &mark));
+    below(&place.file("tmp"))
+        .iter()
+        .filter(|path| is_program(path))
+        .for_each(|path| plant(path, &mark));
     let second = run();
     assert!(!mark.exists(), "a planted program ran");
     assert_eq!(second.code, 0, "{}", second.err);
@@ -107,7 +138,10 @@ fn the_cache_of_another_user_is_not_taken() {
     let place = Place::new();
     let (cache, mark) = (place.file("cache"), place.file("mark"));
     assert_eq!(said(&mut with_cache(&place, &cache)).code, 0);
-    below(&cache).iter().filter(|path| is_program(path)).for_each(|path| plant(path, &mark));
+    below(&cache)
+        .iter()
+        .filter(|path| is_program(path))
+        .for_each(|path| plant(path, &mark));
     give_away(&cache);
     let before = tree(std::slice::from_ref(&cache));
     let result = said(&mut with_cache(&place, &cache));
@@ -121,15 +155,22 @@ fn the_recorded_hash_is_that_of_the_executed_program() {
     let place = Place::new();
     let cache = place.file("cache");
     assert_eq!(said(&mut with_cache(&place, &cache)).code, 0);
-    let worker = below(&cache).into_iter().find(|path| path.ends_with("worker-c-O3")).unwrap();
+    let worker = below(&cache)
+        .into_iter()
+        .find(|path| path.ends_with("worker-c-O3"))
+        .unwrap();
     let mut bytes = std::fs::read(&worker).unwrap();
     // The last bytes hold the names of sections, which nothing reads that runs.
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&worker, bytes).unwrap();
     assert_eq!(said(&mut with_cache(&place, &cache)).code, 0);
     let newest = entries(&place.file("data/pagewise/runs")).pop().unwrap();
-    let plan: Value = serde_json::from_slice(&std::fs::read(newest.join("plan.json")).unwrap()).unwrap();
-    assert_eq!(plan["workers"]["c-O3"], sha256_hex(&[&std::fs::read(&worker).unwrap()]));
+    let plan: Value =
+        serde_json::from_slice(&std::fs::read(newest.join("plan.json")).unwrap()).unwrap();
+    assert_eq!(
+        plan["workers"]["c-O3"],
+        sha256_hex(&[&std::fs::read(&worker).unwrap()])
+    );
 }
 
 /// Whether a run came to its end. On a machine that others use, a second may measure nothing that can be judged: code 4.
@@ -143,19 +184,43 @@ fn changed_sources_of_a_worker_are_replaced() {
     let place = Place::new();
     let (cache, mark) = (place.file("cache"), place.file("mark"));
     let run = || {
-        let words = ["run", "fault/touch@python-*", "--set", "bytes=1MiB", "--launches", "1", "--budget", "10s"];
+        let words = [
+            "run",
+            "fault/touch@python-*",
+            "--set",
+            "bytes=1MiB",
+            "--launches",
+            "1",
+            "--budget",
+            "10s",
+        ];
         said(place.command(&words).env("XDG_CACHE_HOME", &cache))
     };
     if !place.run(&["list", "fault"]).out.contains("python-") {
         return skip("there is no CPython here");
     }
     assert!(ran(&run()));
-    let source = below(&cache).into_iter().find(|path| path.ends_with("worker.py")).unwrap();
+    let source = below(&cache)
+        .into_iter()
+        .find(|path| path.ends_with("worker.py"))
+        .unwrap();
     let text = std::fs::read_to_string(&source).unwrap();
-    std::fs::write(&source, format!("open({:?}, 'w').close()\n{text}", mark.display().to_string())).unwrap();
+    std::fs::write(
+        &source,
+        format!(
+            "open({:?}, 'w').close()\n{text}",
+            mark.display().to_string()
+        ),
+    )
+    .unwrap();
     let result = run();
     assert!(!mark.exists(), "a changed source ran");
-    assert_eq!(std::fs::read_to_string(&source).unwrap(), text, "{}", result.err);
+    assert_eq!(
+        std::fs::read_to_string(&source).unwrap(),
+        text,
+        "{}",
+        result.err
+    );
     assert!(ran(&result), "{}", result.err);
 }
 
@@ -175,20 +240,39 @@ fn forged(place: &Place, kept: &Path, change: impl FnOnce(&mut Value)) -> PathBu
 }
 
 fn resume(place: &Place, folder: &Path, more: &[&str]) -> Said {
-    place.run(&[&["run", "--resume", folder.to_str().unwrap(), "--budget", "2s"], more].concat())
+    place.run(
+        &[
+            &[
+                "run",
+                "--resume",
+                folder.to_str().unwrap(),
+                "--budget",
+                "2s",
+            ],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 /// Finding 2: a plan cannot load a library.
 #[test]
 fn a_kept_plan_loads_no_library() {
     let (place, kept) = with_runs(1);
-    let (source, library, mark) = (place.file("evil.c"), place.file("evil.so"), place.file("mark"));
+    let (source, library, mark) = (
+        place.file("evil.c"),
+        place.file("evil.so"),
+        place.file("mark"),
+    );
     let code = format!(
         "#include <fcntl.h>\n__attribute__((constructor)) void f(void) {{ open({:?}, O_CREAT, 0600); }}\n",
         mark.display().to_string()
     );
     std::fs::write(&source, code).unwrap();
-    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status();
     if !compiled.is_ok_and(|status| status.success()) {
         return skip("there is no C compiler here");
     }
@@ -211,7 +295,13 @@ fn a_kept_try_names_no_command_no_library_and_no_file() {
     let place = Place::new();
     let (out, mark) = (place.file("try"), place.file("mark"));
     let words = ["--with", "env:A=1", "--", "/bin/true"];
-    let made = place.run(&[&["try", "--pairs", "1", "--out", out.to_str().unwrap()], &words[..]].concat());
+    let made = place.run(
+        &[
+            &["try", "--pairs", "1", "--out", out.to_str().unwrap()],
+            &words[..],
+        ]
+        .concat(),
+    );
     assert_eq!(made.code, 0, "{}", made.err);
     let order = format!("touch {}", mark.display());
     let changes: [&dyn Fn(&mut Value); 5] = [
@@ -248,7 +338,9 @@ fn a_name_of_a_run_is_no_order() {
 #[test]
 fn a_kept_plan_permits_nothing() {
     let (place, kept) = with_runs(1);
-    let folder = forged(&place, &kept[0], |plan| plan["allow_system_changes"] = true.into());
+    let folder = forged(&place, &kept[0], |plan| {
+        plan["allow_system_changes"] = true.into()
+    });
     refused(&resume(&place, &folder, &[]), "--allow-system-changes");
     let result = resume(&place, &folder, &["--allow-system-changes"]);
     assert!(ran(&result), "{}", result.err);
@@ -261,10 +353,23 @@ fn a_kept_plan_names_no_file() {
     let (own, out) = (place.file("own"), place.file("home/run"));
     std::fs::write(&own, vec![7; 1 << 20]).unwrap();
     let setting = format!("file={}", own.display());
-    let words = ["run", "read/read@c-O3", "--set", &setting, "--launches", "1", "--budget", "10s", "--out"];
+    let words = [
+        "run",
+        "read/read@c-O3",
+        "--set",
+        &setting,
+        "--launches",
+        "1",
+        "--budget",
+        "10s",
+        "--out",
+    ];
     let made = place.run(&[&words[..], &[out.to_str().unwrap()]].concat());
     assert_eq!(made.code, 0, "{}", made.err);
-    refused(&resume(&place, &out, &[]), &format!("name it again: --set {setting}"));
+    refused(
+        &resume(&place, &out, &[]),
+        &format!("name it again: --set {setting}"),
+    );
     let again = resume(&place, &out, &["--set", &setting]);
     assert_eq!(again.code, 0, "{}", again.err);
 }
@@ -279,13 +384,21 @@ fn a_run_of_another_user_is_reported_and_no_more() {
     let (theirs, own) = (kept[0].to_str().unwrap(), kept[1].to_str().unwrap());
     give_away(&kept[0]);
     let before = tree(&written(&place));
-    let verbs: [&[&str]; 3] = [&["run", "--resume", theirs], &["compare", theirs, own], &["export", theirs, "--format", "csv"]];
+    let verbs: [&[&str]; 3] = [
+        &["run", "--resume", theirs],
+        &["compare", theirs, own],
+        &["export", theirs, "--format", "csv"],
+    ];
     for words in verbs {
         refused(&place.run(words), &format!("belongs to user {NOBODY}"));
     }
     assert_eq!(tree(&written(&place)), before);
     let report = place.run(&["report", theirs]);
-    assert!(report.code == 0 && report.err.contains(&format!("belongs to user {NOBODY}")), "{}", report.err);
+    assert!(
+        report.code == 0 && report.err.contains(&format!("belongs to user {NOBODY}")),
+        "{}",
+        report.err
+    );
 }
 
 /// Finding 3: nothing is written through links under names that others can foretell.
@@ -297,13 +410,21 @@ fn nothing_is_written_through_a_link_that_waits_for_it() {
     let place = Place::new();
     let victim = place.file("home/victim");
     std::fs::create_dir(&victim).unwrap();
-    let verbs: [(&str, &str); 2] =
-        [("suite-of-pagewise-$$", "check fault/touch@c-O3"), ("pagewise-selftest-$$", "selftest --budget 1s")];
+    let verbs: [(&str, &str); 2] = [
+        ("suite-of-pagewise-$$", "check fault/touch@c-O3"),
+        ("pagewise-selftest-$$", "selftest --budget 1s"),
+    ];
     for (name, verb) in verbs {
-        let line = format!("ln -s {} \"$TMPDIR/{name}\"; exec \"$0\" {verb}", victim.display());
+        let line = format!(
+            "ln -s {} \"$TMPDIR/{name}\"; exec \"$0\" {verb}",
+            victim.display()
+        );
         let mut command = Command::new("timeout");
         place.settle(&mut command);
-        command.args(["-s", "INT", "15", "sh", "-c", &line]).arg(program()).stdout(Stdio::null());
+        command
+            .args(["-s", "INT", "15", "sh", "-c", &line])
+            .arg(program())
+            .stdout(Stdio::null());
         let watched = WatchedFolder::new(&victim);
         command.status().unwrap();
         assert!(!watched.was_changed(), "{verb} wrote through a link");
@@ -345,7 +466,10 @@ fn a_refused_resume_changes_nothing() {
     let lock = std::fs::File::create(place.file("measuring")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let before = tree(&written(&place));
-    refused(&resume(&place, &kept[0], &[]), "another run is measuring on this machine");
+    refused(
+        &resume(&place, &kept[0], &[]),
+        "another run is measuring on this machine",
+    );
     assert_eq!(tree(&written(&place)), before);
 }
 
@@ -354,7 +478,13 @@ fn a_refused_resume_changes_nothing() {
 fn pipes_and_devices_in_place_of_files_are_refused() {
     let place = Place::new();
     let pipe = place.file("home/pipe.toml");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     symlink("/dev/zero", place.file("home/zero.toml")).unwrap();
     for file in [pipe, place.file("home/zero.toml")] {
         let file = file.to_str().unwrap();
@@ -362,13 +492,23 @@ fn pipes_and_devices_in_place_of_files_are_refused() {
             &["claims", "--file", file],
             &["check-node", "--criteria", file],
             &["try", "--with", file, "--", "true"],
-            &["--experiments", place.path().to_str().unwrap(), "run", "read/read", "--set", &format!("file={file}")],
+            &[
+                "--experiments",
+                place.path().to_str().unwrap(),
+                "run",
+                "read/read",
+                "--set",
+                &format!("file={file}"),
+            ],
         ];
         for words in verbs {
             let mut command = Command::new("timeout");
             place.settle(&mut command);
             let line = place.command(words);
-            command.args(["-s", "KILL", "20"]).arg(line.get_program()).args(line.get_args());
+            command
+                .args(["-s", "KILL", "20"])
+                .arg(line.get_program())
+                .args(line.get_args());
             refused(&said(&mut command), "regular file");
         }
     }
@@ -386,7 +526,16 @@ fn a_page_that_cannot_be_written_is_refused_before_measuring() {
 }
 
 /// Words that are no value of anything.
-const JUNK: [&str; 8] = ["nonesuch", "-1", "0x", "1e999", "../..", "ü", "99999999999999999999999s", "a b"];
+const JUNK: [&str; 8] = [
+    "nonesuch",
+    "-1",
+    "0x",
+    "1e999",
+    "../..",
+    "ü",
+    "99999999999999999999999s",
+    "a b",
+];
 
 /// Commands with junk in place of `{}`; `RUN` stands for a kept run.
 const REFUSED: [&str; 38] = [
@@ -439,10 +588,18 @@ fn three_hundred_refused_commands_leave_every_byte() {
     let mut count = 0;
     for command in REFUSED {
         for junk in JUNK {
-            let words: Vec<String> = command.split(' ').map(|word| word.replace("RUN", run).replace("{}", junk)).collect();
+            let words: Vec<String> = command
+                .split(' ')
+                .map(|word| word.replace("RUN", run).replace("{}", junk))
+                .collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let result = place.run(&words);
-            assert!([1, 2].contains(&result.code), "{words:?}: {} {}", result.code, result.err);
+            assert!(
+                [1, 2].contains(&result.code),
+                "{words:?}: {} {}",
+                result.code,
+                result.err
+            );
             count += 1;
         }
     }

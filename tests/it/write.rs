@@ -5,12 +5,23 @@ use crate::support::skips::skip;
 use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 
-const PARAMETERS: [(&str, &str); 4] = [("bytes", "4096"), ("ops", "3"), ("order", "append"), ("file_bytes", "1048576")];
+const PARAMETERS: [(&str, &str); 4] = [
+    ("bytes", "4096"),
+    ("ops", "3"),
+    ("order", "append"),
+    ("file_bytes", "1048576"),
+];
 
 /// Why nothing can be made durable where this machine's temporary files lie.
 fn obstacle(worker: &Worker) -> Option<String> {
     let cells = [(worker.method("write", "pwrite-fdatasync"), &PARAMETERS[..])];
-    match Launch::new().alone(worker, &cells, 1).transcript.endings.into_iter().next() {
+    match Launch::new()
+        .alone(worker, &cells, 1)
+        .transcript
+        .endings
+        .into_iter()
+        .next()
+    {
         Some(SideEnding::Skip { reason, .. }) => Some(reason),
         _ => None,
     }
@@ -22,7 +33,14 @@ fn every_native_method_conforms() {
         skip(&reason);
         return;
     }
-    conforms("write", &["write/dsync@c-O0", "write/mmap-msync@c-O3", "write/rename-over@c-O3"]);
+    conforms(
+        "write",
+        &[
+            "write/dsync@c-O0",
+            "write/mmap-msync@c-O3",
+            "write/rename-over@c-O3",
+        ],
+    );
 }
 
 #[test]
@@ -35,7 +53,10 @@ fn a_byte_that_is_not_what_was_acknowledged_is_found() {
     let settings = ["bytes=4KiB", "ops=2", "order=append"];
     let cell = spoiled_cell(&place, "write/pwrite-fdatasync@c-O3", &settings, 5000);
     let reason = crate::support::place::reason(&cell);
-    assert!(reason.contains("wrong_at == stored_bytes: 5000 against"), "{reason}");
+    assert!(
+        reason.contains("wrong_at == stored_bytes: 5000 against"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -45,9 +66,18 @@ fn a_folder_in_memory_makes_nothing_durable_and_is_skipped() {
         return;
     };
     let worker = Worker::native("c-O3");
-    let launch = Launch { folder, environment: Vec::new() };
-    let ended = launch.alone(&worker, &[(worker.method("write", "dsync"), &PARAMETERS[..])], 1);
-    let [SideEnding::Skip { reason, .. }] = ended.transcript.endings.as_slice() else { panic!("not skipped") };
+    let launch = Launch {
+        folder,
+        environment: Vec::new(),
+    };
+    let ended = launch.alone(
+        &worker,
+        &[(worker.method("write", "dsync"), &PARAMETERS[..])],
+        1,
+    );
+    let [SideEnding::Skip { reason, .. }] = ended.transcript.endings.as_slice() else {
+        panic!("not skipped")
+    };
     assert!(reason.contains("lies in memory"), "{reason}");
     assert_eq!(launch.leftovers(), Vec::<std::path::PathBuf>::new());
 }
@@ -65,9 +95,25 @@ fn every_method_says_what_the_device_is_and_leaves_only_the_file_that_the_next_s
     let ended = launch.alone(&worker, &cells, 1);
     assert!(ended.transcript.done, "{}", ended.messages);
     for (slot, facts) in &ended.transcript.facts {
-        let word = facts.iter().find(|(name, _)| name == "device").map(|(_, word)| word.as_str());
-        assert!(word.is_some_and(|w| w.contains("cache") || w == "cannot-be-seen"), "slot {slot}: {word:?}");
+        let word = facts
+            .iter()
+            .find(|(name, _)| name == "device")
+            .map(|(_, word)| word.as_str());
+        assert!(
+            word.is_some_and(|w| w.contains("cache") || w == "cannot-be-seen"),
+            "slot {slot}: {word:?}"
+        );
     }
-    let left: Vec<_> = launch.leftovers().into_iter().map(|p| p.file_name().unwrap().to_owned()).collect();
-    assert_eq!(left, vec![std::ffi::OsString::from(format!("{}-records", launch.name()))]);
+    let left: Vec<_> = launch
+        .leftovers()
+        .into_iter()
+        .map(|p| p.file_name().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        left,
+        vec![std::ffi::OsString::from(format!(
+            "{}-records",
+            launch.name()
+        ))]
+    );
 }

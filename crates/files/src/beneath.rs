@@ -7,7 +7,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path};
 
 /// Opens a relative path below `folder`. No component may be a symbolic link or lead out of the folder.
-pub(super) fn open(folder: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+pub(super) fn open(
+    folder: BorrowedFd<'_>,
+    name: &Path,
+    flags: OFlags,
+    mode: Mode,
+) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(folder, name, flags, mode, resolve) {
@@ -18,11 +23,18 @@ pub(super) fn open(folder: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mod
 }
 
 /// The same with one openat(2) per component.
-pub(super) fn by_component(folder: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+pub(super) fn by_component(
+    folder: BorrowedFd<'_>,
+    name: &Path,
+    flags: OFlags,
+    mode: Mode,
+) -> io::Result<OwnedFd> {
     let mut opened: Option<OwnedFd> = None;
     let mut components = name.components().peekable();
     while let Some(component) = components.next() {
-        let Component::Normal(part) = component else { return Err(Errno::XDEV.into()) };
+        let Component::Normal(part) = component else {
+            return Err(Errno::XDEV.into());
+        };
         let flags = if components.peek().is_some() {
             OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW
         } else {

@@ -3,7 +3,8 @@
 use crate::input::{limited, regular};
 use crate::{Access, Error, File, Ownership, Result, beneath};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -60,11 +61,18 @@ impl Folder {
         if let Some(there) = path.ancestors().find(|above| above.is_dir()) {
             Folder::open(there)?.is_safe(path)?;
         }
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+        let made = std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path);
         made.map_err(|error| Error::new("make", path, error))?;
         let folder = Folder::open(path)?;
         folder.is_safe(path)?;
-        if folder.access()?.is_trusted() { Ok(folder) } else { Err(unsafe_at(path, &folder.path)) }
+        if folder.access()?.is_trusted() {
+            Ok(folder)
+        } else {
+            Err(unsafe_at(path, &folder.path))
+        }
     }
 
     /// An error if another user can replace this folder.
@@ -83,13 +91,19 @@ impl Folder {
     /// they are removed again.
     /// Errors: it is in use (`DirectoryNotEmpty`), belongs to another user (`PermissionDenied`) or cannot be made.
     pub fn fresh(path: &Path) -> Result<(Folder, Vec<PathBuf>)> {
-        let missing = |p: &&Path| !p.as_os_str().is_empty() && std::fs::symlink_metadata(p).is_err();
-        let made: Vec<PathBuf> = path.ancestors().take_while(missing).map(Path::to_owned).collect();
+        let missing =
+            |p: &&Path| !p.as_os_str().is_empty() && std::fs::symlink_metadata(p).is_err();
+        let made: Vec<PathBuf> = path
+            .ancestors()
+            .take_while(missing)
+            .map(Path::to_owned)
+            .collect();
         let fresh = Folder::make(path).and_then(|folder| folder.empty_and_own(path));
         match fresh {
             Ok(folder) => Ok((folder, made)),
             Err(error) => {
-                made.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+                made.iter()
+                    .for_each(|folder| drop(std::fs::remove_dir(folder)));
                 Err(error)
             }
         }
@@ -101,16 +115,31 @@ impl Folder {
             Folder::open(path)?.empty_and_own(path)?;
             return Ok(());
         }
-        let above = path.ancestors().skip(1).find(|above| std::fs::symlink_metadata(above).is_ok());
-        let above = above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let writable = rustix::fs::accessat(CWD, above.join(""), rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|above| std::fs::symlink_metadata(above).is_ok());
+        let above = above
+            .filter(|above| !above.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        let writable = rustix::fs::accessat(
+            CWD,
+            above.join(""),
+            rustix::fs::Access::WRITE_OK,
+            AtFlags::EACCESS,
+        );
         writable.map_err(|error| Error::new("make", path, error))
     }
 
     fn empty_and_own(self, path: &Path) -> Result<Folder> {
-        let refused = |kind: io::ErrorKind, why: &str| Err(Error::new("use", path, io::Error::new(kind, why)));
+        let refused = |kind: io::ErrorKind, why: &str| {
+            Err(Error::new("use", path, io::Error::new(kind, why)))
+        };
         if let Ownership::Foreign(user) = self.ownership()? {
-            return refused(io::ErrorKind::PermissionDenied, &format!("it belongs to user {user}"));
+            return refused(
+                io::ErrorKind::PermissionDenied,
+                &format!("it belongs to user {user}"),
+            );
         }
         if !self.names()?.is_empty() {
             return refused(io::ErrorKind::DirectoryNotEmpty, "it is not empty");
@@ -133,7 +162,8 @@ impl Folder {
     }
 
     pub fn access(&self) -> Result<Access> {
-        Access::of_descriptor(&self.descriptor).map_err(|error| Error::new("read", &self.path, error))
+        Access::of_descriptor(&self.descriptor)
+            .map_err(|error| Error::new("read", &self.path, error))
     }
 
     /// Opens a folder in this one.
@@ -142,18 +172,28 @@ impl Folder {
         let name = name.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let descriptor = self.opened("read", name, flags)?;
-        Ok(Folder { descriptor, path: self.path.join(name) })
+        Ok(Folder {
+            descriptor,
+            path: self.path.join(name),
+        })
     }
 
     /// Opens a folder below this one, making it and those above it where they are missing.
     pub fn make_folder(&self, name: impl AsRef<Path>) -> Result<Folder> {
         let name = name.as_ref();
-        let mut missing: Vec<&Path> = name.ancestors().filter(|above| !above.as_os_str().is_empty()).collect();
+        let mut missing: Vec<&Path> = name
+            .ancestors()
+            .filter(|above| !above.as_os_str().is_empty())
+            .collect();
         while let Some(next) = missing.pop() {
             let above = next.parent().filter(|above| !above.as_os_str().is_empty());
             let above = above.map(|above| self.folder(above)).transpose()?;
             let plain = self.plain("make", Path::new(next.file_name().unwrap_or_default()))?;
-            match mkdirat(above.as_ref().unwrap_or(self), plain, Mode::from_raw_mode(0o777)) {
+            match mkdirat(
+                above.as_ref().unwrap_or(self),
+                plain,
+                Mode::from_raw_mode(0o777),
+            ) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.cannot("make", next, error)),
             }
@@ -187,7 +227,11 @@ impl Folder {
     /// Errors: it is no regular file, or cannot be made or opened.
     pub fn edit(&self, name: impl AsRef<Path>) -> Result<File> {
         let name = name.as_ref();
-        let descriptor = self.opened("write", name, OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK)?;
+        let descriptor = self.opened(
+            "write",
+            name,
+            OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK,
+        )?;
         regular(File::from(descriptor)).map_err(|error| self.cannot("write", name, error))
     }
 
@@ -201,8 +245,15 @@ impl Folder {
     /// Makes a file that must not exist yet, for reading and writing by this user alone.
     pub fn create_private(&self, name: &str) -> Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let opened = beneath::open(self.descriptor.as_fd(), Path::new(name), flags, Mode::RUSR | Mode::WUSR);
-        Ok(opened.map_err(|error| self.cannot("write", Path::new(name), error))?.into())
+        let opened = beneath::open(
+            self.descriptor.as_fd(),
+            Path::new(name),
+            flags,
+            Mode::RUSR | Mode::WUSR,
+        );
+        Ok(opened
+            .map_err(|error| self.cannot("write", Path::new(name), error))?
+            .into())
     }
 
     /// Makes a folder that must not exist yet, with mode 0700.
@@ -216,13 +267,18 @@ impl Folder {
 
     /// Locks the folder until it is closed; false if another process holds it. A file system without locks grants it.
     pub fn lock(&self) -> bool {
-        rustix::fs::flock(&self.descriptor, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
+        rustix::fs::flock(&self.descriptor, FlockOperation::NonBlockingLockExclusive)
+            != Err(Errno::WOULDBLOCK)
     }
 
     /// Makes an empty file directly in this folder, in place of one of this name.
     pub fn replace(&self, name: impl AsRef<Path>) -> Result<File> {
         let name = name.as_ref();
-        match unlinkat(&self.descriptor, self.plain("write", name)?, AtFlags::empty()) {
+        match unlinkat(
+            &self.descriptor,
+            self.plain("write", name)?,
+            AtFlags::empty(),
+        ) {
             Ok(()) | Err(Errno::NOENT) => self.create(name),
             Err(error) => Err(self.cannot("write", name, error)),
         }
@@ -239,17 +295,27 @@ impl Folder {
         self.write_with(name.as_ref(), true, |file| file.write_all(bytes))
     }
 
-    fn write_with(&self, name: &Path, program: bool, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    fn write_with(
+        &self,
+        name: &Path,
+        program: bool,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<()> {
         let plain = self.plain("write", name)?;
         let part = format!(".{}.{}.part", plain.to_string_lossy(), std::process::id());
         // A process of this number may have been killed here before.
         let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
         let mut file = self.create(&part)?;
         let mode = Mode::from_raw_mode(0o700);
-        let allowed = if program { rustix::fs::fchmod(&file, mode).map_err(io::Error::from) } else { Ok(()) };
+        let allowed = if program {
+            rustix::fs::fchmod(&file, mode).map_err(io::Error::from)
+        } else {
+            Ok(())
+        };
         let written = allowed.and_then(|()| fill(&mut file));
         drop(file);
-        let named = written.and_then(|()| Ok(renameat(&self.descriptor, &part, &self.descriptor, plain)?));
+        let named =
+            written.and_then(|()| Ok(renameat(&self.descriptor, &part, &self.descriptor, plain)?));
         named.map_err(|error| {
             let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
             self.cannot("write", name, error)
@@ -258,7 +324,10 @@ impl Folder {
 
     /// Renames an entry of this folder; fails over a folder that is not empty.
     pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
-        let (from, to) = (self.plain("rename", from.as_ref())?, self.plain("rename", to.as_ref())?);
+        let (from, to) = (
+            self.plain("rename", from.as_ref())?,
+            self.plain("rename", to.as_ref())?,
+        );
         let renamed = renameat(&self.descriptor, from, &self.descriptor, to);
         renamed.map_err(|error| self.cannot("rename", Path::new(from), error))
     }
@@ -266,7 +335,8 @@ impl Folder {
     /// Removes an entry of this folder with all that is in it. A link is removed, never followed.
     pub fn remove(&self, name: impl AsRef<Path>) -> Result<()> {
         let plain = self.plain("remove", name.as_ref())?;
-        remove(self.descriptor.as_fd(), plain).map_err(|error| self.cannot("remove", name.as_ref(), error))
+        remove(self.descriptor.as_fd(), plain)
+            .map_err(|error| self.cannot("remove", name.as_ref(), error))
     }
 
     /// Names of the entries, sorted.
@@ -283,12 +353,22 @@ impl Folder {
 
     /// All entries, sorted by name. An entry that goes away meanwhile is left out.
     pub fn entries(&self) -> Result<Vec<DirEntry>> {
-        Ok(self.names()?.iter().filter_map(|name| self.entry(name).ok()).collect())
+        Ok(self
+            .names()?
+            .iter()
+            .filter_map(|name| self.entry(name).ok())
+            .collect())
     }
 
     /// True if this user may execute a file of this folder: its permissions and the mount allow it.
     pub fn may_execute(&self, name: impl AsRef<Path>) -> bool {
-        rustix::fs::accessat(&self.descriptor, name.as_ref(), rustix::fs::Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+        rustix::fs::accessat(
+            &self.descriptor,
+            name.as_ref(),
+            rustix::fs::Access::EXEC_OK,
+            AtFlags::EACCESS,
+        )
+        .is_ok()
     }
 
     /// Waits until the names in this folder have reached the device.
@@ -307,7 +387,11 @@ impl Folder {
     }
 
     fn opened(&self, doing: &'static str, name: &Path, flags: OFlags) -> Result<OwnedFd> {
-        let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() };
+        let mode = if flags.contains(OFlags::CREATE) {
+            Mode::from_raw_mode(0o666)
+        } else {
+            Mode::empty()
+        };
         let opened = beneath::open(self.descriptor.as_fd(), name, flags, mode);
         opened.map_err(|error| self.cannot(doing, name, error))
     }
@@ -325,7 +409,11 @@ impl AsFd for Folder {
 
 fn unsafe_at(path: &Path, above: &Path) -> Error {
     let why = format!("another user can change {}", above.display());
-    Error::new("use", path, io::Error::new(io::ErrorKind::PermissionDenied, why))
+    Error::new(
+        "use",
+        path,
+        io::Error::new(io::ErrorKind::PermissionDenied, why),
+    )
 }
 
 fn entry(name: OsString, stat: &Stat) -> DirEntry {
@@ -334,10 +422,19 @@ fn entry(name: OsString, stat: &Stat) -> DirEntry {
         FileType::Directory => EntryKind::Folder,
         _ => EntryKind::Other,
     };
-    let since = Duration::new(stat.st_mtime.try_into().unwrap_or(0), stat.st_mtime_nsec.try_into().unwrap_or(0));
+    let since = Duration::new(
+        stat.st_mtime.try_into().unwrap_or(0),
+        stat.st_mtime_nsec.try_into().unwrap_or(0),
+    );
     let ownership = Access::of_stat(stat).ownership();
     let bytes = stat.st_size.try_into().unwrap_or(0);
-    DirEntry { name, kind, bytes, modified: SystemTime::UNIX_EPOCH + since, ownership }
+    DirEntry {
+        name,
+        kind,
+        bytes,
+        modified: SystemTime::UNIX_EPOCH + since,
+        ownership,
+    }
 }
 
 fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {

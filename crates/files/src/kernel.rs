@@ -25,7 +25,9 @@ pub fn write(path: impl AsRef<Path>, text: &str) -> io::Result<()> {
 /// Names in a folder, sorted; names that are not UTF-8 are left out. None if there is no such folder.
 pub fn names(path: impl AsRef<Path>) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort();
     names
 }

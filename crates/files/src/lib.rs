@@ -37,7 +37,11 @@ pub struct Error {
 
 impl Error {
     fn new(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
-        Error { doing, path: path.to_owned(), source: source.into() }
+        Error {
+            doing,
+            path: path.to_owned(),
+            source: source.into(),
+        }
     }
 
     /// Kind of the cause: `NotFound`, `FileTooLarge`, `InvalidInput` (no regular file), `PermissionDenied`, …
@@ -85,12 +89,20 @@ impl Access {
     }
 
     fn of_stat(stat: &rustix::fs::Stat) -> Access {
-        Access { owner: stat.st_uid, group: stat.st_gid, mode: stat.st_mode }
+        Access {
+            owner: stat.st_uid,
+            group: stat.st_gid,
+            mode: stat.st_mode,
+        }
     }
 
     /// Owner relative to this process.
     pub fn ownership(self) -> Ownership {
-        if self.owner == rustix::process::geteuid().as_raw() { Ownership::Own } else { Ownership::Foreign(self.owner) }
+        if self.owner == rustix::process::geteuid().as_raw() {
+            Ownership::Own
+        } else {
+            Ownership::Foreign(self.owner)
+        }
     }
 
     /// True if nobody but this user and root can change the file.
@@ -103,6 +115,7 @@ impl Access {
 
     /// True if nobody but this user and root can replace what lies below a folder: trusted, or sticky like /tmp.
     fn is_safe_above(self) -> bool {
-        self.is_trusted() || self.mode & 0o1000 != 0 && (self.ownership() == Ownership::Own || self.owner == 0)
+        self.is_trusted()
+            || self.mode & 0o1000 != 0 && (self.ownership() == Ownership::Own || self.owner == 0)
     }
 }

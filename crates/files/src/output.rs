@@ -28,16 +28,26 @@ impl Output {
             }
             Ok(found) if !found.is_file() => real.clone(),
             // With a slash at its end, the kernel refuses everything but a folder.
-            _ => real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).join(""),
+            _ => real
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .unwrap_or(Path::new("."))
+                .join(""),
         };
-        accessat(CWD, &target, Access::WRITE_OK, AtFlags::EACCESS).map_err(|error| refused(error.into()))?;
-        Ok(Output { path: path.to_owned(), real, force })
+        accessat(CWD, &target, Access::WRITE_OK, AtFlags::EACCESS)
+            .map_err(|error| refused(error.into()))?;
+        Ok(Output {
+            path: path.to_owned(),
+            real,
+            force,
+        })
     }
 
     /// Writes the file by `fill`. Its name appears when it is whole, so that a reader sees the old or the new content.
     /// Errors: the error of `fill`, or a failed write; nothing is left behind.
     pub fn write<E: From<Error>>(
-        &self, fill: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
+        &self,
+        fill: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let cannot = |error: io::Error| Error::new("write", &self.path, error);
         let filled = |file: File| {
@@ -47,11 +57,22 @@ impl Output {
         };
         if fs::metadata(&self.real).is_ok_and(|metadata| !metadata.is_file()) {
             // A pipe or a device takes the bytes as they come and cannot be renamed to.
-            return filled(File::options().write(true).open(&self.real).map_err(cannot)?);
+            return filled(
+                File::options()
+                    .write(true)
+                    .open(&self.real)
+                    .map_err(cannot)?,
+            );
         }
         let name = self.real.file_name().unwrap_or_default().to_string_lossy();
-        let part = self.real.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::options().write(true).create_new(true).open(&part).map_err(cannot)?;
+        let part = self
+            .real
+            .with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let file = File::options()
+            .write(true)
+            .create_new(true)
+            .open(&part)
+            .map_err(cannot)?;
         let named = filled(file).and_then(|()| Ok(self.name(&part).map_err(cannot)?));
         if named.is_err() {
             let _ = fs::remove_file(&part);

@@ -30,7 +30,9 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = self.above.remove(self.path().file_name().unwrap_or_default());
+        let _ = self
+            .above
+            .remove(self.path().file_name().unwrap_or_default());
     }
 }
 
@@ -41,7 +43,11 @@ pub fn temporary_place() -> Result<PathBuf> {
     let opened = Folder::open(&place).map(|folder| folder.path().to_owned());
     opened.map_err(|error| {
         let start: String = place.to_string_lossy().chars().take(SHOWN).collect();
-        let shown = if place.as_os_str().len() > SHOWN { PathBuf::from(start + "…") } else { place };
+        let shown = if place.as_os_str().len() > SHOWN {
+            PathBuf::from(start + "…")
+        } else {
+            place
+        };
         Error::new("use TMPDIR", &shown, error.source)
     })
 }
@@ -51,10 +57,15 @@ pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
     let above = Folder::open(above)?;
     loop {
         // The standard library seeds these from getrandom(2).
-        let name = format!("{prefix}{:016x}", RandomState::new().build_hasher().finish());
+        let name = format!(
+            "{prefix}{:016x}",
+            RandomState::new().build_hasher().finish()
+        );
         match above.make_private(&name) {
             // `sweep` of another process may have been faster than the lock.
-            Ok(folder) if folder.lock() && above.entry(&name).is_ok() => return Ok(Temporary { folder, above }),
+            Ok(folder) if folder.lock() && above.entry(&name).is_ok() => {
+                return Ok(Temporary { folder, above });
+            }
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
@@ -63,11 +74,19 @@ pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
 
 /// Removes folders of [`temporary`] whose process was killed.
 pub fn sweep(above: &Path, prefix: &str) {
-    let Ok(above) = Folder::open(above) else { return };
+    let Ok(above) = Folder::open(above) else {
+        return;
+    };
     let left = |name: &OsString| name.as_encoded_bytes().starts_with(prefix.as_bytes());
     for name in above.names().unwrap_or_default().into_iter().filter(left) {
-        let Ok(folder) = above.folder(&name) else { continue };
-        if folder.ownership().is_ok_and(|owner| owner == Ownership::Own) && folder.lock() {
+        let Ok(folder) = above.folder(&name) else {
+            continue;
+        };
+        if folder
+            .ownership()
+            .is_ok_and(|owner| owner == Ownership::Own)
+            && folder.lock()
+        {
             let _ = above.remove(&name);
         }
     }
@@ -90,7 +109,8 @@ pub fn memory_file(name: &str, bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(made?);
     file.write_all(bytes)?;
     fchmod(&file, Mode::from_raw_mode(0o500))?;
-    let seals = rustix::fs::SealFlags::WRITE | rustix::fs::SealFlags::GROW | rustix::fs::SealFlags::SHRINK;
+    let seals =
+        rustix::fs::SealFlags::WRITE | rustix::fs::SealFlags::GROW | rustix::fs::SealFlags::SHRINK;
     rustix::fs::fcntl_add_seals(&file, seals)?;
     Ok(file)
 }

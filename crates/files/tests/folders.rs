@@ -14,7 +14,13 @@ fn place() -> (tempfile::TempDir, Folder) {
 }
 
 fn pipe(path: &Path) {
-    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(path)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[test]
@@ -23,9 +29,16 @@ fn a_file_is_written_whole_read_and_removed() {
     folder.write("f", b"one").unwrap();
     folder.write("f", b"two").unwrap();
     assert_eq!(folder.read("f", 3).unwrap(), b"two");
-    assert_eq!(folder.read("f", 2).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    assert_eq!(
+        folder.read("f", 2).unwrap_err().kind(),
+        ErrorKind::FileTooLarge
+    );
     folder.make_folder("d").unwrap().write("g", b"").unwrap();
-    folder.make_folder("d/e/f").unwrap().write("g", b"").unwrap();
+    folder
+        .make_folder("d/e/f")
+        .unwrap()
+        .write("g", b"")
+        .unwrap();
     assert!(folder.file("d/g").is_ok() && folder.file("d").is_err());
     assert_eq!(folder.names().unwrap(), ["d", "f"]);
     folder.remove("d").unwrap();
@@ -44,12 +57,23 @@ fn no_link_is_followed_and_none_of_its_targets_is_touched() {
     symlink(target.path(), place.path().join("link")).unwrap();
     symlink(target.path().join("theirs"), place.path().join("file")).unwrap();
     assert!(folder.read("link/theirs", 99).is_err() && folder.read("file", 99).is_err());
-    assert!(folder.edit("file").is_err() && folder.folder("link").is_err() && folder.make_folder("link").is_err());
-    assert!(folder.read("../x", 9).is_err() && folder.write("../x", b"").is_err() && folder.remove("..").is_err());
+    assert!(
+        folder.edit("file").is_err()
+            && folder.folder("link").is_err()
+            && folder.make_folder("link").is_err()
+    );
+    assert!(
+        folder.read("../x", 9).is_err()
+            && folder.write("../x", b"").is_err()
+            && folder.remove("..").is_err()
+    );
     assert_eq!(folder.entry("link").unwrap().kind, EntryKind::Other);
     folder.write("file", b"mine").unwrap();
     folder.remove("link").unwrap();
-    assert_eq!(fs::read_to_string(target.path().join("theirs")).unwrap(), "theirs");
+    assert_eq!(
+        fs::read_to_string(target.path().join("theirs")).unwrap(),
+        "theirs"
+    );
     assert_eq!(folder.read("file", 9).unwrap(), b"mine");
 }
 
@@ -64,7 +88,10 @@ fn only_regular_files_are_read_and_none_is_waited_for() {
     assert!(files::read_input(place.path(), 9).is_err());
     fs::write(place.path().join("f"), "text").unwrap();
     symlink(place.path().join("f"), place.path().join("link")).unwrap();
-    assert_eq!(files::read_input_text(&place.path().join("link"), 4).unwrap(), "text");
+    assert_eq!(
+        files::read_input_text(&place.path().join("link"), 4).unwrap(),
+        "text"
+    );
 }
 
 #[test]
@@ -74,10 +101,19 @@ fn a_fresh_folder_is_new_or_empty_and_what_fails_leaves_nothing() {
     assert_eq!(parents, [place.path().join("a/b"), place.path().join("a")]);
     assert_eq!(made.ownership().unwrap(), Ownership::Own);
     folder.write("f", b"").unwrap();
-    assert_eq!(Folder::fresh(place.path()).unwrap_err().kind(), ErrorKind::DirectoryNotEmpty);
+    assert_eq!(
+        Folder::fresh(place.path()).unwrap_err().kind(),
+        ErrorKind::DirectoryNotEmpty
+    );
     assert!(Folder::fresh(&place.path().join("f/c")).is_err());
-    assert!(Folder::can_be_fresh(&place.path().join("f/c")).is_err() && Folder::can_be_fresh(place.path()).is_err());
-    assert!(Folder::can_be_fresh(&place.path().join("c/d")).is_ok() && Folder::can_be_fresh(Path::new("c")).is_ok());
+    assert!(
+        Folder::can_be_fresh(&place.path().join("f/c")).is_err()
+            && Folder::can_be_fresh(place.path()).is_err()
+    );
+    assert!(
+        Folder::can_be_fresh(&place.path().join("c/d")).is_ok()
+            && Folder::can_be_fresh(Path::new("c")).is_ok()
+    );
     assert_eq!(folder.names().unwrap(), ["a", "f"]);
 }
 
@@ -85,21 +121,42 @@ fn a_fresh_folder_is_new_or_empty_and_what_fails_leaves_nothing() {
 fn files_that_others_may_write_are_not_trusted() {
     let (place, folder) = place();
     folder.write_program("p", b"#!/bin/sh\n").unwrap();
-    assert!(Access::of_descriptor(folder.file("p").unwrap()).unwrap().is_trusted());
+    assert!(
+        Access::of_descriptor(folder.file("p").unwrap())
+            .unwrap()
+            .is_trusted()
+    );
     fs::set_permissions(place.path().join("p"), fs::Permissions::from_mode(0o702)).unwrap();
-    assert!(!Access::of_descriptor(folder.file("p").unwrap()).unwrap().is_trusted());
+    assert!(
+        !Access::of_descriptor(folder.file("p").unwrap())
+            .unwrap()
+            .is_trusted()
+    );
 }
 
 #[test]
 fn a_private_folder_is_private_all_the_way_up() {
     let (place, _) = place();
     let below = place.path().join("open/cache/x");
-    assert!(Folder::private(&below).unwrap().access().unwrap().is_trusted());
-    assert_eq!(fs::metadata(&below).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(
+        Folder::private(&below)
+            .unwrap()
+            .access()
+            .unwrap()
+            .is_trusted()
+    );
+    assert_eq!(
+        fs::metadata(&below).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
     fs::set_permissions(place.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();
     let error = Folder::private(&below).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    fs::set_permissions(place.path().join("open"), fs::Permissions::from_mode(0o1777)).unwrap();
+    fs::set_permissions(
+        place.path().join("open"),
+        fs::Permissions::from_mode(0o1777),
+    )
+    .unwrap();
     assert!(Folder::private(&below).is_ok());
 }
 
@@ -108,7 +165,10 @@ fn temporary_folders_are_private_and_go_away() {
     let made = files::temporary(&files::temporary_place().unwrap(), "pagewise-test-").unwrap();
     let path = made.path().to_owned();
     made.folder().write("f", b"x").unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o700);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o7777,
+        0o700
+    );
     drop(made);
     assert!(!path.exists());
 }
@@ -116,10 +176,17 @@ fn temporary_folders_are_private_and_go_away() {
 #[test]
 fn a_program_in_memory_runs_and_cannot_be_changed() {
     use std::os::fd::AsRawFd;
-    let Ok(bytes) = fs::read("/bin/true") else { return };
+    let Ok(bytes) = fs::read("/bin/true") else {
+        return;
+    };
     let file = files::memory_file("true", &bytes).unwrap();
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-    assert!(std::process::Command::new(&path).status().unwrap().success());
+    assert!(
+        std::process::Command::new(&path)
+            .status()
+            .unwrap()
+            .success()
+    );
     assert!(fs::write(&path, "x").is_err());
 }
 
@@ -139,9 +206,18 @@ fn an_output_is_replaced_only_where_the_user_says_so() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
     filled(&path, true, b"two").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-    assert!(Output::at(place.path(), true).is_err() && Output::at(&place.path().join("none/f"), true).is_err());
-    assert!(Output::at(Path::new("/dev/null/f"), true).is_err() && Output::at(&path.join("f"), true).is_err());
-    assert!(Output::at(Path::new("/dev/null"), false).is_ok() && Output::at(Path::new("f"), false).is_ok());
+    assert!(
+        Output::at(place.path(), true).is_err()
+            && Output::at(&place.path().join("none/f"), true).is_err()
+    );
+    assert!(
+        Output::at(Path::new("/dev/null/f"), true).is_err()
+            && Output::at(&path.join("f"), true).is_err()
+    );
+    assert!(
+        Output::at(Path::new("/dev/null"), false).is_ok()
+            && Output::at(Path::new("f"), false).is_ok()
+    );
 }
 
 #[test]
@@ -155,5 +231,11 @@ fn an_output_that_fails_leaves_the_old_file_and_nothing_else() {
         Err(folder.read("none", 1).unwrap_err())
     });
     assert!(failed.is_err());
-    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), folder.names().unwrap().len()), ("one", 1));
+    assert_eq!(
+        (
+            fs::read_to_string(&path).unwrap().as_str(),
+            folder.names().unwrap().len()
+        ),
+        ("one", 1)
+    );
 }

@@ -5,7 +5,10 @@ use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
 use anyhow::Result;
-use record::across::{COMPARED_SCHEMA, CellHeadline, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated};
+use record::across::{
+    COMPARED_SCHEMA, CellHeadline, Compared, ComparedRun, ComparedSide, FactDifference, GateWord,
+    Gated,
+};
 use record::across::{MissingCell, MissingReason};
 use record::{
     claim::Answers,
@@ -34,14 +37,23 @@ pub struct Run {
 impl Run {
     /// A run of methods, on this machine when it began, with the SHA-256 of each worker, and its answers to claims.
     pub fn read(
-        summary: &Summary, environment: &Environment, workers: &BTreeMap<String, String>, answers: Option<Answers>,
+        summary: &Summary,
+        environment: &Environment,
+        workers: &BTreeMap<String, String>,
+        answers: Option<Answers>,
     ) -> Result<Run> {
-        let workers = workers.iter().map(|(name, hash)| (format!("{WORKER}{name}"), hash.clone()));
+        let workers = workers
+            .iter()
+            .map(|(name, hash)| (format!("{WORKER}{name}"), hash.clone()));
         let version = ("version".to_owned(), summary.version.clone());
         Ok(Run {
             run: compared_run(summary),
             headline: summary.environment.clone(),
-            facts: facts(environment).into_iter().chain(workers).chain([version]).collect(),
+            facts: facts(environment)
+                .into_iter()
+                .chain(workers)
+                .chain([version])
+                .collect(),
             measured: MeasuredCells::read(summary)?,
             answers,
             is_program: false,
@@ -50,7 +62,10 @@ impl Run {
 
     /// The same by the p99.9 of single operations; cells without them take no part.
     pub fn by_tails(self, summary: &Summary) -> Result<Run> {
-        Ok(Run { measured: MeasuredCells::tails(summary)?, ..self })
+        Ok(Run {
+            measured: MeasuredCells::tails(summary)?,
+            ..self
+        })
     }
 
     pub fn of_command(kept: &KeptCommand) -> Run {
@@ -67,7 +82,12 @@ impl Run {
                 untrusted: 0,
             },
             headline: plan.environment.clone(),
-            facts: plan.environment.clone().into_iter().chain([version]).collect(),
+            facts: plan
+                .environment
+                .clone()
+                .into_iter()
+                .chain([version])
+                .collect(),
             measured: arms(plan.kind, command::costs(plan, &kept.launches)),
             answers: None,
             is_program: true,
@@ -93,29 +113,49 @@ pub(crate) fn compared_run(summary: &Summary) -> ComparedRun {
         interrupted: summary.is_interrupted(),
         damage: summary.damage().map(str::to_owned).collect(),
         disturbed: disturbed(summary),
-        untrusted: summary.cells.iter().filter(|c| c.outcome.status == Status::Untrusted && !c.hidden).count(),
+        untrusted: summary
+            .cells
+            .iter()
+            .filter(|c| c.outcome.status == Status::Untrusted && !c.hidden)
+            .count(),
     }
 }
 
 fn disturbs(kind: &WarningKind) -> bool {
-    use WarningKind::{AnotherRun, BusyProcesses, CpuTaken, Interrupted, MemoryPressure, Throttled};
+    use WarningKind::{
+        AnotherRun, BusyProcesses, CpuTaken, Interrupted, MemoryPressure, Throttled,
+    };
     matches!(
         kind,
-        AnotherRun | BusyProcesses { .. } | CpuTaken { .. } | Interrupted { .. } | MemoryPressure(_) | Throttled { .. }
+        AnotherRun
+            | BusyProcesses { .. }
+            | CpuTaken { .. }
+            | Interrupted { .. }
+            | MemoryPressure(_)
+            | Throttled { .. }
     )
 }
 
 /// Warnings of a run that may disturb a figure, with the cells that each is about; none of them says so of a machine as it is.
 fn disturbed(summary: &Summary) -> BTreeMap<String, usize> {
-    let warnings = summary.warnings.iter().filter(|warning| disturbs(&warning.kind));
+    let warnings = summary
+        .warnings
+        .iter()
+        .filter(|warning| disturbs(&warning.kind));
     let mut cells: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     warnings.for_each(|w| cells.entry(w.kind.code()).or_default().extend(&w.cells));
-    cells.into_iter().map(|(code, cells)| (code, cells.len())).collect()
+    cells
+        .into_iter()
+        .map(|(code, cells)| (code, cells.len()))
+        .collect()
 }
 
 /// The arms of a user's program as cells.
 fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
-    let mut measured = MeasuredCells { questions: Vec::new(), cells: Vec::new() };
+    let mut measured = MeasuredCells {
+        questions: Vec::new(),
+        cells: Vec::new(),
+    };
     for (question, times) in costs.into_iter().enumerate() {
         let headline = CellHeadline {
             cell: format!("{}/{}", kind.word(), times.arm),
@@ -124,9 +164,22 @@ fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
             phase: "time".to_owned(),
             unit: "run".to_owned(),
         };
-        measured.questions.push(SetQuestion { headline, advised: false, baseline: None });
-        let logs = times.seconds.iter().map(|seconds| (1e9 * seconds).ln()).collect();
-        measured.cells.push(RunCell { question, outcome: Outcome::OK, logs, throttled: None });
+        measured.questions.push(SetQuestion {
+            headline,
+            advised: false,
+            baseline: None,
+        });
+        let logs = times
+            .seconds
+            .iter()
+            .map(|seconds| (1e9 * seconds).ln())
+            .collect();
+        measured.cells.push(RunCell {
+            question,
+            outcome: Outcome::OK,
+            logs,
+            throttled: None,
+        });
     }
     measured
 }
@@ -145,15 +198,37 @@ pub struct CompareOptions {
 /// Compares `b` with `a`; each has one run at least.
 pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
     let mut questions = SetQuestions::default();
-    let [cells_a, cells_b] = [a, b].map(|side| side.iter().map(|run| questions.take(&run.measured)).collect::<Vec<_>>());
+    let [cells_a, cells_b] = [a, b].map(|side| {
+        side.iter()
+            .map(|run| questions.take(&run.measured))
+            .collect::<Vec<_>>()
+    });
     let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
-    let compared = pairs(&questions.all, &costs(&by_a), &costs(&by_b), options.margin, options.gate);
+    let compared = pairs(
+        &questions.all,
+        &costs(&by_a),
+        &costs(&by_b),
+        options.margin,
+        options.gate,
+    );
     let lacking = (0..questions.all.len()).filter(|question| !compared.contains_key(question));
     let missing_cell = |question| {
-        let missing =
-            absent(&questions.all[question], [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)));
-        let command = format!("{} of {}", missing.cell, questions.all[question].headline.experiment);
-        MissingCell { cell: if a[0].is_program { command } else { missing.cell }, ..missing }
+        let missing = absent(
+            &questions.all[question],
+            [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)),
+        );
+        let command = format!(
+            "{} of {}",
+            missing.cell, questions.all[question].headline.experiment
+        );
+        MissingCell {
+            cell: if a[0].is_program {
+                command
+            } else {
+                missing.cell
+            },
+            ..missing
+        }
     };
     let claims = a[0].answers.as_ref().zip(b[0].answers.as_ref());
     let mut compared = Compared {
@@ -173,8 +248,16 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
 }
 
 fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {
-    let logs = |cells: &Vec<&RunCell>| cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();
-    side.iter().map(|(question, cells)| (*question, logs(cells))).collect()
+    let logs = |cells: &Vec<&RunCell>| {
+        cells
+            .iter()
+            .map(|c| c.logs.clone())
+            .filter(|logs| !logs.is_empty())
+            .collect()
+    };
+    side.iter()
+        .map(|(question, cells)| (*question, logs(cells)))
+        .collect()
 }
 
 fn absent(question: &SetQuestion, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
@@ -188,18 +271,36 @@ fn absent(question: &SetQuestion, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
     } else {
         MissingReason::NoLaunches
     };
-    let parameters = question.headline.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
+    let parameters = question
+        .headline
+        .parameters
+        .iter()
+        .map(|(key, value)| format!(" {key}={value}"));
     let cell = question.headline.cell.clone() + &parameters.collect::<String>();
     // The gravest outcome of a side's runs stands for it.
     let status = |side: &[&RunCell]| side.iter().map(|cell| cell.outcome.status).max();
-    MissingCell { cell, a: status(a), b: status(b), reason }
+    MissingCell {
+        cell,
+        a: status(a),
+        b: status(b),
+        reason,
+    }
 }
 
 fn side(runs: &[Run]) -> ComparedSide {
-    let others = runs[1..].iter().flat_map(|run| differences(&runs[0], run, &[]));
-    let unlike: BTreeSet<String> = others.filter(|fact| fact.matters).map(|fact| fact.field).collect();
+    let others = runs[1..]
+        .iter()
+        .flat_map(|run| differences(&runs[0], run, &[]));
+    let unlike: BTreeSet<String> = others
+        .filter(|fact| fact.matters)
+        .map(|fact| fact.field)
+        .collect();
     let named = runs.iter().map(|run| run.run.clone()).collect();
-    ComparedSide { runs: named, environment: runs[0].headline.clone(), unlike: unlike.into_iter().collect() }
+    ComparedSide {
+        runs: named,
+        environment: runs[0].headline.clone(),
+        unlike: unlike.into_iter().collect(),
+    }
 }
 
 /// The facts that differ between two runs, those that can change a figure first.
@@ -208,30 +309,52 @@ fn differences(a: &Run, b: &Run, expected: &[String]) -> Vec<FactDifference> {
     // A worker that only one side used has no cell in common with the other.
     let on_both = |field: &str| a.facts.contains_key(field) && b.facts.contains_key(field);
     differing.retain(|fact| !fact.field.starts_with(WORKER) || on_both(&fact.field));
-    differing.iter_mut().for_each(|fact| fact.expected = expected.iter().any(|word| names(word, &fact.field)));
+    differing
+        .iter_mut()
+        .for_each(|fact| fact.expected = expected.iter().any(|word| names(word, &fact.field)));
     differing.sort_by(|x, y| (!x.matters, &x.field).cmp(&(!y.matters, &y.field)));
     differing
 }
 
 /// Tells whether a word is a field or the beginning of one up to a dot.
 fn names(word: &str, field: &str) -> bool {
-    field.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    field
+        .strip_prefix(word)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// The first of these words that names no field of the runs.
 pub fn unknown_fact<'a>(expected: &'a [String], fields: &BTreeSet<&String>) -> Option<&'a String> {
-    expected.iter().find(|word| !fields.iter().any(|field| names(word, field)))
+    expected
+        .iter()
+        .find(|word| !fields.iter().any(|field| names(word, field)))
 }
 
 /// Verdict of a gate on all cells and counts together.
 pub(crate) fn gated(compared: &Compared) -> Gated {
-    let verdicts = || compared.cells.iter().filter_map(|cell| cell.gate).chain(compared.counts.iter().map(|c| c.gate));
+    let verdicts = || {
+        compared
+            .cells
+            .iter()
+            .filter_map(|cell| cell.gate)
+            .chain(compared.counts.iter().map(|c| c.gate))
+    };
     let word = |wanted: GateWord| verdicts().any(|verdict| verdict == wanted);
-    let doubtful = |m: &&MissingCell| [m.a, m.b].iter().flatten().any(|s| matches!(s, Status::Untrusted | Status::Damaged));
+    let doubtful = |m: &&MissingCell| {
+        [m.a, m.b]
+            .iter()
+            .flatten()
+            .any(|s| matches!(s, Status::Untrusted | Status::Damaged))
+    };
     let lost = |m: &&MissingCell| m.a == Some(Status::Ok) && m.b != Some(Status::Ok);
-    let differs = compared.differences.iter().any(|d| d.matters && !d.expected);
+    let differs = compared
+        .differences
+        .iter()
+        .any(|d| d.matters && !d.expected);
     let nothing = compared.cells.is_empty() && compared.counts.is_empty();
-    let damaged = [&compared.a, &compared.b].iter().any(|side| side.runs.iter().any(|run| !run.damage.is_empty()));
+    let damaged = [&compared.a, &compared.b]
+        .iter()
+        .any(|side| side.runs.iter().any(|run| !run.damage.is_empty()));
     if damaged {
         Gated::Damaged
     } else if differs {

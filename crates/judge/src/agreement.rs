@@ -17,9 +17,25 @@ struct Witness {
 /// Content that most cells came to; the baseline's where as many came to another, then that of the first cell. Where there are
 /// others than a user's functions, it is one of theirs.
 fn reference<'a>(witnesses: &[&'a Witness]) -> Option<&'a Witness> {
-    let agreeing = |w: &Witness| witnesses.iter().filter(|other| other.digest == w.digest).count();
-    let baseline_agrees = |w: &Witness| witnesses.iter().any(|other| other.is_baseline && other.digest == w.digest);
-    witnesses.iter().copied().max_by_key(|w| (!w.is_own, agreeing(w), baseline_agrees(w), std::cmp::Reverse(w.cell)))
+    let agreeing = |w: &Witness| {
+        witnesses
+            .iter()
+            .filter(|other| other.digest == w.digest)
+            .count()
+    };
+    let baseline_agrees = |w: &Witness| {
+        witnesses
+            .iter()
+            .any(|other| other.is_baseline && other.digest == w.digest)
+    };
+    witnesses.iter().copied().max_by_key(|w| {
+        (
+            !w.is_own,
+            agreeing(w),
+            baseline_agrees(w),
+            std::cmp::Reverse(w.cell),
+        )
+    })
 }
 
 /// Cells of one experiment and group whose digests must agree but do not.
@@ -28,26 +44,50 @@ pub fn disagreements(state: &State, evidence: &Evidence) -> BTreeMap<usize, Caus
         let digests = &evidence.cells.get(&cell)?.checks.digests;
         let planned = &state.cells[cell];
         let judged = matches!(planned.method.role, Role::Method | Role::Published);
-        let is_baseline = state.plan.baselines.get(&planned.cell.experiment) == Some(&planned.method.name);
-        let digest = digests.first().filter(|_| judged && digests.len() == 1)?.clone();
-        Some(Witness { cell, is_baseline, is_own: planned.cell.worker == OWN_WORKER, digest })
+        let is_baseline =
+            state.plan.baselines.get(&planned.cell.experiment) == Some(&planned.method.name);
+        let digest = digests
+            .first()
+            .filter(|_| judged && digests.len() == 1)?
+            .clone();
+        Some(Witness {
+            cell,
+            is_baseline,
+            is_own: planned.cell.worker == OWN_WORKER,
+            digest,
+        })
     };
     // A cell's group is asked for once: a run has hundreds of cells.
     let known: Vec<_> = (0..state.cells.len())
         .filter_map(|i| {
             let planned = &state.cells[i];
             let experiment = state.plan.experiment(&planned.cell.experiment)?;
-            let witness = (experiment.content == Content::Agree).then(|| witness(i)).flatten()?;
-            Some((witness, (&experiment.name, &planned.method.group), group_of(experiment, &planned.cell)))
+            let witness = (experiment.content == Content::Agree)
+                .then(|| witness(i))
+                .flatten()?;
+            Some((
+                witness,
+                (&experiment.name, &planned.method.group),
+                group_of(experiment, &planned.cell),
+            ))
         })
         .collect();
     let mut disagreements = BTreeMap::new();
     for (mine, kind, group) in &known {
-        let peers = known.iter().filter(|(_, other, theirs)| other == kind && compatible(group, theirs));
+        let peers = known
+            .iter()
+            .filter(|(_, other, theirs)| other == kind && compatible(group, theirs));
         let witnesses: Vec<&Witness> = peers.map(|(witness, ..)| witness).collect();
         if let Some(right) = reference(&witnesses).filter(|right| right.digest != mine.digest) {
             let (digest, cell) = (mine.digest.clone(), state.cells[right.cell].cell.name());
-            disagreements.insert(mine.cell, Cause::Disagrees { digest, right: right.digest.clone(), cell });
+            disagreements.insert(
+                mine.cell,
+                Cause::Disagrees {
+                    digest,
+                    right: right.digest.clone(),
+                    cell,
+                },
+            );
         }
     }
     disagreements

@@ -81,26 +81,45 @@ pub(crate) struct CellBrought {
 impl Brought {
     /// By what its sides wrote. Each of its cells is one of the plan's.
     pub fn by(state: &State, record: &LaunchRecord, transcripts: &Read) -> Brought {
-        let mut brought = Brought { page_bytes: 4096, ..Brought::default() };
-        let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|group| group.stage == Stage::Split);
+        let mut brought = Brought {
+            page_bytes: 4096,
+            ..Brought::default()
+        };
+        let tried_again = state
+            .launch_groups
+            .get(record.launch_group)
+            .is_some_and(|group| group.stage == Stage::Split);
         for (side, transcript) in record.sides.iter().zip(transcripts) {
-            brought.malformed.extend(broken(transcript).filter(|_| side.end.is_clean() && !tried_again));
+            brought
+                .malformed
+                .extend(broken(transcript).filter(|_| side.end.is_clean() && !tried_again));
         }
         for transcript in transcripts.iter().flatten() {
-            brought.about.push((transcript.worker.clone(), transcript.about.clone()));
+            brought
+                .about
+                .push((transcript.worker.clone(), transcript.about.clone()));
             brought.absent.extend(transcript.absent.clone());
         }
         let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
         if record.block == COUNTED {
-            transcripts.iter().flatten().for_each(|transcript| brought.take_counts(record, transcript));
+            transcripts
+                .iter()
+                .flatten()
+                .for_each(|transcript| brought.take_counts(record, transcript));
         } else if record.block < 0 {
             brought.take_pilot(record, transcripts);
         }
         if record.block >= 0 && !stopped {
             brought.in_block = true;
             let whole = transcripts.iter().all(|t| broken(t).is_none());
-            brought.lost_state = record.state.as_ref().and_then(|state| state.lost.first().cloned());
-            if whole && brought.lost_state.is_none() && record.sides.iter().all(|s| s.end.is_clean()) {
+            brought.lost_state = record
+                .state
+                .as_ref()
+                .and_then(|state| state.lost.first().cloned());
+            if whole
+                && brought.lost_state.is_none()
+                && record.sides.iter().all(|s| s.end.is_clean())
+            {
                 brought.take_launch(state, record, transcripts);
             }
         }
@@ -109,22 +128,42 @@ impl Brought {
 
     fn take_counts(&mut self, record: &LaunchRecord, transcript: &Transcript) {
         for sample in transcript.samples.iter().filter(|sample| sample.round >= 0) {
-            let Some(&cell) = record.cells.get(sample.cell as usize) else { continue };
+            let Some(&cell) = record.cells.get(sample.cell as usize) else {
+                continue;
+            };
             let phase = &transcript.phases[usize::from(sample.phase)];
-            let further = transcript.extra_columns.iter().map(String::as_str).zip(sample.extra.iter().copied());
-            let faults = [("minor_faults", sample.counts.minor_faults), ("major_faults", sample.counts.major_faults)];
+            let further = transcript
+                .extra_columns
+                .iter()
+                .map(String::as_str)
+                .zip(sample.extra.iter().copied());
+            let faults = [
+                ("minor_faults", sample.counts.minor_faults),
+                ("major_faults", sample.counts.major_faults),
+            ];
             let count = |(name, count): (&str, u64)| {
                 let (phase, name) = (phase.to_string(), name.to_owned());
-                PassCount { cell, phase, name, count }
+                PassCount {
+                    cell,
+                    phase,
+                    name,
+                    count,
+                }
             };
-            self.counts.extend(faults.into_iter().chain(further).map(count));
+            self.counts
+                .extend(faults.into_iter().chain(further).map(count));
         }
     }
 
     fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
         for slot in slots(transcripts).values() {
-            let Some(&cell) = record.cells.get(slot.cell) else { continue };
-            let wall_ns = slot.phases.iter().fold(0u64, |sum, timed| sum.saturating_add(timed.counts.wall_ns));
+            let Some(&cell) = record.cells.get(slot.cell) else {
+                continue;
+            };
+            let wall_ns = slot
+                .phases
+                .iter()
+                .fold(0u64, |sum, timed| sum.saturating_add(timed.counts.wall_ns));
             self.first_pass_ns.push((cell, wall_ns as f64));
         }
     }
@@ -136,29 +175,54 @@ impl Brought {
             by_cell.entry(slot.cell).or_default().push(slot);
         }
         let endings = transcripts.iter().flatten().flat_map(|t| &t.endings);
-        let ended: BTreeSet<usize> = endings.filter_map(|e| e.cell()).map(|cell| cell as usize).collect();
+        let ended: BTreeSet<usize> = endings
+            .filter_map(|e| e.cell())
+            .map(|cell| cell as usize)
+            .collect();
         let about = transcripts.iter().flatten().next().map(|t| &t.about);
-        if let Some(page) = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()) {
+        if let Some(page) = about
+            .and_then(|a| a.get("page_bytes"))
+            .and_then(|v| v.parse().ok())
+        {
             self.page_bytes = page;
         }
         for (number, &cell) in record.cells.iter().enumerate() {
             let mut slots = by_cell.remove(&number).unwrap_or_default();
             slots.sort_by_key(|s| s.round);
             let planned = &state.cells[cell];
-            let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
+            let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else {
+                continue;
+            };
             let (method, parameters) = (&planned.method, &planned.cell.parameters);
             let mut checks = Checks::default();
             if !ended.contains(&number) {
                 checks.rounds(slots.len(), record.turns(number), record.launch);
                 for slot in &slots {
-                    let may_lack = if record.proves(slot.round) { &[] } else { experiment.seldom.as_slice() };
-                    checks.phases(method, (slot.phases.as_slice(), slot.twice), may_lack, record.launch);
+                    let may_lack = if record.proves(slot.round) {
+                        &[]
+                    } else {
+                        experiment.seldom.as_slice()
+                    };
+                    checks.phases(
+                        method,
+                        (slot.phases.as_slice(), slot.twice),
+                        may_lack,
+                        record.launch,
+                    );
                 }
             }
-            let has_content = matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
+            let has_content = matches!(method.role, Role::Method | Role::Published)
+                && experiment.content != Content::None;
             let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
-            let relieved = record.state.as_ref().map_or(&[][..], |state| &state.relieves);
-            let applying = method.laws.iter().filter(|law| !relieved.iter().any(|fact| law.operands().contains(fact.as_str())));
+            let relieved = record
+                .state
+                .as_ref()
+                .map_or(&[][..], |state| &state.relieves);
+            let applying = method.laws.iter().filter(|law| {
+                !relieved
+                    .iter()
+                    .any(|fact| law.operands().contains(fact.as_str()))
+            });
             let mut laws = PlacedLaws::placed(applying, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
@@ -177,7 +241,12 @@ impl Brought {
                 }
                 launch
             });
-            self.cells.push(CellBrought { cell, checks, digests, launch });
+            self.cells.push(CellBrought {
+                cell,
+                checks,
+                digests,
+                launch,
+            });
         }
     }
 }
@@ -186,32 +255,64 @@ impl Brought {
 pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
     match transcript {
         Err(reason) => Some(reason.clone()),
-        Ok(transcript) if !transcript.done => Some("the transcript is truncated: it does not end with \"done\"".to_owned()),
+        Ok(transcript) if !transcript.done => {
+            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
+        }
         Ok(_) => None,
     }
 }
 
-fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
+fn figures(
+    experiment: &Experiment,
+    method: &Method,
+    slots: &[&Slot],
+    record: &LaunchRecord,
+) -> CellLaunch {
     // A total counts only where all of it was passed.
-    let seldom: Vec<&String> = experiment.seldom.iter().filter(|p| method.phases.contains(p)).collect();
+    let seldom: Vec<&String> = experiment
+        .seldom
+        .iter()
+        .filter(|p| method.phases.contains(p))
+        .collect();
     let total = |name| experiment.totals.iter().find(|t| t.name == name);
-    let names: Vec<(&str, Option<&Total>)> = experiment.measures().map(|name| (name, total(name))).collect();
+    let names: Vec<(&str, Option<&Total>)> = experiment
+        .measures()
+        .map(|name| (name, total(name)))
+        .collect();
     let mut measures = vec![Figures::default(); names.len()];
     let mut latencies = BTreeMap::new();
     let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();
     for slot in slots {
         for ((name, total), into) in names.iter().zip(&mut measures) {
-            let lacks = |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && counts_of(&slot.phases, p).is_none());
+            let lacks = |total: &Total| {
+                seldom
+                    .iter()
+                    .any(|p| total.phases.contains(p) && counts_of(&slot.phases, p).is_none())
+            };
             let counts = match total {
                 Some(total) if lacks(total) => None,
                 Some(total) => {
-                    let mut parts = total.phases.iter().filter_map(|p| counts_of(&slot.phases, p)).copied().peekable();
+                    let mut parts = total
+                        .phases
+                        .iter()
+                        .filter_map(|p| counts_of(&slot.phases, p))
+                        .copied()
+                        .peekable();
                     if total.overlap && parts.peek().is_some() {
                         let parts: Vec<Counts> = parts.collect();
                         into.take(&overall(parts.iter()));
                         continue;
                     }
-                    parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
+                    parts.reduce(|a, b| {
+                        added(
+                            Counts {
+                                ops: a.ops.max(b.ops),
+                                bytes: a.bytes.max(b.bytes),
+                                ..a
+                            },
+                            b,
+                        )
+                    })
                 }
                 None => counts_of(&slot.phases, name).copied(),
             };
@@ -219,7 +320,11 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
                 into.take(&counts);
             }
         }
-        for timed in slot.phases.iter().filter(|timed| timed.counts.involuntary_switches > 0) {
+        for timed in slot
+            .phases
+            .iter()
+            .filter(|timed| timed.counts.involuntary_switches > 0)
+        {
             *interrupted.entry(&timed.name).or_insert(0) += 1;
         }
         for &(low, high, count) in &slot.latencies {
@@ -233,7 +338,8 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
         measures,
         rounds: slots.iter().map(|s| s.round).collect(),
         latencies,
-        interrupted: f64::from(interrupted.into_values().max().unwrap_or(0)) / slots.len().max(1) as f64,
+        interrupted: f64::from(interrupted.into_values().max().unwrap_or(0))
+            / slots.len().max(1) as f64,
         noise: record.noise.clone(),
         wall_s: record.wall_s,
         laboratory_cpu_s: record.laboratory_cpu_s,

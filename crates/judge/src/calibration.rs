@@ -13,9 +13,19 @@ const MOVED_FAMILY: f64 = 0.05;
 /// Calibration of the standard errors by duplicates, this run's and those of kept runs. Everything judged is widened by it.
 pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration, Vec<Option<f64>>) {
     let scores: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
-    let pool: Vec<f64> = scores.iter().flatten().chain(kept_scores).copied().collect();
+    let pool: Vec<f64> = scores
+        .iter()
+        .flatten()
+        .chain(kept_scores)
+        .copied()
+        .collect();
     let calibration = calibrate(&pool);
-    for estimate in judged.iter_mut().flat_map(|judged| &mut judged.measures).flatten().flat_map(BTreeMap::values_mut) {
+    for estimate in judged
+        .iter_mut()
+        .flat_map(|judged| &mut judged.measures)
+        .flatten()
+        .flat_map(BTreeMap::values_mut)
+    {
         *estimate = estimate.widened(calibration.factor);
     }
     let has_checks = !pool.is_empty();
@@ -30,7 +40,11 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
 
 /// Keeps "moved" only where it holds among all ratios of the run.
 pub(crate) fn confirm(judged: &mut [Judged]) {
-    let mut all: Vec<RatioEstimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|estimate| *estimate).collect();
+    let mut all: Vec<RatioEstimate> = judged
+        .iter_mut()
+        .flat_map(Judged::walls_mut)
+        .map(|estimate| *estimate)
+        .collect();
     confirm_moves(&mut all, MOVED_FAMILY);
     for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
         estimate.moved = confirmed.moved;
@@ -38,9 +52,23 @@ pub(crate) fn confirm(judged: &mut [Judged]) {
 }
 
 /// The check of each group, with its score before anything was widened.
-pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> Vec<Option<AaCheck>> {
-    let twins: Vec<(usize, RatioEstimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
-    let broken = differing(&twins.iter().map(|(_, estimate)| *estimate).collect::<Vec<_>>(), margin);
+pub(crate) fn checks(
+    judged: &[Judged],
+    scores: &[Option<f64>],
+    margin: f64,
+) -> Vec<Option<AaCheck>> {
+    let twins: Vec<(usize, RatioEstimate)> = judged
+        .iter()
+        .enumerate()
+        .filter_map(|(i, g)| Some((i, *g.twin()?)))
+        .collect();
+    let broken = differing(
+        &twins
+            .iter()
+            .map(|(_, estimate)| *estimate)
+            .collect::<Vec<_>>(),
+        margin,
+    );
     let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
     for (number, (index, estimate)) in twins.iter().enumerate() {
         let p = if estimate.error > 0.0 {

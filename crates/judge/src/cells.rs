@@ -6,9 +6,12 @@ use crate::{checks::FactSeen, flags::distrust, tails};
 use anyhow::Result;
 use record::outcome::{Cause, Outcome, Status};
 use record::summary::{
-    CellSummary, Distribution, FactProof, Footprint, LaunchValues, LawSummary, Levels, PhaseSummary, SteadySummary,
+    CellSummary, Distribution, FactProof, Footprint, LaunchValues, LawSummary, Levels,
+    PhaseSummary, SteadySummary,
 };
-use record::{expression::Values, machine::environment::Environment, plan::PlannedCell, state::State};
+use record::{
+    expression::Values, machine::environment::Environment, plan::PlannedCell, state::State,
+};
 use stats::steady::{Label, TOLERANCE, steadiness};
 use stats::{absolute::absolute, interval::CONFIDENCE, quantile::median, steady::two_levels};
 use std::collections::BTreeMap;
@@ -18,14 +21,27 @@ const FOOTPRINT: &str = "footprint_bytes";
 
 /// Faults in the hidden duplicate of a cell: both are the same code, so neither can be believed then.
 fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<Cause> {
-    let twin = state.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
+    let twin = state
+        .cells
+        .iter()
+        .position(|p| p.twin && p.cell == planned.cell)?;
     let cause = evidence.cells.get(&twin)?.checks.exact_outcome()?.cause?;
-    Some(Cause::Duplicate { cause: Box::new(cause) })
+    Some(Cause::Duplicate {
+        cause: Box::new(cause),
+    })
 }
 
-fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence, doubt: Option<&Cause>) -> Outcome {
+fn outcome(
+    state: &State,
+    evidence: &Evidence,
+    index: usize,
+    mine: &CellEvidence,
+    doubt: Option<&Cause>,
+) -> Outcome {
     let planned = &state.cells[index];
-    let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
+    let doubt = doubt
+        .cloned()
+        .or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
     let outcome = outcome.or_else(|| doubt.map(|cause| Outcome::because(Status::Untrusted, cause)));
     let outcome = outcome.or_else(|| distrust(mine));
@@ -33,7 +49,13 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
         if !mine.launches.is_empty() {
             Outcome::OK
         } else if let Some((launches, proof)) = evidence.lost_states.get(&index) {
-            Outcome::because(Status::Untrusted, Cause::StateLost { launches: *launches, proof: proof.clone() })
+            Outcome::because(
+                Status::Untrusted,
+                Cause::StateLost {
+                    launches: *launches,
+                    proof: proof.clone(),
+                },
+            )
         } else if evidence.damaged_cells.contains(&index) {
             Outcome::because(Status::Damaged, Cause::Altered)
         } else {
@@ -43,18 +65,39 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
 }
 
 pub(crate) fn summary_of_cell(
-    state: &State, evidence: &Evidence, index: usize, doubt: Option<&Cause>, cache: LastCache,
+    state: &State,
+    evidence: &Evidence,
+    index: usize,
+    doubt: Option<&Cause>,
+    cache: LastCache,
 ) -> Result<CellSummary> {
     let planned = &state.cells[index];
     let method = &planned.method;
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
     let outcome = outcome(state, evidence, index, mine, doubt);
-    let measures: Vec<&str> = state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
-    let named_phase = |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
-    let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { samples: s.samples, broken: s.broken }));
-    let proofs: BTreeMap<String, FactProof> =
-        mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect();
+    let measures: Vec<&str> = state
+        .plan
+        .experiment(&planned.cell.experiment)
+        .map_or_else(Vec::new, |e| e.measures().collect());
+    let named_phase = |(measure, name): (usize, &&str)| {
+        Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?))
+    };
+    let laws = mine.checks.laws.iter().map(|(t, s)| {
+        (
+            t.clone(),
+            LawSummary {
+                samples: s.samples,
+                broken: s.broken,
+            },
+        )
+    });
+    let proofs: BTreeMap<String, FactProof> = mine
+        .checks
+        .facts
+        .iter()
+        .map(|(name, fact)| (name.clone(), proof(fact)))
+        .collect();
     Ok(CellSummary {
         cell: planned.cell.name(),
         experiment: planned.cell.experiment.clone(),
@@ -66,10 +109,18 @@ pub(crate) fn summary_of_cell(
         hidden: planned.twin,
         outcome,
         launches: mine.launches.len(),
-        per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
+        per_launch: mine
+            .launches
+            .iter()
+            .map(|l| launch_values(&measures, l))
+            .collect(),
         footprint: footprint(&proofs, cache),
         steady: steady(state, &planned.cell.experiment, &mine.launches),
-        phases: measures.iter().enumerate().filter_map(named_phase).collect(),
+        phases: measures
+            .iter()
+            .enumerate()
+            .filter_map(named_phase)
+            .collect(),
         counts: mine.counts.clone(),
         proofs,
         laws: laws.collect(),
@@ -80,7 +131,11 @@ pub(crate) fn summary_of_cell(
 fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
     let medians = |which: fn(&crate::evidence::Figures) -> &Vec<f64>| {
         let named = measures.iter().zip(&launch.measures);
-        named.filter_map(|(name, figures)| Some(((*name).to_owned(), median(&mut which(figures).clone())?))).collect()
+        named
+            .filter_map(|(name, figures)| {
+                Some(((*name).to_owned(), median(&mut which(figures).clone())?))
+            })
+            .collect()
     };
     LaunchValues {
         launch: launch.launch,
@@ -124,8 +179,13 @@ impl LastCache {
 }
 
 fn footprint(proofs: &BTreeMap<String, FactProof>, cache: LastCache) -> Option<Footprint> {
-    let Some(FactProof::Number { max: bytes, .. }) = proofs.get(FOOTPRINT) else { return None };
-    Some(Footprint { bytes: *bytes, against_cache: cache.word(*bytes).to_owned() })
+    let Some(FactProof::Number { max: bytes, .. }) = proofs.get(FOOTPRINT) else {
+        return None;
+    };
+    Some(Footprint {
+        bytes: *bytes,
+        against_cache: cache.word(*bytes).to_owned(),
+    })
 }
 
 /// Launches of a cell that are asked whether they were steady, evenly chosen: more of them tell the same.
@@ -134,32 +194,60 @@ const MOST_LOOKED_AT: usize = 100;
 /// Most frequent course of launches from round to round; where two labels are as frequent, the worse one.
 fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
     let experiment = state.plan.experiment(experiment)?;
-    let measure = experiment.measures().position(|m| m == experiment.headline())?;
-    let few = launches.iter().step_by(launches.len().div_ceil(MOST_LOOKED_AT).max(1));
-    let rounds = few.map(|l| &l.measures[measure].wall_ns).filter(|rounds| !rounds.is_empty());
-    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, state.plan.seed).ok()).collect();
+    let measure = experiment
+        .measures()
+        .position(|m| m == experiment.headline())?;
+    let few = launches
+        .iter()
+        .step_by(launches.len().div_ceil(MOST_LOOKED_AT).max(1));
+    let rounds = few
+        .map(|l| &l.measures[measure].wall_ns)
+        .filter(|rounds| !rounds.is_empty());
+    let judged: Vec<_> = rounds
+        .filter_map(|rounds| steadiness(rounds, TOLERANCE, state.plan.seed).ok())
+        .collect();
     let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
-    judged.iter().for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
-    let (&label, _) = counts.iter().max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
+    judged
+        .iter()
+        .for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
+    let (&label, _) = counts
+        .iter()
+        .max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
     Some(SteadySummary {
         label,
-        launches: counts.iter().map(|(label, count)| (label.word().to_owned(), *count)).collect(),
+        launches: counts
+            .iter()
+            .map(|(label, count)| (label.word().to_owned(), *count))
+            .collect(),
         shift: median(&mut judged.iter().filter_map(|s| s.shift).collect::<Vec<_>>()),
     })
 }
 
 pub(super) fn proof(fact: &FactSeen) -> FactProof {
     match fact {
-        FactSeen::Numbers(min, max, samples) => FactProof::Number { min: *min, max: *max, samples: *samples },
+        FactSeen::Numbers(min, max, samples) => FactProof::Number {
+            min: *min,
+            max: *max,
+            samples: *samples,
+        },
         FactSeen::Words(words) => FactProof::Words(words.iter().cloned().collect()),
     }
 }
 
-fn distribution(launches: &[CellLaunch], measure: usize, which: PairedCost) -> Option<Distribution> {
-    let values = launches.iter().map(|l| column(&l.measures[measure], which)).filter(|v| !v.is_empty());
+fn distribution(
+    launches: &[CellLaunch],
+    measure: usize,
+    which: PairedCost,
+) -> Option<Distribution> {
+    let values = launches
+        .iter()
+        .map(|l| column(&l.measures[measure], which))
+        .filter(|v| !v.is_empty());
     let mut values: Vec<Vec<f64>> = values.map(<[f64]>::to_vec).collect();
     let figures = absolute(&mut values, CONFIDENCE).ok()?;
-    let means = values.iter().map(|launch| launch.iter().sum::<f64>() / launch.len() as f64);
+    let means = values
+        .iter()
+        .map(|launch| launch.iter().sum::<f64>() / launch.len() as f64);
     let mean = means.sum::<f64>() / values.len() as f64;
     Some(Distribution {
         median: figures.median.estimate,
@@ -174,14 +262,20 @@ fn distribution(launches: &[CellLaunch], measure: usize, which: PairedCost) -> O
 
 pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
     let wall_ns = distribution(launches, measure, PairedCost::Wall)?;
-    let with: Vec<&Figures> = launches.iter().map(|l| &l.measures[measure]).filter(|f| !f.wall_ns.is_empty()).collect();
-    let mean = |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
+    let with: Vec<&Figures> = launches
+        .iter()
+        .map(|l| &l.measures[measure])
+        .filter(|f| !f.wall_ns.is_empty())
+        .collect();
+    let mean =
+        |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
     let (ops, bytes) = (mean("ops"), mean("bytes"));
     Some(PhaseSummary {
         wall_ns,
         cpu_ns: distribution(launches, measure, PairedCost::Cpu)?,
         per_unit_ns: wall_ns.map(|ns| ns / ops.max(1.0)),
-        bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
+        bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0)
+            .then(|| bytes / (wall_ns.median / 1e9)),
         user_ns: mean("user_ns"),
         system_ns: mean("system_ns"),
         minor_faults: mean("minor_faults"),
@@ -189,8 +283,17 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
         voluntary_switches: mean("voluntary_switches"),
         involuntary_switches: mean("involuntary_switches"),
         of_best_possible: None,
-        levels: two_levels(&with.iter().filter_map(|f| Some(median(&mut f.wall_ns.clone())?.ln())).collect::<Vec<_>>())
-            .map(|levels| Levels { low: levels.low.exp(), high: levels.high.exp(), share: levels.share }),
+        levels: two_levels(
+            &with
+                .iter()
+                .filter_map(|f| Some(median(&mut f.wall_ns.clone())?.ln()))
+                .collect::<Vec<_>>(),
+        )
+        .map(|levels| Levels {
+            low: levels.low.exp(),
+            high: levels.high.exp(),
+            share: levels.share,
+        }),
         below_floor: false,
         samples: with.iter().map(|f| f.wall_ns.len()).sum(),
     })
@@ -216,8 +319,14 @@ impl Values for Parameters<'_> {
 
 /// Bytes that a cell needs at its peak for one round, by its method's own word; the most there is where that cannot be told.
 pub(crate) fn memory_bytes(planned: &PlannedCell) -> u64 {
-    let bytes = planned.method.memory.value(&Parameters(&planned.cell.parameters)).ok();
-    bytes.and_then(|b| u64::try_from(b.max(0)).ok()).unwrap_or(u64::MAX)
+    let bytes = planned
+        .method
+        .memory
+        .value(&Parameters(&planned.cell.parameters))
+        .ok();
+    bytes
+        .and_then(|b| u64::try_from(b.max(0)).ok())
+        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -44,7 +44,10 @@ pub(crate) struct DigestsSeen {
 
 impl DigestsSeen {
     pub fn take<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
-        let mut digests = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
+        let mut digests = facts
+            .into_iter()
+            .filter(|(name, _)| name == "digest")
+            .peekable();
         self.lacking |= digests.peek().is_none();
         for (_, digest) in digests {
             if !self.all.contains(digest) {
@@ -97,26 +100,46 @@ impl Checks {
 
     /// A slot has its method's phases, all but those that `may_lack`, each timed once (`overall` is the laboratory's).
     pub(crate) fn phases(
-        &mut self, method: &Method, (seen, twice): (&[TimedPhase], Option<&str>), may_lack: &[String], launch: usize,
+        &mut self,
+        method: &Method,
+        (seen, twice): (&[TimedPhase], Option<&str>),
+        may_lack: &[String],
+        launch: usize,
     ) {
         let is_planned = |name: &str| {
             let base = name.strip_suffix(".b").unwrap_or(name);
             name == "overall" || method.phases.iter().any(|p| p == base)
         };
-        let unknown = seen.iter().map(|timed| &timed.name).find(|name| !is_planned(name));
-        let is_missing = |p: &&String| *p != "overall" && counts_of(seen, p).is_none() && !may_lack.contains(p);
+        let unknown = seen
+            .iter()
+            .map(|timed| &timed.name)
+            .find(|name| !is_planned(name));
+        let is_missing =
+            |p: &&String| *p != "overall" && counts_of(seen, p).is_none() && !may_lack.contains(p);
         let missing = method.phases.iter().find(is_missing);
         let faults = [
-            unknown.map(|name| LaunchFault::UnknownPhase { phase: name.to_string() }),
-            missing.map(|name| LaunchFault::MissingPhase { phase: name.clone() }),
-            twice.map(|name| LaunchFault::DoublePhase { phase: name.to_owned() }),
+            unknown.map(|name| LaunchFault::UnknownPhase {
+                phase: name.to_string(),
+            }),
+            missing.map(|name| LaunchFault::MissingPhase {
+                phase: name.clone(),
+            }),
+            twice.map(|name| LaunchFault::DoublePhase {
+                phase: name.to_owned(),
+            }),
         ];
-        faults.into_iter().flatten().for_each(|fault| self.wrong(launch, fault));
+        faults
+            .into_iter()
+            .flatten()
+            .for_each(|fault| self.wrong(launch, fault));
     }
 
     pub(crate) fn laws(&mut self, laws: impl IntoIterator<Item = (String, LawSeen)>) {
         for (text, law) in laws {
-            let seen = self.laws.entry(text).or_insert_with(|| LawSeen { level: law.level, ..LawSeen::default() });
+            let seen = self.laws.entry(text).or_insert_with(|| LawSeen {
+                level: law.level,
+                ..LawSeen::default()
+            });
             if seen.broken == 0 {
                 seen.first = law.first;
             }
@@ -141,7 +164,10 @@ impl Checks {
                     self.facts.insert(name.clone(), FactSeen::Numbers(v, v, 1));
                 }
                 (Err(_), _) => {
-                    self.facts.insert(name.clone(), FactSeen::Words(BTreeSet::from([value.clone()])));
+                    self.facts.insert(
+                        name.clone(),
+                        FactSeen::Words(BTreeSet::from([value.clone()])),
+                    );
                 }
             }
         }
@@ -167,7 +193,13 @@ impl Checks {
         let right = expected.map(|expected| format!("{expected:016x}"));
         for digest in seen.all {
             if let Some(right) = right.as_ref().filter(|right| **right != digest) {
-                self.wrong(launch, LaunchFault::WrongDigest { digest: digest.clone(), right: right.clone() });
+                self.wrong(
+                    launch,
+                    LaunchFault::WrongDigest {
+                        digest: digest.clone(),
+                        right: right.clone(),
+                    },
+                );
             }
             self.digests.insert(digest);
         }
@@ -179,16 +211,29 @@ impl Checks {
 
     /// Violations apart from timing laws, which noise may break: the conformance suite asserts no time.
     pub fn exact_outcome(&self) -> Option<Outcome> {
-        let levels_only = self.wrong.is_none() && self.laws.values().all(|seen| seen.level || seen.broken == 0);
+        let levels_only = self.wrong.is_none()
+            && self
+                .laws
+                .values()
+                .all(|seen| seen.level || seen.broken == 0);
         if levels_only { None } else { self.outcome() }
     }
 
     pub fn outcome(&self) -> Option<Outcome> {
         // Exact laws speak before levels.
-        let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);
-        let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.samples as f64;
+        let exact = self
+            .laws
+            .values()
+            .find(|seen| !seen.level && seen.broken > 0);
+        let off = |seen: &&LawSeen| {
+            seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.samples as f64
+        };
         let broken = exact.or_else(|| self.laws.values().find(off));
-        let law = broken.map(|seen| BrokenLaw { first: seen.first.clone(), broken: seen.broken, samples: seen.samples });
+        let law = broken.map(|seen| BrokenLaw {
+            first: seen.first.clone(),
+            broken: seen.broken,
+            samples: seen.samples,
+        });
         // A wrong digest says that content is wrong; the law on the first wrong byte says where.
         let cause = match self.wrong.clone() {
             Some((launch, fault)) => Cause::Broken { launch, fault, law },

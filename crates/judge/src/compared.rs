@@ -21,16 +21,27 @@ pub(crate) struct Judged<'a> {
 
 impl<'a> Judged<'a> {
     pub fn new(
-        state: &State, evidence: &Evidence, group: &'a Group<'a>, disagreeing: &'a BTreeMap<usize, Cause>,
+        state: &State,
+        evidence: &Evidence,
+        group: &'a Group<'a>,
+        disagreeing: &'a BTreeMap<usize, Cause>,
     ) -> Judged<'a> {
         let level = level(state, &group.experiment.name);
         let columns = |measure: usize| {
-            [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults].map(|which| match group.baseline {
-                Some(base) => against(state, evidence, group, base, (measure, which), level),
-                None => BTreeMap::new(),
+            [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults].map(|which| {
+                match group.baseline {
+                    Some(base) => against(state, evidence, group, base, (measure, which), level),
+                    None => BTreeMap::new(),
+                }
             })
         };
-        Judged { group, disagreeing, measures: (0..group.experiment.measures().count()).map(columns).collect() }
+        Judged {
+            group,
+            disagreeing,
+            measures: (0..group.experiment.measures().count())
+                .map(columns)
+                .collect(),
+        }
     }
 
     /// The hidden duplicate against the baseline, by the headline.
@@ -44,15 +55,23 @@ impl<'a> Judged<'a> {
 
     /// Evidence of a cell, if its figures may be compared.
     pub fn sound<'e>(&self, evidence: &'e Evidence, cell: usize) -> Option<&'e CellEvidence> {
-        evidence.cells.get(&cell).filter(|evidence| !self.disagreeing.contains_key(&cell) && sound(evidence))
+        evidence
+            .cells
+            .get(&cell)
+            .filter(|evidence| !self.disagreeing.contains_key(&cell) && sound(evidence))
     }
 
     pub fn headline(&self) -> Option<usize> {
-        self.group.experiment.measures().position(|m| m == self.group.experiment.headline())
+        self.group
+            .experiment
+            .measures()
+            .position(|m| m == self.group.experiment.headline())
     }
 
     pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut RatioEstimate> {
-        self.measures.iter_mut().flat_map(|columns| columns[0].values_mut())
+        self.measures
+            .iter_mut()
+            .flat_map(|columns| columns[0].values_mut())
     }
 
     fn column(&self, measure: usize, column: usize, cell: usize) -> Option<RatioEstimate> {
@@ -72,54 +91,98 @@ pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
 
-pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: Option<&AaCheck>) -> Vec<CellComparison> {
+pub(crate) fn compare(
+    state: &State,
+    evidence: &Evidence,
+    judged: &Judged,
+    aa: Option<&AaCheck>,
+) -> Vec<CellComparison> {
     let group = judged.group;
-    let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
+    let Some((baseline, base)) = group
+        .baseline
+        .and_then(|b| Some((b, evidence.cells.get(&b)?)))
+    else {
         return Vec::new();
     };
     let mut comparisons = Vec::new();
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
-        let Some(mine) = evidence.cells.get(&cell) else { continue };
+        let Some(mine) = evidence.cells.get(&cell) else {
+            continue;
+        };
         // Time that others took falls on both sides of a ratio; whether evenly, the group's own duplicate tells.
-        let robbed = aa.is_some_and(|aa| aa.differs) && (stolen(mine).is_some() || stolen(base).is_some());
-        let believable = [cell, baseline].iter().all(|&c| judged.sound(evidence, c).is_some()) && !robbed;
+        let robbed =
+            aa.is_some_and(|aa| aa.differs) && (stolen(mine).is_some() || stolen(base).is_some());
+        let believable = [cell, baseline]
+            .iter()
+            .all(|&c| judged.sound(evidence, c).is_some())
+            && !robbed;
         for (measure, phase) in group.experiment.measures().enumerate() {
-            let has = |e: &CellEvidence| e.launches.iter().any(|l| !l.measures[measure].wall_ns.is_empty());
+            let has = |e: &CellEvidence| {
+                e.launches
+                    .iter()
+                    .any(|l| !l.measures[measure].wall_ns.is_empty())
+            };
             if !has(base) || !has(mine) {
                 continue;
             }
             let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
             // Nobody asked whether these moved.
-            let beside = |column| estimate(column).map(|e| shown(&RatioEstimate { moved: None, ..e }));
+            let beside =
+                |column| estimate(column).map(|e| shown(&RatioEstimate { moved: None, ..e }));
             let wall = estimate(0);
-            let verdict = wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin));
-            let doubt = wall.filter(|_| phase == group.experiment.headline()).and_then(|e| {
-                let logs: Vec<f64> = points(base, mine, measure, PairedCost::Wall)?.iter().map(|point| point.log).collect();
-                doubt(&e, verdict, &logs, aa)
+            let verdict = wall.map_or(Verdict::NotSettled, |e| {
+                Verdict::from_interval(e.low, e.high, state.plan.margin)
             });
+            let doubt = wall
+                .filter(|_| phase == group.experiment.headline())
+                .and_then(|e| {
+                    let logs: Vec<f64> = points(base, mine, measure, PairedCost::Wall)?
+                        .iter()
+                        .map(|point| point.log)
+                        .collect();
+                    doubt(&e, verdict, &logs, aa)
+                });
             let comparison = Comparison {
                 cell,
                 phase: phase.to_owned(),
                 ratio: wall.as_ref().map(shown),
                 cpu_ratio: beside(1),
                 faults_ratio: beside(2),
-                verdict: if doubt.is_some() { Verdict::NotSettled } else { verdict },
+                verdict: if doubt.is_some() {
+                    Verdict::NotSettled
+                } else {
+                    verdict
+                },
                 holds_among_all: true,
                 doubt,
             };
             let role = state.cells[cell].method.role;
-            let first = phase == group.experiment.headline() && matches!(role, Role::Method | Role::Published);
-            comparisons.push(CellComparison { comparison, estimate: wall, first });
+            let first = phase == group.experiment.headline()
+                && matches!(role, Role::Method | Role::Published);
+            comparisons.push(CellComparison {
+                comparison,
+                estimate: wall,
+                first,
+            });
         }
     }
     comparisons
 }
 
 /// The reason to withhold a verdict: two levels have no one ratio, and an effect within a weak A/A check may be a bias.
-fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
+fn doubt(
+    ratio: &RatioEstimate,
+    verdict: Verdict,
+    logs: &[f64],
+    aa: Option<&AaCheck>,
+) -> Option<Doubt> {
     if let Some(found) = two_levels(logs) {
         let (low, high) = (found.low.exp(), found.high.exp());
-        return Some(Doubt::TwoLevels(Levels { low, high, share: found.share }));
+        return Some(Doubt::TwoLevels(Levels {
+            low,
+            high,
+            share: found.share,
+        }));
     }
     let half_width = aa.filter(|aa| aa.weak)?.ratio.half_width();
     let beyond = Verdict::from_interval(ratio.low, ratio.high, half_width).differs();
@@ -129,9 +192,15 @@ fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCh
 /// Marks words that do not hold together (Holm 1979): headlines among each other, every other among all of the run.
 pub(crate) fn adjust(all: &mut [Vec<CellComparison>], margin: f64) {
     for first in [false, true] {
-        let family = all.iter_mut().flatten().filter(|c| c.estimate.is_some() && (c.first || !first));
+        let family = all
+            .iter_mut()
+            .flatten()
+            .filter(|c| c.estimate.is_some() && (c.first || !first));
         let mut family: Vec<&mut CellComparison> = family.collect();
-        let estimates: Vec<(RatioEstimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
+        let estimates: Vec<(RatioEstimate, f64)> = family
+            .iter()
+            .filter_map(|c| Some((c.estimate?, margin)))
+            .collect();
         for (compared, word) in family.iter_mut().zip(verdicts(&estimates, LEVEL)) {
             compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
         }

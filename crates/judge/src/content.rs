@@ -29,13 +29,21 @@ fn digest(bytes: u64, word: impl Fn(u64) -> u64) -> u64 {
 }
 
 /// The digest that content of this kind has, where it can be predicted; `processes` shares of `bytes` are added up.
-pub fn expected(content: Content, bytes: u64, seed: u64, page_bytes: u64, processes: u64) -> Option<u64> {
+pub fn expected(
+    content: Content,
+    bytes: u64,
+    seed: u64,
+    page_bytes: u64,
+    processes: u64,
+) -> Option<u64> {
     let mark = (seed | 1) & 0xFF;
     let share = bytes / processes.max(1);
     let digest = match content {
         Content::PageMarks => {
             let pages = share.div_ceil(page_bytes);
-            let marks = (0..pages).fold(0_u64, |sum, page| sum.wrapping_add(weighted(mark, page * page_bytes / 8)));
+            let marks = (0..pages).fold(0_u64, |sum, page| {
+                sum.wrapping_add(weighted(mark, page * page_bytes / 8))
+            });
             marks.wrapping_add(share.wrapping_mul(LENGTH_WEIGHT))
         }
         Content::Pattern => digest(share, |i| pattern_word(seed, i)),

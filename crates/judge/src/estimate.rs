@@ -15,9 +15,19 @@ const PRECISE: &str = "precision-reached";
 /// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
 pub(crate) fn level(state: &State, experiment: &str) -> f64 {
     let by_precision = |notes: &[record::summary::Note]| {
-        notes.iter().any(|note| note.kind.code() == PRECISE && (note.experiment.is_empty() || note.experiment == experiment))
+        notes.iter().any(|note| {
+            note.kind.code() == PRECISE
+                && (note.experiment.is_empty() || note.experiment == experiment)
+        })
     };
-    confidence(state.ended.as_ref().map_or(state.plan.precision > 0.0, |ended| by_precision(&ended.notes)))
+    confidence(
+        state
+            .ended
+            .as_ref()
+            .map_or(state.plan.precision > 0.0, |ended| {
+                by_precision(&ended.notes)
+            }),
+    )
 }
 
 pub(crate) fn shown(estimate: &RatioEstimate) -> Estimate {
@@ -33,28 +43,67 @@ pub(crate) fn shown(estimate: &RatioEstimate) -> Estimate {
 
 /// The ratios of cells to one of a group by one measure. Their variances are pooled; the floor's is no method's and stays out.
 pub(crate) fn against(
-    state: &State, evidence: &Evidence, group: &Group, base: usize, (measure, which): (usize, PairedCost), level: f64,
+    state: &State,
+    evidence: &Evidence,
+    group: &Group,
+    base: usize,
+    (measure, which): (usize, PairedCost),
+    level: f64,
 ) -> BTreeMap<usize, RatioEstimate> {
-    let Some(base_evidence) = evidence.cells.get(&base) else { return BTreeMap::new() };
-    let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
-    let points_of = |cell: usize| Some((cell, points(base_evidence, evidence.cells.get(&cell)?, measure, which)?));
+    let Some(base_evidence) = evidence.cells.get(&base) else {
+        return BTreeMap::new();
+    };
+    let others = group
+        .cells
+        .iter()
+        .copied()
+        .chain(group.twin)
+        .filter(|c| *c != base);
+    let points_of = |cell: usize| {
+        Some((
+            cell,
+            points(base_evidence, evidence.cells.get(&cell)?, measure, which)?,
+        ))
+    };
     let all: Vec<(usize, Vec<Point>)> = others.filter_map(points_of).collect();
-    let methods = all.iter().filter(|(cell, _)| state.cells[*cell].method.role != Role::Null);
-    let common = prior(&methods.map(|(_, points)| points.clone()).collect::<Vec<_>>());
-    let at = |points: &[Point]| chosen(|level| estimate(points, &common, level).ok(), state.plan.precision, level);
-    all.iter().filter_map(|(cell, points)| Some((*cell, at(points)?))).collect()
+    let methods = all
+        .iter()
+        .filter(|(cell, _)| state.cells[*cell].method.role != Role::Null);
+    let common = prior(
+        &methods
+            .map(|(_, points)| points.clone())
+            .collect::<Vec<_>>(),
+    );
+    let at = |points: &[Point]| {
+        chosen(
+            |level| estimate(points, &common, level).ok(),
+            state.plan.precision,
+            level,
+        )
+    };
+    all.iter()
+        .filter_map(|(cell, points)| Some((*cell, at(points)?)))
+        .collect()
 }
 
 /// A ratio at its level. A cell leaves the launches as soon as its ratio is as narrow as asked, so a ratio that is has the
 /// level of a run that its precision ended, however the run ended.
-fn chosen(at: impl Fn(f64) -> Option<RatioEstimate>, precision: f64, level: f64) -> Option<RatioEstimate> {
+fn chosen(
+    at: impl Fn(f64) -> Option<RatioEstimate>,
+    precision: f64,
+    level: f64,
+) -> Option<RatioEstimate> {
     let stopped = at(confidence(true)).filter(|estimate| estimate.half_width() <= precision);
     stopped.or_else(|| at(level))
 }
 
 /// One cell's ratio to another by itself.
 pub(crate) fn alone(
-    base: &CellEvidence, other: &CellEvidence, measure: usize, which: PairedCost, level: f64,
+    base: &CellEvidence,
+    other: &CellEvidence,
+    measure: usize,
+    which: PairedCost,
+    level: f64,
 ) -> Option<RatioEstimate> {
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }
@@ -69,28 +118,55 @@ pub(crate) struct Estimated {
 
 /// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
 pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<RatioEstimate> {
-    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
+    let points: Vec<Point> = logs
+        .iter()
+        .map(|log| Point {
+            log: *log,
+            rounds: 1,
+            round_variance: 0.0,
+        })
+        .collect();
     estimate(&points, &Prior::NONE, level).ok()
 }
 
 /// The same as it is shown.
 pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
     let fitted = of_series(logs, level)?;
-    Some(Estimated { estimate: shown(&fitted), error: fitted.error, freedom: fitted.freedom })
+    Some(Estimated {
+        estimate: shown(&fitted),
+        error: fitted.error,
+        freedom: fitted.freedom,
+    })
 }
 
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
     let mut widths = Vec::new();
     for group in groups(state, Some(experiment)) {
-        let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
+        let Some(measure) = group
+            .experiment
+            .measures()
+            .position(|m| m == group.experiment.headline())
+        else {
             continue;
         };
         let Some(base) = group.baseline else { continue };
-        let ratios = against(state, evidence, &group, base, (measure, PairedCost::Wall), level(state, experiment));
+        let ratios = against(
+            state,
+            evidence,
+            &group,
+            base,
+            (measure, PairedCost::Wall),
+            level(state, experiment),
+        );
         // How wide the floor's ratio is does not matter: nobody chooses it.
         let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
-        let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
+        let others = group
+            .cells
+            .iter()
+            .copied()
+            .chain(group.twin)
+            .filter(|c| *c != base);
         for cell in others.filter(|c| !is_null(c)) {
             if let Some(found) = ratios.get(&cell) {
                 let (planned, first) = (&state.cells[cell], &state.cells[base].cell.worker);
@@ -116,11 +192,27 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
 pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)> {
     let mut logs = Vec::new();
     for group in groups(state, None) {
-        let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
-        let Some((base, measure)) = group.baseline.zip(measure) else { continue };
-        let Some(base_evidence) = evidence.cells.get(&base) else { continue };
-        for cell in group.cells.iter().copied().chain(group.twin).filter(|c| *c != base) {
-            let all = evidence.cells.get(&cell).and_then(|e| points(base_evidence, e, measure, PairedCost::Wall));
+        let measure = group
+            .experiment
+            .measures()
+            .position(|m| m == group.experiment.headline());
+        let Some((base, measure)) = group.baseline.zip(measure) else {
+            continue;
+        };
+        let Some(base_evidence) = evidence.cells.get(&base) else {
+            continue;
+        };
+        for cell in group
+            .cells
+            .iter()
+            .copied()
+            .chain(group.twin)
+            .filter(|c| *c != base)
+        {
+            let all = evidence
+                .cells
+                .get(&cell)
+                .and_then(|e| points(base_evidence, e, measure, PairedCost::Wall));
             logs.extend(all.map(|all| (cell, all.iter().map(|point| point.log).collect())));
         }
     }
@@ -131,13 +223,32 @@ pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)>
 pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     let mut estimates = Vec::new();
     for group in groups(state, None) {
-        let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
-        let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
-        let ratios = against(state, evidence, &group, base, (measure, PairedCost::Wall), level(state, &group.experiment.name));
-        let Some(ratio) = ratios.get(&twin) else { continue };
-        let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
+        let measure = group
+            .experiment
+            .measures()
+            .position(|m| m == group.experiment.headline());
+        let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else {
+            continue;
+        };
+        let ratios = against(
+            state,
+            evidence,
+            &group,
+            base,
+            (measure, PairedCost::Wall),
+            level(state, &group.experiment.name),
+        );
+        let Some(ratio) = ratios.get(&twin) else {
+            continue;
+        };
+        let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else {
+            continue;
+        };
         let launches = points(base, twin, measure, PairedCost::Wall).unwrap_or_default();
-        estimates.push((shown(ratio), launches.iter().map(|point| point.log).collect()));
+        estimates.push((
+            shown(ratio),
+            launches.iter().map(|point| point.log).collect(),
+        ));
     }
     estimates
 }
@@ -169,45 +280,110 @@ struct LaunchPair<'a> {
 
 /// The ratio of b to a in every block in which both were launched, with the number of b's launch, in the order in which they
 /// ran; `None` where a launch has no finite ratio. Where any sample is zero, all launches count by their means.
-pub(crate) fn numbered(a: &CellEvidence, b: &CellEvidence, measure: usize, which: PairedCost) -> Option<Vec<(usize, Point)>> {
-    let by_block: BTreeMap<i32, &CellLaunch> = a.launches.iter().rev().map(|l| (l.block, l)).collect();
+pub(crate) fn numbered(
+    a: &CellEvidence,
+    b: &CellEvidence,
+    measure: usize,
+    which: PairedCost,
+) -> Option<Vec<(usize, Point)>> {
+    let by_block: BTreeMap<i32, &CellLaunch> =
+        a.launches.iter().rev().map(|l| (l.block, l)).collect();
     let mut rows: Vec<(usize, LaunchPair)> = Vec::new();
     for mine in &b.launches {
-        let Some(base) = by_block.get(&mine.block) else { continue };
+        let Some(base) = by_block.get(&mine.block) else {
+            continue;
+        };
         let row = row(base, mine, measure, which);
         if !row.base.is_empty() && !row.mine.is_empty() {
             rows.push((mine.launch, row));
         }
     }
-    let by_means = rows.iter().any(|(_, row)| row.base.iter().chain(row.mine.iter()).any(|cost| *cost == 0.0));
-    rows.iter().map(|(launch, row)| Some((*launch, if by_means { of_means(row)? } else { of_rounds(row)? }))).collect()
+    let by_means = rows.iter().any(|(_, row)| {
+        row.base
+            .iter()
+            .chain(row.mine.iter())
+            .any(|cost| *cost == 0.0)
+    });
+    rows.iter()
+        .map(|(launch, row)| {
+            Some((
+                *launch,
+                if by_means {
+                    of_means(row)?
+                } else {
+                    of_rounds(row)?
+                },
+            ))
+        })
+        .collect()
 }
 
 /// The same without the numbers.
-pub(crate) fn points(a: &CellEvidence, b: &CellEvidence, measure: usize, which: PairedCost) -> Option<Vec<Point>> {
-    Some(numbered(a, b, measure, which)?.into_iter().map(|(_, point)| point).collect())
+pub(crate) fn points(
+    a: &CellEvidence,
+    b: &CellEvidence,
+    measure: usize,
+    which: PairedCost,
+) -> Option<Vec<Point>> {
+    Some(
+        numbered(a, b, measure, which)?
+            .into_iter()
+            .map(|(_, point)| point)
+            .collect(),
+    )
 }
 
-fn row<'a>(base: &'a CellLaunch, mine: &'a CellLaunch, measure: usize, which: PairedCost) -> LaunchPair<'a> {
-    let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
+fn row<'a>(
+    base: &'a CellLaunch,
+    mine: &'a CellLaunch,
+    measure: usize,
+    which: PairedCost,
+) -> LaunchPair<'a> {
+    let (x, y) = (
+        column(&base.measures[measure], which),
+        column(&mine.measures[measure], which),
+    );
     let whole = x.len() == base.rounds.len() && y.len() == mine.rounds.len();
     if base.launch != mine.launch || !whole {
-        return LaunchPair { paired: false, base: x.into(), mine: y.into() };
+        return LaunchPair {
+            paired: false,
+            base: x.into(),
+            mine: y.into(),
+        };
     }
     if base.rounds == mine.rounds {
-        return LaunchPair { paired: true, base: x.into(), mine: y.into() };
+        return LaunchPair {
+            paired: true,
+            base: x.into(),
+            mine: y.into(),
+        };
     }
     // Who takes part in fewer rounds is compared with the other's figures of just these.
     let of_round: BTreeMap<i32, f64> = base.rounds.iter().copied().zip(x.iter().copied()).collect();
-    let both = mine.rounds.iter().zip(y).filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
+    let both = mine
+        .rounds
+        .iter()
+        .zip(y)
+        .filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
     let (base, mine): (Vec<f64>, Vec<f64>) = both.unzip();
-    LaunchPair { paired: true, base: base.into(), mine: mine.into() }
+    LaunchPair {
+        paired: true,
+        base: base.into(),
+        mine: mine.into(),
+    }
 }
 
 fn of_rounds(row: &LaunchPair) -> Option<Point> {
     let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<_>>();
     if row.paired {
-        Point::of_rounds(&row.mine.iter().zip(row.base.iter()).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok()
+        Point::of_rounds(
+            &row.mine
+                .iter()
+                .zip(row.base.iter())
+                .map(|(m, b)| (m / b).ln())
+                .collect::<Vec<_>>(),
+        )
+        .ok()
     } else {
         Point::of_sides(&logs(&row.base), &logs(&row.mine)).ok()
     }
@@ -216,7 +392,11 @@ fn of_rounds(row: &LaunchPair) -> Option<Point> {
 fn of_means(row: &LaunchPair) -> Option<Point> {
     let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
     let log = (mean(&row.mine) / mean(&row.base)).ln();
-    log.is_finite().then(|| Point { log, rounds: row.base.len().min(row.mine.len()), round_variance: 0.0 })
+    log.is_finite().then(|| Point {
+        log,
+        rounds: row.base.len().min(row.mine.len()),
+        round_variance: 0.0,
+    })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::{checks::Checks, content};
 use anyhow::Result;
 use record::folder::{Damaged, RunFolder, lost};
 use record::{
-    launches::LaunchRecord, machine::preflight::Preflight, machine_state::LostProof, method::Role, outcome::LaunchFault,
-    state::State, summary::CountSummary, transcript::Read,
+    launches::LaunchRecord, machine::preflight::Preflight, machine_state::LostProof, method::Role,
+    outcome::LaunchFault, state::State, summary::CountSummary, transcript::Read,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -65,30 +65,51 @@ impl Evidence {
 
     /// The same where somebody else decides in what order and by how many threads the launches are read.
     pub fn read_by(state: &State, folder: &RunFolder, reading: &Reading) -> Result<Evidence> {
-        let mut evidence = Evidence { preflight: folder.read_sealed(PREFLIGHT).ok(), ..Evidence::default() };
+        let mut evidence = Evidence {
+            preflight: folder.read_sealed(PREFLIGHT).ok(),
+            ..Evidence::default()
+        };
         let launches = folder.launches()?;
         let unlisted = folder.unlisted(&launches);
         evidence.damage = launches.damage;
         evidence.count(state, launches.records.len(), &unlisted);
         let (records, reader) = (&launches.records, folder.reader());
-        let unplanned = |record: &LaunchRecord| record.cells.iter().find(|c| **c >= state.cells.len()).copied();
+        let unplanned = |record: &LaunchRecord| {
+            record
+                .cells
+                .iter()
+                .find(|c| **c >= state.cells.len())
+                .copied()
+        };
         let launch_result = |number: usize| match &records[number] {
             unknown if unplanned(unknown).is_some() => Ok(Brought::default()),
             record => Ok(Brought::by(state, record, &reader.transcripts(record)?)),
         };
         for (record, brought) in records.iter().zip(reading(records.len(), &launch_result)) {
             if record.decisions > state.decisions {
-                let seen = format!("decisions.jsonl has fewer lines than launch {} saw", record.launch);
-                return Err(Damaged { path: folder.path().to_owned(), seen }.into());
+                let seen = format!(
+                    "decisions.jsonl has fewer lines than launch {} saw",
+                    record.launch
+                );
+                return Err(Damaged {
+                    path: folder.path().to_owned(),
+                    seen,
+                }
+                .into());
             }
             if let Some(cell) = unplanned(record) {
-                evidence.damage.push(format!("launch {}: no cell {cell} is planned", record.launch));
+                evidence.damage.push(format!(
+                    "launch {}: no cell {cell} is planned",
+                    record.launch
+                ));
                 continue;
             }
             match brought {
                 Ok(brought) => evidence.take(state, record, brought),
                 Err(error) => {
-                    evidence.damage.push(format!("launch {}: {error:#}", record.launch));
+                    evidence
+                        .damage
+                        .push(format!("launch {}: {error:#}", record.launch));
                     evidence.damaged_cells.extend(&record.cells);
                 }
             }
@@ -108,7 +129,8 @@ impl Evidence {
                 .push(format!("launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there")),
         }
         let counted = state.ended.as_ref().map(|ended| ended.launches);
-        self.damage.extend(counted.and_then(|counted| lost(listed + self.damage.len(), counted)));
+        self.damage
+            .extend(counted.and_then(|counted| lost(listed + self.damage.len(), counted)));
     }
 
     /// Tells whether a unit's launch in a block is there already.
@@ -125,8 +147,14 @@ impl Evidence {
         self.lost = self.lost.filter(|lost| *lost != record.launch);
         if let Some(error) = brought.malformed.first() {
             for &cell in &record.cells {
-                let fault = LaunchFault::Transcript { error: error.clone() };
-                self.cells.entry(cell).or_default().checks.wrong(record.launch, fault);
+                let fault = LaunchFault::Transcript {
+                    error: error.clone(),
+                };
+                self.cells
+                    .entry(cell)
+                    .or_default()
+                    .checks
+                    .wrong(record.launch, fault);
             }
         }
         for (worker, about) in brought.about {
@@ -136,20 +164,37 @@ impl Evidence {
         for (cell, wall_ns) in brought.first_pass_ns {
             self.first_pass_ns.entry(cell).or_insert(wall_ns);
         }
-        for PassCount { cell, phase, name, count } in brought.counts {
+        for PassCount {
+            cell,
+            phase,
+            name,
+            count,
+        } in brought.counts
+        {
             let phases = &mut self.cells.entry(cell).or_default().counts;
-            phases.entry(phase).or_default().entry(name).or_default().add(count);
+            phases
+                .entry(phase)
+                .or_default()
+                .entry(name)
+                .or_default()
+                .add(count);
         }
         if let Some(lost) = brought.lost_state {
             for &cell in &record.cells {
-                self.lost_states.entry(cell).or_insert_with(|| (0, lost.clone())).0 += 1;
+                self.lost_states
+                    .entry(cell)
+                    .or_insert_with(|| (0, lost.clone()))
+                    .0 += 1;
             }
         }
         if brought.in_block {
             self.seen.insert((record.launch_group, record.block));
         }
         for cell in brought.cells {
-            let expected = cell.digests.as_ref().and_then(|_| self.expected(state, cell.cell, brought.page_bytes));
+            let expected = cell
+                .digests
+                .as_ref()
+                .and_then(|_| self.expected(state, cell.cell, brought.page_bytes));
             let evidence = self.cells.entry(cell.cell).or_default();
             evidence.checks.join(cell.checks);
             if let Some(digests) = cell.digests {
@@ -166,11 +211,23 @@ impl Evidence {
             return None;
         }
         let experiment = state.plan.experiment(&planned.cell.experiment)?;
-        let number = |key: &str| planned.cell.parameters.get(key).and_then(|v| v.parse::<u64>().ok());
+        let number = |key: &str| {
+            planned
+                .cell
+                .parameters
+                .get(key)
+                .and_then(|v| v.parse::<u64>().ok())
+        };
         let bytes = number("bytes")?;
         *self.expected.entry((cell, bytes)).or_insert_with(|| {
             let processes = number("processes").unwrap_or(1);
-            content::expected(experiment.content, bytes, state.plan.seed, page_bytes, processes)
+            content::expected(
+                experiment.content,
+                bytes,
+                state.plan.seed,
+                page_bytes,
+                processes,
+            )
         })
     }
 }

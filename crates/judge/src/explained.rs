@@ -51,9 +51,18 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
     for (group, judged) in groups.iter().zip(&summary.groups) {
         let Some(base) = group.baseline else { continue };
         let phase = group.experiment.headline();
-        for comparison in judged.comparisons.iter().filter(|c| c.phase == phase && names(&wanted, &state, c.cell)) {
+        for comparison in judged
+            .comparisons
+            .iter()
+            .filter(|c| c.phase == phase && names(&wanted, &state, c.cell))
+        {
             let cell = comparison.cell;
-            let numbers = launches(&evidence, base, cell, group.experiment.measures().position(|m| m == phase));
+            let numbers = launches(
+                &evidence,
+                base,
+                cell,
+                group.experiment.measures().position(|m| m == phase),
+            );
             let logs: Vec<f64> = numbers.iter().map(|(_, point)| point.log).collect();
             let points: Vec<_> = numbers.iter().map(|(_, point)| *point).collect();
             let level = comparison.ratio.map_or(CONFIDENCE, |ratio| ratio.level);
@@ -61,7 +70,10 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
             explanations.push(Explained {
                 cell: summary.cells[cell].cell.clone(),
                 base: summary.cells[base].cell.clone(),
-                parameters: record::cell::parameter_words(&group.parameters, Some(&state.cells[cell].method)),
+                parameters: record::cell::parameter_words(
+                    &group.parameters,
+                    Some(&state.cells[cell].method),
+                ),
                 phase: phase.to_owned(),
                 launches: numbers
                     .iter()
@@ -73,18 +85,28 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
                     })
                     .collect(),
                 student: student(&logs, level),
-                alone: estimate(&points, &Prior::NONE, level).ok().as_ref().map(shown),
-                alike: (logs.len() >= LEAST_IN_ORDER).then(|| alike_by_chance(&logs).ok()).flatten(),
+                alone: estimate(&points, &Prior::NONE, level)
+                    .ok()
+                    .as_ref()
+                    .map(shown),
+                alike: (logs.len() >= LEAST_IN_ORDER)
+                    .then(|| alike_by_chance(&logs).ok())
+                    .flatten(),
                 aa: judged.aa.map(|aa| (aa.ratio, aa.differs)),
                 calibration: summary.calibration,
                 margin: summary.settings.margin,
                 comparison: comparison.clone(),
-                outcome: sides.iter().find(|cell| cell.outcome.status != Status::Ok).map(|cell| cell.outcome.clone()),
+                outcome: sides
+                    .iter()
+                    .find(|cell| cell.outcome.status != Status::Ok)
+                    .map(|cell| cell.outcome.clone()),
             });
         }
     }
     if explanations.is_empty() {
-        bail!("the run compares nothing called {selector}; a baseline is compared with nothing but itself");
+        bail!(
+            "the run compares nothing called {selector}; a baseline is compared with nothing but itself"
+        );
     }
     Ok(explanations)
 }
@@ -92,17 +114,44 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
 fn names(wanted: &Selector, state: &State, cell: usize) -> bool {
     let cell = &state.cells[cell].cell;
     cell.experiment == wanted.experiment
-        && wanted.method.as_ref().is_none_or(|method| *method == cell.method)
-        && wanted.worker.as_ref().is_none_or(|worker| *worker == cell.worker)
+        && wanted
+            .method
+            .as_ref()
+            .is_none_or(|method| *method == cell.method)
+        && wanted
+            .worker
+            .as_ref()
+            .is_none_or(|worker| *worker == cell.worker)
 }
 
-fn launches(evidence: &Evidence, base: usize, cell: usize, measure: Option<usize>) -> Vec<(usize, stats::estimate::Point)> {
-    let pair = evidence.cells.get(&base).zip(evidence.cells.get(&cell)).zip(measure);
-    pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, PairedCost::Wall)).unwrap_or_default()
+fn launches(
+    evidence: &Evidence,
+    base: usize,
+    cell: usize,
+    measure: Option<usize>,
+) -> Vec<(usize, stats::estimate::Point)> {
+    let pair = evidence
+        .cells
+        .get(&base)
+        .zip(evidence.cells.get(&cell))
+        .zip(measure);
+    pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, PairedCost::Wall))
+        .unwrap_or_default()
 }
 
 fn student(logs: &[f64], level: f64) -> Option<Estimate> {
     let interval = t_interval(logs, level).ok()?;
-    let (ratio, low, high) = (interval.estimate.exp(), interval.low.exp(), interval.high.exp());
-    Some(Estimate { ratio, low, high, level, launches: logs.len(), moved: None })
+    let (ratio, low, high) = (
+        interval.estimate.exp(),
+        interval.low.exp(),
+        interval.high.exp(),
+    );
+    Some(Estimate {
+        ratio,
+        low,
+        high,
+        level,
+        launches: logs.len(),
+        moved: None,
+    })
 }

@@ -56,18 +56,26 @@ impl Flag {
 
 /// The flags of one launch of a cell, of which a fact may say how many bytes lay in huge pages.
 pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&str>) -> Vec<Flag> {
-    let Some(noise) = &launch.noise else { return Vec::new() };
+    let Some(noise) = &launch.noise else {
+        return Vec::new();
+    };
     let mut flags = Vec::new();
     if noise.steal_share > STEAL_SHARE {
         flags.push(Flag::Steal);
     }
     // These counters leave out the reclaim within a bounded cgroup, which some cells ask for.
-    if ["allocstall_normal", "allocstall_movable", "pgscan_direct"].iter().any(|name| noise.counter(name) > 0) {
+    if ["allocstall_normal", "allocstall_movable", "pgscan_direct"]
+        .iter()
+        .any(|name| noise.counter(name) > 0)
+    {
         flags.push(Flag::Reclaim);
     }
     let foreign = noise.foreign_bytes();
     let written = noise.own_read_bytes.max(noise.own_written_bytes);
-    if written >= LEAST_BYTES && foreign >= LEAST_BYTES && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s {
+    if written >= LEAST_BYTES
+        && foreign >= LEAST_BYTES
+        && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s
+    {
         flags.push(Flag::ForeignIo);
     }
     let huge = huge_pages.and_then(|fact| cell.checks.facts.get(fact));
@@ -94,7 +102,11 @@ pub fn stolen(cell: &CellEvidence) -> Option<f64> {
 /// figures are the quota's too. Beyond 1 it kept more than one CPU of it waiting.
 pub fn throttled(cell: &CellEvidence) -> Option<f64> {
     let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
-    let waited = |l: &CellLaunch| l.noise.as_ref().map_or(0.0, |n| n.throttled_us as f64 / 1e6);
+    let waited = |l: &CellLaunch| {
+        l.noise
+            .as_ref()
+            .map_or(0.0, |n| n.throttled_us as f64 / 1e6)
+    };
     let share = cell.launches.iter().map(waited).sum::<f64>() / seconds;
     (share > THROTTLED_SHARE).then_some(share)
 }
@@ -105,7 +117,8 @@ pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
     let is_short = |m: &Figures| median(&mut m.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS);
     let short = cell.launches.iter().flat_map(|l| &l.measures).all(is_short);
     let launches = cell.launches.len() as f64;
-    (short && launches > 0.0).then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
+    (short && launches > 0.0)
+        .then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
 }
 
 /// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is told.
@@ -115,22 +128,41 @@ const LEAST_JUDGED: usize = 3;
 pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
     if let Some(share) = interrupted_share(cell).filter(|share| *share > MOST_DISTURBED) {
         let percent = (share * 100.0).round() as u32;
-        return Some(Outcome::because(Status::Untrusted, Cause::SwitchedOut { percent }));
+        return Some(Outcome::because(
+            Status::Untrusted,
+            Cause::SwitchedOut { percent },
+        ));
     }
     let mut names: BTreeSet<String> = BTreeSet::new();
     let (mut launches, mut on_disk) = (0, 0);
     for launch in &cell.launches {
-        let flags: Vec<Flag> = of_launch(cell, launch, None).into_iter().filter(|f| f.counts()).collect();
+        let flags: Vec<Flag> = of_launch(cell, launch, None)
+            .into_iter()
+            .filter(|f| f.counts())
+            .collect();
         launches += usize::from(!flags.is_empty());
         on_disk += usize::from(flags.contains(&Flag::ForeignIo));
-        let kinds = flags.iter().filter_map(|flag| flag.warning(LaunchCount { launches: 1, all: 1 }));
+        let kinds = flags.iter().filter_map(|flag| {
+            flag.warning(LaunchCount {
+                launches: 1,
+                all: 1,
+            })
+        });
         names.extend(kinds.map(|kind| kind.code()));
     }
     let all = cell.launches.len();
     (launches as f64 > MOST_DISTURBED * all as f64 && all >= LEAST_JUDGED).then(|| {
-        let disturbed = Disturbed { launches, all, by: names.into_iter().collect() };
+        let disturbed = Disturbed {
+            launches,
+            all,
+            by: names.into_iter().collect(),
+        };
         let is_disk = 2 * on_disk > launches;
-        let cause = if is_disk { Cause::OthersOnDisk(disturbed) } else { Cause::Disturbed(disturbed) };
+        let cause = if is_disk {
+            Cause::OthersOnDisk(disturbed)
+        } else {
+            Cause::Disturbed(disturbed)
+        };
         Outcome::because(Status::Untrusted, cause)
     })
 }

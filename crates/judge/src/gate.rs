@@ -4,8 +4,8 @@ use crate::across::{compared_run, gated};
 use crate::estimate::{LEVEL, of_series, shown};
 use crate::sets::{Estimated, settle, verdict};
 use record::across::{
-    COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell,
-    MissingReason, SideCost,
+    COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord,
+    Gated, MissingCell, MissingReason, SideCost,
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
@@ -27,11 +27,19 @@ pub struct GateTerms {
 pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> Compared {
     let functions = |worker: &str| {
         let worker = worker.to_owned();
-        summary.cells.iter().filter(move |c| c.worker == worker && !c.hidden && c.role != Role::Null)
+        summary
+            .cells
+            .iter()
+            .filter(move |c| c.worker == worker && !c.hidden && c.role != Role::Null)
     };
-    let same = |cell: &CellSummary| functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters);
-    let side =
-        || ComparedSide { runs: vec![compared_run(summary)], environment: summary.environment.clone(), unlike: Vec::new() };
+    let same = |cell: &CellSummary| {
+        functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters)
+    };
+    let side = || ComparedSide {
+        runs: vec![compared_run(summary)],
+        environment: summary.environment.clone(),
+        unlike: Vec::new(),
+    };
     let mut compared = Compared {
         schema: COMPARED_SCHEMA,
         margin: terms.margin,
@@ -43,17 +51,31 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
     let mut timed: Vec<Estimated> = Vec::new();
     for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {
         // A gate on counts alone needs no times.
-        let late = |cell: &CellSummary| cell.outcome.cause == Some(Cause::Budget) && terms.slower.is_none();
-        if [a, b].into_iter().any(|cell| cell.outcome.status != Status::Ok && !late(cell)) {
+        let late = |cell: &CellSummary| {
+            cell.outcome.cause == Some(Cause::Budget) && terms.slower.is_none()
+        };
+        if [a, b]
+            .into_iter()
+            .any(|cell| cell.outcome.status != Status::Ok && !late(cell))
+        {
             let worse = if b.outcome.status == Status::Ok { a } else { b };
             let (cell, reason) = (label(b), MissingReason::Outcome(worse.outcome.clone()));
-            compared.missing.push(MissingCell { cell, a: Some(a.outcome.status), b: Some(b.outcome.status), reason });
+            compared.missing.push(MissingCell {
+                cell,
+                a: Some(a.outcome.status),
+                b: Some(b.outcome.status),
+                reason,
+            });
             continue;
         }
         if terms.counts {
             compared.counts.extend(counts(a, b));
         }
-        timed.extend(terms.slower.and_then(|_| times(summary, a, b, terms.margin)));
+        timed.extend(
+            terms
+                .slower
+                .and_then(|_| times(summary, a, b, terms.margin)),
+        );
     }
     settle(timed.iter_mut(), terms.margin, terms.slower);
     compared.cells = timed.into_iter().map(|(cell, _)| cell).collect();
@@ -67,10 +89,21 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
 
 /// A function with its parameters.
 fn label(cell: &CellSummary) -> String {
-    format!("{} {}", cell.method, parameter_words(&cell.parameters, None)).trim_end().to_owned()
+    format!(
+        "{} {}",
+        cell.method,
+        parameter_words(&cell.parameters, None)
+    )
+    .trim_end()
+    .to_owned()
 }
 
-fn times(summary: &Summary, before: &CellSummary, now: &CellSummary, margin: f64) -> Option<Estimated> {
+fn times(
+    summary: &Summary,
+    before: &CellSummary,
+    now: &CellSummary,
+    margin: f64,
+) -> Option<Estimated> {
     let experiment = summary.experiment(&now.experiment)?;
     let headline = &experiment.headline;
     let wall = |launch: &LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
@@ -81,7 +114,13 @@ fn times(summary: &Summary, before: &CellSummary, now: &CellSummary, margin: f64
     let estimate = of_series(&logs, LEVEL);
     let cost = |cell: &CellSummary| {
         let per_unit_ns = cell.phases.get(headline)?.per_unit_ns.median;
-        Some(SideCost { per_unit_ns, runs: 1, launches: cell.launches, between_runs: None, per_run_ns: Vec::new() })
+        Some(SideCost {
+            per_unit_ns,
+            runs: 1,
+            launches: cell.launches,
+            between_runs: None,
+            per_run_ns: Vec::new(),
+        })
     };
     let (a, b) = (cost(before)?, cost(now)?);
     let headline = CellHeadline {
@@ -107,19 +146,24 @@ fn times(summary: &Summary, before: &CellSummary, now: &CellSummary, margin: f64
 
 /// The counts that both have, by phase.
 fn counts<'a>(a: &'a CellSummary, b: &'a CellSummary) -> impl Iterator<Item = ComparedCount> + 'a {
-    let named = b.counts.iter().flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
+    let named = b
+        .counts
+        .iter()
+        .flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
     // Huge pages are no cost: how many there are is shown, and gates nothing.
-    named.filter(|(_, name, _)| *name != "huge_bytes").filter_map(move |(phase, name, now)| {
-        let before = a.counts.get(phase)?.get(name)?;
-        Some(ComparedCount {
-            cell: label(b),
-            phase: phase.clone(),
-            count: name.clone(),
-            a: *before,
-            b: *now,
-            gate: word(before, now),
+    named
+        .filter(|(_, name, _)| *name != "huge_bytes")
+        .filter_map(move |(phase, name, now)| {
+            let before = a.counts.get(phase)?.get(name)?;
+            Some(ComparedCount {
+                cell: label(b),
+                phase: phase.clone(),
+                count: name.clone(),
+                a: *before,
+                b: *now,
+                gate: word(before, now),
+            })
         })
-    })
 }
 
 /// A count that no pass changes is exact. Otherwise passes differ by the tolerance that they show themselves.

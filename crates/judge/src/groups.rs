@@ -18,17 +18,40 @@ pub(crate) struct Group<'a> {
 
 pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
-    for experiment in state.plan.experiments.iter().filter(|e| only.is_none_or(|name| e.name == name)) {
+    for experiment in state
+        .plan
+        .experiments
+        .iter()
+        .filter(|e| only.is_none_or(|name| e.name == name))
+    {
         let name = state.plan.baselines.get(&experiment.name);
         for (parameters, cells) in compared(state, experiment) {
             let is_baseline = |c: &&usize| Some(&state.cells[**c].cell.method) == name;
             // A user's function may have the name of the built-in method that it is compared with.
             let is_own = |c: &usize| state.cells[*c].cell.worker == OWN_WORKER;
-            let baseline = cells.iter().filter(is_baseline).filter(|&&c| !state.cells[c].twin).copied().min_by_key(is_own);
-            let same = |c: &usize| baseline.is_some_and(|b| state.cells[b].cell == state.cells[*c].cell);
-            let twin = cells.iter().copied().find(|c| state.cells[*c].twin && same(c));
-            let cells = cells.into_iter().filter(|&c| !state.cells[c].twin).collect();
-            groups.push(Group { experiment, parameters, cells, baseline, twin });
+            let baseline = cells
+                .iter()
+                .filter(is_baseline)
+                .filter(|&&c| !state.cells[c].twin)
+                .copied()
+                .min_by_key(is_own);
+            let same =
+                |c: &usize| baseline.is_some_and(|b| state.cells[b].cell == state.cells[*c].cell);
+            let twin = cells
+                .iter()
+                .copied()
+                .find(|c| state.cells[*c].twin && same(c));
+            let cells = cells
+                .into_iter()
+                .filter(|&c| !state.cells[c].twin)
+                .collect();
+            groups.push(Group {
+                experiment,
+                parameters,
+                cells,
+                baseline,
+                twin,
+            });
         }
     }
     groups
@@ -38,8 +61,16 @@ pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>>
 /// whose method lacks a parameter belongs to every group that has more of them and none that differs.
 fn compared(state: &State, experiment: &Experiment) -> Vec<(Parameters, Vec<usize>)> {
     let mut alike: BTreeMap<Parameters, Vec<usize>> = BTreeMap::new();
-    for (index, planned) in state.cells.iter().enumerate().filter(|(_, c)| c.cell.experiment == experiment.name) {
-        alike.entry(group_of(experiment, &planned.cell)).or_default().push(index);
+    for (index, planned) in state
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.cell.experiment == experiment.name)
+    {
+        alike
+            .entry(group_of(experiment, &planned.cell))
+            .or_default()
+            .push(index);
     }
     families(&alike)
 }
@@ -48,24 +79,39 @@ fn compared(state: &State, experiment: &Experiment) -> Vec<(Parameters, Vec<usiz
 fn families(alike: &BTreeMap<Parameters, Vec<usize>>) -> Vec<(Parameters, Vec<usize>)> {
     let mut by_keys: BTreeMap<Vec<&String>, Vec<&Parameters>> = BTreeMap::new();
     for parameters in alike.keys() {
-        by_keys.entry(parameters.keys().collect()).or_default().push(parameters);
+        by_keys
+            .entry(parameters.keys().collect())
+            .or_default()
+            .push(parameters);
     }
     let near = |parameters: &Parameters| -> Vec<&Parameters> {
         // Those with the same keys differ in a value: they are never compared.
         let keys: Vec<&String> = parameters.keys().collect();
-        let others = by_keys.iter().filter(|(other, _)| **other != keys).flat_map(|(_, all)| all);
-        others.filter(|other| compatible(parameters, other)).copied().collect()
+        let others = by_keys
+            .iter()
+            .filter(|(other, _)| **other != keys)
+            .flat_map(|(_, all)| all);
+        others
+            .filter(|other| compatible(parameters, other))
+            .copied()
+            .collect()
     };
-    let is_divided = |near: &[&Parameters]| near.iter().any(|a| near.iter().any(|b| !compatible(a, b)));
+    let is_divided =
+        |near: &[&Parameters]| near.iter().any(|a| near.iter().any(|b| !compatible(a, b)));
     let mut families = Vec::new();
     for (parameters, indices) in alike {
         let near_ones = near(parameters);
         // Its cells belong to each of the groups that contradict each other, and bring none of them together.
-        let is_shared = is_divided(&near_ones) && near_ones.iter().any(|other| !is_divided(&near(other)));
+        let is_shared =
+            is_divided(&near_ones) && near_ones.iter().any(|other| !is_divided(&near(other)));
         if is_shared || near_ones.iter().any(|other| other.len() > parameters.len()) {
             continue;
         }
-        let mut cells: Vec<usize> = indices.iter().chain(near_ones.iter().flat_map(|other| &alike[*other])).copied().collect();
+        let mut cells: Vec<usize> = indices
+            .iter()
+            .chain(near_ones.iter().flat_map(|other| &alike[*other]))
+            .copied()
+            .collect();
         cells.sort_unstable();
         families.push((parameters.clone(), cells));
     }

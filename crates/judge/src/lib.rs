@@ -33,5 +33,7 @@ mod warnings;
 
 pub use cells::LastCache;
 pub use estimate::{half_widths, launch_logs, twins};
-pub use summarise::{Circumstances, KEPT, KeptScores, judged, kept_scores, replay, replay_by, summarise};
+pub use summarise::{
+    Circumstances, KEPT, KeptScores, judged, kept_scores, replay, replay_by, summarise,
+};
 pub use warnings::{ending_notes, notes};

@@ -9,15 +9,31 @@ const ABSENT: &str = "absent";
 /// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
 /// for one part of a field's name; a field below one of these is meant as well.
 const WITHOUT_COST: [&str; 23] = [
-    "cgroups.memory.*.folder", "cgroups.memory.*.writable", // Measured, so never twice the same.
-    "cpu.ladder", "huge_pages.pools.*.free_pages", "huge_pages.pools.*.overcommit_pages", "huge_pages.pools.*.pages",
+    "cgroups.memory.*.folder",
+    "cgroups.memory.*.writable", // Measured, so never twice the same.
+    "cpu.ladder",
+    "huge_pages.pools.*.free_pages",
+    "huge_pages.pools.*.overcommit_pages",
+    "huge_pages.pools.*.pages",
     "huge_pages.pools.*.reserved_pages",
     // A machine that was started again, or is called otherwise, is the same machine.
-    "identity.boot", "identity.name", "identity.node", "limits", "memory.dev_shm_bytes",
+    "identity.boot",
+    "identity.name",
+    "identity.node",
+    "limits",
+    "memory.dev_shm_bytes",
     // Kernels that initialise memory lazily count only what they have come to so far.
-    "memory.nodes.*.total_bytes", "rights.effective_capabilities", "rights.effective_uid", "rights.hardware_counters",
-    "rights.io_uring_disabled", "rights.perf_event_paranoid", "rights.sysctl_read_only", "rights.unprivileged_userfaultfd",
-    "rights.yama_ptrace_scope", "tools.allocators", "tools.programs",
+    "memory.nodes.*.total_bytes",
+    "rights.effective_capabilities",
+    "rights.effective_uid",
+    "rights.hardware_counters",
+    "rights.io_uring_disabled",
+    "rights.perf_event_paranoid",
+    "rights.sysctl_read_only",
+    "rights.unprivileged_userfaultfd",
+    "rights.yama_ptrace_scope",
+    "tools.allocators",
+    "tools.programs",
 ];
 
 /// Kernels keep a little more or less for themselves; that much of all memory is no difference between machines.
@@ -35,10 +51,21 @@ pub fn differences(a: &Environment, b: &Environment) -> Vec<FactDifference> {
 pub(crate) fn unlike(a: &Facts, b: &Facts) -> Vec<FactDifference> {
     let fields: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let difference = |field: &String| {
-        let side = |facts: &Facts| facts.get(field).cloned().unwrap_or_else(|| ABSENT.to_owned());
+        let side = |facts: &Facts| {
+            facts
+                .get(field)
+                .cloned()
+                .unwrap_or_else(|| ABSENT.to_owned())
+        };
         let (a, b) = (side(a), side(b));
         let matters = matters(field, &a, &b);
-        (a != b).then(|| FactDifference { field: field.clone(), matters, a, b, expected: false })
+        (a != b).then(|| FactDifference {
+            field: field.clone(),
+            matters,
+            a,
+            b,
+            expected: false,
+        })
     };
     let mut differences: Vec<FactDifference> = fields.into_iter().filter_map(difference).collect();
     differences.sort_by_key(|difference| !difference.matters);
@@ -57,7 +84,11 @@ fn matters(field: &str, a: &str, b: &str) -> bool {
 
 fn is_below(field: &str, pattern: &str) -> bool {
     let mut parts = field.split('.');
-    pattern.split('.').all(|wanted| parts.next().is_some_and(|part| wanted == "*" || wanted == part))
+    pattern.split('.').all(|wanted| {
+        parts
+            .next()
+            .is_some_and(|part| wanted == "*" || wanted == part)
+    })
 }
 
 /// Every known fact in words, by its field's name in the stored form: a new field is compared from its first day.
@@ -69,10 +100,18 @@ pub(crate) fn facts(environment: &Environment) -> Facts {
 }
 
 fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
-    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    let below = |part: &str| {
+        if name.is_empty() {
+            part.to_owned()
+        } else {
+            format!("{name}.{part}")
+        }
+    };
     match value {
         Value::Null => {}
-        Value::Object(fields) => fields.iter().for_each(|(part, value)| flatten(value, &below(part), facts)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(part, value)| flatten(value, &below(part), facts)),
         Value::Array(values) if values.iter().all(Value::is_string) => {
             let texts: Vec<String> = values.iter().map(plain).collect();
             if !texts.is_empty() {
@@ -80,14 +119,19 @@ fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
             }
         }
         Value::Array(values) => {
-            values.iter().enumerate().for_each(|(at, value)| flatten(value, &below(&at.to_string()), facts));
+            values
+                .iter()
+                .enumerate()
+                .for_each(|(at, value)| flatten(value, &below(&at.to_string()), facts));
         }
         _ => _ = facts.insert(name.to_owned(), plain(value)),
     }
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

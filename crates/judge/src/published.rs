@@ -29,7 +29,11 @@ pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeate
     let mut rows = Vec::new();
     for figure in &article.figures {
         let cells = matching(figure, &figure.cell, summary);
-        rows.extend(cells.is_empty().then_some(RepeatedFigure { figure, cell: None, here: None }));
+        rows.extend(cells.is_empty().then_some(RepeatedFigure {
+            figure,
+            cell: None,
+            here: None,
+        }));
         rows.extend(cells.into_iter().map(|cell| RepeatedFigure {
             figure,
             cell: Some(cell),
@@ -41,12 +45,20 @@ pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeate
 
 fn here(figure: &Figure, cell: &CellSummary, summary: &Summary) -> Option<OwnFigure> {
     let (value, interval) = match &figure.against {
-        Some(selector) => divided(figure, (cell, matching(figure, selector, summary).first().copied()?))?,
+        Some(selector) => divided(
+            figure,
+            (cell, matching(figure, selector, summary).first().copied()?),
+        )?,
         None => ours(figure, cell)?,
     };
     let times = ["wall_ns", "cpu_ns", "user_ns", "system_ns", "cpu_percent"];
     let is_count = interval.is_none() && !times.contains(&figure.column.as_str());
-    Some(OwnFigure { value, interval, is_count, ratio: (figure.value != 0.0).then(|| value / figure.value) })
+    Some(OwnFigure {
+        value,
+        interval,
+        is_count,
+        ratio: (figure.value != 0.0).then(|| value / figure.value),
+    })
 }
 
 /// Our cells of a selector and a figure's parameters: one, or one of each worker of a family.
@@ -55,14 +67,25 @@ fn matching<'a>(figure: &Figure, selector: &str, summary: &'a Summary) -> Vec<&'
     let named = |cell: &str| match (selector.strip_suffix('*'), selector.contains('@')) {
         (Some(start), _) => cell.starts_with(start),
         // Where an experiment has two sides and a figure names one worker, it does both.
-        (None, true) => cell.strip_prefix(selector).is_some_and(|rest| rest.is_empty() || rest.starts_with('+')),
+        (None, true) => cell
+            .strip_prefix(selector)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('+')),
         (None, false) => cell.split('@').next() == Some(selector),
     };
     let fits = |c: &&CellSummary| {
-        let one_of = |value: &String, v: &str| v.split('|').any(|v| value == v || *value == sized(v));
-        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|value| one_of(value, v)))
+        let one_of =
+            |value: &String, v: &str| v.split('|').any(|v| value == v || *value == sized(v));
+        figure
+            .parameters
+            .iter()
+            .all(|(k, v)| c.parameters.get(k).is_none_or(|value| one_of(value, v)))
     };
-    let mut cells: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
+    let mut cells: Vec<_> = summary
+        .cells
+        .iter()
+        .filter(|c| named(&c.cell))
+        .filter(fits)
+        .collect();
     if !selector.ends_with('*') {
         cells.truncate(1);
     }
@@ -79,7 +102,12 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
         "us" | "µs" => 1e-3,
         _ => 1.0,
     };
-    let timed = |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    let timed = |d: &Distribution, scale: f64| {
+        Some((
+            d.median * scale,
+            d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale)),
+        ))
+    };
     match figure.column.as_str() {
         "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
         "wall_ns" => timed(&phase.wall_ns, scale),
@@ -97,7 +125,9 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
         "involuntary_switches" => counted(phase.involuntary_switches),
         fact => match cell.proofs.get(fact)? {
             FactProof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
-            FactProof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
+            FactProof::Number { max, .. } if figure.unit == "sectors" => {
+                counted(*max as f64 / 512.0)
+            }
             FactProof::Number { max, .. } => counted(*max as f64),
             FactProof::Words(_) => None,
         },
@@ -107,7 +137,11 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
 /// The factor from the time of one of our samples to that of as many units as the figure covers.
 fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
     let units = phase.wall_ns.median / phase.per_unit_ns.median;
-    if figure.ops > 0 && units.is_finite() && units > 0.0 { figure.ops as f64 / units } else { 1.0 }
+    if figure.ops > 0 && units.is_finite() && units > 0.0 {
+        figure.ops as f64 / units
+    } else {
+        1.0
+    }
 }
 
 type Value = (f64, Option<(f64, f64)>);
@@ -122,18 +156,32 @@ fn divided(figure: &Figure, (cell, other): (&CellSummary, &CellSummary)) -> Opti
         _ => None,
     };
     let log = |launch: &LaunchValues| {
-        let base = other.per_launch.iter().find(|base| base.block == launch.block)?;
+        let base = other
+            .per_launch
+            .iter()
+            .find(|base| base.block == launch.block)?;
         Some((cost(launch)? / cost(base)?).ln())
     };
     let logs: Vec<f64> = cell.per_launch.iter().filter_map(log).collect();
-    let judged = if logs.len() < LEAST_POINTS { None } else { t_interval(&logs, CONFIDENCE).ok() };
-    let Some(judged) = judged else { return Some((mine / theirs, None)) };
+    let judged = if logs.len() < LEAST_POINTS {
+        None
+    } else {
+        t_interval(&logs, CONFIDENCE).ok()
+    };
+    let Some(judged) = judged else {
+        return Some((mine / theirs, None));
+    };
     // What the figures are multiplied by, as for the units of a job, the ratio is too.
     let median = |cell: &CellSummary| {
         let phase = cell.phases.get(&figure.phase)?;
-        Some(if figure.column == "wall_ns" { phase.wall_ns.median } else { phase.cpu_ns.median })
+        Some(if figure.column == "wall_ns" {
+            phase.wall_ns.median
+        } else {
+            phase.cpu_ns.median
+        })
     };
     let scale = mine / median(cell)? / (theirs / median(other)?);
-    let [ratio, low, high] = [judged.estimate, judged.low, judged.high].map(|log| log.exp() * scale);
+    let [ratio, low, high] =
+        [judged.estimate, judged.low, judged.high].map(|log| log.exp() * scale);
     Some((ratio, Some((low, high))))
 }

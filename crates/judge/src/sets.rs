@@ -8,7 +8,10 @@ use record::outcome::{Outcome, Status};
 use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
-use stats::{estimate::RatioEstimate, interval::CONFIDENCE, multiplicity::holm, quantile::midmean, verdicts::verdicts};
+use stats::{
+    estimate::RatioEstimate, interval::CONFIDENCE, multiplicity::holm, quantile::midmean,
+    verdicts::verdicts,
+};
 use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
@@ -17,7 +20,10 @@ pub type Key = (String, BTreeMap<String, String>);
 /// The key of a cell.
 pub fn key(cell: &CellSummary) -> Key {
     let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
-    (cell.cell.clone(), parameters.map(|(k, v)| (k.clone(), v.clone())).collect())
+    (
+        cell.cell.clone(),
+        parameters.map(|(k, v)| (k.clone(), v.clone())).collect(),
+    )
 }
 
 /// A cell that runs were asked for; all runs share these.
@@ -50,18 +56,32 @@ pub struct MeasuredCells {
 impl MeasuredCells {
     /// Cells of a summary that are not hidden, by their headline.
     pub fn read(summary: &Summary) -> Result<MeasuredCells> {
-        let visible: Vec<usize> = (0..summary.cells.len()).filter(|&at| !summary.cells[at].hidden).collect();
+        let visible: Vec<usize> = (0..summary.cells.len())
+            .filter(|&at| !summary.cells[at].hidden)
+            .collect();
         let place = |cell: usize| visible.binary_search(&cell).ok();
-        let mut measured = MeasuredCells { questions: Vec::new(), cells: Vec::new() };
+        let mut measured = MeasuredCells {
+            questions: Vec::new(),
+            cells: Vec::new(),
+        };
         for (question, &at) in visible.iter().enumerate() {
             let cell = &summary.cells[at];
             let experiment = summary.experiment(&cell.experiment);
-            let experiment = experiment.with_context(|| format!("its summary lacks experiment {}", cell.experiment))?;
-            let baselines = summary.groups.iter().filter(|group| group.cells.contains(&at)).map(|g| g.baseline);
-            let throttled = summary.warnings.iter().filter(|w| w.cells.contains(&at)).find_map(|warning| match warning.kind {
-                WarningKind::Throttled { share } => Some(share),
-                _ => None,
-            });
+            let experiment = experiment
+                .with_context(|| format!("its summary lacks experiment {}", cell.experiment))?;
+            let baselines = summary
+                .groups
+                .iter()
+                .filter(|group| group.cells.contains(&at))
+                .map(|g| g.baseline);
+            let throttled = summary
+                .warnings
+                .iter()
+                .filter(|w| w.cells.contains(&at))
+                .find_map(|warning| match warning.kind {
+                    WarningKind::Throttled { share } => Some(share),
+                    _ => None,
+                });
             let (name, parameters) = key(cell);
             let headline = CellHeadline {
                 cell: name,
@@ -76,7 +96,12 @@ impl MeasuredCells {
                 baseline: baselines.flatten().find_map(place),
             });
             let logs = unit_logs(cell, &experiment.headline);
-            measured.cells.push(RunCell { question, outcome: cell.outcome.clone(), logs, throttled });
+            measured.cells.push(RunCell {
+                question,
+                outcome: cell.outcome.clone(),
+                logs,
+                throttled,
+            });
         }
         Ok(measured)
     }
@@ -84,9 +109,19 @@ impl MeasuredCells {
     /// Those of them that recorded single operations, by the p99.9 of each launch.
     pub fn tails(summary: &Summary) -> Result<MeasuredCells> {
         let mut measured = MeasuredCells::read(summary)?;
-        let logs: Vec<Vec<f64>> = summary.cells.iter().filter(|cell| !cell.hidden).map(tail_logs).collect();
-        measured.cells.retain(|cell| !logs[cell.question].is_empty());
-        measured.cells.iter_mut().for_each(|cell| cell.logs.clone_from(&logs[cell.question]));
+        let logs: Vec<Vec<f64>> = summary
+            .cells
+            .iter()
+            .filter(|cell| !cell.hidden)
+            .map(tail_logs)
+            .collect();
+        measured
+            .cells
+            .retain(|cell| !logs[cell.question].is_empty());
+        measured
+            .cells
+            .iter_mut()
+            .for_each(|cell| cell.logs.clone_from(&logs[cell.question]));
         for SetQuestion { headline, .. } in &mut measured.questions {
             (headline.phase, headline.unit) = (P999.to_owned(), "operation".to_owned());
         }
@@ -95,15 +130,33 @@ impl MeasuredCells {
 }
 
 fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
-    let Some(phase) = cell.phases.get(headline).filter(|_| cell.outcome.status == Status::Ok) else { return Vec::new() };
+    let Some(phase) = cell
+        .phases
+        .get(headline)
+        .filter(|_| cell.outcome.status == Status::Ok)
+    else {
+        return Vec::new();
+    };
     let units = phase.wall_ns.median / phase.per_unit_ns.median;
-    let wall = cell.per_launch.iter().filter_map(|launch| launch.wall_ns.get(headline));
-    wall.map(|ns| (ns / units).ln()).filter(|log| log.is_finite()).collect()
+    let wall = cell
+        .per_launch
+        .iter()
+        .filter_map(|launch| launch.wall_ns.get(headline));
+    wall.map(|ns| (ns / units).ln())
+        .filter(|log| log.is_finite())
+        .collect()
 }
 
 fn tail_logs(cell: &CellSummary) -> Vec<f64> {
-    let tails = cell.per_launch.iter().filter(|_| cell.outcome.status == Status::Ok);
-    tails.filter_map(|launch| launch.tail_ns.get(P999)).map(|ns| ns.ln()).filter(|log| log.is_finite()).collect()
+    let tails = cell
+        .per_launch
+        .iter()
+        .filter(|_| cell.outcome.status == Status::Ok);
+    tails
+        .filter_map(|launch| launch.tail_ns.get(P999))
+        .map(|ns| ns.ln())
+        .filter(|log| log.is_finite())
+        .collect()
 }
 
 /// The questions of all runs of a set, each once.
@@ -116,7 +169,12 @@ pub struct SetQuestions {
 
 impl SetQuestions {
     pub fn index(&mut self, question: SetQuestion) -> usize {
-        let CellHeadline { cell, experiment, parameters, .. } = question.headline.clone();
+        let CellHeadline {
+            cell,
+            experiment,
+            parameters,
+            ..
+        } = question.headline.clone();
         let key = (experiment, (cell, parameters));
         let index = *self.known.entry(key).or_insert(self.all.len());
         if index == self.all.len() {
@@ -127,21 +185,38 @@ impl SetQuestions {
 
     /// The cells of a run by these questions.
     pub(crate) fn take(&mut self, measured: &MeasuredCells) -> Vec<RunCell> {
-        let alone = |question: &SetQuestion| SetQuestion { baseline: None, ..question.clone() };
-        let indices: Vec<usize> = measured.questions.iter().map(|question| self.index(alone(question))).collect();
+        let alone = |question: &SetQuestion| SetQuestion {
+            baseline: None,
+            ..question.clone()
+        };
+        let indices: Vec<usize> = measured
+            .questions
+            .iter()
+            .map(|question| self.index(alone(question)))
+            .collect();
         for (&index, question) in indices.iter().zip(&measured.questions) {
             if let Some(baseline) = question.baseline {
                 self.all[index].baseline.get_or_insert(indices[baseline]);
             }
         }
-        measured.cells.iter().map(|cell| RunCell { question: indices[cell.question], ..cell.clone() }).collect()
+        measured
+            .cells
+            .iter()
+            .map(|cell| RunCell {
+                question: indices[cell.question],
+                ..cell.clone()
+            })
+            .collect()
     }
 }
 
 /// The cells of several runs by question.
-pub(crate) fn by_question<'a>(runs: impl Iterator<Item = &'a Vec<RunCell>>) -> BTreeMap<usize, Vec<&'a RunCell>> {
+pub(crate) fn by_question<'a>(
+    runs: impl Iterator<Item = &'a Vec<RunCell>>,
+) -> BTreeMap<usize, Vec<&'a RunCell>> {
     let mut cells: BTreeMap<usize, Vec<&RunCell>> = BTreeMap::new();
-    runs.flatten().for_each(|cell| cells.entry(cell.question).or_default().push(cell));
+    runs.flatten()
+        .for_each(|cell| cells.entry(cell.question).or_default().push(cell));
     cells
 }
 
@@ -151,12 +226,20 @@ pub(crate) type Costs = BTreeMap<usize, Vec<Vec<f64>>>;
 /// The questions that both sides have costs for, with the cost on `b` relative to that on `a` and verdicts adjusted for
 /// their number; with a verdict on `gate`, the share by which nothing may be slower, where there is one.
 pub(crate) fn pairs(
-    questions: &[SetQuestion], a: &Costs, b: &Costs, margin: f64, gate: Option<f64>,
+    questions: &[SetQuestion],
+    a: &Costs,
+    b: &Costs,
+    margin: f64,
+    gate: Option<f64>,
 ) -> BTreeMap<usize, ComparedCell> {
     let mut cells: BTreeMap<usize, Estimated> = BTreeMap::new();
     for (&question, logs_a) in a {
-        let Some(logs_b) = b.get(&question) else { continue };
-        let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else { continue };
+        let Some(logs_b) = b.get(&question) else {
+            continue;
+        };
+        let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else {
+            continue;
+        };
         let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
         let cell = ComparedCell {
             headline: questions[question].headline.clone(),
@@ -171,10 +254,22 @@ pub(crate) fn pairs(
         };
         let is_open = cell.verdict == Verdict::NotSettled;
         let runs_needed = runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open);
-        cells.insert(question, (ComparedCell { runs_needed, ..cell }, estimate));
+        cells.insert(
+            question,
+            (
+                ComparedCell {
+                    runs_needed,
+                    ..cell
+                },
+                estimate,
+            ),
+        );
     }
     settle(cells.values_mut(), margin, gate);
-    cells.into_iter().map(|(question, (cell, _))| (question, cell)).collect()
+    cells
+        .into_iter()
+        .map(|(question, (cell, _))| (question, cell))
+        .collect()
 }
 
 /// A compared cell with its estimate, if its costs give one.
@@ -182,15 +277,28 @@ pub(crate) type Estimated = (ComparedCell, Option<RatioEstimate>);
 
 /// Verdict of the interval alone.
 pub(crate) fn verdict(estimate: Option<&RatioEstimate>, margin: f64) -> Verdict {
-    estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin))
+    estimate.map_or(Verdict::NotSettled, |e| {
+        Verdict::from_interval(e.low, e.high, margin)
+    })
 }
 
 /// Gives estimated cells the verdicts that hold among all together, and those on the gate.
-pub(crate) fn settle<'a>(cells: impl Iterator<Item = &'a mut Estimated>, margin: f64, gate: Option<f64>) {
-    let mut cells: Vec<_> = cells.filter_map(|(cell, estimate)| Some((cell, (*estimate)?))).collect();
+pub(crate) fn settle<'a>(
+    cells: impl Iterator<Item = &'a mut Estimated>,
+    margin: f64,
+    gate: Option<f64>,
+) {
+    let mut cells: Vec<_> = cells
+        .filter_map(|(cell, estimate)| Some((cell, (*estimate)?)))
+        .collect();
     let estimates: Vec<RatioEstimate> = cells.iter().map(|(_, estimate)| *estimate).collect();
     let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));
-    let held = hold_among_all(estimates.iter().map(|estimate| (*estimate, margin)).collect());
+    let held = hold_among_all(
+        estimates
+            .iter()
+            .map(|estimate| (*estimate, margin))
+            .collect(),
+    );
     for (at, (cell, _)) in cells.iter_mut().enumerate() {
         (cell.holds_among_all, cell.gate) = (held[at], slower.as_ref().map(|slower| slower[at]));
     }
@@ -198,12 +306,18 @@ pub(crate) fn settle<'a>(cells: impl Iterator<Item = &'a mut Estimated>, margin:
 
 /// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
 pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> {
-    verdicts(&estimates, CONFIDENCE).iter().map(|word| word.verdict == word.alone).collect()
+    verdicts(&estimates, CONFIDENCE)
+        .iter()
+        .map(|word| word.verdict == word.alone)
+        .collect()
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
 fn gates(estimates: &[RatioEstimate], edge: f64) -> Vec<GateWord> {
-    let above: Vec<f64> = estimates.iter().map(|estimate| (2.0 * estimate.p_above(edge)).min(1.0)).collect();
+    let above: Vec<f64> = estimates
+        .iter()
+        .map(|estimate| (2.0 * estimate.p_above(edge)).min(1.0))
+        .collect();
     let word = |(estimate, above): (&RatioEstimate, f64)| {
         if above <= 1.0 - CONFIDENCE {
             GateWord::Regression
@@ -218,7 +332,11 @@ fn gates(estimates: &[RatioEstimate], edge: f64) -> Vec<GateWord> {
 
 /// `None` without costs, and where one is zero, which has no ratio.
 pub(crate) fn side_of(logs: &[Vec<f64>]) -> Option<MeasuredSide> {
-    logs.iter().flatten().all(|log| log.is_finite()).then(|| side(logs).ok()).flatten()
+    logs.iter()
+        .flatten()
+        .all(|log| log.is_finite())
+        .then(|| side(logs).ok())
+        .flatten()
 }
 
 fn cost(side: &MeasuredSide, logs: &[Vec<f64>]) -> SideCost {
@@ -227,6 +345,10 @@ fn cost(side: &MeasuredSide, logs: &[Vec<f64>]) -> SideCost {
         runs: side.runs,
         launches: logs.iter().map(Vec::len).sum(),
         between_runs: side.between.map(f64::exp_m1),
-        per_run_ns: logs.iter().filter_map(|run| midmean(run).ok()).map(f64::exp).collect(),
+        per_run_ns: logs
+            .iter()
+            .filter_map(|run| midmean(run).ok())
+            .map(f64::exp)
+            .collect(),
     }
 }

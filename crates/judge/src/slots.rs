@@ -14,13 +14,20 @@ pub(crate) struct TimedPhase<'a> {
 
 impl<'a> TimedPhase<'a> {
     pub fn by_laboratory(name: &'a str, counts: Counts) -> TimedPhase<'a> {
-        TimedPhase { name: Cow::Borrowed(name), counts, by: None }
+        TimedPhase {
+            name: Cow::Borrowed(name),
+            counts,
+            by: None,
+        }
     }
 }
 
 /// A phase by its name. A slot has a handful of them.
 pub(crate) fn counts_of<'s>(phases: &'s [TimedPhase], name: &str) -> Option<&'s Counts> {
-    phases.iter().find(|timed| timed.name == name).map(|timed| &timed.counts)
+    phases
+        .iter()
+        .find(|timed| timed.name == name)
+        .map(|timed| &timed.counts)
 }
 
 #[derive(Default)]
@@ -37,12 +44,20 @@ pub(crate) struct Slot<'a> {
 /// Slots of transcripts. With two sides, `overall` runs from the earliest start to the latest end.
 pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
     let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
-    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?))) {
+    for (side, transcript) in transcripts
+        .iter()
+        .enumerate()
+        .filter_map(|(i, t)| Some((i, t.as_ref().ok()?)))
+    {
         for sample in &transcript.samples {
             let slot = slots.entry(sample.slot).or_default();
             slot.round = sample.round;
             slot.cell = sample.cell as usize;
-            slot.take(&transcript.phases[usize::from(sample.phase)], sample.counts, (side, sample.phase));
+            slot.take(
+                &transcript.phases[usize::from(sample.phase)],
+                sample.counts,
+                (side, sample.phase),
+            );
         }
         for (number, facts) in &transcript.facts {
             if let Some(slot) = slots.get_mut(number) {
@@ -57,7 +72,10 @@ pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
     }
     if transcripts.len() > 1 {
         for slot in slots.values_mut() {
-            let overall = TimedPhase::by_laboratory("overall", overall(slot.phases.iter().map(|timed| &timed.counts)));
+            let overall = TimedPhase::by_laboratory(
+                "overall",
+                overall(slot.phases.iter().map(|timed| &timed.counts)),
+            );
             slot.phases.retain(|timed| timed.name != "overall");
             slot.phases.push(overall);
         }
@@ -72,19 +90,34 @@ impl<'a> Slot<'a> {
             return;
         }
         let second = by.0 > 0 && counts_of(&self.phases, name).is_some();
-        let name = if second { Cow::Owned(format!("{name}.b")) } else { Cow::Borrowed(name) };
-        self.phases.push(TimedPhase { name, counts, by: Some(by) });
+        let name = if second {
+            Cow::Owned(format!("{name}.b"))
+        } else {
+            Cow::Borrowed(name)
+        };
+        self.phases.push(TimedPhase {
+            name,
+            counts,
+            by: Some(by),
+        });
     }
 }
 
 /// From the earliest start to the latest end of what ran side by side.
 pub(crate) fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
-    let mut sum = Counts { start_ns: u64::MAX, ..Counts::default() };
+    let mut sum = Counts {
+        start_ns: u64::MAX,
+        ..Counts::default()
+    };
     let mut end = 0;
     for counts in phases {
         end = end.max(counts.start_ns.saturating_add(counts.wall_ns));
         sum.start_ns = sum.start_ns.min(counts.start_ns);
-        sum = Counts { ops: sum.ops.max(counts.ops), bytes: sum.bytes.max(counts.bytes), ..added(sum, *counts) };
+        sum = Counts {
+            ops: sum.ops.max(counts.ops),
+            bytes: sum.bytes.max(counts.bytes),
+            ..added(sum, *counts)
+        };
     }
     sum.start_ns = sum.start_ns.min(end);
     sum.wall_ns = end - sum.start_ns;

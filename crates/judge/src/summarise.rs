@@ -9,7 +9,10 @@ use crate::{agreement::disagreements, calibration, conditions, tails, warnings, 
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
 use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};
-use record::{experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight, state::State};
+use record::{
+    experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight,
+    state::State,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
@@ -66,15 +69,23 @@ pub fn replay_by(folder: &RunFolder, reading: &Reading) -> Result<(State, Summar
 
 /// The summary of a kept run: the one in its folder if that follows from its launches by this version, else judged again.
 pub fn judged(folder: &RunFolder, reading: &Reading) -> Result<Summary> {
-    folder.read_result(SUMMARY).or_else(|_| Ok(replay_by(folder, reading)?.1))
+    folder
+        .read_result(SUMMARY)
+        .or_else(|_| Ok(replay_by(folder, reading)?.1))
 }
 
 /// The same with what it was judged from.
-pub(crate) fn replay_with_evidence(folder: &RunFolder, reading: &Reading) -> Result<(State, Evidence, Summary)> {
+pub(crate) fn replay_with_evidence(
+    folder: &RunFolder,
+    reading: &Reading,
+) -> Result<(State, Evidence, Summary)> {
     let state = folder.state()?;
     let evidence = Evidence::read_by(&state, folder, reading)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
-    let around = Circumstances { kept_scores: kept_scores(folder)?, ..Circumstances::from_environment(&environment) };
+    let around = Circumstances {
+        kept_scores: kept_scores(folder)?,
+        ..Circumstances::from_environment(&environment)
+    };
     let summary = summarise(&state, &evidence, around)?;
     Ok((state, evidence, summary))
 }
@@ -84,15 +95,27 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     let disagreeing = disagreements(state, evidence);
     let mut cells = Vec::with_capacity(state.cells.len());
     for index in 0..state.cells.len() {
-        cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache)?);
+        cells.push(summary_of_cell(
+            state,
+            evidence,
+            index,
+            disagreeing.get(&index),
+            around.cache,
+        )?);
     }
     let all = groups(state, None);
-    let mut judged: Vec<Judged> = all.iter().map(|g| Judged::new(state, evidence, g, &disagreeing)).collect();
+    let mut judged: Vec<Judged> = all
+        .iter()
+        .map(|g| Judged::new(state, evidence, g, &disagreeing))
+        .collect();
     let (calibration, scores) = calibration::widen(&mut judged, &around.kept_scores);
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);
-    let mut compared: Vec<Vec<CellComparison>> =
-        judged.iter().zip(&checks).map(|(g, aa)| compare(state, evidence, g, aa.as_ref())).collect();
+    let mut compared: Vec<Vec<CellComparison>> = judged
+        .iter()
+        .zip(&checks)
+        .map(|(g, aa)| compare(state, evidence, g, aa.as_ref()))
+        .collect();
     adjust(&mut compared, state.plan.margin);
     let mut groups = Vec::with_capacity(all.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
@@ -105,7 +128,11 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             cells: ranked(&cells, group),
             baseline: group.baseline,
             best_possible: best_possible(state, evidence, group, calibration.widened)?,
-            floor: group.cells.iter().copied().find(|&c| cells[c].role == Role::Null),
+            floor: group
+                .cells
+                .iter()
+                .copied()
+                .find(|&c| cells[c].role == Role::Null),
             aa,
             comparisons: compared.into_iter().map(|c| c.comparison).collect(),
             best,
@@ -118,7 +145,14 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
     tails::compare(state, evidence, &mut cells, &groups);
     floors(state, &mut cells, &mut groups);
-    shares(state, evidence, &mut cells, &groups, &all, calibration.widened);
+    shares(
+        state,
+        evidence,
+        &mut cells,
+        &groups,
+        &all,
+        calibration.widened,
+    );
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA,
         run: state.plan.run.clone(),
@@ -134,10 +168,17 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             first_look: state.plan.first_look,
         },
         elapsed_s: 0.0,
-        experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
+        experiments: state
+            .plan
+            .experiments
+            .iter()
+            .map(|e| experiment_summary(state, evidence, e))
+            .collect(),
         trusted: evidence.damage.is_empty()
             && groups.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
-            && cells.iter().all(|c| c.outcome.status != record::outcome::Status::Untrusted),
+            && cells
+                .iter()
+                .all(|c| c.outcome.status != record::outcome::Status::Untrusted),
         groups,
         cells,
         calibration,
@@ -156,14 +197,27 @@ fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
     let key = |c: &usize| {
         let cell = &cells[*c];
         let last = matches!(cell.role, Role::Limit | Role::Null).then_some(cell.role);
-        (last, cell.phases.get(headline).map_or(f64::MAX, |p| p.wall_ns.median))
+        (
+            last,
+            cell.phases
+                .get(headline)
+                .map_or(f64::MAX, |p| p.wall_ns.median),
+        )
     };
-    order.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+    order.sort_by(|a, b| {
+        key(a)
+            .partial_cmp(&key(b))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
     order
 }
 
 /// Use of the time of an experiment's launches.
-fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experiment) -> ExperimentSummary {
+fn experiment_summary(
+    state: &State,
+    evidence: &Evidence,
+    experiment: &Experiment,
+) -> ExperimentSummary {
     let headline = experiment.headline();
     let measure = experiment.measures().position(|m| m == headline);
     let mut launches: BTreeMap<usize, f64> = BTreeMap::new();
@@ -197,7 +251,9 @@ const FURTHER_DIGITS: usize = 9;
 /// A value with every fraction in it at ten significant digits; whole numbers stay as they are. What JSON cannot hold, such as
 /// an infinite figure that must be there, leaves all as it was.
 pub(crate) fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
-    let Ok(mut json) = serde_json::to_value(&value) else { return value };
+    let Ok(mut json) = serde_json::to_value(&value) else {
+        return value;
+    };
     round(&mut json);
     serde_json::from_value(json).unwrap_or(value)
 }
@@ -205,10 +261,17 @@ pub(crate) fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
 fn round(value: &mut Value) {
     match value {
         // Most figures are whole nanoseconds, or halves of them.
-        Value::Number(number) if number.as_f64().is_some_and(|v| v.abs() < 1e9 && (2.0 * v).fract() == 0.0) => {}
+        Value::Number(number)
+            if number
+                .as_f64()
+                .is_some_and(|v| v.abs() < 1e9 && (2.0 * v).fract() == 0.0) => {}
         Value::Number(number) if number.is_f64() => {
-            let short = number.as_f64().and_then(|v| format!("{v:.FURTHER_DIGITS$e}").parse().ok());
-            *number = short.and_then(Number::from_f64).unwrap_or_else(|| number.clone());
+            let short = number
+                .as_f64()
+                .and_then(|v| format!("{v:.FURTHER_DIGITS$e}").parse().ok());
+            *number = short
+                .and_then(Number::from_f64)
+                .unwrap_or_else(|| number.clone());
         }
         Value::Array(all) => all.iter_mut().for_each(round),
         Value::Object(all) => all.values_mut().for_each(round),

@@ -5,7 +5,9 @@ use crate::estimate::{LEVEL, of_logs};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::distrust;
 use record::state::State;
-use record::summary::{CellSummary, GroupSummary, LatencySummary, TailQuantile, TailRatio, Verdict};
+use record::summary::{
+    CellSummary, GroupSummary, LatencySummary, TailQuantile, TailRatio, Verdict,
+};
 use stats::{absolute::absolute, interval::CONFIDENCE};
 use std::collections::BTreeMap;
 
@@ -32,7 +34,9 @@ fn add(counts: &mut Counts, launch: &CellLaunch) {
 }
 
 fn total(counts: &Counts) -> u64 {
-    counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count))
+    counts
+        .values()
+        .fold(0, |sum: u64, count| sum.saturating_add(*count))
 }
 
 fn at(counts: &Counts, share: f64) -> Option<f64> {
@@ -49,7 +53,9 @@ pub(crate) fn of_launch(launch: &CellLaunch) -> BTreeMap<String, f64> {
     let mut counts = Counts::new();
     add(&mut counts, launch);
     let named = QUANTILES.iter().filter(|_| total(&counts) >= LEAST_OPS);
-    named.filter_map(|(name, share)| Some(((*name).to_owned(), at(&counts, *share)?))).collect()
+    named
+        .filter_map(|(name, share)| Some(((*name).to_owned(), at(&counts, *share)?)))
+        .collect()
 }
 
 /// Quantiles over all operations, and over launches where each has enough of them.
@@ -59,13 +65,22 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     let trips = Some(total(&counts)).filter(|trips| *trips > 0)?;
     let tails: Vec<BTreeMap<String, f64>> = launches.iter().map(of_launch).collect();
     let over = |name: &str| {
-        let values: Vec<f64> = tails.iter().filter_map(|tail| tail.get(name).copied()).collect();
+        let values: Vec<f64> = tails
+            .iter()
+            .filter_map(|tail| tail.get(name).copied())
+            .collect();
         Some((name.to_owned(), over_launches(&values)?))
     };
-    let over_launches: BTreeMap<_, _> = QUANTILES.iter().filter_map(|(name, _)| over(name)).collect();
+    let over_launches: BTreeMap<_, _> = QUANTILES
+        .iter()
+        .filter_map(|(name, _)| over(name))
+        .collect();
     let [median, p99, p999, max] = [0.5, 0.99, 0.999, 1.0].map(|share| at(&counts, share));
     let ns = |(high, count): (&u64, &u64)| *high as f64 * *count as f64;
-    let stalled = counts.range(STALL_NS + 1..).map(ns).fold(0.0, |sum, ns| sum + ns);
+    let stalled = counts
+        .range(STALL_NS + 1..)
+        .map(ns)
+        .fold(0.0, |sum, ns| sum + ns);
     let stalled_share = stalled / counts.iter().map(ns).sum::<f64>();
     Some(LatencySummary {
         median: median?,
@@ -73,7 +88,11 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
         p999: p999?,
         max: max?,
         trips,
-        histogram: if over_launches.is_empty() { Vec::new() } else { counts.into_iter().collect() },
+        histogram: if over_launches.is_empty() {
+            Vec::new()
+        } else {
+            counts.into_iter().collect()
+        },
         stalled_share: (!over_launches.is_empty()).then_some(stalled_share),
         over_launches,
         p999_ratio: None,
@@ -84,23 +103,49 @@ fn over_launches(values: &[f64]) -> Option<TailQuantile> {
     let mut launches: Vec<Vec<f64>> = values.iter().map(|value| vec![*value]).collect();
     let median = absolute(&mut launches, CONFIDENCE).ok()?.median;
     let interval = median.interval;
-    Some(TailQuantile { median: median.estimate, low: interval.map(|i| i.low), high: interval.map(|i| i.high) })
+    Some(TailQuantile {
+        median: median.estimate,
+        low: interval.map(|i| i.low),
+        high: interval.map(|i| i.high),
+    })
 }
 
 /// Gives each cell with a tail the ratio of its p99.9 to that of its group's baseline, over launches of the same block.
-pub(crate) fn compare(state: &State, evidence: &Evidence, cells: &mut [CellSummary], groups: &[GroupSummary]) {
+pub(crate) fn compare(
+    state: &State,
+    evidence: &Evidence,
+    cells: &mut [CellSummary],
+    groups: &[GroupSummary],
+) {
     for group in groups {
-        let mine = |cell: usize| evidence.cells.get(&cell).filter(|cell| distrust(cell).is_none());
-        let Some(base) = group.baseline.and_then(mine) else { continue };
+        let mine = |cell: usize| {
+            evidence
+                .cells
+                .get(&cell)
+                .filter(|cell| distrust(cell).is_none())
+        };
+        let Some(base) = group.baseline.and_then(mine) else {
+            continue;
+        };
         let idle = group.floor.and_then(mine);
-        for &cell in group.cells.iter().filter(|cell| Some(**cell) != group.baseline) {
+        for &cell in group
+            .cells
+            .iter()
+            .filter(|cell| Some(**cell) != group.baseline)
+        {
             let Some(theirs) = mine(cell) else { continue };
             let ratio = of_logs(&logs(base, theirs), LEVEL).map(|estimated| estimated.estimate);
-            let is_idle = |idle| of_logs(&logs(idle, theirs), LEVEL).is_some_and(|e| e.estimate.ratio <= IDLE_FACTOR);
+            let is_idle = |idle| {
+                of_logs(&logs(idle, theirs), LEVEL).is_some_and(|e| e.estimate.ratio <= IDLE_FACTOR)
+            };
             if let Some(latency) = &mut cells[cell].latency_ns {
                 latency.p999_ratio = ratio.map(|ratio| TailRatio {
                     ratio,
-                    verdict: Verdict::from_interval(ratio.low, ratio.high, state.plan.margin.max(BUCKET)),
+                    verdict: Verdict::from_interval(
+                        ratio.low,
+                        ratio.high,
+                        state.plan.margin.max(BUCKET),
+                    ),
                     machine: idle.is_some_and(is_idle),
                 });
             }
@@ -110,9 +155,17 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, cells: &mut [CellSumma
 
 fn logs(a: &CellEvidence, b: &CellEvidence) -> Vec<f64> {
     let p999 = |launch: &CellLaunch| of_launch(launch).get(P999).copied();
-    let tails: BTreeMap<i32, f64> = a.launches.iter().filter_map(|l| Some((l.block, p999(l)?))).collect();
+    let tails: BTreeMap<i32, f64> = a
+        .launches
+        .iter()
+        .filter_map(|l| Some((l.block, p999(l)?)))
+        .collect();
     let log = |launch: &CellLaunch| Some((p999(launch)? / tails.get(&launch.block)?).ln());
-    b.launches.iter().filter_map(log).filter(|log| log.is_finite()).collect()
+    b.launches
+        .iter()
+        .filter_map(log)
+        .filter(|log| log.is_finite())
+        .collect()
 }
 
 #[cfg(test)]

@@ -7,9 +7,12 @@ use record::concern::{COLD, Concern, DROPPED};
 use record::decision::{Ending, Reason, Width};
 use record::machine_state::LostProof;
 use record::summary::{
-    AaCheck, CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role, Summary, Warning, WarningKind,
+    AaCheck, CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role,
+    Summary, Warning, WarningKind,
 };
-use record::{command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State};
+use record::{
+    command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State,
+};
 use stats::steady::Label;
 use std::collections::BTreeMap;
 
@@ -39,69 +42,150 @@ type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
 const TESTS: [Test; 14] = [
-    damaged, company, aa_differs, beaten, below_floor, disturbed, laboratory, memory_pressure, unsteady, lost_states, levels,
-    first_pass, before_the_run, absent_counters,
+    damaged,
+    company,
+    aa_differs,
+    beaten,
+    below_floor,
+    disturbed,
+    laboratory,
+    memory_pressure,
+    unsteady,
+    lost_states,
+    levels,
+    first_pass,
+    before_the_run,
+    absent_counters,
 ];
 
 /// Runs every test.
 pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
-    TESTS.iter().flat_map(|test| test(state, evidence, summary)).collect()
+    TESTS
+        .iter()
+        .flat_map(|test| test(state, evidence, summary))
+        .collect()
 }
 
 /// Another run at the same time takes CPUs and bandwidth from both, in one round more than in the next.
 fn company(state: &State, _: &Evidence, _: &Summary) -> Vec<Warning> {
-    state.had_company.then(|| at("this machine", WarningKind::AnotherRun)).into_iter().collect()
+    state
+        .had_company
+        .then(|| at("this machine", WarningKind::AnotherRun))
+        .into_iter()
+        .collect()
 }
 
 fn at(place: &str, kind: WarningKind) -> Warning {
-    Warning { kind, at: place.to_owned(), cells: Vec::new() }
+    Warning {
+        kind,
+        at: place.to_owned(),
+        cells: Vec::new(),
+    }
 }
 
 fn of_cell(state: &State, cell: usize, kind: WarningKind) -> Warning {
-    Warning { cells: vec![cell], ..at(&state.cells[cell].cell.name(), kind) }
+    Warning {
+        cells: vec![cell],
+        ..at(&state.cells[cell].cell.name(), kind)
+    }
 }
 
 fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let damage = evidence.damage.iter().map(|seen| WarningKind::Damaged { seen: seen.clone() });
-    let lost = evidence.lost.map(|launch| WarningKind::LastLaunchLost { launch });
-    damage.chain(lost).map(|kind| at("the record", kind)).collect()
+    let damage = evidence
+        .damage
+        .iter()
+        .map(|seen| WarningKind::Damaged { seen: seen.clone() });
+    let lost = evidence
+        .lost
+        .map(|launch| WarningKind::LastLaunchLost { launch });
+    damage
+        .chain(lost)
+        .map(|kind| at("the record", kind))
+        .collect()
 }
 
 fn aa_differs(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let differing = summary.groups.iter().filter_map(|g| g.aa.filter(|aa| aa.differs));
-    let kind = |aa: &AaCheck| WarningKind::AaDiffers { low: aa.ratio.low, high: aa.ratio.high };
-    differing.map(|aa| of_cell(state, aa.cell, kind(&aa))).collect()
+    let differing = summary
+        .groups
+        .iter()
+        .filter_map(|g| g.aa.filter(|aa| aa.differs));
+    let kind = |aa: &AaCheck| WarningKind::AaDiffers {
+        low: aa.ratio.low,
+        high: aa.ratio.high,
+    };
+    differing
+        .map(|aa| of_cell(state, aa.cell, kind(&aa)))
+        .collect()
 }
 
 fn beaten(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in &summary.groups {
         // That another limit took less is no surprise: they are candidates for one place.
-        let winner = group.best_possible.map(|b| &summary.cells[b]).filter(|by| by.role != Role::Limit);
-        let limits = group.cells.iter().filter(|c| summary.cells[**c].role == Role::Limit);
-        let beaten = winner.into_iter().flat_map(|by| limits.clone().map(|&cell| (cell, by.cell.clone())));
-        warnings.extend(beaten.map(|(cell, by)| of_cell(state, cell, WarningKind::BestPossibleBeaten { by })));
+        let winner = group
+            .best_possible
+            .map(|b| &summary.cells[b])
+            .filter(|by| by.role != Role::Limit);
+        let limits = group
+            .cells
+            .iter()
+            .filter(|c| summary.cells[**c].role == Role::Limit);
+        let beaten = winner
+            .into_iter()
+            .flat_map(|by| limits.clone().map(|&cell| (cell, by.cell.clone())));
+        warnings.extend(
+            beaten.map(|(cell, by)| of_cell(state, cell, WarningKind::BestPossibleBeaten { by })),
+        );
     }
     warnings
 }
 
 fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let is_method = |c: &CellSummary| c.outcome.status == Status::Ok && c.role == Role::Method && !c.hidden;
+    let is_method =
+        |c: &CellSummary| c.outcome.status == Status::Ok && c.role == Role::Method && !c.hidden;
     let warning_of = |(index, cell): (usize, &CellSummary)| {
-        let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
-        cell.phases.get(headline).filter(|phase| phase.below_floor)?;
-        Some(of_cell(state, index, WarningKind::BelowFloor { phase: headline.to_owned() }))
+        let headline = state
+            .plan
+            .experiment(&cell.experiment)
+            .map_or("", |e| e.headline());
+        cell.phases
+            .get(headline)
+            .filter(|phase| phase.below_floor)?;
+        Some(of_cell(
+            state,
+            index,
+            WarningKind::BelowFloor {
+                phase: headline.to_owned(),
+            },
+        ))
     };
-    summary.cells.iter().enumerate().filter(|(_, c)| is_method(c)).filter_map(warning_of).collect()
+    summary
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| is_method(c))
+        .filter_map(warning_of)
+        .collect()
 }
 
 /// The warnings of a test on every cell but hidden duplicates.
 fn of_cells<D: IntoIterator<Item = WarningKind>>(
-    state: &State, evidence: &Evidence, test: impl Fn(usize, &CellEvidence) -> D,
+    state: &State,
+    evidence: &Evidence,
+    test: impl Fn(usize, &CellEvidence) -> D,
 ) -> Vec<Warning> {
-    let cells = evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin);
-    let doubts = cells.flat_map(|(&index, cell)| test(index, cell).into_iter().map(move |doubt| (index, doubt)));
-    doubts.map(|(index, kind)| of_cell(state, index, kind)).collect()
+    let cells = evidence
+        .cells
+        .iter()
+        .filter(|(index, _)| !state.cells[**index].twin);
+    let doubts = cells.flat_map(|(&index, cell)| {
+        test(index, cell)
+            .into_iter()
+            .map(move |doubt| (index, doubt))
+    });
+    doubts
+        .map(|(index, kind)| of_cell(state, index, kind))
+        .collect()
 }
 
 /// Shares of a cell's time that others took, and launches that a counter flags. Steal is judged over a cell as a whole.
@@ -117,33 +201,49 @@ fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         let experiment = state.plan.experiment(&state.cells[index].cell.experiment);
         let huge_pages = experiment.and_then(|e| e.huge_pages.as_deref());
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
-        let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch, huge_pages));
+        let flags = cell
+            .launches
+            .iter()
+            .flat_map(|launch| flags::of_launch(cell, launch, huge_pages));
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let all = cell.launches.len();
         counts.retain(|_, count| *count as f64 > TOLD_SHARE * all as f64);
-        let flagged = counts.into_iter().filter_map(move |(flag, launches)| flag.warning(LaunchCount { launches, all }));
+        let flagged = counts
+            .into_iter()
+            .filter_map(move |(flag, launches)| flag.warning(LaunchCount { launches, all }));
         shares.into_iter().flatten().chain(flagged)
     })
 }
 
 fn count(cell: &CellEvidence, holds: impl Fn(&CellLaunch) -> bool) -> LaunchCount {
-    LaunchCount { launches: cell.launches.iter().filter(|launch| holds(launch)).count(), all: cell.launches.len() }
+    LaunchCount {
+        launches: cell.launches.iter().filter(|launch| holds(launch)).count(),
+        all: cell.launches.len(),
+    }
 }
 
 /// Launches in which the laboratory itself took CPU time that belonged to the worker.
 fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
         // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
-        let disturbs = |l: &CellLaunch| l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s;
+        let disturbs = |l: &CellLaunch| {
+            l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s
+        };
         let count = count(cell, disturbs);
-        (count.launches as f64 > TOLD_SHARE * count.all as f64).then_some(WarningKind::Laboratory(count))
+        (count.launches as f64 > TOLD_SHARE * count.all as f64)
+            .then_some(WarningKind::Laboratory(count))
     })
 }
 
 fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
         let count = count(cell, |l| {
-            let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
+            let waited_us = l
+                .noise
+                .as_ref()
+                .and_then(|n| n.pressure_us.get("memory_some"))
+                .copied()
+                .unwrap_or(0);
             waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
         });
         (2 * count.launches > count.all).then_some(WarningKind::MemoryPressure(count))
@@ -152,42 +252,102 @@ fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warni
 
 fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let warning_of = |(index, cell): (usize, &CellSummary)| {
-        let steady = cell.steady.as_ref().filter(|steady| matches!(steady.label, Label::Drifting | Label::TwoLevel))?;
-        Some(of_cell(state, index, WarningKind::Unsteady { label: steady.label, shift: steady.shift }))
+        let steady = cell
+            .steady
+            .as_ref()
+            .filter(|steady| matches!(steady.label, Label::Drifting | Label::TwoLevel))?;
+        Some(of_cell(
+            state,
+            index,
+            WarningKind::Unsteady {
+                label: steady.label,
+                shift: steady.shift,
+            },
+        ))
     };
-    summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden).filter_map(warning_of).collect()
+    summary
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| !c.hidden)
+        .filter_map(warning_of)
+        .collect()
 }
 
 fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let lost = evidence.lost_states.iter().filter(|(index, _)| !state.cells[**index].twin);
+    let lost = evidence
+        .lost_states
+        .iter()
+        .filter(|(index, _)| !state.cells[**index].twin);
     let warning_of = |(&index, (launches, proof)): (&usize, &(usize, LostProof))| {
-        let judged = evidence.cells.get(&index).map_or(0, |cell| cell.launches.len());
-        let count = LaunchCount { launches: *launches, all: launches + judged };
-        of_cell(state, index, WarningKind::StateLost { count, proof: proof.clone() })
+        let judged = evidence
+            .cells
+            .get(&index)
+            .map_or(0, |cell| cell.launches.len());
+        let count = LaunchCount {
+            launches: *launches,
+            all: launches + judged,
+        };
+        of_cell(
+            state,
+            index,
+            WarningKind::StateLost {
+                count,
+                proof: proof.clone(),
+            },
+        )
     };
     lost.map(warning_of).collect()
 }
 
 fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let Some(seen) = &evidence.preflight else { return Vec::new() };
+    let Some(seen) = &evidence.preflight else {
+        return Vec::new();
+    };
     let (share, read_ns, cpus) = (seen.lost_share(), seen.clock_read_ns(), seen.busy_cpus);
-    let longest_ns = seen.gaps.iter().map(|gaps| gaps.largest_gap_ns).max().unwrap_or(0);
-    let memory_cpus = seen.memory_threads.iter().map(|thread| thread.cpus).sum::<f64>();
+    let longest_ns = seen
+        .gaps
+        .iter()
+        .map(|gaps| gaps.largest_gap_ns)
+        .max()
+        .unwrap_or(0);
+    let memory_cpus = seen
+        .memory_threads
+        .iter()
+        .map(|thread| thread.cpus)
+        .sum::<f64>();
     let busiest = || seen.busy.iter().take(MOST_NAMED).cloned().collect();
     let kinds = [
         (share > TAKEN_SHARE).then_some(WarningKind::CpuTaken { share, longest_ns }),
         (read_ns > SLOW_CLOCK_NS).then_some(WarningKind::SlowClock { read_ns }),
-        (cpus > BUSY_CPUS).then(|| WarningKind::BusyProcesses { cpus, busiest: busiest() }),
-        (memory_cpus > MEMORY_THREAD_CPUS).then(|| WarningKind::MemoryThreads { busiest: seen.memory_threads.clone() }),
+        (cpus > BUSY_CPUS).then(|| WarningKind::BusyProcesses {
+            cpus,
+            busiest: busiest(),
+        }),
+        (memory_cpus > MEMORY_THREAD_CPUS).then(|| WarningKind::MemoryThreads {
+            busiest: seen.memory_threads.clone(),
+        }),
     ];
-    kinds.into_iter().flatten().map(|kind| at("this machine", kind)).collect()
+    kinds
+        .into_iter()
+        .flatten()
+        .map(|kind| at("this machine", kind))
+        .collect()
 }
 
 fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
-        let laws = cell.checks.laws.values().filter(|law| law.level && law.broken > 0);
+        let laws = cell
+            .checks
+            .laws
+            .values()
+            .filter(|law| law.level && law.broken > 0);
         let off = laws.filter(|law| law.broken as f64 > TOLD_SHARE * law.samples as f64);
-        let kind = |law: &LawSeen| WarningKind::Level { broken: law.broken, samples: law.samples, first: law.first.clone() };
+        let kind = |law: &LawSeen| WarningKind::Level {
+            broken: law.broken,
+            samples: law.samples,
+            first: law.first.clone(),
+        };
         off.map(kind).collect::<Vec<_>>()
     })
 }
@@ -201,17 +361,39 @@ fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, first) in &evidence.first_pass_ns {
         let planned = &state.cells[*index];
-        let cold = state.plan.value(&planned.cell, Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
-        let Some(experiment) = state.plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
+        let cold = state
+            .plan
+            .value(&planned.cell, Concern::PageCache)
+            .is_some_and(|c| [COLD, DROPPED].contains(&c));
+        let Some(experiment) = state
+            .plan
+            .experiment(&planned.cell.experiment)
+            .filter(|_| cold && !planned.twin)
+        else {
             continue;
         };
-        let Some(measure) = experiment.measures().position(|m| m == experiment.headline()) else { continue };
+        let Some(measure) = experiment
+            .measures()
+            .position(|m| m == experiment.headline())
+        else {
+            continue;
+        };
         let launches = evidence.cells.get(index).map_or(&[][..], |c| &c.launches);
-        let mut later: Vec<f64> = launches.iter().flat_map(|l| l.measures[measure].wall_ns.iter().copied()).collect();
+        let mut later: Vec<f64> = launches
+            .iter()
+            .flat_map(|l| l.measures[measure].wall_ns.iter().copied())
+            .collect();
         if let Some(usual) = stats::quantile::median(&mut later)
             && *first > FIRST_PASS_FACTOR * usual
         {
-            warnings.push(of_cell(state, *index, WarningKind::FirstPass { first_ns: *first, later_ns: usual }));
+            warnings.push(of_cell(
+                state,
+                *index,
+                WarningKind::FirstPass {
+                    first_ns: *first,
+                    later_ns: usual,
+                },
+            ));
         }
     }
     warnings
@@ -219,19 +401,53 @@ fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 
 fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let absent = evidence.absent.iter();
-    absent.map(|(column, reason)| at(column, WarningKind::CounterAbsent { reason: reason.clone() })).collect()
+    absent
+        .map(|(column, reason)| {
+            at(
+                column,
+                WarningKind::CounterAbsent {
+                    reason: reason.clone(),
+                },
+            )
+        })
+        .collect()
 }
 
 /// The notes of a run.
 pub fn notes(state: &State) -> Vec<Note> {
-    let mut notes = state.ended.as_ref().map_or_else(Vec::new, |ended| ended.notes.clone());
-    if state.ended.as_ref().is_none_or(|ended| ended.stopped_by.is_some()) {
-        notes.push(NoteKind::Interrupted { kind: Kind::Run, run: state.plan.run.clone() }.into());
+    let mut notes = state
+        .ended
+        .as_ref()
+        .map_or_else(Vec::new, |ended| ended.notes.clone());
+    if state
+        .ended
+        .as_ref()
+        .is_none_or(|ended| ended.stopped_by.is_some())
+    {
+        notes.push(
+            NoteKind::Interrupted {
+                kind: Kind::Run,
+                run: state.plan.run.clone(),
+            }
+            .into(),
+        );
     }
     // Experiments with less time than their default values need.
-    let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
-    let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
-    notes.extend(short.map(|e| Note { kind: NoteKind::ShortBudget { needed_s }, experiment: e.name.clone() }));
+    let needed_s: f64 = state
+        .plan
+        .experiments
+        .iter()
+        .map(Experiment::needed_s)
+        .sum();
+    let short = state
+        .plan
+        .experiments
+        .iter()
+        .filter(|e| state.plan.short && e.budget_s.is_some());
+    notes.extend(short.map(|e| Note {
+        kind: NoteKind::ShortBudget { needed_s },
+        experiment: e.name.clone(),
+    }));
     notes
 }
 
@@ -239,26 +455,73 @@ pub fn notes(state: &State) -> Vec<Note> {
 pub fn ending_notes(state: &State, endings: &[Ending], cleared: &[String]) -> Vec<Note> {
     let method = |cell: usize| state.cells[cell].cell.method.clone();
     let target = state.plan.precision;
-    let width = |w: &Width| LeastPrecise { method: method(w.cell), base: method(w.base), half_width: w.half_width, target };
+    let width = |w: &Width| LeastPrecise {
+        method: method(w.cell),
+        base: method(w.base),
+        half_width: w.half_width,
+        target,
+    };
     let ended = |ending: &Ending| match ending {
-        Ending::Experiment { experiment, reason, launches, widest } => {
+        Ending::Experiment {
+            experiment,
+            reason,
+            launches,
+            widest,
+        } => {
             let kind = match reason {
                 Reason::Precise => NoteKind::PrecisionReached,
                 Reason::BudgetSpent => NoteKind::BudgetEnded,
                 Reason::NothingOpen => NoteKind::LaunchesEnded,
             };
-            let kind = kind(EndedExperiment { launches: *launches, widest: widest.as_ref().map(width) });
-            Note { kind, experiment: experiment.clone() }
+            let kind = kind(EndedExperiment {
+                launches: *launches,
+                widest: widest.as_ref().map(width),
+            });
+            Note {
+                kind,
+                experiment: experiment.clone(),
+            }
         }
-        &Ending::Claims { likely, near_edge, launches } => NoteKind::QuestionsEnded { likely, near_edge, launches }.into(),
+        &Ending::Claims {
+            likely,
+            near_edge,
+            launches,
+        } => NoteKind::QuestionsEnded {
+            likely,
+            near_edge,
+            launches,
+        }
+        .into(),
     };
-    let environment = (!cleared.is_empty()).then(|| NoteKind::EnvironmentCleared { names: cleared.to_vec() }.into());
-    environment.into_iter().chain(endings.iter().map(ended)).collect()
+    let environment = (!cleared.is_empty()).then(|| {
+        NoteKind::EnvironmentCleared {
+            names: cleared.to_vec(),
+        }
+        .into()
+    });
+    environment
+        .into_iter()
+        .chain(endings.iter().map(ended))
+        .collect()
 }
 
 /// Notes on each damage of a kept study of a command, and on its early end.
 pub(crate) fn of_command(kept: &KeptCommand) -> impl Iterator<Item = Note> {
-    let damaged = kept.damage.iter().map(|seen| NoteKind::Damaged { seen: seen.clone() }.into());
-    let run = kept.path.file_name().unwrap_or_default().display().to_string();
-    damaged.chain(kept.interrupted.then(|| NoteKind::Interrupted { kind: kept.plan.kind, run }.into()))
+    let damaged = kept
+        .damage
+        .iter()
+        .map(|seen| NoteKind::Damaged { seen: seen.clone() }.into());
+    let run = kept
+        .path
+        .file_name()
+        .unwrap_or_default()
+        .display()
+        .to_string();
+    damaged.chain(kept.interrupted.then(|| {
+        NoteKind::Interrupted {
+            kind: kept.plan.kind,
+            run,
+        }
+        .into()
+    }))
 }

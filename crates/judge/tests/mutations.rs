@@ -36,10 +36,20 @@ impl Copy {
         }
         files.sort();
         let folder = open(place.path()).unwrap();
-        let of = |r: &record::launches::LaunchRecord| (r.frame.offset as usize, (r.frame.offset + r.frame.length) as usize);
+        let of = |r: &record::launches::LaunchRecord| {
+            (
+                r.frame.offset as usize,
+                (r.frame.offset + r.frame.length) as usize,
+            )
+        };
         let frames = folder.launches().unwrap().records.iter().map(of).collect();
         let summary = judge::replay(&folder).unwrap().1;
-        Copy { place, files, frames, summary }
+        Copy {
+            place,
+            files,
+            frames,
+            summary,
+        }
     }
 
     /// The pieces of a file: frames of the transcripts, lines of the rest.
@@ -62,7 +72,10 @@ impl Copy {
         let mut bytes = bytes.clone();
         let at = random.below(bytes.len());
         let pieces = self.pieces(name, &bytes);
-        let (one, two) = (pieces[random.below(pieces.len())], pieces[random.below(pieces.len())]);
+        let (one, two) = (
+            pieces[random.below(pieces.len())],
+            pieces[random.below(pieces.len())],
+        );
         let how = match random.below(11) {
             0 => {
                 bytes[at] ^= 1 << random.below(8);
@@ -85,7 +98,10 @@ impl Copy {
             4 => {
                 let (first, second) = (one.min(two), one.max(two));
                 if first != second {
-                    let (a, b) = (bytes[first.0..first.1].to_vec(), bytes[second.0..second.1].to_vec());
+                    let (a, b) = (
+                        bytes[first.0..first.1].to_vec(),
+                        bytes[second.0..second.1].to_vec(),
+                    );
                     bytes.splice(second.0..second.1, a);
                     bytes.splice(first.0..first.1, b);
                 }
@@ -102,7 +118,9 @@ impl Copy {
             7 => number(&mut bytes, at, "NaN"),
             8 => number(&mut bytes, at, "99999999999999999999999999"),
             9 => number(&mut bytes, at, &random.below(10_000).to_string()),
-            _ if random.below(4) == 0 => return (name.clone(), "it is taken away".to_owned(), None),
+            _ if random.below(4) == 0 => {
+                return (name.clone(), "it is taken away".to_owned(), None);
+            }
             _ => {
                 bytes.truncate(one.0);
                 format!("it ends at the piece {one:?}")
@@ -120,7 +138,10 @@ impl Copy {
 /// Puts something else in the place of the number that is next behind a byte.
 fn number(bytes: &mut Vec<u8>, at: usize, other: &str) -> String {
     let digit = |b: &u8| b.is_ascii_digit();
-    let start = bytes[at..].iter().position(digit).map_or(at, |next| at + next);
+    let start = bytes[at..]
+        .iter()
+        .position(digit)
+        .map_or(at, |next| at + next);
     let length = bytes[start..].iter().take_while(|b| digit(b)).count();
     bytes.splice(start..start + length, other.bytes());
     format!("the number at {start} is {other}")
@@ -133,7 +154,10 @@ fn judged(folder: &Path) -> anyhow::Result<Summary> {
 
 /// The values of each launch that are told of a cell, and its outcome.
 fn launches(cell: &CellSummary) -> Vec<(usize, String)> {
-    cell.per_launch.iter().map(|values| (values.launch, format!("{values:?}"))).collect()
+    cell.per_launch
+        .iter()
+        .map(|values| (values.launch, format!("{values:?}")))
+        .collect()
 }
 
 /// What is told must be what was told before, but for what is named; an empty answer is right.
@@ -156,7 +180,10 @@ fn wrong(before: &Summary, after: &Summary, name: &str) -> Option<String> {
         let same = *before == *after || cut && *before == told;
         return (!same).then(|| "something is told otherwise without a word".to_owned());
     }
-    if let Some(vague) = words.iter().find(|w| !w.contains("launch ") && !w.contains(name)) {
+    if let Some(vague) = words
+        .iter()
+        .find(|w| !w.contains("launch ") && !w.contains(name))
+    {
         return Some(format!("{vague:?} names neither the launch nor the file"));
     }
     for (before, after) in before.cells.iter().zip(&after.cells) {
@@ -173,7 +200,10 @@ fn hold(run: &str) {
     let mut failures = Vec::new();
     let (mut errors, mut named, mut nothing) = (0, 0, 0);
     let copy = Copy::of(run);
-    let changes = std::env::var("PAGEWISE_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(CHANGES);
+    let changes = std::env::var("PAGEWISE_MUTATIONS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(CHANGES);
     for seed in 0..changes {
         let (name, how, bytes) = copy.change(&mut Seeded::new(seed));
         let file = copy.place.path().join(&name);
@@ -187,7 +217,8 @@ fn hold(run: &str) {
             Ok(Err(error)) => {
                 errors += 1;
                 let words = format!("{error:#}");
-                let clear = words.contains("damaged") || words.contains("schema") || words.contains(&name);
+                let clear =
+                    words.contains("damaged") || words.contains("schema") || words.contains(&name);
                 (!clear).then(|| format!("the error is not clear: {words}"))
             }
             Ok(Ok(summary)) => {
@@ -199,11 +230,20 @@ fn hold(run: &str) {
                 wrong(&copy.summary, summary, &name)
             }
         };
-        failures.extend(trouble.map(|trouble| format!("{run}, seed {seed}, {name}: {how}: {trouble}")));
+        failures
+            .extend(trouble.map(|trouble| format!("{run}, seed {seed}, {name}: {how}: {trouble}")));
         copy.put_back(&name);
     }
-    println!("{run}: {changes} changes: {errors} errors, {named} named, {nothing} without effect, {} wrong", failures.len());
-    assert!(failures.is_empty(), "{} of {changes}:\n{}", failures.len(), failures.join("\n"));
+    println!(
+        "{run}: {changes} changes: {errors} errors, {named} named, {nothing} without effect, {} wrong",
+        failures.len()
+    );
+    assert!(
+        failures.is_empty(),
+        "{} of {changes}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
     assert!(
         errors > changes / 20 && named > changes / 20 && nothing > 0,
         "{errors} errors, {named} named, {nothing} without effect"

@@ -9,9 +9,14 @@ use record::summary::{LaunchValues, Summary};
 /// Four blocks in which the whole machine is 1, 2, 4 and 8 times as slow, and one cell always takes twice the other's time.
 fn with_a_machine_that_slows_down() -> Summary {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures/fault.json");
-    let mut summary: Summary = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut summary: Summary =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     for (cell, least) in [("fault/populate@c-O3", 2e6), ("fault/touch@c-O3", 1e6)] {
-        let cell = summary.cells.iter_mut().find(|c| c.cell == cell && !c.hidden).unwrap();
+        let cell = summary
+            .cells
+            .iter_mut()
+            .find(|c| c.cell == cell && !c.hidden)
+            .unwrap();
         let launch = |block: i32| LaunchValues {
             launch: block as usize,
             block,
@@ -22,7 +27,8 @@ fn with_a_machine_that_slows_down() -> Summary {
         };
         cell.per_launch = (0..4).map(launch).collect();
         let phase = cell.phases.get_mut("ready").unwrap();
-        (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) = (least * 3.0, Some(least), Some(least * 9.0));
+        (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) =
+            (least * 3.0, Some(least), Some(least * 9.0));
     }
     summary
 }
@@ -42,11 +48,21 @@ fn article(column: &str, against: Option<&str>) -> Published {
         job: "corrected".to_owned(),
     };
     let text = || String::new();
-    Published { id: text(), title: text(), source: text(), machine: text(), once: false, note: None, figures: vec![figure] }
+    Published {
+        id: text(),
+        title: text(),
+        source: text(),
+        machine: text(),
+        once: false,
+        note: None,
+        figures: vec![figure],
+    }
 }
 
 fn here(summary: &Summary, column: &str, against: Option<&str>) -> OwnFigure {
-    repeated(&article(column, against), summary)[0].here.unwrap()
+    repeated(&article(column, against), summary)[0]
+        .here
+        .unwrap()
 }
 
 #[test]
@@ -55,11 +71,24 @@ fn what_slows_both_cells_down_is_no_part_of_their_ratio() {
     let base = Some("fault/touch@c-O3");
     let ratio = here(&summary, "wall_ns", base);
     let (low, high) = ratio.interval.unwrap();
-    assert!([ratio.value, low, high].iter().all(|v| (v - 2.0).abs() < 1e-9), "{ratio:?}");
-    let cell = summary.cells.iter_mut().find(|c| c.cell == "fault/populate@c-O3" && !c.hidden).unwrap();
+    assert!(
+        [ratio.value, low, high]
+            .iter()
+            .all(|v| (v - 2.0).abs() < 1e-9),
+        "{ratio:?}"
+    );
+    let cell = summary
+        .cells
+        .iter_mut()
+        .find(|c| c.cell == "fault/populate@c-O3" && !c.hidden)
+        .unwrap();
     cell.per_launch.truncate(3);
     let ratio = here(&summary, "wall_ns", base);
-    assert_eq!((ratio.value, ratio.interval), (2.0, None), "three launches have no interval");
+    assert_eq!(
+        (ratio.value, ratio.interval),
+        (2.0, None),
+        "three launches have no interval"
+    );
 }
 
 #[test]

@@ -50,7 +50,10 @@ fn summaries_are_written_anew() {
 fn a_damaged_launch_is_named_and_the_others_are_as_they_were() {
     let (whole, damaged) = (judged("ordinary").1, judged("damaged").1);
     let seen = damaged.damage().next().unwrap();
-    assert!(seen.contains("launch 4: its frame in transcripts.zst is not as it was written"), "{seen}");
+    assert!(
+        seen.contains("launch 4: its frame in transcripts.zst is not as it was written"),
+        "{seen}"
+    );
     assert!(!damaged.trusted && whole.damage().next().is_none());
     for (before, after) in whole.cells.iter().zip(&damaged.cells) {
         let mut others = before.per_launch.clone();
@@ -63,17 +66,29 @@ fn a_damaged_launch_is_named_and_the_others_are_as_they_were() {
 fn a_killed_run_is_judged_as_far_as_it_came() {
     let (state, summary) = judged("interrupted");
     assert!(state.ended.is_none());
-    assert!(summary.notes.iter().any(|n| n.kind.code() == "interrupted"), "{:?}", summary.notes);
-    let touch = summary.cells.iter().find(|c| c.method == "touch" && !c.hidden).unwrap();
-    assert!(touch.outcome.status == Status::Ok && touch.launches >= 3, "{touch:?}");
+    assert!(
+        summary.notes.iter().any(|n| n.kind.code() == "interrupted"),
+        "{:?}",
+        summary.notes
+    );
+    let touch = summary
+        .cells
+        .iter()
+        .find(|c| c.method == "touch" && !c.hidden)
+        .unwrap();
+    assert!(
+        touch.outcome.status == Status::Ok && touch.launches >= 3,
+        "{touch:?}"
+    );
 }
 
 #[test]
 fn a_call_that_failed_fails_its_cell_and_no_other() {
     let summary = judged("failed-cell").1;
     let touch = |large: bool| {
-        let of =
-            |c: &&record::summary::CellSummary| c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large;
+        let of = |c: &&record::summary::CellSummary| {
+            c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large
+        };
         summary.cells.iter().find(of).unwrap()
     };
     assert_eq!(touch(false).outcome, Outcome::OK);
@@ -84,29 +99,54 @@ fn a_call_that_failed_fails_its_cell_and_no_other() {
         "{:?}",
         touch(true).outcome
     );
-    assert!(touch(true).per_launch.is_empty(), "no figure of a cell that failed");
+    assert!(
+        touch(true).per_launch.is_empty(),
+        "no figure of a cell that failed"
+    );
 }
 
 #[test]
 fn what_a_machine_lacks_is_skipped_and_the_rest_is_judged() {
     let summary = judged("no-java").1;
-    let skipped: Vec<_> = summary.cells.iter().filter(|c| c.outcome.status == Status::Skipped).collect();
+    let skipped: Vec<_> = summary
+        .cells
+        .iter()
+        .filter(|c| c.outcome.status == Status::Skipped)
+        .collect();
     let because = |worker: &str, word: &str| {
-        let has = |cause: &Cause| matches!(cause, Cause::Written { .. }) && format!("{cause:?}").contains(word);
-        skipped.iter().any(|c| c.worker == worker && c.outcome.cause.as_ref().is_some_and(has))
+        let has = |cause: &Cause| {
+            matches!(cause, Cause::Written { .. }) && format!("{cause:?}").contains(word)
+        };
+        skipped
+            .iter()
+            .any(|c| c.worker == worker && c.outcome.cause.as_ref().is_some_and(has))
     };
-    assert!(because("java", "no Java in JAVA_HOME or PATH") && because("go", "no Go toolchain in PATH"), "{skipped:?}");
+    assert!(
+        because("java", "no Java in JAVA_HOME or PATH") && because("go", "no Go toolchain in PATH"),
+        "{skipped:?}"
+    );
     assert!(skipped.iter().all(|c| c.per_launch.is_empty()));
-    assert!(summary.comparisons().any(|(_, comparison)| comparison.ratio.is_some()), "C's are compared all the same");
+    assert!(
+        summary
+            .comparisons()
+            .any(|(_, comparison)| comparison.ratio.is_some()),
+        "C's are compared all the same"
+    );
 }
 
 #[test]
 fn one_launch_settles_nothing() {
     let summary = judged("one-launch").1;
-    let ranked: Vec<_> = summary.comparisons().map(|(_, comparison)| comparison).collect();
+    let ranked: Vec<_> = summary
+        .comparisons()
+        .map(|(_, comparison)| comparison)
+        .collect();
     assert!(!ranked.is_empty());
     for comparison in ranked {
-        assert!(comparison.ratio.is_none() && comparison.verdict == Verdict::NotSettled, "{comparison:?}");
+        assert!(
+            comparison.ratio.is_none() && comparison.verdict == Verdict::NotSettled,
+            "{comparison:?}"
+        );
     }
 }
 
@@ -115,7 +155,11 @@ fn a_verdict_is_explained_from_the_same_launches() {
     let folder = open(&path("ordinary")).unwrap();
     let all = judge::explained::explain(&folder, "fault/populate-write").unwrap();
     let summary = judged("ordinary").1;
-    let cell = summary.cells.iter().find(|c| c.method == "populate-write").unwrap();
+    let cell = summary
+        .cells
+        .iter()
+        .find(|c| c.method == "populate-write")
+        .unwrap();
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].launches.len(), cell.launches);
     assert!(judge::explained::explain(&folder, "fault/no-such").is_err());

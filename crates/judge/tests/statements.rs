@@ -15,7 +15,9 @@ fn look() -> Summary {
 }
 
 fn count(all: &[Statement], kind: StatementKind, outcome: StatementOutcome) -> usize {
-    all.iter().filter(|s| s.kind == kind && s.outcome == outcome).count()
+    all.iter()
+        .filter(|s| s.kind == kind && s.outcome == outcome)
+        .count()
 }
 
 /// Turns every ratio of a kind of cells into another, in the comparisons and in what the launches brought.
@@ -23,7 +25,11 @@ fn changed(mut summary: Summary, which: impl Fn(&Verdict) -> bool, factor: f64) 
     for group in &mut summary.groups {
         for comparison in group.comparisons.iter_mut().filter(|c| which(&c.verdict)) {
             if let Some(ratio) = &mut comparison.ratio {
-                (ratio.ratio, ratio.low, ratio.high) = (ratio.ratio * factor, ratio.low * factor, ratio.high * factor);
+                (ratio.ratio, ratio.low, ratio.high) = (
+                    ratio.ratio * factor,
+                    ratio.low * factor,
+                    ratio.high * factor,
+                );
             }
         }
     }
@@ -35,18 +41,32 @@ fn a_run_agrees_with_itself() {
     let all = held_against(&look(), &look());
     for kind in [StatementKind::Faster, StatementKind::Slower] {
         let of_kind = all.iter().filter(|s| s.kind == kind).count();
-        assert!(of_kind > 0 && count(&all, kind, StatementOutcome::Confirmed) == of_kind, "{kind:?}: {all:#?}");
+        assert!(
+            of_kind > 0 && count(&all, kind, StatementOutcome::Confirmed) == of_kind,
+            "{kind:?}: {all:#?}"
+        );
     }
-    assert!(all.iter().all(|s| s.outcome != StatementOutcome::Contradicted), "{all:#?}");
+    assert!(
+        all.iter()
+            .all(|s| s.outcome != StatementOutcome::Contradicted),
+        "{all:#?}"
+    );
 }
 
 #[test]
 fn nothing_that_was_not_settled_is_a_statement() {
     let mut unsettled = look();
-    let said = held_against(&unsettled, &look()).iter().filter(|s| s.kind != StatementKind::BestSet).count();
+    let said = held_against(&unsettled, &look())
+        .iter()
+        .filter(|s| s.kind != StatementKind::BestSet)
+        .count();
     let headline = |s: &Summary, e: &str| s.experiment(e).expect("its experiment").headline.clone();
     let mut silenced = 0;
-    let names: Vec<String> = unsettled.groups.iter().map(|g| headline(&unsettled, &g.experiment)).collect();
+    let names: Vec<String> = unsettled
+        .groups
+        .iter()
+        .map(|g| headline(&unsettled, &g.experiment))
+        .collect();
     for (group, phase) in unsettled.groups.iter_mut().zip(names) {
         for comparison in group.comparisons.iter_mut().filter(|c| c.phase == phase) {
             let decided = comparison.verdict != Verdict::NotSettled && comparison.holds_among_all;
@@ -55,7 +75,11 @@ fn nothing_that_was_not_settled_is_a_statement() {
         }
     }
     assert!(said > 0 && silenced >= said);
-    assert!(held_against(&unsettled, &look()).iter().all(|s| s.kind == StatementKind::BestSet));
+    assert!(
+        held_against(&unsettled, &look())
+            .iter()
+            .all(|s| s.kind == StatementKind::BestSet)
+    );
 }
 
 #[test]
@@ -63,14 +87,23 @@ fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
     let faster = |v: &Verdict| matches!(v, Verdict::Faster { .. });
     let all = held_against(&look(), &changed(look(), faster, 100.0));
     assert!(count(&all, StatementKind::Faster, StatementOutcome::Contradicted) > 0);
-    assert_eq!(count(&all, StatementKind::Faster, StatementOutcome::Confirmed), 0);
-    assert_eq!(count(&all, StatementKind::Slower, StatementOutcome::Contradicted), 0, "the others are as they were");
+    assert_eq!(
+        count(&all, StatementKind::Faster, StatementOutcome::Confirmed),
+        0
+    );
+    assert_eq!(
+        count(&all, StatementKind::Slower, StatementOutcome::Contradicted),
+        0,
+        "the others are as they were"
+    );
     // Less than "at least so much", and faster all the same.
     let long = {
         let mut long = look();
         for group in &mut long.groups {
             for comparison in group.comparisons.iter_mut().filter(|c| faster(&c.verdict)) {
-                let Some(ratio) = &mut comparison.ratio else { continue };
+                let Some(ratio) = &mut comparison.ratio else {
+                    continue;
+                };
                 let above = (ratio.high / (1.0 / 1.02)).sqrt();
                 (ratio.low, ratio.high) = (ratio.high / above.sqrt(), ratio.high / above);
             }
@@ -78,8 +111,20 @@ fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
         long
     };
     let all = held_against(&look(), &long);
-    let amounts = count(&all, StatementKind::Faster, StatementOutcome::AmountContradicted);
-    assert!(amounts > 0 && amounts == all.iter().filter(|s| s.kind == StatementKind::Faster).count(), "{all:#?}");
+    let amounts = count(
+        &all,
+        StatementKind::Faster,
+        StatementOutcome::AmountContradicted,
+    );
+    assert!(
+        amounts > 0
+            && amounts
+                == all
+                    .iter()
+                    .filter(|s| s.kind == StatementKind::Faster)
+                    .count(),
+        "{all:#?}"
+    );
 }
 
 /// A recorded run of two methods, one of which is beaten, with what its launches brought.
@@ -91,10 +136,16 @@ fn two() -> Summary {
 #[test]
 fn a_set_is_contradicted_by_whom_it_left_out() {
     let best = two().groups[0].best[0].clone();
-    assert!(best.ranked == 2 && best.within.is_empty() && best.unsettled.is_empty(), "{best:?}");
+    assert!(
+        best.ranked == 2 && best.within.is_empty() && best.unsettled.is_empty(),
+        "{best:?}"
+    );
     let sets = |long: &Summary| {
         let all = held_against(&two(), long);
-        all.into_iter().filter(|s| s.kind == StatementKind::BestSet).map(|s| s.outcome).collect::<Vec<_>>()
+        all.into_iter()
+            .filter(|s| s.kind == StatementKind::BestSet)
+            .map(|s| s.outcome)
+            .collect::<Vec<_>>()
     };
     assert_eq!(sets(&two()), [StatementOutcome::Confirmed]);
     // In the longer run the other one costs what the leader does.
@@ -109,7 +160,10 @@ fn a_set_is_contradicted_by_whom_it_left_out() {
     look.groups[0].best[0].within.push(other);
     let said = held_against(&look, &two());
     assert_eq!(
-        said.iter().filter(|s| s.kind == StatementKind::BestSet).map(|s| s.outcome).collect::<Vec<_>>(),
+        said.iter()
+            .filter(|s| s.kind == StatementKind::BestSet)
+            .map(|s| s.outcome)
+            .collect::<Vec<_>>(),
         [StatementOutcome::Contradicted]
     );
 }
@@ -120,5 +174,10 @@ fn what_a_longer_run_did_not_measure_is_not_asked() {
     long.groups.clear();
     long.cells.clear();
     let all = held_against(&look(), &long);
-    assert!(all.len() > 5 && all.iter().all(|s| s.outcome == StatementOutcome::NotAsked && s.interval.is_none()));
+    assert!(
+        all.len() > 5
+            && all
+                .iter()
+                .all(|s| s.outcome == StatementOutcome::NotAsked && s.interval.is_none())
+    );
 }

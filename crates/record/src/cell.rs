@@ -25,7 +25,12 @@ impl Cell {
     /// Tells whether several processes or threads of the cell itself run at once. They switch each other out as a part
     /// of the work: a message wakes its reader in place of its writer.
     pub fn has_company(&self) -> bool {
-        let several = |key: &str| self.parameters.get(key).and_then(|v| v.parse().ok()).is_some_and(|n: u64| n > 1);
+        let several = |key: &str| {
+            self.parameters
+                .get(key)
+                .and_then(|v| v.parse().ok())
+                .is_some_and(|n: u64| n > 1)
+        };
         let loaded = self.parameters.get("load").is_some_and(|load| load != "0");
         self.sides().count() > 1 || several("threads") || several("processes") || loaded
     }
@@ -39,7 +44,9 @@ impl Cell {
 /// Parameters as people read them: `bytes=64MiB release=dontneed`.
 pub fn parameter_words(parameters: &BTreeMap<String, String>, method: Option<&Method>) -> String {
     let labels = parameters.iter().map(|(key, value)| {
-        let is_size = method.and_then(|m| m.key(key)).map_or(key.ends_with("bytes"), |kind| *kind == KeyKind::Size);
+        let is_size = method
+            .and_then(|m| m.key(key))
+            .map_or(key.ends_with("bytes"), |kind| *kind == KeyKind::Size);
         format!("{key}={}", display_value(value, is_size))
     });
     labels.collect::<Vec<_>>().join(" ")
@@ -55,7 +62,12 @@ pub fn display_value(value: &str, is_size: bool) -> String {
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.name(), parameter_words(&self.parameters, None))
+        write!(
+            f,
+            "{} {}",
+            self.name(),
+            parameter_words(&self.parameters, None)
+        )
     }
 }
 
@@ -71,8 +83,12 @@ pub struct Selector {
 impl Selector {
     /// Parses the words; whether they name anything is checked against the catalogue later.
     pub fn parse(text: &str) -> Result<Selector> {
-        let (path, worker) = text.split_once('@').map_or((text, None), |(p, w)| (p, Some(w)));
-        let (experiment, method) = path.split_once('/').map_or((path, None), |(e, m)| (e, Some(m)));
+        let (path, worker) = text
+            .split_once('@')
+            .map_or((text, None), |(p, w)| (p, Some(w)));
+        let (experiment, method) = path
+            .split_once('/')
+            .map_or((path, None), |(e, m)| (e, Some(m)));
         if experiment.is_empty() || method == Some("") || worker == Some("") {
             bail!("{text:?} is not EXPERIMENT[/METHOD[@WORKER]]");
         }
@@ -88,7 +104,11 @@ impl Selector {
 pub fn parse_setting(text: &str, is_path: impl Fn(&str) -> bool) -> Result<(String, Vec<String>)> {
     match text.split_once('=') {
         Some((key, values)) if !key.is_empty() && !values.is_empty() => {
-            let split = if is_path(key) { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
+            let split = if is_path(key) {
+                vec![values.to_owned()]
+            } else {
+                values.split(',').map(str::to_owned).collect()
+            };
             if split.iter().any(String::is_empty) {
                 bail!("--set {text}: a value is empty");
             }

@@ -46,7 +46,10 @@ impl Bound {
     /// `None` where the value is no bound, such as `unbounded`.
     pub fn parse(value: &str) -> Option<Bound> {
         let size = value.strip_prefix(SLOWS);
-        Some(Bound { bytes: size.unwrap_or(value).parse().ok()?, slows: size.is_some() })
+        Some(Bound {
+            bytes: size.unwrap_or(value).parse().ok()?,
+            slows: size.is_some(),
+        })
     }
 }
 

@@ -25,14 +25,29 @@ pub enum LeftOut {
 
 /// Decision. Indices are those of the plan's cells and launch groups, and of those that decisions have added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "decision", rename_all = "kebab-case", rename_all_fields = "snake_case")]
+#[serde(
+    tag = "decision",
+    rename_all = "kebab-case",
+    rename_all_fields = "snake_case"
+)]
 pub enum DecisionKind {
     /// Time of a launch of this group, from its pilot.
-    Timed { launch_group: usize, round_s: f64, start_s: f64 },
+    Timed {
+        launch_group: usize,
+        round_s: f64,
+        start_s: f64,
+    },
     /// Size of each further launch of this group.
-    Rounds { launch_group: usize, rounds: u32, warmup_rounds: u32 },
+    Rounds {
+        launch_group: usize,
+        rounds: u32,
+        warmup_rounds: u32,
+    },
     /// The budget does not hold these groups.
-    LeftOut { launch_groups: Vec<usize>, reason: LeftOut },
+    LeftOut {
+        launch_groups: Vec<usize>,
+        reason: LeftOut,
+    },
     /// These groups may be launched again.
     Readmitted { launch_groups: Vec<usize> },
     /// Batch of these cells: executions in one sample.
@@ -40,7 +55,10 @@ pub enum DecisionKind {
     /// These cells will not be launched again.
     Settled { cells: Vec<usize>, outcome: Outcome },
     /// Each of these cells is launched by itself from now on, in a new group of its own; they follow in this order.
-    Split { launch_group: usize, cells: Vec<usize> },
+    Split {
+        launch_group: usize,
+        cells: Vec<usize>,
+    },
     /// The run goes on where it was interrupted, with these limits.
     Resumed {
         budget_s: f64,

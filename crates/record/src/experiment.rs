@@ -42,7 +42,8 @@ pub struct Total {
 impl Total {
     /// Formula: `send + receive`, or `send beside receive` where they overlap.
     pub fn formula(&self) -> String {
-        self.phases.join(if self.overlap { " beside " } else { " + " })
+        self.phases
+            .join(if self.overlap { " beside " } else { " + " })
     }
 }
 
@@ -209,7 +210,8 @@ impl Title {
     /// Reads it from a sound file that says all of it before its question, which is all that a list needs.
     pub fn parse(path: &str, text: &str) -> Result<Title> {
         let (start, _) = text.split_once("\nquestion = ").unwrap_or((text, ""));
-        toml::from_str(start).map_err(|error| anyhow!("{path} does not begin with its title: {}", error.message()))
+        toml::from_str(start)
+            .map_err(|error| anyhow!("{path} does not begin with its title: {}", error.message()))
     }
 }
 
@@ -217,14 +219,22 @@ impl Title {
 fn place(text: &str, at: usize) -> String {
     let before = &text[..at.min(text.len())];
     let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let column = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .count()
+        + 1;
     format!("line {line}, column {column}")
 }
 
 /// Position of a quoted word behind the first line that begins with `after`.
 fn place_of(text: &str, after: &str, word: &str) -> String {
     let from = text.find(after).unwrap_or(0);
-    let at = text[from..].find(&format!("\"{word}\"")).map_or(from, |at| from + at);
+    let at = text[from..]
+        .find(&format!("\"{word}\""))
+        .map_or(from, |at| from + at);
     place(text, at)
 }
 
@@ -233,34 +243,65 @@ impl Experiment {
     pub fn parse(path: &str, text: &str) -> Result<Experiment> {
         let experiment: Experiment = toml::from_str(text).map_err(|error| {
             let at = place(text, error.span().map_or(0, |span| span.start));
-            anyhow!("{path} is not an experiment: {at}: {}", error.message().replace('\n', "; "))
+            anyhow!(
+                "{path} is not an experiment: {at}: {}",
+                error.message().replace('\n', "; ")
+            )
         })?;
         for total in &experiment.totals {
             if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
                 let at = place_of(text, "[[totals]]", unknown);
-                bail!("{path}: {at}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
+                bail!(
+                    "{path}: {at}: total {} names the phase {unknown:?}, which the experiment has not",
+                    total.name
+                );
             }
         }
-        if let Some(wrong) = experiment.seldom.iter().find(|p| !experiment.may_be_seldom(p)) {
+        if let Some(wrong) = experiment
+            .seldom
+            .iter()
+            .find(|p| !experiment.may_be_seldom(p))
+        {
             let at = place_of(text, "seldom", wrong);
-            bail!("{path}: {at}: {wrong:?} is no phase that may be left out of most rounds: it is what is compared first");
+            bail!(
+                "{path}: {at}: {wrong:?} is no phase that may be left out of most rounds: it is what is compared first"
+            );
         }
         if !experiment.takes(&experiment.baseline, ParameterList::Look) {
-            bail!("{path}: look_methods lacks the baseline {}, with which the others are compared", experiment.baseline);
+            bail!(
+                "{path}: look_methods lacks the baseline {}, with which the others are compared",
+                experiment.baseline
+            );
         }
-        experiment
-            .check_tables()
-            .map_err(|(word, wrong)| anyhow!("{path}: {}: {wrong}", place_of(text, "[[tables]]", &word)))?;
+        experiment.check_tables().map_err(|(word, wrong)| {
+            anyhow!("{path}: {}: {wrong}", place_of(text, "[[tables]]", &word))
+        })?;
         experiment.check_concerns().map_err(|(key, wrong)| {
             let at = text.find(&format!("[parameters.{key}]")).unwrap_or(0);
             anyhow!("{path}: {}: {wrong}", place(text, at))
         })?;
-        if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
+        if let Some((name, _)) = experiment
+            .parameters
+            .iter()
+            .find(|(_, p)| p.default.is_empty())
+        {
             bail!("{path}: parameter {name} has no default");
         }
-        let unsaid = |p: &Parameter| p.condition && p.default.iter().chain(&p.look).any(|v| !p.when.contains_key(v));
-        if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| unsaid(p) || p.condition && p.option) {
-            bail!("{path}: condition {name} needs a clause in `when` for each value, and groups comparisons");
+        let unsaid = |p: &Parameter| {
+            p.condition
+                && p.default
+                    .iter()
+                    .chain(&p.look)
+                    .any(|v| !p.when.contains_key(v))
+        };
+        if let Some((name, _)) = experiment
+            .parameters
+            .iter()
+            .find(|(_, p)| unsaid(p) || p.condition && p.option)
+        {
+            bail!(
+                "{path}: condition {name} needs a clause in `when` for each value, and groups comparisons"
+            );
         }
         Ok(experiment)
     }
@@ -270,13 +311,21 @@ impl Experiment {
         for table in &self.tables {
             for column in &table.columns {
                 let title = &column.title;
-                let unknown = column.phase.as_ref().filter(|phase| !self.measures().any(|m| m == *phase));
+                let unknown = column
+                    .phase
+                    .as_ref()
+                    .filter(|phase| !self.measures().any(|m| m == *phase));
                 if let Some(phase) = unknown {
-                    let wrong = format!("column {title:?} names {phase:?}, which is no phase or total of the experiment");
+                    let wrong = format!(
+                        "column {title:?} names {phase:?}, which is no phase or total of the experiment"
+                    );
                     return Err((phase.clone(), wrong));
                 }
                 if column.figure.is_some() == column.fact.is_some() {
-                    return Err((title.clone(), format!("column {title:?} needs a figure or a fact, and not both")));
+                    return Err((
+                        title.clone(),
+                        format!("column {title:?} needs a figure or a fact, and not both"),
+                    ));
                 }
             }
         }
@@ -284,7 +333,11 @@ impl Experiment {
     }
 
     pub fn titled(&self) -> Title {
-        Title { name: self.name.clone(), title: self.title.clone(), hidden: self.hidden }
+        Title {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            hidden: self.hidden,
+        }
     }
 
     /// Dimension that a parameter sets, if any.
@@ -295,7 +348,8 @@ impl Experiment {
     /// The key that concerns this; there is one at the most.
     pub fn key(&self, concern: Concern) -> Option<&str> {
         let mut all = self.parameters.iter();
-        all.find(|(_, parameter)| parameter.concerns == Some(concern)).map(|(key, _)| key.as_str())
+        all.find(|(_, parameter)| parameter.concerns == Some(concern))
+            .map(|(key, _)| key.as_str())
     }
 
     /// Value of this dimension in a cell of the experiment.
@@ -306,10 +360,13 @@ impl Experiment {
     /// Tells whether concerns have keys that can say them, one each: the key that stands wrongly, and what is wrong.
     fn check_concerns(&self) -> std::result::Result<(), (String, String)> {
         for (key, parameter) in &self.parameters {
-            let Some(concern) = parameter.concerns else { continue };
+            let Some(concern) = parameter.concerns else {
+                continue;
+            };
             let wrong = |why: String| Err((key.clone(), format!("parameter {key} {why}")));
             if parameter.kind != kind_of(concern) {
-                let [wanted, kind] = [kind_of(concern), parameter.kind].map(|kind| crate::word(&kind));
+                let [wanted, kind] =
+                    [kind_of(concern), parameter.kind].map(|kind| crate::word(&kind));
                 return wrong(format!("concerns what a {wanted} says, and is a {kind}"));
             }
             if let Some(first) = self.key(concern).filter(|first| first != key) {
@@ -321,7 +378,11 @@ impl Experiment {
 
     /// The total or phase that is compared first.
     pub fn headline(&self) -> &str {
-        let total = self.totals.iter().find(|t| t.headline).or(self.totals.first());
+        let total = self
+            .totals
+            .iter()
+            .find(|t| t.headline)
+            .or(self.totals.first());
         total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
     }
 
@@ -335,8 +396,14 @@ impl Experiment {
 
     /// Tells whether a phase, or one of a total's, is measured only in rounds that prove.
     pub fn is_sampled(&self, name: &str) -> bool {
-        let phases = self.totals.iter().find(|t| t.name == name).map_or(&[][..], |t| &t.phases);
-        self.seldom.iter().any(|phase| phase == name || phases.contains(phase))
+        let phases = self
+            .totals
+            .iter()
+            .find(|t| t.name == name)
+            .map_or(&[][..], |t| &t.phases);
+        self.seldom
+            .iter()
+            .any(|phase| phase == name || phases.contains(phase))
     }
 
     /// Time of a run of its default values, in seconds.
@@ -346,7 +413,10 @@ impl Experiment {
 
     /// Phases, then totals: everything a figure can be given for.
     pub fn measures(&self) -> impl Iterator<Item = &str> {
-        self.phases.iter().map(String::as_str).chain(self.totals.iter().map(|t| t.name.as_str()))
+        self.phases
+            .iter()
+            .map(String::as_str)
+            .chain(self.totals.iter().map(|t| t.name.as_str()))
     }
 
     /// Workers that a run takes where none is named.
@@ -359,16 +429,25 @@ impl Experiment {
 
     /// Tells whether a method is taken where none is named.
     pub fn takes(&self, method: &str, list: ParameterList) -> bool {
-        list != ParameterList::Look || self.look_methods.is_empty() || self.look_methods.iter().any(|m| m == method)
+        list != ParameterList::Look
+            || self.look_methods.is_empty()
+            || self.look_methods.iter().any(|m| m == method)
     }
 
     /// Puts a machine's sizes for those that the lists of its parameters give in huge pages or caches, see [`sizes::here`].
     pub fn settle_sizes(&mut self, here: &sizes::Here) -> Result<()> {
-        let sized = self.parameters.iter_mut().filter(|(_, p)| p.kind == ParameterKind::Size);
+        let sized = self
+            .parameters
+            .iter_mut()
+            .filter(|(_, p)| p.kind == ParameterKind::Size);
         for (name, p) in sized {
-            for word in [&mut p.values, &mut p.default, &mut p.look, &mut p.check].into_iter().flatten() {
+            for word in [&mut p.values, &mut p.default, &mut p.look, &mut p.check]
+                .into_iter()
+                .flatten()
+            {
                 let settled = sizes::here(word, here);
-                *word = settled.with_context(|| format!("experiment {}, parameter {name}", self.name))?;
+                *word = settled
+                    .with_context(|| format!("experiment {}, parameter {name}", self.name))?;
             }
         }
         Ok(())
@@ -381,26 +460,47 @@ impl Experiment {
 
     /// The parameters that are no conditions: those that a question keeps under all of its conditions.
     pub fn question(&self, parameters: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-        parameters.iter().filter(|(key, _)| !self.is_condition(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
+        parameters
+            .iter()
+            .filter(|(key, _)| !self.is_condition(key))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect()
     }
 
     /// Tells whether a condition has its usual value among these parameters.
     pub fn is_usual(&self, key: &str, parameters: &BTreeMap<String, String>) -> bool {
-        let usual = self.parameters.get(key).and_then(|p| p.look.first().or(p.default.first()));
-        usual.zip(parameters.get(key)).is_none_or(|(usual, value)| same_value(usual, value))
+        let usual = self
+            .parameters
+            .get(key)
+            .and_then(|p| p.look.first().or(p.default.first()));
+        usual
+            .zip(parameters.get(key))
+            .is_none_or(|(usual, value)| same_value(usual, value))
     }
 
     /// Conditions that do not have their usual value among these parameters.
-    pub fn unusual<'a>(&'a self, parameters: &'a BTreeMap<String, String>) -> impl Iterator<Item = &'a str> {
-        let conditions = self.parameters.iter().filter(|(_, p)| p.condition).map(|(key, _)| key.as_str());
+    pub fn unusual<'a>(
+        &'a self,
+        parameters: &'a BTreeMap<String, String>,
+    ) -> impl Iterator<Item = &'a str> {
+        let conditions = self
+            .parameters
+            .iter()
+            .filter(|(_, p)| p.condition)
+            .map(|(key, _)| key.as_str());
         conditions.filter(|key| !self.is_usual(key, parameters))
     }
 
     /// Clause that follows "if" for values of conditions: `a mapping cached the file and its pages are small`.
     pub fn clause(&self, when: &BTreeMap<String, String>) -> String {
         let clause = |(key, value): (&String, &String)| {
-            let known = self.parameters.get(key).and_then(|p| p.when.iter().find(|(known, _)| same_value(known, value)));
-            known.map(|(_, clause)| clause.clone()).unwrap_or_else(|| format!("{key}={value}"))
+            let known = self
+                .parameters
+                .get(key)
+                .and_then(|p| p.when.iter().find(|(known, _)| same_value(known, value)));
+            known
+                .map(|(_, clause)| clause.clone())
+                .unwrap_or_else(|| format!("{key}={value}"))
         };
         when.iter().map(clause).collect::<Vec<_>>().join(" and ")
     }

@@ -150,14 +150,28 @@ impl Law {
     pub fn parse(text: &str) -> Result<Law> {
         let text = text.trim();
         let (when, body) = text.split_once(':').map_or(("", text), |(w, b)| (w, b));
-        let when = when.split('&').map(str::trim).filter(|w| !w.is_empty()).map(parse_condition).collect::<Result<_>>()?;
+        let when = when
+            .split('&')
+            .map(str::trim)
+            .filter(|w| !w.is_empty())
+            .map(parse_condition)
+            .collect::<Result<_>>()?;
         let (left, relation, right) = parse_relation(body)?;
-        Ok(Law { when, left, relation, right, text: text.to_owned() })
+        Ok(Law {
+            when,
+            left,
+            relation,
+            right,
+            text: text.to_owned(),
+        })
     }
 
     /// Parses laws separated by `;`.
     pub fn parse_all(text: &str) -> Result<Vec<Law>> {
-        text.split(';').filter(|l| !l.trim().is_empty()).map(Law::parse).collect()
+        text.split(';')
+            .filter(|l| !l.trim().is_empty())
+            .map(Law::parse)
+            .collect()
     }
 
     /// The names on its two sides, each once; those of its conditions are left out.
@@ -170,12 +184,16 @@ impl Law {
 
     /// A law about a time, or about what others did meanwhile, is a level: noise may break it now and then.
     pub fn is_level(&self) -> bool {
-        self.operands().iter().any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
+        self.operands()
+            .iter()
+            .any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
     }
 
     /// Holds the law against one slot's values. An operand without a value breaks it.
     pub fn check(&self, values: &dyn Values) -> Holding {
-        self.against(values).unwrap_or_else(|missing| Holding::Broken(format!("{}: {missing} was not recorded", self.text)))
+        self.against(values).unwrap_or_else(|missing| {
+            Holding::Broken(format!("{}: {missing} was not recorded", self.text))
+        })
     }
 
     /// The same where an operand may lack its value: the law is not asked then.
@@ -187,14 +205,20 @@ impl Law {
         for condition in &self.when {
             let applies = match condition {
                 Condition::Word(key, word) => values.word(key) == Some(word),
-                Condition::Related(a, relation, b) => relation.holds(a.value(values)?, b.value(values)?),
+                Condition::Related(a, relation, b) => {
+                    relation.holds(a.value(values)?, b.value(values)?)
+                }
             };
             if !applies {
                 return Ok(Holding::NotAsked);
             }
         }
         let (a, b) = (self.left.value(values)?, self.right.value(values)?);
-        Ok(if self.relation.holds(a, b) { Holding::Holds } else { Holding::Broken(format!("{}: {a} against {b}", self.text)) })
+        Ok(if self.relation.holds(a, b) {
+            Holding::Holds
+        } else {
+            Holding::Broken(format!("{}: {a} against {b}", self.text))
+        })
     }
 }
 
@@ -229,9 +253,9 @@ fn tokens(text: &str) -> Result<Tokens<'_>> {
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         let length = match first {
-            c if c.is_alphanumeric() || c == '_' => {
-                rest.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len())
-            }
+            c if c.is_alphanumeric() || c == '_' => rest
+                .find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
+                .unwrap_or(rest.len()),
             '=' | '<' | '>' => 1 + usize::from(rest[1..].starts_with('=')),
             '+' | '-' | '*' | '/' | '%' | '(' | ')' => 1,
             other => bail!("unexpected {other:?} in {text:?}"),
@@ -242,11 +266,19 @@ fn tokens(text: &str) -> Result<Tokens<'_>> {
     Ok(tokens.into_iter().peekable())
 }
 
-fn chain(tokens: &mut Tokens, operators: &str, operand: fn(&mut Tokens) -> Result<Expression>) -> Result<Expression> {
+fn chain(
+    tokens: &mut Tokens,
+    operators: &str,
+    operand: fn(&mut Tokens) -> Result<Expression>,
+) -> Result<Expression> {
     let mut left = operand(tokens)?;
     while let Some(operator) = tokens.next_if(|t| t.len() == 1 && operators.contains(*t)) {
         let right = operand(tokens)?;
-        left = Expression::Pair(Box::new(left), operator.as_bytes()[0] as char, Box::new(right));
+        left = Expression::Pair(
+            Box::new(left),
+            operator.as_bytes()[0] as char,
+            Box::new(right),
+        );
     }
     Ok(left)
 }
@@ -256,7 +288,9 @@ fn sum(tokens: &mut Tokens) -> Result<Expression> {
 }
 
 fn atom(tokens: &mut Tokens) -> Result<Expression> {
-    let Some(token) = tokens.next() else { bail!("an expression ends too early") };
+    let Some(token) = tokens.next() else {
+        bail!("an expression ends too early")
+    };
     if token == "(" {
         let inner = sum(tokens)?;
         if tokens.next() != Some(")") {

@@ -6,5 +6,8 @@ use sha2::{Digest, Sha256};
 pub fn sha256_hex(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

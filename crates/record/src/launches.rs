@@ -49,7 +49,8 @@ impl LaunchRecord {
 
     /// Tells whether a round carries proofs.
     pub fn proves(&self, round: i32) -> bool {
-        self.proofs.is_empty() || u32::try_from(round).is_ok_and(|round| self.proofs.contains(&round))
+        self.proofs.is_empty()
+            || u32::try_from(round).is_ok_and(|round| self.proofs.contains(&round))
     }
 }
 
@@ -119,5 +120,8 @@ const SIGNALS: [(i32, &str); 15] = [
 
 /// The name of a signal, if it has the same number everywhere.
 pub fn signal_name(number: i32) -> Option<&'static str> {
-    SIGNALS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    SIGNALS
+        .iter()
+        .find(|(known, _)| *known == number)
+        .map(|(_, name)| *name)
 }

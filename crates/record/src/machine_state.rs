@@ -104,18 +104,29 @@ pub struct StateSeen {
 impl MachineState {
     /// Reads a state's file; errors name the path, the line and the column.
     pub fn parse(path: &str, text: &str) -> Result<MachineState> {
-        let state: MachineState = toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))?;
-        if [&state.name, &state.title, &state.when].iter().any(|text| text.is_empty())
+        let state: MachineState =
+            toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))?;
+        if [&state.name, &state.title, &state.when]
+            .iter()
+            .any(|text| text.is_empty())
             || state.proofs.is_empty()
-            || state.proofs.iter().any(|p| p.at_least.is_none() && p.at_most.is_none())
+            || state
+                .proofs
+                .iter()
+                .any(|p| p.at_least.is_none() && p.at_most.is_none())
         {
-            bail!("{path}: a state needs name, title, when, and proofs, each with at_least or at_most");
+            bail!(
+                "{path}: a state needs name, title, when, and proofs, each with at_least or at_most"
+            );
         }
         Ok(state)
     }
 
     pub fn lost(&self, before: &Counters, after: &Counters) -> Vec<LostProof> {
-        self.proofs.iter().flat_map(|proof| proof.lost(before, after)).collect()
+        self.proofs
+            .iter()
+            .flat_map(|proof| proof.lost(before, after))
+            .collect()
     }
 }
 
@@ -126,12 +137,21 @@ impl StateProof {
             ProofMoment::Before => vec![before],
             ProofMoment::After => vec![after],
             ProofMoment::Both => vec![before, after],
-            ProofMoment::Rise => vec![before.zip(after).map(|(before, after)| after.saturating_sub(before))],
+            ProofMoment::Rise => vec![
+                before
+                    .zip(after)
+                    .map(|(before, after)| after.saturating_sub(before)),
+            ],
         };
-        let keeps =
-            |value: u64| self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|most| value <= most);
+        let keeps = |value: u64| {
+            self.at_least.is_none_or(|least| value >= least)
+                && self.at_most.is_none_or(|most| value <= most)
+        };
         let broken = values.into_iter().find(|value| !value.is_some_and(keeps))?;
-        Some(LostProof { proof: self.clone(), value: broken })
+        Some(LostProof {
+            proof: self.clone(),
+            value: broken,
+        })
     }
 }
 

@@ -64,10 +64,19 @@ impl<'a> Heading<'a> {
     /// Reads it from a `method` line.
     pub fn parse(line: &'a str) -> Result<Heading<'a>> {
         let (experiment, name, attributes) = attributes(line)?;
-        let mut heading = Heading { experiment, name, role: Role::Method, group: "", summary: "" };
+        let mut heading = Heading {
+            experiment,
+            name,
+            role: Role::Method,
+            group: "",
+            summary: "",
+        };
         for (key, value) in attributes {
             match key {
-                "role" => heading.role = parse_role(value).with_context(|| format!("method {experiment}/{name}"))?,
+                "role" => {
+                    heading.role =
+                        parse_role(value).with_context(|| format!("method {experiment}/{name}"))?
+                }
                 "group" => heading.group = value,
                 "summary" => heading.summary = value,
                 _ => {}
@@ -81,13 +90,19 @@ impl<'a> Heading<'a> {
 fn attributes(line: &str) -> Result<(&str, &str, impl Iterator<Item = (&str, &str)>)> {
     let mut fields = line.split('\t');
     match (fields.next(), fields.next(), fields.next()) {
-        (Some("method"), Some(experiment), Some(name)) => Ok((experiment, name, fields.filter_map(|f| f.split_once('=')))),
+        (Some("method"), Some(experiment), Some(name)) => {
+            Ok((experiment, name, fields.filter_map(|f| f.split_once('='))))
+        }
         _ => bail!("not a method line: {line:?}"),
     }
 }
 
 fn parse_role(word: &str) -> Result<Role> {
-    let role = if word.is_empty() { Ok(Role::Method) } else { serde_json::from_value(word.into()) };
+    let role = if word.is_empty() {
+        Ok(Role::Method)
+    } else {
+        serde_json::from_value(word.into())
+    };
     role.map_err(|_| anyhow!("unknown role {word:?}"))
 }
 
@@ -100,7 +115,10 @@ pub struct Laws {
 
 impl From<Vec<Law>> for Laws {
     fn from(laws: Vec<Law>) -> Laws {
-        Laws { text: String::new(), read: laws.into() }
+        Laws {
+            text: String::new(),
+            read: laws.into(),
+        }
     }
 }
 
@@ -108,7 +126,9 @@ impl Deref for Laws {
     type Target = [Law];
 
     fn deref(&self) -> &[Law] {
-        self.read.get_or_init(|| Law::parse_all(&self.text).expect("the carried lists are read whole by a test"))
+        self.read.get_or_init(|| {
+            Law::parse_all(&self.text).expect("the carried lists are read whole by a test")
+        })
     }
 }
 
@@ -149,7 +169,9 @@ pub struct Method {
 
 fn parse_keys(text: &str) -> Result<Vec<(String, KeyKind)>> {
     let pairs = text.split_whitespace().map(|word| {
-        let (name, kind) = word.split_once(':').with_context(|| format!("key {word:?} has no kind"))?;
+        let (name, kind) = word
+            .split_once(':')
+            .with_context(|| format!("key {word:?} has no kind"))?;
         let kind = match kind {
             "size" => KeyKind::Size,
             "count" => KeyKind::Count,
@@ -165,8 +187,13 @@ fn parse_keys(text: &str) -> Result<Vec<(String, KeyKind)>> {
 fn parse_calls(text: &str) -> Result<BTreeMap<String, Vec<String>>> {
     let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for word in text.split_whitespace() {
-        let (phase, call) = word.split_once(':').with_context(|| format!("call {word:?} has no phase"))?;
-        calls.entry(phase.to_owned()).or_default().extend(call.split(',').map(str::to_owned));
+        let (phase, call) = word
+            .split_once(':')
+            .with_context(|| format!("call {word:?} has no phase"))?;
+        calls
+            .entry(phase.to_owned())
+            .or_default()
+            .extend(call.split(',').map(str::to_owned));
     }
     Ok(calls)
 }
@@ -179,7 +206,12 @@ impl Method {
 
     /// Reads one `method` line of a list that was read whole before; its laws are read when they are asked for.
     pub fn parse_known(line: &str) -> Result<Method> {
-        Method::parse_with(line, |text| Ok(Laws { text: text.to_owned(), read: OnceLock::new() }))
+        Method::parse_with(line, |text| {
+            Ok(Laws {
+                text: text.to_owned(),
+                read: OnceLock::new(),
+            })
+        })
     }
 
     fn parse_with(line: &str, laws: impl Fn(&str) -> Result<Laws>) -> Result<Method> {
@@ -196,7 +228,10 @@ impl Method {
                 group: owned("group"),
                 summary: owned("summary"),
                 source: owned("source"),
-                phases: get("phases").split_whitespace().map(str::to_owned).collect(),
+                phases: get("phases")
+                    .split_whitespace()
+                    .map(str::to_owned)
+                    .collect(),
                 keys: parse_keys(get("keys"))?,
                 laws: laws(get("laws"))?,
                 calls: parse_calls(get("calls"))?,
@@ -220,16 +255,35 @@ impl Method {
 
     /// Tells whether threads of its own or the kernel's workers of its io_uring work for it, which take turns with it on a CPU.
     pub fn has_helpers(&self) -> bool {
-        self.calls.values().flatten().any(|call| call == "io_uring_enter" || call.ends_with('+'))
+        self.calls
+            .values()
+            .flatten()
+            .any(|call| call == "io_uring_enter" || call.ends_with('+'))
     }
 
     pub fn heading(&self) -> Heading<'_> {
-        let Method { experiment, name, role, group, summary, .. } = self;
-        Heading { experiment, name, role: *role, group, summary }
+        let Method {
+            experiment,
+            name,
+            role,
+            group,
+            summary,
+            ..
+        } = self;
+        Heading {
+            experiment,
+            name,
+            role: *role,
+            group,
+            summary,
+        }
     }
 
     pub fn key(&self, name: &str) -> Option<&KeyKind> {
-        self.keys.iter().find(|(key, _)| key == name).map(|(_, kind)| kind)
+        self.keys
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, kind)| kind)
     }
 }
 
@@ -251,7 +305,9 @@ impl KeyKind {
     /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
     pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
         match self {
-            KeyKind::Size => sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}")),
+            KeyKind::Size => sizes::parse_size(text)
+                .map(|bytes| bytes.to_string())
+                .with_context(|| format!("{key}={text}")),
             KeyKind::Count if text == "N" => Ok(cpus.to_string()),
             KeyKind::Count | KeyKind::Number => match text.parse::<u64>() {
                 Ok(0) if *self == KeyKind::Count => bail!("{key}=0 leaves nothing to measure"),

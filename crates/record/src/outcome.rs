@@ -36,9 +36,15 @@ pub enum Cause {
     /// The time budget ended before the cell was measured.
     Budget,
     /// The library is missing; this package of Debian has it, if one has.
-    NotInstalled { package: String, library: Option<String> },
+    NotInstalled {
+        package: String,
+        library: Option<String>,
+    },
     /// A worker cannot be built or started; a package of Debian may have its language.
-    NoWorker { error: String, package: Option<String> },
+    NoWorker {
+        error: String,
+        package: Option<String>,
+    },
     /// The JDK of the worker is older than the method needs.
     OldJdk { needed: u32, have: u32 },
     /// The value is made for the run, which was not permitted.
@@ -70,23 +76,52 @@ pub enum Cause {
     /// The setting cannot be written.
     SettingRefused { name: String, error: String },
     /// No memory cgroup can be made: none is mounted, the lowest level has no controller, or it refuses.
-    NoCgroup { path: Option<String>, error: Option<String> },
+    NoCgroup {
+        path: Option<String>,
+        error: Option<String>,
+    },
     /// Cgroups of version 1 have no `memory.high`.
     NoMemoryHigh,
     /// The capture file cannot be made, in the words of the helper.
     NoCapture { end: End, text: String },
     /// A setting of the kernel is below the least value that the worker needs, which it says in its own words.
-    Setting { name: String, least: u64, text: Option<String> },
+    Setting {
+        name: String,
+        least: u64,
+        text: Option<String>,
+    },
     /// A launch needs more bytes than are available, a reserve included; `limited_by` names the limit.
-    Memory { needed_bytes: u64, available_bytes: u64, limited_by: String },
+    Memory {
+        needed_bytes: u64,
+        available_bytes: u64,
+        limited_by: String,
+    },
     /// A memory bound of the parameter `key` holds less than the worker needs for itself.
-    Bound { key: String, bound_bytes: u64, needed_bytes: u64 },
+    Bound {
+        key: String,
+        bound_bytes: u64,
+        needed_bytes: u64,
+    },
     /// A system call of the worker failed in this phase, `-` between phases.
-    Call { call: String, phase: String, error: String },
+    Call {
+        call: String,
+        phase: String,
+        error: String,
+    },
     /// A signal ended the worker in this phase, by its own account. `end` is given where Pagewise sent the signal.
-    Crash { signal: String, phase: String, end: Option<End> },
+    Crash {
+        signal: String,
+        phase: String,
+        end: Option<End>,
+    },
     /// A process of the launch ended without an account. `side` is `a` or `b` of a pair.
-    Ended { end: End, oom_killed: bool, worker: String, side: Option<String>, message: String },
+    Ended {
+        end: End,
+        oom_killed: bool,
+        worker: String,
+        side: Option<String>,
+        message: String,
+    },
     /// Other processes took the CPU in most rounds.
     SwitchedOut { percent: u32 },
     /// Most launches were disturbed, mainly by other users of the disk.
@@ -106,7 +141,11 @@ pub enum Cause {
     /// The hidden duplicate is broken. Both run the same code, so neither is believed.
     Duplicate { cause: Box<Cause> },
     /// The digest differs from that of another cell with the same content.
-    Disagrees { digest: String, right: String, cell: String },
+    Disagrees {
+        digest: String,
+        right: String,
+        cell: String,
+    },
     /// The machine lost the state in every launch; `proof` is the first that was broken.
     StateLost { launches: usize, proof: LostProof },
     /// The record of the launches is not as it was written.
@@ -171,16 +210,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub const OK: Outcome = Outcome { status: Status::Ok, cause: None };
+    pub const OK: Outcome = Outcome {
+        status: Status::Ok,
+        cause: None,
+    };
 
     /// An outcome whose cause says all.
     pub fn because(status: Status, cause: Cause) -> Outcome {
-        Outcome { status, cause: Some(cause) }
+        Outcome {
+            status,
+            cause: Some(cause),
+        }
     }
 }
 
 /// Reads a cause, or the sentence of an older record.
-pub(crate) fn cause_or_sentence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cause>, D::Error> {
+pub(crate) fn cause_or_sentence<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Cause>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Written {
@@ -204,7 +251,15 @@ impl<'de> Deserialize<'de> for Outcome {
             reason: String,
             cause: Option<Cause>,
         }
-        let AnyOutcome { status, reason, cause } = AnyOutcome::deserialize(deserializer)?;
-        Ok(Outcome { status, cause: cause.or_else(|| (!reason.is_empty()).then_some(Cause::Written { text: reason })) })
+        let AnyOutcome {
+            status,
+            reason,
+            cause,
+        } = AnyOutcome::deserialize(deserializer)?;
+        Ok(Outcome {
+            status,
+            cause: cause
+                .or_else(|| (!reason.is_empty()).then_some(Cause::Written { text: reason })),
+        })
     }
 }

@@ -1,6 +1,9 @@
 //! Plan of a run: its cells, the processes they share, the number of launches and the random order.
 
-use crate::{cell::Cell, concern::Concern, experiment::Experiment, kind::Kind, method::Method, outcome::Outcome};
+use crate::{
+    cell::Cell, concern::Concern, experiment::Experiment, kind::Kind, method::Method,
+    outcome::Outcome,
+};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use std::collections::BTreeMap;
@@ -99,13 +102,17 @@ impl Plan {
 
 /// The parameters that group comparisons: two cells are compared where none of these differs.
 pub fn group_of(experiment: &Experiment, cell: &Cell) -> BTreeMap<String, String> {
-    let grouping = cell.parameters.iter().filter(|(key, _)| experiment.groups_by(key));
+    let grouping = cell
+        .parameters
+        .iter()
+        .filter(|(key, _)| experiment.groups_by(key));
     grouping.map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
 /// Tells whether two groups contradict each other nowhere; a parameter that one of them lacks does not matter to it.
 pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
-    a.iter().all(|(key, value)| b.get(key).is_none_or(|other| other == value))
+    a.iter()
+        .all(|(key, value)| b.get(key).is_none_or(|other| other == value))
 }
 
 const MOST: usize = 64;
@@ -120,7 +127,9 @@ pub fn run_name(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-pub(crate) fn deserialize_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(crate) fn deserialize_name<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     run_name(&name).map_err(D::Error::custom)?;
     Ok(name)

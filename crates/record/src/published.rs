@@ -70,7 +70,12 @@ impl Published {
 
     /// The cells of ours that repeat its figures, each once.
     pub fn selectors(&self) -> Vec<String> {
-        let mut cells: Vec<String> = self.figures.iter().flat_map(Figure::cells).map(str::to_owned).collect();
+        let mut cells: Vec<String> = self
+            .figures
+            .iter()
+            .flat_map(Figure::cells)
+            .map(str::to_owned)
+            .collect();
         cells.sort();
         cells.dedup();
         cells

@@ -71,7 +71,9 @@ impl Setting {
     /// Reads a setting's file; errors name the path, the line and the column.
     pub fn parse(path: &str, text: &str) -> Result<Setting> {
         let setting: Setting = toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))?;
-        setting.check().map_err(|error| anyhow!("{path}: {error}"))?;
+        setting
+            .check()
+            .map_err(|error| anyhow!("{path}: {error}"))?;
         Ok(setting)
     }
 
@@ -79,23 +81,45 @@ impl Setting {
         if self.name.is_empty() || self.name.contains([',', ' ', ':', '/']) {
             bail!("a setting needs a name without commas, colons, slashes and spaces");
         }
-        let is_usual = self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty() && self.cpus.is_none();
-        if is_usual && self.preload.is_empty() && self.arguments.is_empty() && !self.no_thp && !self.advise_mappings {
+        let is_usual = self.env.is_empty()
+            && self.tunables.is_empty()
+            && self.java_options.is_empty()
+            && self.cpus.is_none();
+        if is_usual
+            && self.preload.is_empty()
+            && self.arguments.is_empty()
+            && !self.no_thp
+            && !self.advise_mappings
+        {
             bail!(
                 "it changes nothing: it sets none of env, tunables, java_options, preload, \
                  advise_mappings, arguments, cpus and no_thp"
             );
         }
         if self.proof.is_empty() && self.preload.is_empty() && self.arguments.is_empty() {
-            bail!("it has no proof; say one of huge, faults, fewer-faults, thp-disabled, cpus, environment");
+            bail!(
+                "it has no proof; say one of huge, faults, fewer-faults, thp-disabled, cpus, environment"
+            );
         }
         if self.advise_mappings && !self.preload.is_empty() {
-            bail!("preload and advise_mappings each preload a library; a setting can prove only one");
+            bail!(
+                "preload and advise_mappings each preload a library; a setting can prove only one"
+            );
         }
-        if let Some(library) = self.preload.iter().find(|l| l.contains('/') && !l.starts_with('/')) {
-            bail!("preload {library:?} is a relative path, which breaks in programs that change their folder");
+        if let Some(library) = self
+            .preload
+            .iter()
+            .find(|l| l.contains('/') && !l.starts_with('/'))
+        {
+            bail!(
+                "preload {library:?} is a relative path, which breaks in programs that change their folder"
+            );
         }
-        if let Some((name, _)) = self.env.iter().find(|(name, _)| name.is_empty() || name.contains(['=', '\0'])) {
+        if let Some((name, _)) = self
+            .env
+            .iter()
+            .find(|(name, _)| name.is_empty() || name.contains(['=', '\0']))
+        {
             bail!("{name:?} is no name of a variable");
         }
         Ok(())
@@ -122,7 +146,12 @@ impl Setting {
             bail!("args: needs words, such as args:--mmap");
         }
         let title = format!("with the arguments {text} before all others");
-        Ok(Setting { name: format!("args:{text}"), title, arguments, ..Setting::default() })
+        Ok(Setting {
+            name: format!("args:{text}"),
+            title,
+            arguments,
+            ..Setting::default()
+        })
     }
 }
 

@@ -27,10 +27,17 @@ pub const LARGEST_BYTES: u64 = 1 << 46;
 
 /// Parses a size into bytes. Zero, fractions of a byte and sizes above [`LARGEST_BYTES`] are errors.
 pub fn parse_size(text: &str) -> Result<u64> {
-    let wrong = || anyhow::anyhow!("{text:?} is not a size; write it like 4096, 64KiB, 1.5GiB or 100MB");
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let wrong =
+        || anyhow::anyhow!("{text:?} is not a size; write it like 4096, 64KiB, 1.5GiB or 100MB");
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let scale = UNITS.iter().find(|(name, _)| *name == unit.trim()).ok_or_else(wrong)?.1;
+    let scale = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit.trim())
+        .ok_or_else(wrong)?
+        .1;
     let bytes = match number.parse::<u64>() {
         Ok(whole) => whole.checked_mul(scale),
         Err(_) => {
@@ -44,7 +51,10 @@ pub fn parse_size(text: &str) -> Result<u64> {
     match bytes {
         Some(0) => bail!("size {text:?} leaves nothing to measure"),
         Some(bytes) if bytes <= LARGEST_BYTES => Ok(bytes),
-        _ => bail!("size {text:?} is above the address space ({})", format_size(LARGEST_BYTES)),
+        _ => bail!(
+            "size {text:?} is above the address space ({})",
+            format_size(LARGEST_BYTES)
+        ),
     }
 }
 
@@ -59,7 +69,11 @@ pub struct Here {
 
 impl Default for Here {
     fn default() -> Here {
-        Here { huge_page_bytes: 2 << 20, core_cache_bytes: 256 << 10, last_cache_bytes: 32 << 20 }
+        Here {
+            huge_page_bytes: 2 << 20,
+            core_cache_bytes: 256 << 10,
+            last_cache_bytes: 32 << 20,
+        }
     }
 }
 
@@ -70,7 +84,10 @@ const MOST_BY_CACHE: u64 = 1 << 30;
 /// pages (`2.5huge`), of a core's own caches (`0.25core`, rounded down to a power of two) or of last-level caches
 /// (`2cache`, rounded up to one, 1 GiB at most). Anything else is left as it is.
 pub fn here(text: &str, here: &Here) -> Result<String> {
-    if !["huge", "core", "cache"].iter().any(|word| text.contains(word)) {
+    if !["huge", "core", "cache"]
+        .iter()
+        .any(|word| text.contains(word))
+    {
         return Ok(text.to_owned());
     }
     let product = |number: &str, bytes: u64| -> Result<f64> {
@@ -82,33 +99,51 @@ pub fn here(text: &str, here: &Here) -> Result<String> {
         let part = part.trim();
         if let Some(count) = part.strip_suffix("huge") {
             let bytes = product(count, here.huge_page_bytes)?;
-            anyhow::ensure!(bytes.fract() == 0.0, "{part:?} is not a whole number of bytes");
+            anyhow::ensure!(
+                bytes.fract() == 0.0,
+                "{part:?} is not a whole number of bytes"
+            );
             return Ok(bytes as u64);
         }
         if let Some(count) = part.strip_suffix("core") {
             return Ok(1 << (product(count, here.core_cache_bytes)? as u64).ilog2());
         }
         match part.strip_suffix("cache") {
-            Some(count) => Ok((product(count, here.last_cache_bytes)? as u64).next_power_of_two().min(MOST_BY_CACHE)),
+            Some(count) => Ok((product(count, here.last_cache_bytes)? as u64)
+                .next_power_of_two()
+                .min(MOST_BY_CACHE)),
             None => parse_size(part),
         }
     };
-    let sizes = text.split('|').map(bytes_of).collect::<Result<Vec<u64>>>()?;
+    let sizes = text
+        .split('|')
+        .map(bytes_of)
+        .collect::<Result<Vec<u64>>>()?;
     Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
 }
 
 /// Bytes in the largest binary unit that divides them, else the decimal one, else plain: `64KiB`, `100MB`, `12345B`.
 pub fn format_size(bytes: u64) -> String {
-    let even = UNITS.iter().find(|(name, scale)| !name.is_empty() && bytes >= *scale && bytes.is_multiple_of(*scale));
+    let even = UNITS
+        .iter()
+        .find(|(name, scale)| !name.is_empty() && bytes >= *scale && bytes.is_multiple_of(*scale));
     let (name, scale) = even.copied().unwrap_or(("B", 1));
     format!("{}{name}", bytes / scale)
 }
 
 /// Bytes for reading in a sentence, rounded: `1.5 GiB`.
 pub fn about_size(bytes: f64) -> String {
-    let (name, scale) = UNITS[..4].iter().find(|(_, s)| bytes >= *s as f64).copied().unwrap_or(("B", 1));
+    let (name, scale) = UNITS[..4]
+        .iter()
+        .find(|(_, s)| bytes >= *s as f64)
+        .copied()
+        .unwrap_or(("B", 1));
     let value = bytes / scale as f64;
-    if name == "B" || value >= 100.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
+    if name == "B" || value >= 100.0 {
+        format!("{value:.0} {name}")
+    } else {
+        format!("{value:.1} {name}")
+    }
 }
 
 /// The longest time that is accepted, in seconds: a year.
@@ -116,7 +151,9 @@ pub const LONGEST_S: f64 = 365.0 * 86400.0;
 
 /// Parses a time into seconds: `90`, `90s`, `1.5min`, `500ms`, `1h`. Zero and times above [`LONGEST_S`] are errors.
 pub fn parse_seconds(text: &str) -> Result<f64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let scale = match unit.trim() {
         "" | "s" => 1.0,
@@ -126,7 +163,9 @@ pub fn parse_seconds(text: &str) -> Result<f64> {
         _ => bail!("{text:?} is not a time; write it like 60s, 500ms or 2min"),
     };
     match number.parse::<f64>() {
-        Ok(value) if value * scale > LONGEST_S => bail!("{text:?} is too long; the longest time is a year (8760h)"),
+        Ok(value) if value * scale > LONGEST_S => {
+            bail!("{text:?} is too long; the longest time is a year (8760h)")
+        }
         Ok(value) if value > 0.0 => Ok(value * scale),
         _ => bail!("{text:?} is not a time above zero; write it like 60s, 500ms or 2min"),
     }
@@ -170,9 +209,12 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let length = word.chars().count();
     let most = (length / 3).max(usize::from(length > 1));
     let is_start = |known: &str| length > 2 && known.starts_with(word);
-    let scored = known.into_iter().map(|known| (strsim::osa_distance(word, known), known));
+    let scored = known
+        .into_iter()
+        .map(|known| (strsim::osa_distance(word, known), known));
     let near = scored.filter(|(distance, known)| *distance <= most || is_start(known));
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+    near.min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
 }
 
 /// `; did you mean "x"?` or nothing.

@@ -63,14 +63,32 @@ impl Stage {
     fn timed(self, cost: LaunchCost) -> Stage {
         match self {
             Stage::Planned | Stage::Piloted(_) => Stage::Piloted(cost),
-            Stage::LeftOut { reason, .. } => Stage::LeftOut { reason, cost: Some(cost) },
-            Stage::Sized { rounds, warmup_rounds, .. } => Stage::Sized { cost: Some(cost), rounds, warmup_rounds },
+            Stage::LeftOut { reason, .. } => Stage::LeftOut {
+                reason,
+                cost: Some(cost),
+            },
+            Stage::Sized {
+                rounds,
+                warmup_rounds,
+                ..
+            } => Stage::Sized {
+                cost: Some(cost),
+                rounds,
+                warmup_rounds,
+            },
             Stage::Split => Stage::Split,
         }
     }
 
     fn left_out(self, reason: LeftOut) -> Stage {
-        if self.is_sized() || self == Stage::Split { self } else { Stage::LeftOut { reason, cost: self.cost() } }
+        if self.is_sized() || self == Stage::Split {
+            self
+        } else {
+            Stage::LeftOut {
+                reason,
+                cost: self.cost(),
+            }
+        }
     }
 
     fn readmitted(self) -> Stage {
@@ -148,11 +166,16 @@ impl State {
     /// The state after these decisions, in their order. One that speaks of what is not there is an error.
     pub fn after(plan: Plan, decisions: &[Decision]) -> Result<State> {
         if plan.cells.len() > MOST_CELLS {
-            bail!("its plan has {} cells; no run has more than {MOST_CELLS}", plan.cells.len());
+            bail!(
+                "its plan has {} cells; no run has more than {MOST_CELLS}",
+                plan.cells.len()
+            );
         }
         let mut state = State::new(plan);
         for (number, decision) in decisions.iter().enumerate() {
-            state.apply(&decision.what).with_context(|| format!("decision {} cannot be followed", number + 1))?;
+            state
+                .apply(&decision.what)
+                .with_context(|| format!("decision {} cannot be followed", number + 1))?;
         }
         Ok(state)
     }
@@ -160,16 +183,34 @@ impl State {
     pub fn apply(&mut self, what: &DecisionKind) -> Result<()> {
         self.decisions += 1;
         match what {
-            DecisionKind::Timed { launch_group, round_s, start_s } => {
+            DecisionKind::Timed {
+                launch_group,
+                round_s,
+                start_s,
+            } => {
                 let group = self.group(*launch_group)?;
-                group.stage = group.stage.timed(LaunchCost { round_s: *round_s, start_s: *start_s });
+                group.stage = group.stage.timed(LaunchCost {
+                    round_s: *round_s,
+                    start_s: *start_s,
+                });
             }
-            DecisionKind::Rounds { launch_group, rounds, warmup_rounds } => {
+            DecisionKind::Rounds {
+                launch_group,
+                rounds,
+                warmup_rounds,
+            } => {
                 let group = self.group(*launch_group)?;
                 let (cost, rounds, warmup_rounds) = (group.stage.cost(), *rounds, *warmup_rounds);
-                group.stage = Stage::Sized { cost, rounds, warmup_rounds };
+                group.stage = Stage::Sized {
+                    cost,
+                    rounds,
+                    warmup_rounds,
+                };
             }
-            DecisionKind::LeftOut { launch_groups, reason } => {
+            DecisionKind::LeftOut {
+                launch_groups,
+                reason,
+            } => {
                 for &index in launch_groups {
                     let group = self.group(index)?;
                     group.stage = group.stage.left_out(*reason);
@@ -183,23 +224,44 @@ impl State {
             }
             DecisionKind::Batch { cells, batch } => {
                 for &cell in cells {
-                    self.cell(cell)?.cell.parameters.insert(BATCH.to_owned(), batch.to_string());
+                    self.cell(cell)?
+                        .cell
+                        .parameters
+                        .insert(BATCH.to_owned(), batch.to_string());
                 }
             }
             DecisionKind::Settled { cells, outcome } => {
                 for &cell in cells {
-                    self.cell(cell)?.outcome.get_or_insert_with(|| outcome.clone());
+                    self.cell(cell)?
+                        .outcome
+                        .get_or_insert_with(|| outcome.clone());
                 }
             }
             DecisionKind::Company => self.had_company = true,
-            DecisionKind::Split { launch_group, cells } => self.split(*launch_group, cells)?,
-            DecisionKind::Resumed { budget_s, time_limit_s } => {
+            DecisionKind::Split {
+                launch_group,
+                cells,
+            } => self.split(*launch_group, cells)?,
+            DecisionKind::Resumed {
+                budget_s,
+                time_limit_s,
+            } => {
                 (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);
-                self.launch_groups.iter_mut().for_each(|group| group.stage = group.stage.readmitted());
+                self.launch_groups
+                    .iter_mut()
+                    .for_each(|group| group.stage = group.stage.readmitted());
                 self.ended = None;
             }
-            DecisionKind::Ended { stopped_by, launches, notes } => {
-                self.ended = Some(RunEnd { stopped_by: *stopped_by, launches: *launches, notes: notes.clone() });
+            DecisionKind::Ended {
+                stopped_by,
+                launches,
+                notes,
+            } => {
+                self.ended = Some(RunEnd {
+                    stopped_by: *stopped_by,
+                    launches: *launches,
+                    notes: notes.clone(),
+                });
             }
         }
         Ok(())
@@ -214,20 +276,32 @@ impl State {
             cells: Vec::new(),
             split_from: Some(launch_group),
             // After a pilot that died each part has a pilot of its own.
-            stage: if group.stage.is_sized() { group.stage } else { Stage::Planned },
+            stage: if group.stage.is_sized() {
+                group.stage
+            } else {
+                Stage::Planned
+            },
             ..group.clone()
         };
         (group.cells, group.stage) = (Vec::new(), Stage::Split);
-        self.launch_groups.extend(cells.iter().map(|&cell| GroupState { cells: vec![cell], ..single.clone() }));
+        self.launch_groups
+            .extend(cells.iter().map(|&cell| GroupState {
+                cells: vec![cell],
+                ..single.clone()
+            }));
         Ok(())
     }
 
     fn group(&mut self, index: usize) -> Result<&mut GroupState> {
-        self.launch_groups.get_mut(index).with_context(|| format!("there is no launch group {index}"))
+        self.launch_groups
+            .get_mut(index)
+            .with_context(|| format!("there is no launch group {index}"))
     }
 
     fn cell(&mut self, index: usize) -> Result<&mut PlannedCell> {
-        self.cells.get_mut(index).with_context(|| format!("there is no cell {index}"))
+        self.cells
+            .get_mut(index)
+            .with_context(|| format!("there is no cell {index}"))
     }
 
     /// The cells of a launch group that may still be launched.

@@ -77,7 +77,12 @@ pub enum SideEnding {
     /// This machine cannot do it.
     Skip { cell: u32, reason: String },
     /// A call failed in a phase, `-` between phases.
-    Fail { cell: u32, call: String, phase: String, error: String },
+    Fail {
+        cell: u32,
+        call: String,
+        phase: String,
+        error: String,
+    },
     Crash {
         /// Cell within the request, where one was running.
         cell: Option<u32>,
@@ -102,15 +107,28 @@ impl SideEnding {
     pub fn cause(&self) -> Cause {
         match self.clone() {
             SideEnding::Skip { reason: text, .. } => {
-                let setting = text.rsplit_once(": sudo sysctl ").and_then(|(_, setting)| setting.split_once('='));
-                let setting = setting.and_then(|(name, least)| Some((name.to_owned(), least.parse().ok()?)));
+                let setting = text
+                    .rsplit_once(": sudo sysctl ")
+                    .and_then(|(_, setting)| setting.split_once('='));
+                let setting =
+                    setting.and_then(|(name, least)| Some((name.to_owned(), least.parse().ok()?)));
                 match setting {
-                    Some((name, least)) => Cause::Setting { name, least, text: Some(text) },
+                    Some((name, least)) => Cause::Setting {
+                        name,
+                        least,
+                        text: Some(text),
+                    },
                     None => Cause::Lacks { text },
                 }
             }
-            SideEnding::Fail { call, phase, error, .. } => Cause::Call { call, phase, error },
-            SideEnding::Crash { phase, signal, .. } => Cause::Crash { signal, phase, end: None },
+            SideEnding::Fail {
+                call, phase, error, ..
+            } => Cause::Call { call, phase, error },
+            SideEnding::Crash { phase, signal, .. } => Cause::Crash {
+                signal,
+                phase,
+                end: None,
+            },
         }
     }
 }
@@ -155,7 +173,11 @@ impl Transcript {
                 }
                 let line = std::str::from_utf8(&bytes)?;
                 let line = line.strip_suffix('\n').unwrap_or(line);
-                transcript.take(line.strip_suffix('\r').unwrap_or(line), number, &mut columns)?;
+                transcript.take(
+                    line.strip_suffix('\r').unwrap_or(line),
+                    number,
+                    &mut columns,
+                )?;
                 Ok(true)
             };
             if !next().with_context(|| format!("transcript line {}", number + 1))? {
@@ -168,15 +190,23 @@ impl Transcript {
     /// Takes a sample's line as workers write it, of a phase that is known, with its end: its length in bytes, or none and
     /// nothing taken where it is anything else, which is for [`Transcript::take`] to judge. Nearly all lines are such ones.
     fn usual(&mut self, text: &[u8], columns: usize) -> Option<usize> {
-        let further = columns.checked_sub(4 + COLUMNS.len()).filter(|_| !self.done)?;
-        let mut line = TranscriptLine { rest: text.strip_prefix(b"sample\t")? };
+        let further = columns
+            .checked_sub(4 + COLUMNS.len())
+            .filter(|_| !self.done)?;
+        let mut line = TranscriptLine {
+            rest: text.strip_prefix(b"sample\t")?,
+        };
         let slot = line.number()?;
         let is_before = line.rest.first() == Some(&b'-');
         line.rest = &line.rest[usize::from(is_before)..];
         let round = i32::try_from(line.number()?).ok()?;
         let cell = line.number()?;
         let after = |name: &String| line.rest.strip_prefix(name.as_bytes())?.strip_prefix(b"\t");
-        let (phase, rest) = self.phases.iter().enumerate().find_map(|(i, name)| Some((i, after(name)?)))?;
+        let (phase, rest) = self
+            .phases
+            .iter()
+            .enumerate()
+            .find_map(|(i, name)| Some((i, after(name)?)))?;
         line.rest = rest;
         let mut counts = [0_u64; COLUMNS.len()];
         let (last, all_but) = counts.split_last_mut()?;
@@ -184,16 +214,35 @@ impl Transcript {
             *into = line.number()?;
         }
         let mut extra = Vec::new();
-        *last = if further > 0 { line.number()? } else { line.last()? };
+        *last = if further > 0 {
+            line.number()?
+        } else {
+            line.last()?
+        };
         for column in 1..=further {
-            extra.push(if column < further { line.number()? } else { line.last()? });
+            extra.push(if column < further {
+                line.number()?
+            } else {
+                line.last()?
+            });
         }
-        let (slot, cell, phase) = (u32::try_from(slot).ok()?, u32::try_from(cell).ok()?, u16::try_from(phase).ok()?);
+        let (slot, cell, phase) = (
+            u32::try_from(slot).ok()?,
+            u32::try_from(cell).ok()?,
+            u16::try_from(phase).ok()?,
+        );
         if self.samples.capacity() == 0 {
             self.samples.reserve(text.len() / USUAL_LINE_BYTES);
         }
         let round = if is_before { -round } else { round };
-        self.samples.push(Sample { slot, round, cell, phase, counts: Counts::from_array(counts), extra });
+        self.samples.push(Sample {
+            slot,
+            round,
+            cell,
+            phase,
+            counts: Counts::from_array(counts),
+            extra,
+        });
         Some(text.len() - line.rest.len())
     }
 
@@ -226,17 +275,32 @@ impl Transcript {
                 self.extra_columns = names[15..].iter().map(|n| (*n).to_owned()).collect();
             }
             ("fact", [slot, _cell, name, value]) => {
-                self.facts.entry(slot.parse()?).or_default().push(((*name).to_owned(), (*value).to_owned()));
+                self.facts
+                    .entry(slot.parse()?)
+                    .or_default()
+                    .push(((*name).to_owned(), (*value).to_owned()));
             }
             ("latency", [slot, _cell, low, high, count]) => {
-                self.latencies.entry(slot.parse()?).or_default().push((low.parse()?, high.parse()?, count.parse()?));
+                self.latencies.entry(slot.parse()?).or_default().push((
+                    low.parse()?,
+                    high.parse()?,
+                    count.parse()?,
+                ));
             }
             ("skip", [cell, reason]) => {
-                self.endings.push(SideEnding::Skip { cell: cell.parse()?, reason: (*reason).to_owned() });
+                self.endings.push(SideEnding::Skip {
+                    cell: cell.parse()?,
+                    reason: (*reason).to_owned(),
+                });
             }
             ("fail", [_slot, cell, phase, call, _errno, error]) => {
                 let [phase, call, error] = [phase, call, error].map(|text| (*text).to_owned());
-                self.endings.push(SideEnding::Fail { cell: cell.parse()?, call, phase, error });
+                self.endings.push(SideEnding::Fail {
+                    cell: cell.parse()?,
+                    call,
+                    phase,
+                    error,
+                });
             }
             ("crash", [_slot, cell, phase, signal]) => self.endings.push(SideEnding::Crash {
                 cell: cell.parse().ok(),
@@ -244,16 +308,23 @@ impl Transcript {
                 signal: (*signal).to_owned(),
             }),
             ("absent", [column, reason]) => {
-                self.absent.insert((*column).to_owned(), (*reason).to_owned());
+                self.absent
+                    .insert((*column).to_owned(), (*reason).to_owned());
             }
             ("done", [count]) => {
                 let claimed: usize = count.parse()?;
                 if claimed != self.samples.len() {
-                    bail!("the worker says it took {claimed} samples, but {} are here", self.samples.len());
+                    bail!(
+                        "the worker says it took {claimed} samples, but {} are here",
+                        self.samples.len()
+                    );
                 }
                 self.done = true;
             }
-            _ => bail!("{kind:?} with {} fields is no line of the protocol", fields.len()),
+            _ => bail!(
+                "{kind:?} with {} fields is no line of the protocol",
+                fields.len()
+            ),
         }
         Ok(())
     }
@@ -267,7 +338,10 @@ impl Transcript {
         let mut next = || fields.next().unwrap_or_default();
         let (slot, round, cell, phase) = (count(next())?, next(), count(next())?, next());
         let round = std::str::from_utf8(round)?.parse()?;
-        let known = self.phases.iter().position(|known| known.as_bytes() == phase);
+        let known = self
+            .phases
+            .iter()
+            .position(|known| known.as_bytes() == phase);
         if known.is_none() {
             self.phases.push(std::str::from_utf8(phase)?.to_owned());
         }
@@ -277,8 +351,19 @@ impl Transcript {
             *into = count(next())?;
         }
         let extra = fields.map(count).collect::<Result<_>>()?;
-        let (slot, cell, phase) = (u32::try_from(slot)?, u32::try_from(cell)?, u16::try_from(phase)?);
-        self.samples.push(Sample { slot, round, cell, phase, counts: Counts::from_array(counts), extra });
+        let (slot, cell, phase) = (
+            u32::try_from(slot)?,
+            u32::try_from(cell)?,
+            u16::try_from(phase)?,
+        );
+        self.samples.push(Sample {
+            slot,
+            round,
+            cell,
+            phase,
+            counts: Counts::from_array(counts),
+            extra,
+        });
         Ok(())
     }
 }
@@ -319,7 +404,9 @@ impl TranscriptLine<'_> {
 
 /// A count: decimal digits and nothing else.
 fn count(text: &[u8]) -> Result<u64> {
-    let digits = std::str::from_utf8(text).ok().filter(|digits| !digits.starts_with('+'));
+    let digits = std::str::from_utf8(text)
+        .ok()
+        .filter(|digits| !digits.starts_with('+'));
     let number = digits.and_then(|digits| digits.parse().ok());
     number.with_context(|| format!("{:?} is not a count", String::from_utf8_lossy(text)))
 }
@@ -345,22 +432,41 @@ pub struct LaunchKeys<'a> {
 }
 
 /// Writes a request. `warmup` and `rounds` hold orders of indices into `cells`.
-pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds: &[Vec<usize>]) -> String {
+pub fn request(
+    keys: &LaunchKeys,
+    cells: &[&Cell],
+    warmup: &[Vec<usize>],
+    rounds: &[Vec<usize>],
+) -> String {
     let mut text = String::from("protocol=1\n");
-    let mut line = |key: &str, value: &dyn std::fmt::Display| writeln!(text, "{key}={value}").expect("writing to a string");
+    let mut line = |key: &str, value: &dyn std::fmt::Display| {
+        writeln!(text, "{key}={value}").expect("writing to a string")
+    };
     line("experiment", &keys.experiment);
     line("launch", &keys.launch);
     line("seed", &keys.seed);
     if let Some(role) = keys.role {
         line("role", &role);
     }
-    for (key, value) in [("rendezvous", keys.rendezvous), ("directory", keys.directory), ("name", keys.name)] {
+    for (key, value) in [
+        ("rendezvous", keys.rendezvous),
+        ("directory", keys.directory),
+        ("name", keys.name),
+    ] {
         if let Some(value) = value {
             line(key, &value);
         }
     }
     if !keys.proofs.is_empty() {
-        line("proofs", &keys.proofs.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+        line(
+            "proofs",
+            &keys
+                .proofs
+                .iter()
+                .map(u32::to_string)
+                .collect::<Vec<_>>()
+                .join(","),
+        );
     }
     if keys.trace_marks {
         line("trace_marks", &"yes");
@@ -371,9 +477,18 @@ pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds
         line("cell", &number);
         line("method", &cell.method);
         // The laboratory makes the state; no worker is asked for it.
-        cell.parameters.iter().filter(|(key, _)| *key != STATE).for_each(|(key, value)| line(key, value));
+        cell.parameters
+            .iter()
+            .filter(|(key, _)| *key != STATE)
+            .for_each(|(key, value)| line(key, value));
     }
-    let joined = |order: &Vec<usize>| order.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let joined = |order: &Vec<usize>| {
+        order
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     for (left, order) in (1..=warmup.len()).rev().zip(warmup) {
         line("warmup", &format_args!("{left} {}", joined(order)));
     }

@@ -8,7 +8,12 @@ use pagewise_record::folder::RunFolder;
 fn a_folder_in_use_is_left_alone() {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("mine"), "text").unwrap();
-    assert!(RunFolder::create(place.path()).unwrap_err().to_string().contains("is not empty"));
+    assert!(
+        RunFolder::create(place.path())
+            .unwrap_err()
+            .to_string()
+            .contains("is not empty")
+    );
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
@@ -16,8 +21,15 @@ fn a_folder_in_use_is_left_alone() {
 fn another_schema_is_refused_with_both_numbers() {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("plan.json"), "{\"schema\": 99}").unwrap();
-    let error = RunFolder::open(place.path().to_str().unwrap(), place.path()).unwrap().plan().unwrap_err().to_string();
-    assert!(error.contains("schema 99") && error.contains("reads 3"), "{error}");
+    let error = RunFolder::open(place.path().to_str().unwrap(), place.path())
+        .unwrap()
+        .plan()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("schema 99") && error.contains("reads 3"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -35,8 +47,16 @@ fn causes_of_older_tries_were_sentences() {
     use pagewise_record::{command::CommandLaunch, outcome::Cause};
     let read = |text: &str| serde_json::from_str::<CommandLaunch>(text).unwrap();
     let old = read(r#"{"arm": 0, "block": 0, "failed": "no huge page came"}"#);
-    assert_eq!(old.failed, Some(Cause::Written { text: "no huge page came".to_owned() }));
-    let new = CommandLaunch { failed: Some(Cause::NoZram), ..CommandLaunch::default() };
+    assert_eq!(
+        old.failed,
+        Some(Cause::Written {
+            text: "no huge page came".to_owned()
+        })
+    );
+    let new = CommandLaunch {
+        failed: Some(Cause::NoZram),
+        ..CommandLaunch::default()
+    };
     assert_eq!(read(&serde_json::to_string(&new).unwrap()), new);
     assert_eq!(read(r#"{"arm": 0, "block": 0}"#).failed, None);
 }

@@ -28,14 +28,31 @@ struct Write {
 /// A file's lines with their ends.
 fn lines(name: &str) -> Vec<Vec<u8>> {
     let text = fs::read_to_string(recorded().join(name)).unwrap();
-    text.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect()
+    text.split_inclusive('\n')
+        .map(|line| line.as_bytes().to_vec())
+        .collect()
 }
 
 /// What a run wrote, in its order: each launch knows how many decisions there were when it began.
 fn writes(records: &[LaunchRecord]) -> Vec<Write> {
-    let whole = |file| Write { file, bytes: fs::read(recorded().join(file)).unwrap(), whole: true };
-    let mut all: Vec<Write> = ["environment.json", "plan.json", "preflight.json", "kept.json"].map(whole).into();
-    let append = |file, bytes| Write { file, bytes, whole: false };
+    let whole = |file| Write {
+        file,
+        bytes: fs::read(recorded().join(file)).unwrap(),
+        whole: true,
+    };
+    let mut all: Vec<Write> = [
+        "environment.json",
+        "plan.json",
+        "preflight.json",
+        "kept.json",
+    ]
+    .map(whole)
+    .into();
+    let append = |file, bytes| Write {
+        file,
+        bytes,
+        whole: false,
+    };
     let transcripts = fs::read(recorded().join("transcripts.zst")).unwrap();
     let mut decisions = lines("decisions.jsonl").into_iter();
     let mut decided = 0;
@@ -45,7 +62,10 @@ fn writes(records: &[LaunchRecord]) -> Vec<Write> {
             decided += 1;
         }
         let from = record.frame.offset as usize;
-        all.push(append("transcripts.zst", transcripts[from..from + record.frame.length as usize].to_vec()));
+        all.push(append(
+            "transcripts.zst",
+            transcripts[from..from + record.frame.length as usize].to_vec(),
+        ));
         all.push(append("launches.jsonl", line));
     }
     all.extend(decisions.map(|line| append("decisions.jsonl", line)));
@@ -66,7 +86,11 @@ fn after(writes: &[Write], bytes: usize) -> tempfile::TempDir {
         };
         content.extend(&write.bytes[..taken]);
         let complete = taken == write.bytes.len();
-        let name = if write.whole && !complete { format!(".{}.part", write.file) } else { write.file.to_owned() };
+        let name = if write.whole && !complete {
+            format!(".{}.part", write.file)
+        } else {
+            write.file.to_owned()
+        };
         if taken > 0 {
             fs::write(place.path().join(name), content).unwrap();
         }
@@ -97,7 +121,11 @@ fn a_kill_at_any_moment_costs_the_last_launch_at_most() {
         let folder = open(place.path()).unwrap();
         if moment < begun {
             // Before there is a plan there is nothing to lose; that it is not there is said.
-            assert!(folder.plan().map_or_else(|error| error.to_string().contains("plan.json"), |_| true));
+            assert!(
+                folder
+                    .plan()
+                    .map_or_else(|error| error.to_string().contains("plan.json"), |_| true)
+            );
             continue;
         }
         let launches = folder.launches().unwrap();
@@ -110,22 +138,44 @@ fn a_kill_at_any_moment_costs_the_last_launch_at_most() {
             kept += usize::from(write.file == "launches.jsonl" && end <= moment);
         }
         assert_eq!(launches.records.len(), kept, "at byte {moment}");
-        launches.records.iter().for_each(|record| assert!(folder.transcripts(record).is_ok(), "at byte {moment}"));
+        launches
+            .records
+            .iter()
+            .for_each(|record| assert!(folder.transcripts(record).is_ok(), "at byte {moment}"));
         assert!(folder.unlisted(&launches).len() <= 1, "at byte {moment}");
         goes_on(&source, &records, &folder, kept, moment);
     }
 }
 
 /// The next launch is kept as if nothing had happened.
-fn goes_on(source: &RunFolder, records: &[LaunchRecord], folder: &RunFolder, kept: usize, moment: usize) {
-    let Some(next) = records.get(kept) else { return };
+fn goes_on(
+    source: &RunFolder,
+    records: &[LaunchRecord],
+    folder: &RunFolder,
+    kept: usize,
+    moment: usize,
+) {
+    let Some(next) = records.get(kept) else {
+        return;
+    };
     let parts = source.reader().parts(next).unwrap();
     for decision in source.decisions().unwrap().iter().take(1) {
         folder.append_decision(decision).unwrap();
     }
     folder.keep_launch(&mut next.clone(), &parts).unwrap();
     let all = folder.launches().unwrap();
-    assert_eq!((all.records.len(), all.damage.len()), (kept + 1, 0), "at byte {moment}");
-    assert_eq!(folder.reader().parts(&all.records[kept]).unwrap(), parts, "at byte {moment}");
-    assert!(folder.decisions().is_ok() && folder.unlisted(&all).is_empty(), "at byte {moment}");
+    assert_eq!(
+        (all.records.len(), all.damage.len()),
+        (kept + 1, 0),
+        "at byte {moment}"
+    );
+    assert_eq!(
+        folder.reader().parts(&all.records[kept]).unwrap(),
+        parts,
+        "at byte {moment}"
+    );
+    assert!(
+        folder.decisions().is_ok() && folder.unlisted(&all).is_empty(),
+        "at byte {moment}"
+    );
 }

@@ -23,7 +23,10 @@ fn a_machine_of_bare_metal_in_a_cloud_is_not_virtual() {
 
 #[test]
 fn capabilities_are_bits() {
-    let rights = Rights { effective_capabilities: Some("0000000000200000".to_owned()), ..Rights::default() };
+    let rights = Rights {
+        effective_capabilities: Some("0000000000200000".to_owned()),
+        ..Rights::default()
+    };
     assert_eq!(rights.has_capability(21), Some(true));
     assert_eq!(rights.has_capability(38), Some(false));
     assert_eq!(Rights::default().has_capability(21), None);
@@ -31,8 +34,11 @@ fn capabilities_are_bits() {
 
 #[test]
 fn the_balloon_decides_whether_free_pages_go_back() {
-    let with =
-        |balloon_reporting, page_reporting_order| Reclaim { balloon_reporting, page_reporting_order, ..Reclaim::default() };
+    let with = |balloon_reporting, page_reporting_order| Reclaim {
+        balloon_reporting,
+        page_reporting_order,
+        ..Reclaim::default()
+    };
     assert!(with(Some(true), None).reports_free_pages());
     assert!(!with(Some(false), Some(10)).reports_free_pages());
     assert!(with(None, Some(9)).reports_free_pages());
@@ -41,16 +47,28 @@ fn the_balloon_decides_whether_free_pages_go_back() {
 
 #[test]
 fn a_kdamond_that_is_off_takes_nothing() {
-    let kdamond =
-        |running| Kdamond { running: Some(running), actions: BTreeSet::from(["pageout".to_owned()]), ..Kdamond::default() };
-    let with = |running| Reclaim { kdamonds: vec![kdamond(running)], ..Reclaim::default() };
+    let kdamond = |running| Kdamond {
+        running: Some(running),
+        actions: BTreeSet::from(["pageout".to_owned()]),
+        ..Kdamond::default()
+    };
+    let with = |running| Reclaim {
+        kdamonds: vec![kdamond(running)],
+        ..Reclaim::default()
+    };
     assert!(with(true).damon_takes_pages());
     assert!(!with(false).damon_takes_pages());
 }
 
 #[test]
 fn old_and_new_java_versions_are_read() {
-    let feature = |version: &str| Java { version: Some(version.to_owned()), ..Java::default() }.feature();
+    let feature = |version: &str| {
+        Java {
+            version: Some(version.to_owned()),
+            ..Java::default()
+        }
+        .feature()
+    };
     assert_eq!(feature("1.8.0_392"), Some(8));
     assert_eq!(feature("17.0.15"), Some(17));
     assert_eq!(feature("25"), Some(25));

@@ -195,20 +195,40 @@ pub struct TableCell {
 
 impl Document {
     pub fn new(subject: impl Into<String>, head: impl IntoIterator<Item = String>) -> Document {
-        Document { subject: subject.into(), head: head.into_iter().collect(), ..Document::default() }
+        Document {
+            subject: subject.into(),
+            head: head.into_iter().collect(),
+            ..Document::default()
+        }
     }
 
     /// Its first line; none where it has neither a subject nor circumstances.
     pub(crate) fn heading(&self) -> Option<String> {
-        let parts = std::iter::once(&self.subject).chain(&self.head).filter(|part| !part.is_empty());
-        let parts: Vec<&str> = std::iter::once("pagewise").chain(parts.map(String::as_str)).collect();
+        let parts = std::iter::once(&self.subject)
+            .chain(&self.head)
+            .filter(|part| !part.is_empty());
+        let parts: Vec<&str> = std::iter::once("pagewise")
+            .chain(parts.map(String::as_str))
+            .collect();
         (parts.len() > 1).then(|| parts.join(" · "))
     }
 
     /// Adds a section that has any content.
-    pub fn section(mut self, id: &str, title: impl Into<String>, place: Place, blocks: Vec<Block>) -> Document {
+    pub fn section(
+        mut self,
+        id: &str,
+        title: impl Into<String>,
+        place: Place,
+        blocks: Vec<Block>,
+    ) -> Document {
         if !blocks.is_empty() {
-            self.sections.push(Section { id: id.to_owned(), title: title.into(), short: String::new(), place, blocks });
+            self.sections.push(Section {
+                id: id.to_owned(),
+                title: title.into(),
+                short: String::new(),
+                place,
+                blocks,
+            });
         }
         self
     }
@@ -220,14 +240,29 @@ impl Block {
     }
 
     /// A list; nothing where it has no items.
-    pub fn list(title: impl Into<String>, items: impl IntoIterator<Item = String>) -> Option<Block> {
+    pub fn list(
+        title: impl Into<String>,
+        items: impl IntoIterator<Item = String>,
+    ) -> Option<Block> {
         let items: Vec<String> = items.into_iter().collect();
-        (!items.is_empty()).then(|| Block::List(List { title: title.into(), items, most: None }))
+        (!items.is_empty()).then(|| {
+            Block::List(List {
+                title: title.into(),
+                items,
+                most: None,
+            })
+        })
     }
 
     /// Blocks for some readers; nothing where there are none.
     pub fn part(title: impl Into<String>, place: Place, blocks: Vec<Block>) -> Option<Block> {
-        (!blocks.is_empty()).then(|| Block::Part(Part { title: title.into(), place, blocks }))
+        (!blocks.is_empty()).then(|| {
+            Block::Part(Part {
+                title: title.into(),
+                place,
+                blocks,
+            })
+        })
     }
 }
 
@@ -236,37 +271,72 @@ impl Chart {
     pub fn of_curves(caption: String, mut curves: Curves, known: &mut Vec<String>) -> Block {
         let mut free: Vec<usize> = (0..COLORS).collect();
         for line in &mut curves.lines {
-            let number = known.iter().position(|label| *label == line.label).unwrap_or(known.len());
+            let number = known
+                .iter()
+                .position(|label| *label == line.label)
+                .unwrap_or(known.len());
             if number == known.len() {
                 known.push(line.label.clone());
             }
-            let at = free.iter().position(|&color| color == number % COLORS).unwrap_or(0);
+            let at = free
+                .iter()
+                .position(|&color| color == number % COLORS)
+                .unwrap_or(0);
             line.color = free.remove(at);
         }
-        let key = |line: &Line| Key { class: format!("c{}", line.color), text: line.label.clone() };
+        let key = |line: &Line| Key {
+            class: format!("c{}", line.color),
+            text: line.label.clone(),
+        };
         let legend = curves.lines.iter().map(key).collect();
-        let plot = Plot::Curves { curves: Box::new(curves), label: caption.clone() };
-        Block::Chart(Chart { caption: caption + ".", plot, legend })
+        let plot = Plot::Curves {
+            curves: Box::new(curves),
+            label: caption.clone(),
+        };
+        Block::Chart(Chart {
+            caption: caption + ".",
+            plot,
+            legend,
+        })
     }
 }
 
 impl Table {
-    pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: impl IntoIterator<Item = Entry>) -> Table {
-        let bodies = vec![Body { rows: rows.into_iter().collect(), ..Body::default() }];
-        Table { caption: caption.into(), columns, bodies, ..Table::default() }
+    pub fn new(
+        caption: impl Into<String>,
+        columns: Vec<Column>,
+        rows: impl IntoIterator<Item = Entry>,
+    ) -> Table {
+        let bodies = vec![Body {
+            rows: rows.into_iter().collect(),
+            ..Body::default()
+        }];
+        Table {
+            caption: caption.into(),
+            columns,
+            bodies,
+            ..Table::default()
+        }
     }
 }
 
 impl Key {
     pub fn all<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<Key> {
-        let key = |(at, text): (usize, &String)| Key { class: format!("c{at}"), text: text.clone() };
+        let key = |(at, text): (usize, &String)| Key {
+            class: format!("c{at}"),
+            text: text.clone(),
+        };
         texts.into_iter().enumerate().map(key).collect()
     }
 }
 
 impl Column {
     fn shaped(title: impl Into<String>, shape: Shape) -> Column {
-        Column { title: title.into(), shape, ..Column::default() }
+        Column {
+            title: title.into(),
+            shape,
+            ..Column::default()
+        }
     }
 
     pub fn text(title: impl Into<String>) -> Column {
@@ -283,7 +353,10 @@ impl Column {
 
     /// A column of drawings below an axis.
     pub fn plot(axis: Plot) -> Column {
-        Column { axis: Some(axis), ..Column::shaped("", Shape::Drawn) }
+        Column {
+            axis: Some(axis),
+            ..Column::shaped("", Shape::Drawn)
+        }
     }
 
     pub fn shown(self, shown: Shown) -> Column {
@@ -293,19 +366,32 @@ impl Column {
 
 impl Entry {
     pub fn new(name: impl Into<String>, cells: Vec<TableCell>) -> Entry {
-        Entry { name: name.into(), cells, ..Entry::default() }
+        Entry {
+            name: name.into(),
+            cells,
+            ..Entry::default()
+        }
     }
 }
 
 impl TableCell {
     pub fn text(text: impl Into<String>) -> TableCell {
-        TableCell { text: text.into(), ..TableCell::default() }
+        TableCell {
+            text: text.into(),
+            ..TableCell::default()
+        }
     }
 
     /// A number as a text writes it.
     pub fn number(text: impl Into<String>, value: Option<f64>) -> TableCell {
-        let value = value.filter(|v| v.is_finite()).map(|v| six_digits(v).to_string());
-        TableCell { text: text.into(), value, ..TableCell::default() }
+        let value = value
+            .filter(|v| v.is_finite())
+            .map(|v| six_digits(v).to_string());
+        TableCell {
+            text: text.into(),
+            value,
+            ..TableCell::default()
+        }
     }
 
     pub fn count(count: usize) -> TableCell {
@@ -334,16 +420,23 @@ impl TableCell {
 
     /// A ratio with its interval; empty where there is none.
     pub fn ratio(ratio: Option<&Estimate>) -> TableCell {
-        ratio.map_or_else(TableCell::default, |r| TableCell::number(numbers::ratio_words(r), Some(r.ratio)))
+        ratio.map_or_else(TableCell::default, |r| {
+            TableCell::number(numbers::ratio_words(r), Some(r.ratio))
+        })
     }
 
     /// A share, in percent; empty where there is none.
     pub fn share(share: Option<f64>) -> TableCell {
-        share.map_or_else(TableCell::default, |s| TableCell::number(crate::wording::percent(s), Some(s)))
+        share.map_or_else(TableCell::default, |s| {
+            TableCell::number(crate::wording::percent(s), Some(s))
+        })
     }
 
     pub fn plot(plot: Option<Plot>) -> TableCell {
-        TableCell { plot, ..TableCell::default() }
+        TableCell {
+            plot,
+            ..TableCell::default()
+        }
     }
 }
 

@@ -34,7 +34,13 @@ pub fn terminal(text: &str) -> String {
 
 /// Several lines for a terminal: ends of lines and tabs stay, other steering characters appear as by [`terminal`].
 pub fn lines(text: &str) -> String {
-    replaced(text, |shown, sign| if matches!(sign, '\n' | '\t') { shown.push(sign) } else { push_visible(shown, sign) })
+    replaced(text, |shown, sign| {
+        if matches!(sign, '\n' | '\t') {
+            shown.push(sign)
+        } else {
+            push_visible(shown, sign)
+        }
+    })
 }
 
 /// Marks of styles in a rendered text (private use in Unicode), each with what a terminal takes for it.
@@ -65,7 +71,9 @@ pub(crate) fn marked(text: &str, style: Style) -> String {
 
 /// Several lines for a terminal with colors: as by [`lines`], with the styles of [`marked`] parts.
 pub fn styled(text: &str) -> String {
-    STYLES.iter().fold(lines(text), |text, (mark, code)| text.replace(*mark, code))
+    STYLES
+        .iter()
+        .fold(lines(text), |text, (mark, code)| text.replace(*mark, code))
 }
 
 fn json_without(text: &str, forbidden: impl Fn(char) -> bool) -> String {
@@ -92,7 +100,9 @@ pub fn pretty_json(value: &impl Serialize) -> serde_json::Result<String> {
 
 /// JSON text on one line for the inside of a `script` element: the same value, unable to end the element or begin a comment.
 pub fn script_json(text: &str) -> String {
-    json_without(text, |sign| is_steering(sign) || ['<', '>', '&'].contains(&sign))
+    json_without(text, |sign| {
+        is_steering(sign) || ['<', '>', '&'].contains(&sign)
+    })
 }
 
 /// Text for the inside of an HTML element or a quoted attribute. Ends of lines and tabs are spaces.
@@ -110,9 +120,19 @@ pub fn html(text: &str) -> String {
 
 /// The value of an `id` in HTML: at most 65 small letters, digits and hyphens; never empty.
 pub fn html_id(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
     let id: String = text.chars().take(60).map(plain).collect();
-    if id.starts_with(|c: char| c.is_ascii_lowercase()) { id } else { format!("part-{id}") }
+    if id.starts_with(|c: char| c.is_ascii_lowercase()) {
+        id
+    } else {
+        format!("part-{id}")
+    }
 }
 
 /// Text without markup for Markdown as GitHub and GitLab show it: no HTML, no links, no mentions.
@@ -121,11 +141,17 @@ pub fn markdown(text: &str) -> String {
         '<' => shown.push_str("&lt;"),
         '>' => shown.push_str("&gt;"),
         '&' => shown.push_str("&amp;"),
-        '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '#' | '!' | '~' | '$' => shown.extend(['\\', sign]),
+        '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '#' | '!' | '~' | '$' => {
+            shown.extend(['\\', sign])
+        }
         '@' => shown.push_str("&#64;"),
         ':' => shown.push_str("&#58;"),
         // GitHub makes a link of a host name that begins with www.
-        '.' if shown.len() > 2 && shown.as_bytes()[shown.len() - 3..].eq_ignore_ascii_case(b"www") => shown.push_str("&#46;"),
+        '.' if shown.len() > 2
+            && shown.as_bytes()[shown.len() - 3..].eq_ignore_ascii_case(b"www") =>
+        {
+            shown.push_str("&#46;")
+        }
         other => shown.push(other),
     });
     // A colon before a space begins no address.
@@ -134,9 +160,17 @@ pub fn markdown(text: &str) -> String {
 
 /// A text field of RFC 4180. An apostrophe keeps a spreadsheet from reading a formula.
 pub fn csv(text: &str) -> String {
-    let formula = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let formula = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        "'"
+    } else {
+        ""
+    };
     let text = format!("{formula}{}", terminal(text));
-    if text.contains(['"', ',', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if text.contains(['"', ',', '\'']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 
 /// The value of an OpenMetrics or Prometheus label, without its quotes.
@@ -148,7 +182,11 @@ pub fn label(text: &str) -> String {
 pub fn name(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = text.chars().map(plain).collect();
-    if name.starts_with(|c: char| !c.is_ascii_digit()) { name } else { format!("_{name}") }
+    if name.starts_with(|c: char| !c.is_ascii_digit()) {
+        name
+    } else {
+        format!("_{name}")
+    }
 }
 
 /// Text for a comment of C or Rust, on one line, which it cannot end.

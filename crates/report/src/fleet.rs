@@ -3,7 +3,9 @@
 use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
 use crate::{escape, phrases, view, wording, wording::count};
-use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread};
+use record::fleet::{
+    Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread,
+};
 use record::{across::FactDifference, cell::parameter_words, summary::Verdict};
 use stats::apart::LEAST;
 use std::collections::BTreeMap;
@@ -13,9 +15,18 @@ const FACTS: usize = 8;
 
 /// The whole fleet. `again` measures the outliers again, `anew` makes the page anew.
 pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
-    let counts = [(fleet.nodes, "node"), (fleet.runs, "run"), (fleet.kinds.len(), "kind")];
+    let counts = [
+        (fleet.nodes, "node"),
+        (fleet.runs, "run"),
+        (fleet.kinds.len(), "kind"),
+    ];
     let mut document = Document::new("fleet", counts.map(|(number, noun)| count(number, noun)));
-    document = document.section("answers", "Outliers", Place::Everywhere, answers(fleet, again));
+    document = document.section(
+        "answers",
+        "Outliers",
+        Place::Everywhere,
+        answers(fleet, again),
+    );
     for kind in &fleet.kinds {
         let (id, title) = (format!("kind-{}", kind.name), format!("Kind {}", kind.name));
         document = document.section(&id, title, Place::Everywhere, of_kind(kind, fleet));
@@ -23,12 +34,24 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
     for compared in &fleet.compared {
         let (a, b) = (&compared.a, &compared.b);
         let title = format!("Kind {b} against kind {a}");
-        document = document.section(&format!("compared-{a}-{b}"), title, Place::Everywhere, kinds(compared));
+        document = document.section(
+            &format!("compared-{a}-{b}"),
+            title,
+            Place::Everywhere,
+            kinds(compared),
+        );
     }
-    let unread = Block::list("", fleet.unread.iter().map(unread)).into_iter().collect();
+    let unread = Block::list("", fleet.unread.iter().map(unread))
+        .into_iter()
+        .collect();
     let left_out = format!("{} left out", count(fleet.unread.len(), "folder"));
     let document = document.section("unread", left_out, Place::Everywhere, unread);
-    document.section("repeat", "How to repeat it", Place::Page, vec![Block::Commands(vec![anew.to_owned()])])
+    document.section(
+        "repeat",
+        "How to repeat it",
+        Place::Page,
+        vec![Block::Commands(vec![anew.to_owned()])],
+    )
 }
 
 fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
@@ -44,7 +67,10 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
                 once(sure(node).to_owned()),
                 once(why(node, FACTS).unwrap_or_default()),
             ];
-            Entry { tone: Tone::Slower, ..Entry::new(&node.node, cells) }
+            Entry {
+                tone: Tone::Slower,
+                ..Entry::new(&node.node, cells)
+            }
         })
     });
     let columns = vec![
@@ -55,7 +81,11 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
         Column::sentences("how sure"),
         Column::sentences("may be why").shown(Shown::Room(0)),
     ];
-    blocks.push(Block::Table(Table::new("Nodes that are unlike their kind, the furthest first", columns, rows)));
+    blocks.push(Block::Table(Table::new(
+        "Nodes that are unlike their kind, the furthest first",
+        columns,
+        rows,
+    )));
     if !fleet.rerun.is_empty() {
         blocks.push(Block::text(AGAIN));
         blocks.push(Block::Commands(vec![again.to_owned()]));
@@ -65,13 +95,27 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
 
 fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(self::kind(kind))];
-    blocks.extend([unlike(kind), too_few(kind)].into_iter().flatten().map(Block::Text));
+    blocks.extend(
+        [unlike(kind), too_few(kind)]
+            .into_iter()
+            .flatten()
+            .map(Block::Text),
+    );
     blocks.push(Block::Table(costs(kind)));
     blocks.push(Block::Table(methods(kind, fleet)));
-    let facts = kind.facts.iter().map(|(name, value)| format!("{name}: {value}"));
+    let facts = kind
+        .facts
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"));
     let facts = Block::list("", facts).into_iter().collect();
-    blocks.extend(Block::part("What its nodes have in common", Place::Page, facts));
-    let nodes = Block::list("", kind.nodes.iter().cloned()).into_iter().collect();
+    blocks.extend(Block::part(
+        "What its nodes have in common",
+        Place::Page,
+        facts,
+    ));
+    let nodes = Block::list("", kind.nodes.iter().cloned())
+        .into_iter()
+        .collect();
     blocks.extend(Block::part("Its nodes", Place::Page, nodes));
     blocks
 }
@@ -80,11 +124,25 @@ fn costs(kind: &MachineGroup) -> Table {
     let row = |cell: &KindCell| {
         let mut cells = vec![TableCell::text(&cell.headline.unit)];
         cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(TableCell::ns));
-        cells.extend([TableCell::share(cell.between_nodes), TableCell::share(cell.within_nodes), TableCell::count(cell.nodes)]);
+        cells.extend([
+            TableCell::share(cell.between_nodes),
+            TableCell::share(cell.within_nodes),
+            TableCell::count(cell.nodes),
+        ]);
         Entry::new(named(&cell.headline.cell, &cell.headline.parameters), cells)
     };
     let mut columns = vec![Column::text("cell"), Column::text("unit")];
-    columns.extend(["median", "5 % of nodes", "95 %", "between nodes", "within", "nodes"].map(Column::number));
+    columns.extend(
+        [
+            "median",
+            "5 % of nodes",
+            "95 %",
+            "between nodes",
+            "within",
+            "nodes",
+        ]
+        .map(Column::number),
+    );
     let caption = "Cost of a unit on the median node, and how much nodes and launches scatter";
     Table::new(caption, columns, kind.cells.iter().map(row))
 }
@@ -92,12 +150,21 @@ fn costs(kind: &MachineGroup) -> Table {
 fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
     let mut columns = vec![Column::text("method"), Column::text("against")];
-    columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))));
-    columns.extend([Column::number("ratio").shown(Shown::Room(0)), Column::sentences("finding")]);
+    columns.extend(
+        axis.as_ref()
+            .map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))),
+    );
+    columns.extend([
+        Column::number("ratio").shown(Shown::Room(0)),
+        Column::sentences("finding"),
+    ]);
     let rows = kind.methods.iter().map(|method| {
         let ratio = TableCell::ratio(Some(&method.ratio));
         let mut cells = vec![TableCell::text(&method.baseline)];
-        cells.extend(axis.as_ref().map(|axis| TableCell::plot(Some(Plot::interval(axis, method.ratio, &ratio.text)))));
+        cells
+            .extend(axis.as_ref().map(|axis| {
+                TableCell::plot(Some(Plot::interval(axis, method.ratio, &ratio.text)))
+            }));
         cells.extend([ratio, TableCell::text(self::method(method, fleet))]);
         Entry::new(named(&method.cell, &method.parameters), cells)
     });
@@ -107,27 +174,40 @@ fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
 
 fn kinds(compared: &KindsCompared) -> Vec<Block> {
     let (a, b) = (&compared.a, &compared.b);
-    let mut blocks = vec![Block::text("unpaired, the node as the unit, outliers left out")];
+    let mut blocks = vec![Block::text(
+        "unpaired, the node as the unit, outliers left out",
+    )];
     for (experiment, cells) in view::by_experiment(&compared.cells) {
         blocks.push(Block::Heading(experiment.to_owned()));
-        blocks.extend(view::side_by_side(&cells, [&format!("kind {a}"), &format!("kind {b}")], "node"));
+        blocks.extend(view::side_by_side(
+            &cells,
+            [&format!("kind {a}"), &format!("kind {b}")],
+            "node",
+        ));
     }
     blocks
 }
 
 /// The line of a check beside another run that found differences.
 pub fn disturbed(node: &str) -> String {
-    line(format!("UNKNOWN: {node}: another run measured at the same time, so its costs say nothing"))
+    line(format!(
+        "UNKNOWN: {node}: another run measured at the same time, so its costs say nothing"
+    ))
 }
 
 /// The line of a check whose budget held no launch.
 pub fn unmeasured(node: &str) -> String {
-    line(format!("UNKNOWN: {node}: no launch ended within the budget"))
+    line(format!(
+        "UNKNOWN: {node}: no launch ended within the budget"
+    ))
 }
 
 /// The check of one node, in one line.
 pub fn checked(node: &str, checked: &Checked) -> String {
-    let missed = checked.missed.iter().map(|missed| phrases::sentence("missed", missed));
+    let missed = checked
+        .missed
+        .iter()
+        .map(|missed| phrases::sentence("missed", missed));
     let cells = count(checked.cells, "cell");
     line(match checked.nodes {
         None => format!("UNKNOWN: {node}: the criteria know no node of its kind"),
@@ -153,16 +233,24 @@ fn head(fleet: &Fleet) -> String {
 }
 
 fn odd(fleet: &Fleet) -> String {
-    let judged: usize = fleet.kinds.iter().filter(|k| !k.too_few).map(|k| k.nodes.len()).sum();
+    let judged: usize = fleet
+        .kinds
+        .iter()
+        .filter(|k| !k.too_few)
+        .map(|k| k.nodes.len())
+        .sum();
     match (judged, fleet.odd.len()) {
-        (0, _) => format!("outliers: cannot be told; a kind needs {LEAST} nodes, and none has as many"),
+        (0, _) => {
+            format!("outliers: cannot be told; a kind needs {LEAST} nodes, and none has as many")
+        }
         (_, 0) => format!("outliers: none of {judged}"),
         (_, odd) => format!("outliers: {odd} of {judged}"),
     }
 }
 
 /// First step for an outlier.
-const AGAIN: &str = "one run may be wrong: measure these again beside their other runs, and ask again";
+const AGAIN: &str =
+    "one run may be wrong: measure these again beside their other runs, and ask again";
 
 fn sure(node: &OddNode) -> &'static str {
     match node.confirmed {
@@ -182,14 +270,21 @@ fn difference(fact: &FactDifference, where_a: &str) -> String {
 
 /// At most so many facts of an outlier that may be why; none where there are none.
 fn why(node: &OddNode, most: usize) -> Option<String> {
-    let mut facts: Vec<String> = node.facts.iter().take(most).map(|f| difference(f, "elsewhere")).collect();
+    let mut facts: Vec<String> = node
+        .facts
+        .iter()
+        .take(most)
+        .map(|f| difference(f, "elsewhere"))
+        .collect();
     let more = node.facts.len().saturating_sub(most);
     facts.extend((more > 0).then(|| format!("{more} more")));
     (!facts.is_empty()).then(|| facts.join("; "))
 }
 
 fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
-    format!("{cell} {}", parameter_words(parameters, None)).trim_end().to_owned()
+    format!("{cell} {}", parameter_words(parameters, None))
+        .trim_end()
+        .to_owned()
 }
 
 fn kind(kind: &MachineGroup) -> String {
@@ -203,18 +298,28 @@ fn kind(kind: &MachineGroup) -> String {
         fact("thp").map(|t| format!("THP {t}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
-    format!("kind {}: {}: {}", kind.name, count(kind.nodes.len(), "node"), facts.join(", "))
+    format!(
+        "kind {}: {}: {}",
+        kind.name,
+        count(kind.nodes.len(), "node"),
+        facts.join(", ")
+    )
 }
 
 /// In which facts a kind differs from the first.
 fn unlike(kind: &MachineGroup) -> Option<String> {
-    let differences: Vec<String> = kind.differences.iter().map(|d| difference(d, "on kind A")).collect();
+    let differences: Vec<String> = kind
+        .differences
+        .iter()
+        .map(|d| difference(d, "on kind A"))
+        .collect();
     (!differences.is_empty()).then(|| differences.join("; "))
 }
 
 /// The names of nodes that are too few to be judged.
 fn too_few(kind: &MachineGroup) -> Option<String> {
-    kind.too_few.then(|| format!("{}: too few to call one of them odd", kind.nodes.join(" ")))
+    kind.too_few
+        .then(|| format!("{}: too few to call one of them odd", kind.nodes.join(" ")))
 }
 
 /// The finding on a method over the nodes of a kind.
@@ -228,5 +333,9 @@ fn method(method: &KindMethod, fleet: &Fleet) -> String {
 
 /// A folder that takes no part, with the reason.
 pub fn unread(folder: &Unread) -> String {
-    format!("{}: {}", folder.folder, phrases::sentence("fault", &folder.fault))
+    format!(
+        "{}: {}",
+        folder.folder,
+        phrases::sentence("fault", &folder.fault)
+    )
 }

@@ -35,12 +35,20 @@ impl<'a> Work<'a> {
 
     /// Heading of a column of costs: `GB/s`, `per round trip`.
     pub fn heading(self) -> String {
-        if self.is_rate() { "GB/s".to_owned() } else { format!("per {}", self.0) }
+        if self.is_rate() {
+            "GB/s".to_owned()
+        } else {
+            format!("per {}", self.0)
+        }
     }
 
     /// End of a time's figure: `/round trip`; a rate has none.
     pub fn per(self) -> String {
-        if self.is_rate() { String::new() } else { format!("/{}", self.0) }
+        if self.is_rate() {
+            String::new()
+        } else {
+            format!("/{}", self.0)
+        }
     }
 
     /// Factor from nanoseconds of a sample to those of one [`noun`](Work::noun).
@@ -50,17 +58,27 @@ impl<'a> Work<'a> {
 
     /// Nanoseconds of one noun from those of one operation.
     pub fn times(self, per_unit_ns: f64) -> f64 {
-        if self.is_rate() { per_unit_ns * MIB } else { per_unit_ns }
+        if self.is_rate() {
+            per_unit_ns * MIB
+        } else {
+            per_unit_ns
+        }
     }
 
     /// A figure and its number by nanoseconds of one operation: `8.12 GB/s`, `33.4 µs`.
     pub fn figure(self, per_unit_ns: f64) -> String {
-        if self.is_rate() { format!("{} GB/s", three_digits(1.0 / per_unit_ns)) } else { format_ns(per_unit_ns) }
+        if self.is_rate() {
+            format!("{} GB/s", three_digits(1.0 / per_unit_ns))
+        } else {
+            format_ns(per_unit_ns)
+        }
     }
 
     fn mean(self, cost: &Distribution) -> String {
         let differs = |mean: &f64| (mean / cost.median).ln().abs() > SKEWED.ln_1p();
-        cost.mean.filter(differs).map_or_else(String::new, |mean| format!(" (mean {})", self.figure(mean)))
+        cost.mean
+            .filter(differs)
+            .map_or_else(String::new, |mean| format!(" (mean {})", self.figure(mean)))
     }
 
     /// The figure of a median with its interval, and its number: gigabytes a second, or nanoseconds.
@@ -68,12 +86,23 @@ impl<'a> Work<'a> {
         if !self.is_rate() {
             return (interval(cost) + &self.mean(cost), cost.median);
         }
-        let bounds = cost.low.zip(cost.high).filter(|(low, high)| *low > 0.0 && high.is_finite());
-        let bounds = bounds.map_or_else(String::new, |(low, high)| match (high / low).sqrt() - 1.0 {
-            half if half <= 0.25 => format!(" ±{}", percent(half.max(0.0001))),
-            _ => format!(" ({}–{})", three_digits(1.0 / high), three_digits(1.0 / low)),
-        });
-        (self.figure(cost.median) + &bounds + &self.mean(cost), 1.0 / cost.median)
+        let bounds = cost
+            .low
+            .zip(cost.high)
+            .filter(|(low, high)| *low > 0.0 && high.is_finite());
+        let bounds =
+            bounds.map_or_else(String::new, |(low, high)| match (high / low).sqrt() - 1.0 {
+                half if half <= 0.25 => format!(" ±{}", percent(half.max(0.0001))),
+                _ => format!(
+                    " ({}–{})",
+                    three_digits(1.0 / high),
+                    three_digits(1.0 / low)
+                ),
+            });
+        (
+            self.figure(cost.median) + &bounds + &self.mean(cost),
+            1.0 / cost.median,
+        )
     }
 }
 
@@ -81,19 +110,31 @@ impl<'a> Work<'a> {
 /// `935 µs (0.35–13 ms)`.
 pub(crate) fn interval(d: &Distribution) -> String {
     let median = format_ns(d.median);
-    let Some((low, high)) = d.low.zip(d.high).filter(|_| d.median > 0.0) else { return median };
+    let Some((low, high)) = d.low.zip(d.high).filter(|_| d.median > 0.0) else {
+        return median;
+    };
     let half = (high - low) / 2.0 / d.median;
     if half <= 0.25 {
         return format!("{median} ±{}", percent(half.max(0.0001)));
     }
     let (low, high) = (format_ns(low), format_ns(high));
-    let same_unit = low.rsplit_once(' ').zip(high.rsplit_once(' ')).filter(|(a, b)| a.1 == b.1);
-    format!("{median} ({}–{high})", same_unit.map_or(low.as_str(), |(a, _)| a.0))
+    let same_unit = low
+        .rsplit_once(' ')
+        .zip(high.rsplit_once(' '))
+        .filter(|(a, b)| a.1 == b.1);
+    format!(
+        "{median} ({}–{high})",
+        same_unit.map_or(low.as_str(), |(a, _)| a.0)
+    )
 }
 
 /// A count: a number, or its smallest and largest value.
 pub(crate) fn range(count: &CountSummary) -> String {
-    if count.min == count.max { count.max.to_string() } else { format!("{}–{}", count.min, count.max) }
+    if count.min == count.max {
+        count.max.to_string()
+    } else {
+        format!("{}–{}", count.min, count.max)
+    }
 }
 
 pub(crate) fn ratio_words(ratio: &Estimate) -> String {
@@ -107,13 +148,21 @@ pub(crate) fn with_limits(e: &Estimate) -> String {
 
 /// Three digits, and more zeros where a figure is tiny.
 pub(crate) fn digits(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.01 { format!("{value:.1e}") } else { three_digits(value) }
+    if value != 0.0 && value.abs() < 0.01 {
+        format!("{value:.1e}")
+    } else {
+        three_digits(value)
+    }
 }
 
 /// Three digits without zeros at the end.
 pub(crate) fn short(value: f64) -> String {
     let text = three_digits(value);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A share in percent with its interval: `63 % (58–71)`.
@@ -124,7 +173,13 @@ pub(crate) fn share(share: &Estimate) -> String {
 
 /// A size with a space before its unit: `4 MiB`.
 pub(crate) fn spaced(size: &str) -> String {
-    let digits = size.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(size.len());
+    let digits = size
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(size.len());
     let (number, unit) = size.split_at(digits);
-    if unit.is_empty() || number.is_empty() { size.to_owned() } else { format!("{number} {unit}") }
+    if unit.is_empty() || number.is_empty() {
+        size.to_owned()
+    } else {
+        format!("{number} {unit}")
+    }
 }

@@ -8,42 +8,79 @@ use record::summary::{CellSummary, Summary};
 
 /// The articles' tables beside our figures. Of several articles, rows without a statement or figure are only counted.
 pub fn sections(articles: &[&Published], summary: &Summary) -> Vec<Section> {
-    articles.iter().map(|article| section(article, articles.len() == 1, summary)).collect()
+    articles
+        .iter()
+        .map(|article| section(article, articles.len() == 1, summary))
+        .collect()
 }
 
 fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
     let all = repeated(article, summary);
-    let (rows, left_out): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|row| row.cell.is_some() || row.figure.headline || alone);
+    let (rows, left_out): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .partition(|row| row.cell.is_some() || row.figure.headline || alone);
     let entries = rows.iter().map(|row| {
         let figure = row.figure;
         let mut cells = vec![
-            TableCell::text(row.cell.map_or_else(|| figure.job.clone(), |cell| job(figure, cell))),
-            TableCell::number(format!("{} {}", figure.value, figure.unit), Some(figure.value)),
+            TableCell::text(
+                row.cell
+                    .map_or_else(|| figure.job.clone(), |cell| job(figure, cell)),
+            ),
+            TableCell::number(
+                format!("{} {}", figure.value, figure.unit),
+                Some(figure.value),
+            ),
         ];
         cells.extend(match (&row.here, row.cell) {
             (Some(here), _) => ours(here),
-            (None, Some(cell)) => [TableCell::text(cell.outcome.status.word()), TableCell::default(), TableCell::default()],
-            (None, None) => [TableCell::text("not in this run"), TableCell::default(), TableCell::default()],
+            (None, Some(cell)) => [
+                TableCell::text(cell.outcome.status.word()),
+                TableCell::default(),
+                TableCell::default(),
+            ],
+            (None, None) => [
+                TableCell::text("not in this run"),
+                TableCell::default(),
+                TableCell::default(),
+            ],
         });
-        let against = figure.against.as_ref().map_or_else(String::new, |other| format!(" / {other}"));
-        cells.push(TableCell::text(row.cell.map_or_else(|| figure.cell.clone(), |cell| format!("{}{against}", cell.cell))));
+        let against = figure
+            .against
+            .as_ref()
+            .map_or_else(String::new, |other| format!(" / {other}"));
+        cells.push(TableCell::text(row.cell.map_or_else(
+            || figure.cell.clone(),
+            |cell| format!("{}{against}", cell.cell),
+        )));
         Entry::new(&figure.label, cells)
     });
     let mut columns = vec![Column::text("figure"), Column::text("job")];
     columns.extend(["published", "here", "95 %", "ratio"].map(Column::number));
     columns.push(Column::text("cell").shown(Shown::Room(0)));
     let caption = "Published figures beside ours: the ratio is ours over theirs";
-    let mut blocks = vec![Block::text(format!("{}; {}", article.source, article.machine))];
+    let mut blocks = vec![Block::text(format!(
+        "{}; {}",
+        article.source, article.machine
+    ))];
     blocks.push(Block::Table(Table::new(caption, columns, entries)));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
-        let more = format!("{} more rows, of other sizes: pagewise run --published {}", left_out.len(), article.id);
+        let more = format!(
+            "{} more rows, of other sizes: pagewise run --published {}",
+            left_out.len(),
+            article.id
+        );
         blocks.push(Block::Text(more));
     }
     let title = format!("{}: {}", article.id, article.title);
     let id = format!("published-{}", article.id);
-    Section { id, title, short: article.id.clone(), place: Place::Everywhere, blocks }
+    Section {
+        id,
+        title,
+        short: article.id.clone(),
+        place: Place::Everywhere,
+        blocks,
+    }
 }
 
 fn ours(here: &OwnFigure) -> [TableCell; 3] {
@@ -53,7 +90,11 @@ fn ours(here: &OwnFigure) -> [TableCell; 3] {
         None => String::new(),
     };
     let number = |value: f64| TableCell::number(three_digits(value), Some(value));
-    [number(here.value), TableCell::text(interval), here.ratio.map_or_else(TableCell::default, number)]
+    [
+        number(here.value),
+        TableCell::text(interval),
+        here.ratio.map_or_else(TableCell::default, number),
+    ]
 }
 
 /// The figure's job, and which of the values that it leaves open the cell had.

@@ -9,8 +9,22 @@ use record::sizes::{format_ns, three_digits};
 type Figure<'a, T> = (&'a str, fn(&T) -> String);
 fn table<T>(rows: &[T], columns: &[Figure<T>]) -> Block {
     let heads = columns.iter().enumerate();
-    let heads = heads.map(|(at, (title, _))| if at == 0 { Column::text(*title) } else { Column::number(*title) });
-    let entry = |row: &T| Entry::new(columns[0].1(row), columns[1..].iter().map(|(_, f)| TableCell::text(f(row))).collect());
+    let heads = heads.map(|(at, (title, _))| {
+        if at == 0 {
+            Column::text(*title)
+        } else {
+            Column::number(*title)
+        }
+    });
+    let entry = |row: &T| {
+        Entry::new(
+            columns[0].1(row),
+            columns[1..]
+                .iter()
+                .map(|(_, f)| TableCell::text(f(row)))
+                .collect(),
+        )
+    };
     Block::Table(Table::new("", heads.collect(), rows.iter().map(entry)))
 }
 
@@ -32,12 +46,25 @@ fn percent(half_width: f64) -> String {
 
 /// The tables, and the verdict.
 pub fn document(test: &SelfTest) -> Document {
-    let head = [format!("took {:.0} s of {:.0} s", test.elapsed_s, test.budget_s), format!("seed {}", test.seed)];
+    let head = [
+        format!("took {:.0} s of {:.0} s", test.elapsed_s, test.budget_s),
+        format!("seed {}", test.seed),
+    ];
     Document::new("self-test", head)
-        .section("identical", "Identical cells", Place::Everywhere, identical(test))
+        .section(
+            "identical",
+            "Identical cells",
+            Place::Everywhere,
+            identical(test),
+        )
         .section("effects", "Known effects", Place::Everywhere, effects(test))
         .section("real", "Real cells", Place::Everywhere, real(test))
-        .section("usual", "The usual way, on the same identical cells", Place::Everywhere, naive(test))
+        .section(
+            "usual",
+            "The usual way, on the same identical cells",
+            Place::Everywhere,
+            naive(test),
+        )
         .section("answers", "Verdict", Place::Everywhere, verdict(test))
 }
 
@@ -80,7 +107,11 @@ fn effects(test: &SelfTest) -> Vec<Block> {
         return Vec::new();
     }
     let verdicts = |e: &KnownEffect| -> String {
-        e.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect::<Vec<_>>().join(", ")
+        e.verdicts
+            .iter()
+            .map(|(verdict, count)| format!("{count} {verdict}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let table = table(
         &test.effects,
@@ -96,7 +127,12 @@ fn effects(test: &SelfTest) -> Vec<Block> {
             ("verdicts", verdicts),
         ],
     );
-    let known = test.effects.iter().map(|e| e.truth - e.truth_of_samples + e.resolution).fold(0.0, f64::max) * 100.0;
+    let known = test
+        .effects
+        .iter()
+        .map(|e| e.truth - e.truth_of_samples + e.resolution)
+        .fold(0.0, f64::max)
+        * 100.0;
     let exactness = format!(
         "Nothing is known more exactly than to one read of the clock, and samples contain the stopwatch, which extra work does \
          not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
@@ -133,7 +169,9 @@ fn real(test: &SelfTest) -> Vec<Block> {
     let withheld: usize = test.real.iter().map(|r| r.withheld).sum();
     if withheld > 0 {
         let why = "the budget ended first, or a cell could not be measured here";
-        blocks.push(Block::Text(format!("{withheld} pairs got no ratio: {why}.")));
+        blocks.push(Block::Text(format!(
+            "{withheld} pairs got no ratio: {why}."
+        )));
     }
     let moves = &test.moves;
     if moves.moved > 0 {
@@ -156,25 +194,36 @@ fn naive(test: &SelfTest) -> Vec<Block> {
             ("work", |u| u.work.clone()),
             ("pairs", |u| u.comparisons.to_string()),
             ("samples", |u| format!("2 × {}", u.samples)),
-            ("t test: false alarms", |u| share(u.announced, u.comparisons)),
+            ("t test: false alarms", |u| {
+                share(u.announced, u.comparisons)
+            }),
             (&beyond, |u| u.beyond_margin.to_string()),
         ],
     );
     vec![
         Block::text("one process runs all samples of A, then all of B; tests at 5 %"),
         table,
-        Block::text("These launches were made for it, in that order; no interleaved sample was regrouped."),
+        Block::text(
+            "These launches were made for it, in that order; no interleaved sample was regrouped.",
+        ),
     ]
 }
 
 fn verdict(test: &SelfTest) -> Vec<Block> {
-    let ((pairs, alarms), (trials, covered), (usual, announced)) = (test.false_alarms(), test.covered(), test.announced());
+    let ((pairs, alarms), (trials, covered), (usual, announced)) =
+        (test.false_alarms(), test.covered(), test.announced());
     if pairs == 0 {
         let text = "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.";
         return vec![Block::Answer(text.to_owned())];
     }
     let nominal = test.nominal * 100.0;
-    let promise = |kept: bool| if kept { "keeps its promise" } else { "BREAKS ITS PROMISE" };
+    let promise = |kept: bool| {
+        if kept {
+            "keeps its promise"
+        } else {
+            "BREAKS ITS PROMISE"
+        }
+    };
     let mut sentences = vec![format!(
         "False alarms: {} of {pairs} identical pairs, nominal at most {nominal} %: {} (chance of this or more: {:.3}).",
         share(alarms, pairs),
@@ -205,13 +254,19 @@ fn verdict(test: &SelfTest) -> Vec<Block> {
     }
     if usual > 0 {
         let share = share(announced, usual);
-        sentences.push(format!("The usual way announced {share} of {usual} identical pairs as different."));
+        sentences.push(format!(
+            "The usual way announced {share} of {usual} identical pairs as different."
+        ));
     }
     if pairs < 100 {
-        let text = "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.";
+        let text =
+            "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.";
         sentences.push(text.to_owned());
     }
-    let warnings = test.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
+    let warnings = test
+        .warnings
+        .iter()
+        .filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
     sentences.extend(warnings.map(|(name, count)| format!("Warning: {name}: {count} cells")));
     sentences.into_iter().map(Block::Answer).collect()
 }

@@ -11,7 +11,9 @@ pub fn measured_source(source: &str, sources: &Sources) -> Option<String> {
     while let Some(&&(path, text)) = files.get(next) {
         // A file of functions is shown for its header; its own headers say no more of the method.
         let is_end = next > 0 && path.ends_with(".c");
-        let more = sources.iter().filter(|file| !is_end && includes(path, text, file));
+        let more = sources
+            .iter()
+            .filter(|file| !is_end && includes(path, text, file));
         let more: Vec<_> = more.filter(|file| !files.contains(file)).collect();
         files.extend(more);
         next += 1;
@@ -20,7 +22,11 @@ pub fn measured_source(source: &str, sources: &Sources) -> Option<String> {
     for (path, source) in files {
         let _ = write!(text, "\n// {path}\n\n");
         for (line, covered) in source.lines().zip(covered(path, source)) {
-            let _ = writeln!(text, "{}", format!("{} {line}", if covered { '>' } else { ' ' }).trim_end());
+            let _ = writeln!(
+                text,
+                "{}",
+                format!("{} {line}", if covered { '>' } else { ' ' }).trim_end()
+            );
         }
     }
     Some(text)
@@ -36,35 +42,61 @@ fn folder(path: &str) -> &str {
 }
 
 fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word)
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|other| other == word)
 }
 
 /// True if `line` includes the header at `header`: from its own folder, the harness, or by a path.
 fn is_include(line: &str, path: &str, header: &str) -> bool {
-    let Some(name) = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) else { return false };
+    let Some(name) = line
+        .strip_prefix("#include \"")
+        .and_then(|rest| rest.strip_suffix('"'))
+    else {
+        return false;
+    };
     let beside = format!("{}/{name}", folder(path));
-    [&*beside, &format!("workers/c/harness/{name}"), &format!("workers/c/{name}")].contains(&header)
-        || name.strip_prefix("../").is_some_and(|rest| header == format!("{}/{rest}", folder(folder(path))))
+    [
+        &*beside,
+        &format!("workers/c/harness/{name}"),
+        &format!("workers/c/{name}"),
+    ]
+    .contains(&header)
+        || name
+            .strip_prefix("../")
+            .is_some_and(|rest| header == format!("{}/{rest}", folder(folder(path))))
 }
 
 fn is_import(line: &str, module: &str) -> bool {
-    let dotted = |path: &str| path.trim_start_matches("workers/python/").trim_end_matches(".py").replace('/', ".");
+    let dotted = |path: &str| {
+        path.trim_start_matches("workers/python/")
+            .trim_end_matches(".py")
+            .replace('/', ".")
+    };
     let names = |from: &str| line.strip_prefix(&format!("from {from} import "));
-    names(&dotted(module)).is_some() || names(&dotted(folder(module))).is_some_and(|names| has_word(names, stem(module)))
+    names(&dotted(module)).is_some()
+        || names(&dotted(folder(module))).is_some_and(|names| has_word(names, stem(module)))
 }
 
 /// Names of the functions that a Go file declares.
 fn go_functions(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| line.strip_prefix("func ")).filter_map(move |rest| {
-        let rest = rest.split_once(") ").filter(|_| rest.starts_with('(')).map_or(rest, |(_, rest)| rest);
-        rest.split('(').next()
-    })
+    text.lines()
+        .filter_map(|line| line.strip_prefix("func "))
+        .filter_map(move |rest| {
+            let rest = rest
+                .split_once(") ")
+                .filter(|_| rest.starts_with('('))
+                .map_or(rest, |(_, rest)| rest);
+            rest.split('(').next()
+        })
 }
 
 /// True if the file at `path` stands on `other`: C by `#include`, and a header on the files of its functions; Python by
 /// `import`; Java by a class of its package; Go by a function of a file that registers no method.
 fn includes(path: &str, text: &str, &(other, content): &(&str, &str)) -> bool {
-    match (path.rsplit('.').next().unwrap_or_default(), other.rsplit('.').next().unwrap_or_default()) {
+    match (
+        path.rsplit('.').next().unwrap_or_default(),
+        other.rsplit('.').next().unwrap_or_default(),
+    ) {
         // The measured half of a Rust method.
         ("c", "rs") => folder(path) == folder(other) && stem(path) == stem(other),
         ("c" | "h", "h") => text.lines().any(|line| is_include(line, path, other)),
@@ -74,11 +106,15 @@ fn includes(path: &str, text: &str, &(other, content): &(&str, &str)) -> bool {
             folder(path) == folder(other) && (stem(path) == stem(other) || has_phases)
         }
         ("py", "py") => text.lines().any(|line| is_import(line, other)),
-        ("java", "java") => stem(folder(path)) == stem(folder(other)) && has_word(text, stem(other)),
+        ("java", "java") => {
+            stem(folder(path)) == stem(folder(other)) && has_word(text, stem(other))
+        }
         ("go", "go") => {
             let experiment = |path| stem(path).split('_').next();
             let is_near = experiment(path) == experiment(other) || text.contains("= register(");
-            is_near && !content.contains("= register(") && go_functions(content).any(|name| has_word(text, name))
+            is_near
+                && !content.contains("= register(")
+                && go_functions(content).any(|name| has_word(text, name))
         }
         _ => false,
     }
@@ -95,17 +131,29 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
     let mut open: Option<usize> = None;
     for line in source.lines() {
         let code = line.trim_start();
-        let ends = open.is_some_and(|depth| !code.is_empty() && code != "{" && indent(line) <= depth);
+        let ends =
+            open.is_some_and(|depth| !code.is_empty() && code != "{" && indent(line) <= depth);
         if ends && (!path.ends_with(".go") || code.starts_with("s.end")) {
             open = None;
         }
         covered.push(open.is_some() && !code.is_empty() && code != "{");
         let (begins, body) = if path.ends_with(".go") {
-            (code.starts_with("s.begin(") || code.starts_with("s.beginParallel("), "")
+            (
+                code.starts_with("s.begin(") || code.starts_with("s.beginParallel("),
+                "",
+            )
         } else {
-            let begins =
-                ["PHASE(", "PARALLEL_PHASE(", "SERIES_PHASE(", "try (var phase = ", "with s.phase(", "with run.phase("];
-            let body = code.split_once(") {").map_or("", |(_, body)| body.trim_matches([' ', '\\']));
+            let begins = [
+                "PHASE(",
+                "PARALLEL_PHASE(",
+                "SERIES_PHASE(",
+                "try (var phase = ",
+                "with s.phase(",
+                "with run.phase(",
+            ];
+            let body = code
+                .split_once(") {")
+                .map_or("", |(_, body)| body.trim_matches([' ', '\\']));
             (begins.iter().any(|begin| code.starts_with(begin)), body)
         };
         if begins && body.is_empty() {
@@ -123,7 +171,11 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
 /// Covers the bodies of a user's functions that have no phase.
 fn cover_whole_functions(source: &str, covered: &mut [bool]) {
     let lines: Vec<&str> = source.lines().collect();
-    let is_function = |line: &str| ["BENCH(", "BASELINE(", "@pagewise.bench"].iter().any(|begin| line.starts_with(begin));
+    let is_function = |line: &str| {
+        ["BENCH(", "BASELINE(", "@pagewise.bench"]
+            .iter()
+            .any(|begin| line.starts_with(begin))
+    };
     for start in (0..lines.len()).filter(|&start| is_function(lines[start])) {
         let is_head = |line: &&&str| **line == "{" || line.starts_with("def ");
         let body = start + 1 + lines[start + 1..].iter().take_while(is_head).count();

@@ -37,7 +37,11 @@ enum FactorAmount {
 impl FactorAmount {
     /// From a factor of two on a share is no longer read easily; `least` is the ratio nearest to one.
     fn for_ratio(least: f64) -> FactorAmount {
-        if (0.5..=2.0).contains(&least) { FactorAmount::Percent } else { FactorAmount::Factor }
+        if (0.5..=2.0).contains(&least) {
+            FactorAmount::Percent
+        } else {
+            FactorAmount::Factor
+        }
     }
 
     /// Distance of a ratio from one, without the unit. A ratio on the other side of one is no distance at all.
@@ -60,7 +64,14 @@ impl FactorAmount {
 
 fn percent_digits(share: f64, round: Round) -> String {
     let percent = share.max(0.0) * 100.0;
-    round.to(percent, if percent >= 9.95 { 0 } else { usize::from(percent != 0.0) })
+    round.to(
+        percent,
+        if percent >= 9.95 {
+            0
+        } else {
+            usize::from(percent != 0.0)
+        },
+    )
 }
 
 /// A factor with about two digits: two decimals where the first would hide it.
@@ -81,7 +92,11 @@ pub fn percent(share: f64) -> String {
 
 /// The factor of a difference as an interval, such as `4.7–6.0`. Both bounds are at least one, rounded outwards.
 pub fn factors(low: f64, high: f64) -> String {
-    format!("{}–{}", factor_digits(low, Round::Down), factor_digits(high, Round::Up))
+    format!(
+        "{}–{}",
+        factor_digits(low, Round::Down),
+        factor_digits(high, Round::Up)
+    )
 }
 
 /// The factors by which a ratio's interval says that something is faster, smaller one first.
@@ -97,7 +112,11 @@ fn end(ratio: f64, round: Round) -> String {
     if digits.trim_end_matches(['0', '.']).is_empty() {
         return "as fast".to_owned();
     }
-    format!("{digits}{} {}", amount.unit(), if faster { "faster" } else { "slower" })
+    format!(
+        "{digits}{} {}",
+        amount.unit(),
+        if faster { "faster" } else { "slower" }
+    )
 }
 
 /// Both ends of an interval, the faster first, rounded outwards.
@@ -123,8 +142,13 @@ pub(crate) fn between_briefly(ratio: &Estimate) -> String {
     let bare = one.strip_suffix(word).zip(other.strip_suffix(word));
     match bare {
         Some((one, other)) if faster || slower => {
-            let shared = [" %", "×"].iter().find(|unit| one.ends_with(**unit) && other.ends_with(**unit));
-            format!("{}–{other}{word}", shared.map_or(one, |unit| one.trim_end_matches(*unit)))
+            let shared = [" %", "×"]
+                .iter()
+                .find(|unit| one.ends_with(**unit) && other.ends_with(**unit));
+            format!(
+                "{}–{other}{word}",
+                shared.map_or(one, |unit| one.trim_end_matches(*unit))
+            )
         }
         _ => format!("{low}–{high}"),
     }
@@ -136,19 +160,31 @@ pub(crate) fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
     let amount = FactorAmount::for_ratio(least);
     let unit = amount.unit();
     let estimate = amount.digits(ratio.ratio, faster, Round::Nearest);
-    let (near, far) = if faster { (ratio.high, ratio.low) } else { (ratio.low, ratio.high) };
-    let (near, far) = (amount.digits(near, faster, Round::Down), amount.digits(far, faster, Round::Up));
+    let (near, far) = if faster {
+        (ratio.high, ratio.low)
+    } else {
+        (ratio.low, ratio.high)
+    };
+    let (near, far) = (
+        amount.digits(near, faster, Round::Down),
+        amount.digits(far, faster, Round::Up),
+    );
     format!("{estimate}{unit} {word} (95 % CI {near}–{far}{unit})")
 }
 
 /// Verdict of one comparison, in full: for a sentence, where there is room.
 pub fn verdict(comparison: &Comparison) -> String {
-    let Some(ratio) = &comparison.ratio else { return "too few launches to compare".to_owned() };
+    let Some(ratio) = &comparison.ratio else {
+        return "too few launches to compare".to_owned();
+    };
     if let Some(found) = &comparison.doubt {
         return format!("not settled: {}; {}", doubt(found), between(ratio));
     }
     if !comparison.holds_among_all {
-        return format!("not settled among all the comparisons of this run: by itself {}", between(ratio));
+        return format!(
+            "not settled among all the comparisons of this run: by itself {}",
+            between(ratio)
+        );
     }
     match comparison.verdict {
         Verdict::Within { margin } => {
@@ -165,12 +201,18 @@ pub fn verdict_briefly(comparison: &Comparison) -> String {
     if let Some(found) = &comparison.doubt {
         return format!("not settled: {}", doubt(found));
     }
-    finding(comparison.ratio.as_ref(), comparison.verdict, comparison.holds_among_all)
+    finding(
+        comparison.ratio.as_ref(),
+        comparison.verdict,
+        comparison.holds_among_all,
+    )
 }
 
 /// The finding of a ratio, in a column of a table; `holds_among_all` as in [`Comparison`].
 pub fn finding(ratio: Option<&Estimate>, verdict: Verdict, holds_among_all: bool) -> String {
-    let Some(ratio) = ratio else { return "too few launches".to_owned() };
+    let Some(ratio) = ratio else {
+        return "too few launches".to_owned();
+    };
     if !holds_among_all {
         return format!("not settled¹: {}", between_briefly(ratio));
     }
@@ -189,20 +231,31 @@ pub const AMONG_ALL: &str = "¹ settled by itself, but among all the comparisons
 pub fn moved(low: f64, high: f64) -> String {
     let bare = |v: f64, decimals: usize| {
         let text = format!("{v:.decimals$}");
-        text.strip_prefix("0.").map_or_else(|| text.clone(), |rest| format!(".{rest}"))
+        text.strip_prefix("0.")
+            .map_or_else(|| text.clone(), |rest| format!(".{rest}"))
     };
     let decimals = (2..5).find(|&d| bare(low, d) != bare(high, d)).unwrap_or(5);
-    format!("ratio drifted from {} to {} during this run", bare(low, decimals), bare(high, decimals))
+    format!(
+        "ratio drifted from {} to {} during this run",
+        bare(low, decimals),
+        bare(high, decimals)
+    )
 }
 
 /// The reason why a verdict is withheld.
 pub fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::WeakCheck { half_width } => {
-            format!("withheld: its A/A check is weak, ±{} %", percent_digits(*half_width, Round::Up))
+            format!(
+                "withheld: its A/A check is weak, ±{} %",
+                percent_digits(*half_width, Round::Up)
+            )
         }
         Doubt::TwoLevels(Levels { low, high, share }) => {
-            format!("two levels: {low:.2} of the time, and {high:.2} in {} of launches", percent(*share))
+            format!(
+                "two levels: {low:.2} of the time, and {high:.2} in {} of launches",
+                percent(*share)
+            )
         }
     }
 }
@@ -210,27 +263,51 @@ pub fn doubt(doubt: &Doubt) -> String {
 /// Sentence on the controls (A/A), `untrusted` of which are no check.
 pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> String) -> String {
     if let Some(aa) = checks.iter().find(|aa| aa.differs) {
-        return format!("A/A broken: {} differs from itself, {}", name(aa.cell), between(&aa.ratio));
+        return format!(
+            "A/A broken: {} differs from itself, {}",
+            name(aa.cell),
+            between(&aa.ratio)
+        );
     }
-    let (weak, good): (Vec<&AaCheck>, Vec<&AaCheck>) = checks.iter().partition(|aa| AaCheck::is_weak(&aa.ratio));
-    let widest =
-        |checks: &[&AaCheck]| percent_digits(checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max), Round::Up);
+    let (weak, good): (Vec<&AaCheck>, Vec<&AaCheck>) =
+        checks.iter().partition(|aa| AaCheck::is_weak(&aa.ratio));
+    let widest = |checks: &[&AaCheck]| {
+        percent_digits(
+            checks
+                .iter()
+                .map(|aa| aa.ratio.half_width())
+                .fold(0.0, f64::max),
+            Round::Up,
+        )
+    };
     let all = count(checks.len() + untrusted.len(), "control");
     let mut parts = Vec::new();
     if !good.is_empty() {
-        parts.push(format!("{} of {all} within ±{} %", good.len(), widest(&good)));
+        parts.push(format!(
+            "{} of {all} within ±{} %",
+            good.len(),
+            widest(&good)
+        ));
     }
     match weak.as_slice() {
         [] => {}
         [one] => parts.push(format!("{} weak, ±{} %", name(one.cell), widest(&weak))),
-        weak => parts.push(format!("{} of {all} weak, up to ±{} %", weak.len(), widest(weak))),
+        weak => parts.push(format!(
+            "{} of {all} weak, up to ±{} %",
+            weak.len(),
+            widest(weak)
+        )),
     }
     match untrusted {
         [] => {}
         [one] => parts.push(format!("{one} untrusted")),
         untrusted => parts.push(format!("{} untrusted", untrusted.len())),
     }
-    if parts.is_empty() { "A/A: no control has launches enough".to_owned() } else { format!("A/A: {}", parts.join("; ")) }
+    if parts.is_empty() {
+        "A/A: no control has launches enough".to_owned()
+    } else {
+        format!("A/A: {}", parts.join("; "))
+    }
 }
 
 /// A number of things: `1 run`, `3 runs`.

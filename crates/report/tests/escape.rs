@@ -10,7 +10,16 @@ fn hostile() -> impl Strategy<Value = String> {
             .chars()
             .collect::<Vec<char>>(),
     );
-    let whole = prop::sample::select(vec!["*/", "??/", "</script>", "]]>", "www.", "\r\n", "=cmd|", "-->"]);
+    let whole = prop::sample::select(vec![
+        "*/",
+        "??/",
+        "</script>",
+        "]]>",
+        "www.",
+        "\r\n",
+        "=cmd|",
+        "-->",
+    ]);
     let (one, many) = (sharp.prop_map(String::from), whole.prop_map(str::to_owned));
     let part = prop_oneof![4 => one, 2 => many, 1 => any::<char>().prop_map(String::from)];
     prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
@@ -18,7 +27,10 @@ fn hostile() -> impl Strategy<Value = String> {
 
 /// The bytes that a C compiler makes of a literal without trigraphs.
 fn c_value(literal: &str) -> Vec<u8> {
-    let inside = literal.strip_prefix('"').and_then(|l| l.strip_suffix('"')).expect("quotes around it");
+    let inside = literal
+        .strip_prefix('"')
+        .and_then(|l| l.strip_suffix('"'))
+        .expect("quotes around it");
     let (mut bytes, mut rest) = (Vec::new(), inside.as_bytes());
     while let [first, after @ ..] = rest {
         rest = match (first, after) {
@@ -97,7 +109,10 @@ fn steering_characters_appear_by_their_number() {
         "a\\x1b[31mb\\x07\\u{202e}c\\n\\x9bd\\u{feff}µ"
     );
     assert_eq!(escape::lines("a\n\tb\u{1b}"), "a\n\tb\\x1b");
-    assert_eq!(escape::html("a\u{1b}<b>\"'&\rc\nd\n"), "a\\x1b&lt;b&gt;&quot;&#39;&amp;\\rc d");
+    assert_eq!(
+        escape::html("a\u{1b}<b>\"'&\rc\nd\n"),
+        "a\\x1b&lt;b&gt;&quot;&#39;&amp;\\rc d"
+    );
 }
 
 #[test]
@@ -107,16 +122,30 @@ fn each_destination_has_its_own_quotes() {
     assert_eq!(escape::csv("=1+2"), "\"'=1+2\"");
     assert_eq!(escape::csv("\t=1"), "\"'\\t=1\"");
     assert_eq!(escape::label("\"} 1\n\\"), "\\\"} 1\\\\n\\\\");
-    assert_eq!(escape::markdown("a|b <i>*c*</i> @all"), "a\\|b &lt;i&gt;\\*c\\*&lt;/i&gt; &#64;all");
+    assert_eq!(
+        escape::markdown("a|b <i>*c*</i> @all"),
+        "a\\|b &lt;i&gt;\\*c\\*&lt;/i&gt; &#64;all"
+    );
     assert_eq!(escape::comment("x */ evil(); /*\\"), "x * / evil(); / *|");
-    assert_eq!(escape::c_literal("a\"\\?ü\0"), "\"a\\\"\\\\\\?\\303\\274\\000\"");
+    assert_eq!(
+        escape::c_literal("a\"\\?ü\0"),
+        "\"a\\\"\\\\\\?\\303\\274\\000\""
+    );
     assert_eq!(escape::rust_literal("a\"ü\n"), "\"a\\\"\\u{fc}\\n\"");
     assert_eq!(
-        (escape::html_id("fault"), escape::html_id("Ü/../\"x"), escape::html_id("")),
+        (
+            escape::html_id("fault"),
+            escape::html_id("Ü/../\"x"),
+            escape::html_id("")
+        ),
         ("fault".into(), "part-------x".into(), "part-".into())
     );
     assert_eq!(
-        (escape::name("copy-first"), escape::name("9"), escape::name("")),
+        (
+            escape::name("copy-first"),
+            escape::name("9"),
+            escape::name("")
+        ),
         ("copy_first".into(), "_9".into(), "_".into())
     );
 }

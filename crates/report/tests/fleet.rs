@@ -14,19 +14,57 @@ fn page(found: &Fleet, again: &str, anew: &str) -> String {
 #[test]
 fn odd_nodes_come_first_and_each_kind_has_its_costs() {
     let found = nodes::fleet();
-    assert_eq!((found.nodes, found.odd.len(), found.kinds.len(), found.unread.len()), (13, 1, 2, 1), "{found:#?}");
-    let page = self::page(&found, "clush -w a7 \"pagewise run …\"", "pagewise fleet /shared --html PAGE.html");
+    assert_eq!(
+        (
+            found.nodes,
+            found.odd.len(),
+            found.kinds.len(),
+            found.unread.len()
+        ),
+        (13, 1, 2, 1),
+        "{found:#?}"
+    );
+    let page = self::page(
+        &found,
+        "clush -w a7 \"pagewise run …\"",
+        "pagewise fleet /shared --html PAGE.html",
+    );
     assert!(page.len() < 1_000_000);
-    let place = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
+    let place = |id: &str| {
+        page.find(&format!("id=\"{id}\""))
+            .unwrap_or_else(|| panic!("no {id}"))
+    };
     assert!(place("answers") < place("kind-a") && place("kind-a") < place("kind-b"));
     assert!(place("kind-b") < place("compared-a-b") && place("compared-a-b") < place("unread"));
-    for part in ["outliers: 1 of 13", ">a7<", "clush -w a7", "times the cost on its kind", "duplicate"] {
+    for part in [
+        "outliers: 1 of 13",
+        ">a7<",
+        "clush -w a7",
+        "times the cost on its kind",
+        "duplicate",
+    ] {
         assert!(page.contains(part), "{part}");
     }
-    let costs = page.split("id=\"kind-a\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let costs = page
+        .split("id=\"kind-a\"")
+        .nth(1)
+        .unwrap()
+        .split("</section>")
+        .next()
+        .unwrap();
     for cell in &found.kinds[0].cells {
-        let shown = costs.split("data-value=\"").skip(1).filter_map(|v| v.split('"').next()?.parse::<f64>().ok());
-        assert!(shown.clone().any(|v| (v - cell.per_unit_ns).abs() < 1e-5 * v), "{}: {:?}", cell.headline.cell, shown.count());
+        let shown = costs
+            .split("data-value=\"")
+            .skip(1)
+            .filter_map(|v| v.split('"').next()?.parse::<f64>().ok());
+        assert!(
+            shown
+                .clone()
+                .any(|v| (v - cell.per_unit_ns).abs() < 1e-5 * v),
+            "{}: {:?}",
+            cell.headline.cell,
+            shown.count()
+        );
     }
     let drawn = found.kinds[0].methods.len();
     assert!(drawn > 0);
@@ -39,10 +77,21 @@ fn a_hostile_fleet_is_inert() {
     let mut found = nodes::fleet();
     let plain = page(&found, "x", "y");
     found.odd[0].node += EVIL;
-    found.unread[0].fault = Fault::Foreign { error: EVIL.to_owned() };
+    found.unread[0].fault = Fault::Foreign {
+        error: EVIL.to_owned(),
+    };
     found.unread[0].folder += EVIL;
     for finding in &mut found.odd[0].findings {
-        let Finding::Cost { cell, ratio, spread, p, .. } = finding else { continue };
+        let Finding::Cost {
+            cell,
+            ratio,
+            spread,
+            p,
+            ..
+        } = finding
+        else {
+            continue;
+        };
         *cell += EVIL;
         (*ratio, *spread, *p) = (f64::NAN, f64::INFINITY, -1.0);
     }
@@ -56,7 +105,10 @@ fn a_hostile_fleet_is_inert() {
         kind.methods[0].ratio.low = -1.0;
     }
     let page = self::page(&found, EVIL, EVIL);
-    assert_eq!(page.matches("<script").count(), plain.matches("<script").count());
+    assert_eq!(
+        page.matches("<script").count(),
+        plain.matches("<script").count()
+    );
     for alive in ["<img", "\u{1b}", "\u{202e}", "NaN%", "inf%"] {
         assert!(!page.contains(alive), "{alive}");
     }

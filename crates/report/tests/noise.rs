@@ -20,14 +20,24 @@ fn seen(lost_ns: u64) -> Preflight {
         largest_gap_ns: lost_ns,
         over: vec![(5000, 1)],
     };
-    Preflight { seconds: 1.0, gaps: vec![gaps], ..Preflight::default() }
+    Preflight {
+        seconds: 1.0,
+        gaps: vec![gaps],
+        ..Preflight::default()
+    }
 }
 
 #[test]
 fn what_no_counter_shows_is_said() {
     assert!(text(&seen(1000)).contains("Quiet"));
     let noisy = text(&seen(100_000));
-    assert!(noisy.contains("10.00 % of a busy process's time") && noisy.contains("No counter"), "{noisy}");
-    let busy = Preflight { busy_cpus: 1.5, ..seen(100_000) };
+    assert!(
+        noisy.contains("10.00 % of a busy process's time") && noisy.contains("No counter"),
+        "{noisy}"
+    );
+    let busy = Preflight {
+        busy_cpus: 1.5,
+        ..seen(100_000)
+    };
     assert!(!text(&busy).contains("No counter"));
 }

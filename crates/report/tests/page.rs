@@ -13,7 +13,17 @@ fn fixture(name: &str) -> Summary {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-const ALL: [&str; 9] = ["fault", "fork", "interrupted", "look", "one-launch", "read", "share-no-java", "transfer", "whole"];
+const ALL: [&str; 9] = [
+    "fault",
+    "fork",
+    "interrupted",
+    "look",
+    "one-launch",
+    "read",
+    "share-no-java",
+    "transfer",
+    "whole",
+];
 
 fn page(summary: &Summary) -> String {
     html::page(&view::tables(summary, &[], None), html::of_run(summary))
@@ -22,8 +32,12 @@ fn page(summary: &Summary) -> String {
 /// The page without its style, its script, their hashes and its data.
 fn visible(page: &str) -> String {
     let mut rest = page.to_owned();
-    for (start, end) in [("<meta http-equiv", ">"), ("<style>", "</style>"), ("<script", "</script>"), ("<script", "</script>")]
-    {
+    for (start, end) in [
+        ("<meta http-equiv", ">"),
+        ("<style>", "</style>"),
+        ("<script", "</script>"),
+        ("<script", "</script>"),
+    ] {
         let from = rest.find(start).unwrap_or_else(|| panic!("no {start}"));
         let to = from + rest[from..].find(end).unwrap() + end.len();
         rest.replace_range(from..to, "");
@@ -33,7 +47,11 @@ fn visible(page: &str) -> String {
 
 /// The value of an attribute within an element's text.
 fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
-    element.split_once(&format!("{name}=\""))?.1.split('"').next()
+    element
+        .split_once(&format!("{name}=\""))?
+        .1
+        .split('"')
+        .next()
 }
 
 #[test]
@@ -42,12 +60,28 @@ fn a_page_is_whole_and_small() {
         let page = page(&fixture(name));
         assert!(page.len() < 1_000_000, "{name}: {} bytes", page.len());
         let visible = visible(&page);
-        for reference in ["src=", "url(", "@import", "<link", "<iframe", "http-equiv=\"refresh", " style=", " onclick="] {
+        for reference in [
+            "src=",
+            "url(",
+            "@import",
+            "<link",
+            "<iframe",
+            "http-equiv=\"refresh",
+            " style=",
+            " onclick=",
+        ] {
             assert!(!visible.contains(reference), "{name}: {reference}");
         }
-        let outside = visible.split("href=\"").skip(1).find(|rest| !rest.starts_with('#'));
+        let outside = visible
+            .split("href=\"")
+            .skip(1)
+            .find(|rest| !rest.starts_with('#'));
         assert_eq!(outside.map(|rest| &rest[..20]), None, "{name}");
-        let ids: Vec<&str> = visible.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let ids: Vec<&str> = visible
+            .split(" id=\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
         let mut once = ids.clone();
         once.sort_unstable();
         once.dedup();
@@ -63,33 +97,73 @@ fn figures_are_those_of_the_summary() {
         let summary = fixture(name);
         let page = page(&summary);
         let mut rows = 0;
-        for row in page.split("<tr").filter(|row| row.contains(" data-cell=\"")) {
-            let cell = &summary.cells[attribute(row, "data-cell").unwrap().parse::<usize>().unwrap()];
+        for row in page
+            .split("<tr")
+            .filter(|row| row.contains(" data-cell=\""))
+        {
+            let cell = &summary.cells[attribute(row, "data-cell")
+                .unwrap()
+                .parse::<usize>()
+                .unwrap()];
             let headline = &summary.experiment(&cell.experiment).unwrap().headline;
             let phase = &cell.phases[headline];
-            let values: Vec<f64> =
-                row.split("data-value=\"").skip(1).filter_map(|v| v.split('"').next()?.parse().ok()).collect();
+            let values: Vec<f64> = row
+                .split("data-value=\"")
+                .skip(1)
+                .filter_map(|v| v.split('"').next()?.parse().ok())
+                .collect();
             // The cost of an operation; CPU time of one and faults are the last two. Bytes have a rate.
-            let unit = &summary.experiment(&cell.experiment).unwrap().definition.unit;
+            let unit = &summary
+                .experiment(&cell.experiment)
+                .unwrap()
+                .definition
+                .unit;
             let (per_unit, is_rate) = (phase.per_unit_ns.median, unit == "byte");
             let expected = [if is_rate { 1.0 / per_unit } else { per_unit }];
             let cpu = phase.cpu_ns.median * per_unit / phase.wall_ns.median;
-            let last = [if is_rate { cpu * 1048576.0 } else { cpu }, phase.minor_faults];
-            for (value, expected) in values.iter().zip(expected).chain(values[values.len() - 2..].iter().zip(last)) {
-                assert!((value - expected).abs() <= expected.abs() * 1e-5, "{name}, {}: {value} {expected}", cell.cell);
+            let last = [
+                if is_rate { cpu * 1048576.0 } else { cpu },
+                phase.minor_faults,
+            ];
+            for (value, expected) in values
+                .iter()
+                .zip(expected)
+                .chain(values[values.len() - 2..].iter().zip(last))
+            {
+                assert!(
+                    (value - expected).abs() <= expected.abs() * 1e-5,
+                    "{name}, {}: {value} {expected}",
+                    cell.cell
+                );
             }
-            let ratio = summary.groups.iter().find_map(|g| g.comparison(cell_index(row), headline)?.ratio);
-            if let Some(ratio) = ratio.filter(|_| cell.outcome.status == record::outcome::Status::Ok) {
-                assert!(row.contains(&format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)), "{name}: {row}");
+            let ratio = summary
+                .groups
+                .iter()
+                .find_map(|g| g.comparison(cell_index(row), headline)?.ratio);
+            if let Some(ratio) =
+                ratio.filter(|_| cell.outcome.status == record::outcome::Status::Ok)
+            {
+                assert!(
+                    row.contains(&format!(
+                        "{:.3} ({:.3}–{:.3})",
+                        ratio.ratio, ratio.low, ratio.high
+                    )),
+                    "{name}: {row}"
+                );
             }
             rows += 1;
         }
         let shown = summary
             .cells
             .iter()
-            .filter(|c| !c.hidden && c.role == record::summary::Role::Method && !c.phases.is_empty())
+            .filter(|c| {
+                !c.hidden && c.role == record::summary::Role::Method && !c.phases.is_empty()
+            })
             .count();
-        assert!(rows > 0 && rows * 2 >= shown, "{name}: {rows} rows of {shown} cells");
+        assert!(
+            rows > 0 && rows * 2 >= shown,
+            "{name}: {rows} rows of {shown} cells"
+        );
     }
 }
 
@@ -101,7 +175,13 @@ fn cell_index(row: &str) -> usize {
 fn the_page_carries_a_summary_that_reads_as_one() {
     let summary = fixture("look");
     let page = page(&summary);
-    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data = page
+        .split("id=\"data\">")
+        .nth(1)
+        .unwrap()
+        .split("</script>")
+        .next()
+        .unwrap();
     let carried: Summary = serde_json::from_str(data).unwrap();
     assert_eq!(carried.cells.len(), summary.cells.len());
     assert!(carried.cells.iter().all(|c| c.per_launch.is_empty()));
@@ -115,16 +195,27 @@ fn the_page_carries_a_summary_that_reads_as_one() {
 
 #[test]
 fn a_hostile_summary_is_inert() {
-    const EVIL: &str =
-        "\u{1b}[2J\u{7}\u{202e}\u{2028}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--../../etc{{7*7}}";
+    const EVIL: &str = "\u{1b}[2J\u{7}\u{202e}\u{2028}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--../../etc{{7*7}}";
     for name in ALL {
         let mut summary = fixture(name);
         for cell in &mut summary.cells {
             cell.method += EVIL;
-            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Written { text: EVIL.to_owned() });
-            cell.parameters.values_mut().for_each(|value| *value += EVIL);
-            cell.laws = cell.laws.iter().map(|(law, found)| (format!("{law}{EVIL}"), found.clone())).collect();
-            cell.proofs = cell.proofs.iter().map(|(fact, proof)| (format!("{fact}{EVIL}"), proof.clone())).collect();
+            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Written {
+                text: EVIL.to_owned(),
+            });
+            cell.parameters
+                .values_mut()
+                .for_each(|value| *value += EVIL);
+            cell.laws = cell
+                .laws
+                .iter()
+                .map(|(law, found)| (format!("{law}{EVIL}"), found.clone()))
+                .collect();
+            cell.proofs = cell
+                .proofs
+                .iter()
+                .map(|(fact, proof)| (format!("{fact}{EVIL}"), proof.clone()))
+                .collect();
         }
         for experiment in &mut summary.experiments {
             experiment.definition.title += EVIL;
@@ -132,42 +223,74 @@ fn a_hostile_summary_is_inert() {
             experiment.definition.unit += EVIL;
         }
         for note in &mut summary.notes {
-            note.kind = NoteKind::Damaged { seen: EVIL.to_owned() };
+            note.kind = NoteKind::Damaged {
+                seen: EVIL.to_owned(),
+            };
         }
         for warning in &mut summary.warnings {
-            warning.kind = WarningKind::Damaged { seen: EVIL.to_owned() };
+            warning.kind = WarningKind::Damaged {
+                seen: EVIL.to_owned(),
+            };
         }
-        summary.environment = summary.environment.iter().map(|(k, v)| (format!("{k}{EVIL}"), format!("{v}{EVIL}"))).collect();
+        summary.environment = summary
+            .environment
+            .iter()
+            .map(|(k, v)| (format!("{k}{EVIL}"), format!("{v}{EVIL}")))
+            .collect();
         summary.run += EVIL;
         let page = page(&summary);
         assert_eq!(page.matches("<script").count(), 2, "{name}");
         assert_eq!(page.matches("</script").count(), 2, "{name}");
         assert!(!page.contains("<img") && !page.contains("<!--"), "{name}");
-        let steering = page.chars().find(|c| (c.is_control() && *c != '\n') || ('\u{2028}'..='\u{202e}').contains(c));
+        let steering = page
+            .chars()
+            .find(|c| (c.is_control() && *c != '\n') || ('\u{2028}'..='\u{202e}').contains(c));
         assert_eq!(steering, None, "{name}");
-        assert!(visible(&page).contains("{{7*7}}"), "{name}: words are shown, not worked out");
+        assert!(
+            visible(&page).contains("{{7*7}}"),
+            "{name}: words are shown, not worked out"
+        );
     }
 }
 
 #[test]
 fn figures_that_are_none_make_no_broken_page() {
-    for (name, wild) in ALL.iter().flat_map(|n| [f64::NAN, f64::INFINITY, 1e308, -1.0, 0.0, 5e-324].map(|w| (n, w))) {
+    for (name, wild) in ALL
+        .iter()
+        .flat_map(|n| [f64::NAN, f64::INFINITY, 1e308, -1.0, 0.0, 5e-324].map(|w| (n, w)))
+    {
         let mut summary = fixture(name);
         for cell in &mut summary.cells {
             for phase in cell.phases.values_mut() {
-                (phase.wall_ns.median, phase.per_unit_ns.median, phase.minor_faults) = (wild, wild, wild);
+                (
+                    phase.wall_ns.median,
+                    phase.per_unit_ns.median,
+                    phase.minor_faults,
+                ) = (wild, wild, wild);
                 (phase.wall_ns.low, phase.wall_ns.high) = (Some(wild), Some(wild));
             }
-            cell.per_launch.iter_mut().flat_map(|l| l.wall_ns.values_mut()).for_each(|wall| *wall = wild);
+            cell.per_launch
+                .iter_mut()
+                .flat_map(|l| l.wall_ns.values_mut())
+                .for_each(|wall| *wall = wild);
         }
         for comparison in summary.groups.iter_mut().flat_map(|g| &mut g.comparisons) {
-            comparison.ratio.iter_mut().for_each(|r| (r.ratio, r.low, r.high) = (wild, wild, wild));
+            comparison
+                .ratio
+                .iter_mut()
+                .for_each(|r| (r.ratio, r.low, r.high) = (wild, wild, wild));
         }
         let page = page(&summary);
         let drawn: Vec<&str> = page.split("<svg").skip(1).collect();
         for place in ["x", "x1", "x2", "y", "cx", "cy", "width", "height"] {
-            let values = drawn.iter().filter_map(|svg| attribute(svg, &format!(" {place}")));
-            let broken = values.into_iter().find(|v| v.trim_end_matches('%').parse::<f64>().is_ok_and(|v| !v.is_finite()));
+            let values = drawn
+                .iter()
+                .filter_map(|svg| attribute(svg, &format!(" {place}")));
+            let broken = values.into_iter().find(|v| {
+                v.trim_end_matches('%')
+                    .parse::<f64>()
+                    .is_ok_and(|v| !v.is_finite())
+            });
             assert_eq!(broken, None, "{name} with {wild}");
         }
     }
@@ -184,12 +307,28 @@ fn a_method_has_one_color_in_all_charts_of_an_experiment() {
     for name in ALL {
         let page = page(&fixture(name));
         for section in page.split("<section id=\"experiment-").skip(1) {
-            let mut colors: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
-            for entry in section.split("<figure>").skip(1).flat_map(|figure| figure.split("<path class=\"").skip(1)) {
-                let Some((color, rest)) = entry.split_once('"').filter(|(class, _)| class.starts_with('c')) else { continue };
-                let Some((_, label)) = rest.split_once("</svg></svg>") else { continue };
+            let mut colors: std::collections::BTreeMap<&str, &str> =
+                std::collections::BTreeMap::new();
+            for entry in section
+                .split("<figure>")
+                .skip(1)
+                .flat_map(|figure| figure.split("<path class=\"").skip(1))
+            {
+                let Some((color, rest)) = entry
+                    .split_once('"')
+                    .filter(|(class, _)| class.starts_with('c'))
+                else {
+                    continue;
+                };
+                let Some((_, label)) = rest.split_once("</svg></svg>") else {
+                    continue;
+                };
                 let label = label.split("</li>").next().unwrap();
-                repeated += usize::from(colors.insert(label, color).is_some_and(|known| known == color));
+                repeated += usize::from(
+                    colors
+                        .insert(label, color)
+                        .is_some_and(|known| known == color),
+                );
                 assert_eq!(colors[label], color, "{name}: {label}");
             }
         }

@@ -15,7 +15,15 @@ fn root() -> PathBuf {
 }
 
 fn open(name: &str) -> RunFolder {
-    RunFolder::open(root().join("tests/fixtures/runs").join(name).to_str().unwrap(), Path::new("/nowhere")).unwrap()
+    RunFolder::open(
+        root()
+            .join("tests/fixtures/runs")
+            .join(name)
+            .to_str()
+            .unwrap(),
+        Path::new("/nowhere"),
+    )
+    .unwrap()
 }
 
 fn judged(name: &str) -> Summary {
@@ -31,11 +39,17 @@ fn text(document: &Document, full: bool) -> String {
 }
 
 fn full() -> Wanted {
-    Wanted { full: true, ..Wanted::default() }
+    Wanted {
+        full: true,
+        ..Wanted::default()
+    }
 }
 
 fn warnings() -> Wanted {
-    Wanted { warnings: true, ..Wanted::default() }
+    Wanted {
+        warnings: true,
+        ..Wanted::default()
+    }
 }
 
 #[test]
@@ -49,8 +63,16 @@ fn an_ordinary_run_has_its_table_and_its_check() {
 
 #[test]
 fn damage_is_told_with_its_launch() {
-    assert!(told("damaged", &warnings()).contains("launch 4: its frame"), "{}", told("damaged", &warnings()));
-    assert!(told("damaged", &Wanted::default()).contains("damaged"), "{}", told("damaged", &Wanted::default()));
+    assert!(
+        told("damaged", &warnings()).contains("launch 4: its frame"),
+        "{}",
+        told("damaged", &warnings())
+    );
+    assert!(
+        told("damaged", &Wanted::default()).contains("damaged"),
+        "{}",
+        told("damaged", &Wanted::default())
+    );
 }
 
 #[test]
@@ -62,43 +84,74 @@ fn an_interrupted_run_says_how_it_is_completed() {
 #[test]
 fn a_failed_cell_is_told_with_its_call_and_has_no_figure() {
     let text = told("failed-cell", &full());
-    assert!(text.contains("failed") && text.contains("Cannot allocate memory"), "{text}");
+    assert!(
+        text.contains("failed") && text.contains("Cannot allocate memory"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_a_machine_lacks_is_told_with_what_provides_it() {
-    let text = told("no-java", &Wanted::default()).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("skipped: channel: no Java") && text.contains("the package default-jdk"), "{text}");
+    let text = told("no-java", &Wanted::default())
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        text.contains("skipped: channel: no Java") && text.contains("the package default-jdk"),
+        "{text}"
+    );
     assert!(text.contains("touch@go: no Go toolchain in PATH"), "{text}");
 }
 
 #[test]
 fn one_launch_recommends_nothing() {
     let text = told("one-launch", &Wanted::default());
-    assert!(!text.contains("→ use") && !text.contains("faster by"), "{text}");
+    assert!(
+        !text.contains("→ use") && !text.contains("faster by"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_verdict_is_told_step_by_step() {
     let all = judge::explained::explain(&open("ordinary"), "fault/populate-write").unwrap();
     let text = self::text(&verdict::document(&all), false);
-    assert!(text.contains("fault/populate-write@c-O3 : fault/touch@c-O3"), "{text}");
+    assert!(
+        text.contains("fault/populate-write@c-O3 : fault/touch@c-O3"),
+        "{text}"
+    );
     let launches = text.lines().filter(|line| line.contains(" rounds")).count();
     assert!(launches >= all[0].launches.len(), "{text}");
 }
 
 #[test]
 fn every_write_up_can_be_held_against_every_run() {
-    for entry in std::fs::read_dir(root().join("published")).unwrap().flatten() {
+    for entry in std::fs::read_dir(root().join("published"))
+        .unwrap()
+        .flatten()
+    {
         let path = entry.path();
         if path.extension().is_none_or(|e| e != "toml") {
             continue;
         }
         let article = std::fs::read_to_string(&path).unwrap();
         let table = Published::parse(path.to_str().unwrap(), &article).unwrap();
-        for name in ["ordinary", "one-launch", "failed-cell", "no-java", "interrupted", "damaged"] {
+        for name in [
+            "ordinary",
+            "one-launch",
+            "failed-cell",
+            "no-java",
+            "interrupted",
+            "damaged",
+        ] {
             let sections = published::sections(&[&table], &judged(name));
-            let shown = text(&Document { sections, ..Document::default() }, false);
+            let shown = text(
+                &Document {
+                    sections,
+                    ..Document::default()
+                },
+                false,
+            );
             assert!(shown.contains(&table.id), "{name}: {shown}");
         }
     }

@@ -7,7 +7,14 @@ use record::summary::{Comparison, Estimate, Verdict};
 fn comparison(low: f64, at: f64, high: f64, margin: f64, holds: bool) -> Comparison {
     // The estimate lies anywhere within its interval.
     let ratio = (low.ln() + at * (high / low).ln()).exp();
-    let ratio = Estimate { ratio, low, high, level: 0.95, launches: 10, moved: None };
+    let ratio = Estimate {
+        ratio,
+        low,
+        high,
+        level: 0.95,
+        launches: 10,
+        moved: None,
+    };
     let verdict = Verdict::from_interval(low, high, margin);
     let same = Some(ratio);
     Comparison {
@@ -29,13 +36,23 @@ fn ratio_of(words: &str) -> f64 {
     }
     let (amount, faster) = match words.trim().strip_suffix(" faster") {
         Some(amount) => (amount, true),
-        None => (words.trim().strip_suffix(" slower").unwrap_or_else(|| panic!("{words}")), false),
+        None => (
+            words
+                .trim()
+                .strip_suffix(" slower")
+                .unwrap_or_else(|| panic!("{words}")),
+            false,
+        ),
     };
     amount_of(amount, faster)
 }
 
 fn amount_of(amount: &str, faster: bool) -> f64 {
-    let number = |text: &str| text.trim().parse::<f64>().unwrap_or_else(|_| panic!("{amount}"));
+    let number = |text: &str| {
+        text.trim()
+            .parse::<f64>()
+            .unwrap_or_else(|_| panic!("{amount}"))
+    };
     match (amount.strip_suffix(" %"), faster) {
         (Some(percent), true) => 1.0 - number(percent) / 100.0,
         (Some(percent), false) => 1.0 + number(percent) / 100.0,
@@ -51,11 +68,20 @@ fn claimed(sentence: &str) -> (f64, f64, Option<f64>) {
         let range = rest.strip_suffix(')').unwrap();
         let unit = if range.ends_with('×') { "×" } else { " %" };
         let (near, far) = range.strip_suffix(unit).unwrap().split_once('–').unwrap();
-        let (near, far) = (amount_of(&format!("{near}{unit}"), faster), amount_of(&format!("{far}{unit}"), faster));
+        let (near, far) = (
+            amount_of(&format!("{near}{unit}"), faster),
+            amount_of(&format!("{far}{unit}"), faster),
+        );
         return (near.min(far), near.max(far), Some(near));
     }
-    let (_, range) = sentence.split_once("between ").or_else(|| sentence.split_once("(from ")).unwrap();
-    let (low, high) = range.split_once(" and ").or_else(|| range.split_once(" to ")).unwrap();
+    let (_, range) = sentence
+        .split_once("between ")
+        .or_else(|| sentence.split_once("(from "))
+        .unwrap();
+    let (low, high) = range
+        .split_once(" and ")
+        .or_else(|| range.split_once(" to "))
+        .unwrap();
     (ratio_of(low), ratio_of(high.trim_end_matches(')')), None)
 }
 
@@ -119,24 +145,48 @@ fn the_sentences_read_as_people_speak() {
     assert_eq!(said(1.306, 0.5, 1.5).0, "40 % slower (95 % CI 30–50 %)");
     assert_eq!(
         said(0.91, 0.5, 1.04),
-        ("not settled: between 9.0 % faster and 4.0 % slower".into(), "not settled: 9.0 % faster–4.0 % slower".into())
+        (
+            "not settled: between 9.0 % faster and 4.0 % slower".into(),
+            "not settled: 9.0 % faster–4.0 % slower".into()
+        )
     );
     assert_eq!(said(0.96, 0.5, 0.985).1, "not settled: 1.5–4.0 % faster");
-    assert_eq!(said(0.99, 0.5, 1.01), ("within 2 % (from 1.0 % faster to 1.0 % slower)".into(), "within 2 %".into()));
-    assert_eq!(verdict_briefly(&comparison(0.8, 0.5, 0.9, 0.02, false)), "not settled¹: 10–20 % faster");
+    assert_eq!(
+        said(0.99, 0.5, 1.01),
+        (
+            "within 2 % (from 1.0 % faster to 1.0 % slower)".into(),
+            "within 2 %".into()
+        )
+    );
+    assert_eq!(
+        verdict_briefly(&comparison(0.8, 0.5, 0.9, 0.02, false)),
+        "not settled¹: 10–20 % faster"
+    );
 }
 
 #[test]
 fn a_ratio_that_moved_is_said_to_have_moved() {
-    assert_eq!(moved(0.151, 0.203), "ratio drifted from .15 to .20 during this run");
-    assert_eq!(moved(0.9931, 1.0042), "ratio drifted from .99 to 1.00 during this run");
-    assert_eq!(moved(0.9961, 0.9989), "ratio drifted from .996 to .999 during this run");
+    assert_eq!(
+        moved(0.151, 0.203),
+        "ratio drifted from .15 to .20 during this run"
+    );
+    assert_eq!(
+        moved(0.9931, 1.0042),
+        "ratio drifted from .99 to 1.00 during this run"
+    );
+    assert_eq!(
+        moved(0.9961, 0.9989),
+        "ratio drifted from .996 to .999 during this run"
+    );
 }
 
 #[test]
 fn times_are_said_in_two_units_at_most() {
     let said = [0.4, 40.0, 162.0, 120.0, 3900.0, 7200.0].map(duration);
-    assert_eq!(said, ["0 s", "40 s", "2 min 42 s", "2 min", "1 h 5 min", "2 h"]);
+    assert_eq!(
+        said,
+        ["0 s", "40 s", "2 min 42 s", "2 min", "1 h 5 min", "2 h"]
+    );
 }
 
 #[test]

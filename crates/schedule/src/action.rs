@@ -28,7 +28,12 @@ pub enum Action {
     /// A launch that is judged.
     Launch(Launch),
     /// The length of each further launch of a group.
-    FixRounds { launch_group: usize, rounds: u32, warmup_rounds: u32, why: Why },
+    FixRounds {
+        launch_group: usize,
+        rounds: u32,
+        warmup_rounds: u32,
+        why: Why,
+    },
     /// Batch of cells: executions in one sample.
     FixBatch { cells: Vec<usize>, batch: u32 },
     /// Groups that the budget does not hold.
@@ -52,22 +57,48 @@ impl Action {
     /// The decision to be kept before it is followed, with its reason; absent for launches and the end.
     pub fn decision(&self) -> Option<(&'static str, DecisionKind)> {
         Some(match self.clone() {
-            Action::FixRounds { launch_group, rounds, warmup_rounds, why } => {
+            Action::FixRounds {
+                launch_group,
+                rounds,
+                warmup_rounds,
+                why,
+            } => {
                 let why = match why {
-                    Why::WorthItsStart => "a launch is worth its start, and about ten of every group fit into the budget",
-                    Why::MoreLaunches => "a launch is worth its start; more launches say more than longer ones",
+                    Why::WorthItsStart => {
+                        "a launch is worth its start, and about ten of every group fit into the budget"
+                    }
+                    Why::MoreLaunches => {
+                        "a launch is worth its start; more launches say more than longer ones"
+                    }
                 };
-                (why, DecisionKind::Rounds { launch_group, rounds, warmup_rounds })
+                (
+                    why,
+                    DecisionKind::Rounds {
+                        launch_group,
+                        rounds,
+                        warmup_rounds,
+                    },
+                )
             }
             Action::FixBatch { cells, batch } => {
-                let why = "samples are short against a timer tick and long against a read of the clock";
+                let why =
+                    "samples are short against a timer tick and long against a read of the clock";
                 (why, DecisionKind::Batch { cells, batch })
             }
             Action::LeaveOut(launch_groups) => {
                 let why = "the launches of an interval do not fit into the budget";
-                (why, DecisionKind::LeftOut { launch_groups, reason: LeftOut::NoRoom })
+                (
+                    why,
+                    DecisionKind::LeftOut {
+                        launch_groups,
+                        reason: LeftOut::NoRoom,
+                    },
+                )
             }
-            Action::Readmit(launch_groups) => ("time is left over", DecisionKind::Readmitted { launch_groups }),
+            Action::Readmit(launch_groups) => (
+                "time is left over",
+                DecisionKind::Readmitted { launch_groups },
+            ),
             Action::Pilot(_) | Action::Launch(_) | Action::End(_) => return None,
         })
     }

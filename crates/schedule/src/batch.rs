@@ -23,7 +23,14 @@ pub(crate) struct BatchCalibration {
 impl BatchCalibration {
     pub fn new(experiment: &str, until_s: f64) -> BatchCalibration {
         let experiment = experiment.to_owned();
-        BatchCalibration { experiment, until_s, rest: None, launched: None, pass: 0, seen: BTreeMap::new() }
+        BatchCalibration {
+            experiment,
+            until_s,
+            rest: None,
+            launched: None,
+            pass: 0,
+            seen: BTreeMap::new(),
+        }
     }
 
     pub fn step(&mut self, view: &View) -> StepResult {
@@ -34,22 +41,41 @@ impl BatchCalibration {
         if view.spent_s >= self.until_s || self.rest.is_none() && self.pass == coarse + fine {
             return StepResult::Done;
         }
-        let mut rest = self.rest.take().unwrap_or_else(|| open(view, &self.experiment));
+        let mut rest = self
+            .rest
+            .take()
+            .unwrap_or_else(|| open(view, &self.experiment));
         if let Some(group) = rest.pop() {
             (self.rest, self.launched) = (Some(rest), Some(group));
             let fresh = view.group(group).fresh;
             let rounds = if fresh { 1 } else { TIMING_ROUNDS };
-            let warmup_rounds = if fresh || view.is_long(group) { 0 } else { 1 + u32::from(view.compiles(group)) };
-            let launch = Launch { launch_group: group, block: CALIBRATION, rounds, warmup_rounds, at_most_s: None };
+            let warmup_rounds = if fresh || view.is_long(group) {
+                0
+            } else {
+                1 + u32::from(view.compiles(group))
+            };
+            let launch = Launch {
+                launch_group: group,
+                block: CALIBRATION,
+                rounds,
+                warmup_rounds,
+                at_most_s: None,
+            };
             return StepResult::Do(Action::Pilot(launch));
         }
         self.pass += 1;
-        if self.seen.is_empty() { StepResult::Done } else { StepResult::After(vec![Task::Decisions(self.batches(view))]) }
+        if self.seen.is_empty() {
+            StepResult::Done
+        } else {
+            StepResult::After(vec![Task::Decisions(self.batches(view))])
+        }
     }
 
     fn learn(&mut self, view: &View, group: usize) {
         for cell in free(view, group) {
-            let Some(sample_ns) = view.forecast.sample_ns(cell) else { continue };
+            let Some(sample_ns) = view.forecast.sample_ns(cell) else {
+                continue;
+            };
             let all = self.seen.entry(cell).or_default();
             if self.pass <= CALIBRATIONS.0 {
                 // Samples that are still too short contain the cost of the clock.
@@ -60,41 +86,70 @@ impl BatchCalibration {
     }
 
     fn batches(&self, view: &View) -> Vec<Action> {
-        let Some(experiment) = view.state.plan.experiment(&self.experiment) else { return Vec::new() };
+        let Some(experiment) = view.state.plan.experiment(&self.experiment) else {
+            return Vec::new();
+        };
         let group = |cell: usize| {
             let mut group = group_of(experiment, &view.state.cells[cell].cell);
             group.remove(BATCH);
             group
         };
-        let each: Vec<_> =
-            self.seen.iter().filter_map(|(&cell, all)| Some((cell, group(cell), median(&mut all.clone())?))).collect();
+        let each: Vec<_> = self
+            .seen
+            .iter()
+            .filter_map(|(&cell, all)| Some((cell, group(cell), median(&mut all.clone())?)))
+            .collect();
         let mut chosen: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (cell, own, _) in &each {
-            let compared = each.iter().filter(|(_, group, _)| compatible(own, group)).map(|(.., ns)| *ns);
-            let (fastest, slowest) = compared.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
+            let compared = each
+                .iter()
+                .filter(|(_, group, _)| compatible(own, group))
+                .map(|(.., ns)| *ns);
+            let (fastest, slowest) = compared.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| {
+                (low.min(ns), high.max(ns))
+            });
             let worker = view.state.cells[*cell].cell.sides().next();
-            let clock_ns = worker.and_then(|worker| view.forecast.clock_read_ns(worker)).unwrap_or(100.0);
+            let clock_ns = worker
+                .and_then(|worker| view.forecast.clock_read_ns(worker))
+                .unwrap_or(100.0);
             let batch = batch_for(fastest, slowest, clock_ns);
             if batch != batch_of(view, *cell) {
                 chosen.entry(batch).or_default().push(*cell);
             }
         }
-        chosen.into_iter().map(|(batch, cells)| Action::FixBatch { cells, batch }).collect()
+        chosen
+            .into_iter()
+            .map(|(batch, cells)| Action::FixBatch { cells, batch })
+            .collect()
     }
 }
 
 fn open(view: &View, experiment: &str) -> Vec<usize> {
-    let piloted = |group: &usize| matches!(view.stage(*group), Stage::Piloted(_)) && !free(view, *group).is_empty();
-    view.groups_of(experiment).into_iter().rev().filter(piloted).collect()
+    let piloted = |group: &usize| {
+        matches!(view.stage(*group), Stage::Piloted(_)) && !free(view, *group).is_empty()
+    };
+    view.groups_of(experiment)
+        .into_iter()
+        .rev()
+        .filter(piloted)
+        .collect()
 }
 
 /// The cells of a group whose batch is not the user's.
 fn free(view: &View, group: usize) -> Vec<usize> {
-    view.alive(group).into_iter().filter(|&cell| view.state.cells[cell].free_batch).collect()
+    view.alive(group)
+        .into_iter()
+        .filter(|&cell| view.state.cells[cell].free_batch)
+        .collect()
 }
 
 fn batch_of(view: &View, cell: usize) -> u32 {
-    view.state.cells[cell].cell.parameters.get(BATCH).and_then(|batch| batch.parse().ok()).unwrap_or(1)
+    view.state.cells[cell]
+        .cell
+        .parameters
+        .get(BATCH)
+        .and_then(|batch| batch.parse().ok())
+        .unwrap_or(1)
 }
 
 /// The batch with which the slowest sample is short against a timer tick and the fastest long against the clock.

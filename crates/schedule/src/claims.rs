@@ -36,13 +36,25 @@ enum ClaimPhase {
 
 impl Claims {
     pub fn new(comparisons: Vec<(Vec<Cell>, bool)>) -> Claims {
-        Claims { comparisons, second_pass: false, phase: ClaimPhase::Pilots, sets: Vec::new(), places: Vec::new(), block: None }
+        Claims {
+            comparisons,
+            second_pass: false,
+            phase: ClaimPhase::Pilots,
+            sets: Vec::new(),
+            places: Vec::new(),
+            block: None,
+        }
     }
 
     pub fn step(&mut self, view: &View, shared: &mut Shared) -> Result<StepResult> {
         loop {
             if let Some(block) = &mut self.block {
-                match block.next(view, shared, &mut self.sets[block.set], Until::all(view.state.budget_s)) {
+                match block.next(
+                    view,
+                    shared,
+                    &mut self.sets[block.set],
+                    Until::all(view.state.budget_s),
+                ) {
                     Next::Launch(launch) => return Ok(StepResult::Do(Action::Launch(launch))),
                     Next::Full => self.phase = ClaimPhase::Over,
                     Next::Complete => {}
@@ -72,9 +84,13 @@ impl Claims {
                 }
                 ClaimPhase::Batch(targets) => {
                     let sets = &self.sets;
-                    let lacks =
-                        |&&(set, until): &&(usize, usize)| (sets[set].blocks as usize) < until && sets[set].is_open(view);
-                    let behind = targets.iter().filter(lacks).min_by_key(|(set, _)| sets[*set].blocks);
+                    let lacks = |&&(set, until): &&(usize, usize)| {
+                        (sets[set].blocks as usize) < until && sets[set].is_open(view)
+                    };
+                    let behind = targets
+                        .iter()
+                        .filter(lacks)
+                        .min_by_key(|(set, _)| sets[*set].blocks);
                     match behind.map(|(set, _)| *set) {
                         Some(set) => self.begin(view, set),
                         None => self.phase = self.analyzed(view, shared)?,
@@ -100,19 +116,30 @@ impl Claims {
     /// The pilots of everything that has a turn in this pass, and their rounds.
     fn pilots(&self, view: &View, shared: &mut Shared) -> Vec<Task> {
         if !self.second_pass {
-            let deciding = self.comparisons.iter().filter(|(_, decides)| *decides).flat_map(|(cells, _)| cells);
+            let deciding = self
+                .comparisons
+                .iter()
+                .filter(|(_, decides)| *decides)
+                .flat_map(|(cells, _)| cells);
             let needed: BTreeSet<usize> = deciding.filter_map(|cell| place(view, cell)).collect();
             let has_turn = |cell: &usize| needed.contains(cell) || view.state.cells[*cell].twin;
             let all = 0..view.state.launch_groups.len();
-            shared.waiting = all.filter(|&group| !view.group(group).cells.iter().any(has_turn)).collect();
+            shared.waiting = all
+                .filter(|&group| !view.group(group).cells.iter().any(has_turn))
+                .collect();
         }
         let room = Room::of_claims(view);
         let mut tasks = Vec::new();
         for name in names(view.state) {
             tasks.push(Task::Pilots(Pilots::new(view, &name, room)));
-            tasks.push(Task::Calibration(BatchCalibration::new(&name, view.state.budget_s)));
+            tasks.push(Task::Calibration(BatchCalibration::new(
+                &name,
+                view.state.budget_s,
+            )));
         }
-        tasks.push(Task::Sizing(Sizing::Claims { without: shared.waiting.clone() }));
+        tasks.push(Task::Sizing(Sizing::Claims {
+            without: shared.waiting.clone(),
+        }));
         tasks
     }
 
@@ -120,19 +147,32 @@ impl Claims {
     fn admit(&mut self, view: &View) {
         let mut all: Vec<(usize, ComparisonSet)> = Vec::new();
         for (place, name) in names(view.state).iter().enumerate() {
-            all.extend(ComparisonSet::all(view, name).into_iter().map(|set| (place, set)));
+            all.extend(
+                ComparisonSet::all(view, name)
+                    .into_iter()
+                    .map(|set| (place, set)),
+            );
         }
         let mut worth = vec![0.0; all.len()];
         for (cells, decides) in &self.comparisons {
             let cells: Vec<usize> = cells.iter().filter_map(|cell| place(view, cell)).collect();
-            let touched: Vec<usize> = (0..all.len()).filter(|&set| all[set].1.holds(view, &cells)).collect();
+            let touched: Vec<usize> = (0..all.len())
+                .filter(|&set| all[set].1.holds(view, &cells))
+                .collect();
             let weight = if *decides { 1.0 } else { 1.0 / BESIDE };
-            touched.iter().for_each(|&set| worth[set] += weight / touched.len() as f64);
+            touched
+                .iter()
+                .for_each(|&set| worth[set] += weight / touched.len() as f64);
         }
-        let cost_s = |set: &ComparisonSet| next_s(view, set, &BTreeSet::new()) * LEAST_LAUNCHES as f64 * LONGER;
+        let cost_s = |set: &ComparisonSet| {
+            next_s(view, set, &BTreeSet::new()) * LEAST_LAUNCHES as f64 * LONGER
+        };
         let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by(|&a, &b| (cost_s(&all[a].1) / worth[a]).total_cmp(&(cost_s(&all[b].1) / worth[b])));
-        let (mut held_s, room_s, mut admitted) = (0.0, view.left_s() * PLANNED_SHARE, BTreeSet::new());
+        order.sort_by(|&a, &b| {
+            (cost_s(&all[a].1) / worth[a]).total_cmp(&(cost_s(&all[b].1) / worth[b]))
+        });
+        let (mut held_s, room_s, mut admitted) =
+            (0.0, view.left_s() * PLANNED_SHARE, BTreeSet::new());
         for set in order {
             let more_s = cost_s(&all[set].1);
             // The first is measured however long it takes, so that a run has a result.
@@ -141,12 +181,20 @@ impl Claims {
                 admitted.insert(set);
             }
         }
-        let kept = all.into_iter().enumerate().filter(|(set, _)| admitted.contains(set));
+        let kept = all
+            .into_iter()
+            .enumerate()
+            .filter(|(set, _)| admitted.contains(set));
         (self.places, self.sets) = kept.map(|(_, pair)| pair).unzip();
         // A launch group that joins a set in the second pass begins with the first block, which the others have.
         for set in &mut self.sets {
             let lacks = |&group: &usize| (0..set.blocks).find(|&block| view.lacks(group, block));
-            set.blocks = set.launch_groups.iter().filter_map(lacks).min().unwrap_or(set.blocks);
+            set.blocks = set
+                .launch_groups
+                .iter()
+                .filter_map(lacks)
+                .min()
+                .unwrap_or(set.blocks);
         }
     }
 
@@ -163,28 +211,56 @@ impl Claims {
         let mut open = Vec::new();
         let mut lacking: BTreeSet<usize> = BTreeSet::new();
         for comparison in view.forecast.undecided(view.state)? {
-            let cells: Vec<usize> = comparison.cells.iter().filter_map(|cell| place(view, cell)).collect();
-            let sets: Vec<usize> = (0..self.sets.len()).filter(|&set| self.sets[set].holds(view, &cells)).collect();
-            if (comparison.likely || self.second_pass) && !sets.is_empty() && cells.len() == comparison.cells.len() {
+            let cells: Vec<usize> = comparison
+                .cells
+                .iter()
+                .filter_map(|cell| place(view, cell))
+                .collect();
+            let sets: Vec<usize> = (0..self.sets.len())
+                .filter(|&set| self.sets[set].holds(view, &cells))
+                .collect();
+            if (comparison.likely || self.second_pass)
+                && !sets.is_empty()
+                && cells.len() == comparison.cells.len()
+            {
                 lacking.extend(cells);
-                open.push(Open { sets, launches: comparison.launches, weight: weight(&comparison) });
+                open.push(Open {
+                    sets,
+                    launches: comparison.launches,
+                    weight: weight(&comparison),
+                });
             }
         }
-        shared.finished = (0..view.state.cells.len()).filter(|cell| !lacking.contains(cell)).collect();
+        shared.finished = (0..view.state.cells.len())
+            .filter(|cell| !lacking.contains(cell))
+            .collect();
         let progress = |set: &ComparisonSet| SetProgress {
             launches: set.blocks as usize,
             next_s: next_s(view, set, &shared.finished),
             open: set.is_open(view),
         };
         let progress: Vec<SetProgress> = self.sets.iter().map(progress).collect();
-        let targets = batch(&progress, &open, view.left_s(), (view.left_s() * BATCH_TIME.0).max(BATCH_TIME.1));
-        Ok(if targets.is_empty() { ClaimPhase::Over } else { ClaimPhase::Batch(targets) })
+        let targets = batch(
+            &progress,
+            &open,
+            view.left_s(),
+            (view.left_s() * BATCH_TIME.0).max(BATCH_TIME.1),
+        );
+        Ok(if targets.is_empty() {
+            ClaimPhase::Over
+        } else {
+            ClaimPhase::Batch(targets)
+        })
     }
 
     fn end(&self, view: &View, shared: &mut Shared) -> Result<()> {
         let open = view.forecast.undecided(view.state)?;
         let likely = open.iter().filter(|comparison| comparison.likely).count();
-        shared.endings.push(Ending::Claims { likely, near_edge: open.len() - likely, launches: view.launches });
+        shared.endings.push(Ending::Claims {
+            likely,
+            near_edge: open.len() - likely,
+            launches: view.launches,
+        });
         Ok(())
     }
 }
@@ -206,11 +282,20 @@ fn place(view: &View, wanted: &Cell) -> Option<usize> {
 /// The forecast of a set's next block without finished cells, in seconds.
 fn next_s(view: &View, set: &ComparisonSet, finished: &BTreeSet<usize>) -> f64 {
     let group_s = |&group: &usize| {
-        let Stage::Sized { cost: Some(cost), .. } = view.stage(group) else { return 0.0 };
+        let Stage::Sized {
+            cost: Some(cost), ..
+        } = view.stage(group)
+        else {
+            return 0.0;
+        };
         let alive = view.alive(group);
         let left = alive.iter().filter(|cell| !finished.contains(cell)).count();
         let share = left as f64 / alive.len().max(1) as f64;
-        if left == 0 { 0.0 } else { cost.start_s + (view.launch_s(group) - cost.start_s) * share }
+        if left == 0 {
+            0.0
+        } else {
+            cost.start_s + (view.launch_s(group) - cost.start_s) * share
+        }
     };
     set.launch_groups.iter().map(group_s).sum::<f64>().max(1e-3)
 }
@@ -234,22 +319,46 @@ struct Open {
 /// in the time left. A batch ends after about `batch_s` seconds.
 fn batch(sets: &[SetProgress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<(usize, usize)> {
     let mut targets: Vec<(usize, usize)> = Vec::new();
-    let mut rest: Vec<&Open> = open.iter().filter(|question| question.sets.iter().all(|&set| sets[set].open)).collect();
+    let mut rest: Vec<&Open> = open
+        .iter()
+        .filter(|question| question.sets.iter().all(|&set| sets[set].open))
+        .collect();
     let mut planned_s = 0.0;
     while planned_s < batch_s {
         let lacking_s = |set: usize, until: usize| {
-            let have = targets.iter().find(|(other, _)| *other == set).map_or(sets[set].launches, |(_, at)| *at);
+            let have = targets
+                .iter()
+                .find(|(other, _)| *other == set)
+                .map_or(sets[set].launches, |(_, at)| *at);
             until.saturating_sub(have) as f64 * sets[set].next_s
         };
-        let cost_s = |question: &Open| question.sets.iter().map(|&set| lacking_s(set, question.launches)).sum::<f64>();
+        let cost_s = |question: &Open| {
+            question
+                .sets
+                .iter()
+                .map(|&set| lacking_s(set, question.launches))
+                .sum::<f64>()
+        };
         let weighted = |&index: &usize| cost_s(rest[index]) * rest[index].weight;
-        let affordable = (0..rest.len()).filter(|&index| cost_s(rest[index]) <= (left_s - planned_s) * DOUBT);
-        let Some(cheapest) = affordable.min_by(|a, b| weighted(a).total_cmp(&weighted(b))) else { break };
+        let affordable =
+            (0..rest.len()).filter(|&index| cost_s(rest[index]) <= (left_s - planned_s) * DOUBT);
+        let Some(cheapest) = affordable.min_by(|a, b| weighted(a).total_cmp(&weighted(b))) else {
+            break;
+        };
         let comparison = rest.remove(cheapest);
         // Its sets come to the same analysis, so that their launches take turns.
-        let have = comparison.sets.iter().map(|&set| sets[set].launches).min().unwrap_or(0);
+        let have = comparison
+            .sets
+            .iter()
+            .map(|&set| sets[set].launches)
+            .min()
+            .unwrap_or(0);
         let until = next_look(have).min(comparison.launches.max(have + 1));
-        let next_s: f64 = comparison.sets.iter().map(|&set| lacking_s(set, until)).sum();
+        let next_s: f64 = comparison
+            .sets
+            .iter()
+            .map(|&set| lacking_s(set, until))
+            .sum();
         if next_s > left_s - planned_s {
             continue;
         }

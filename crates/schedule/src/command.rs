@@ -48,7 +48,9 @@ impl CommandScheduler {
     pub fn next(&mut self, moment: CommandMoment) -> Option<CommandPart> {
         while !(moment.given_up)(0) {
             while let Some(part) = self.queue.pop_front() {
-                let is_done = |l: &CommandLaunch| (l.block, l.arm, l.mode) == (part.block, part.arm, part.mode);
+                let is_done = |l: &CommandLaunch| {
+                    (l.block, l.arm, l.mode) == (part.block, part.arm, part.mode)
+                };
                 if !moment.launches.iter().any(is_done) && !(moment.given_up)(part.arm) {
                     return Some(part);
                 }
@@ -56,21 +58,40 @@ impl CommandScheduler {
             let Some(block) = self.next else {
                 self.queue = warm_ups(moment.plan).into();
                 // An interrupted study goes on in the middle of its last block.
-                self.next = Some(moment.launches.iter().filter_map(|l| usize::try_from(l.block).ok()).max().unwrap_or(0));
+                self.next = Some(
+                    moment
+                        .launches
+                        .iter()
+                        .filter_map(|l| usize::try_from(l.block).ok())
+                        .max()
+                        .unwrap_or(0),
+                );
                 continue;
             };
             let usual = STUDY_BLOCKS[usize::from(moment.plan.kind == Kind::Profile)];
             let most = moment.plan.pairs.unwrap_or(usual).min(MOST_PAIRS);
-            let most = if has_ended(moment.launches) { most.min(LEAST_LAUNCHES) } else { most };
+            let most = if has_ended(moment.launches) {
+                most.min(LEAST_LAUNCHES)
+            } else {
+                most
+            };
             if block >= most || (block > 0 && !self.goes_on(&moment, block)) {
                 break;
             }
             let parts = parts(&moment, block);
             // The order is the same for the same seed, and balanced over blocks of equal length.
-            if self.orders.get(block).is_none_or(|order| order.len() != parts.len()) {
+            if self
+                .orders
+                .get(block)
+                .is_none_or(|order| order.len() != parts.len())
+            {
                 self.orders = rounds(parts.len(), most, moment.plan.seed);
             }
-            let part = |&index: &usize| CommandPart { block: block as i64, arm: parts[index].0, mode: parts[index].1 };
+            let part = |&index: &usize| CommandPart {
+                block: block as i64,
+                arm: parts[index].0,
+                mode: parts[index].1,
+            };
             self.queue = self.orders[block].iter().map(part).collect();
             self.next = Some(block + 1);
         }
@@ -78,22 +99,47 @@ impl CommandScheduler {
     }
 
     fn goes_on(&mut self, moment: &CommandMoment, blocks: usize) -> bool {
-        let CommandMoment { plan, budget_s, spent_s, .. } = *moment;
+        let CommandMoment {
+            plan,
+            budget_s,
+            spent_s,
+            ..
+        } = *moment;
         let (next_s, left_s) = (spent_s / blocks as f64, budget_s - spent_s);
         if let Some(wanted) = plan.pairs {
             self.reached = Some((blocks, None, next_s * wanted.saturating_sub(blocks) as f64));
             return true;
         }
         let is_profile = plan.kind == Kind::Profile;
-        let needed = if is_profile || plan.budget_s.is_none() { LEAST_LAUNCHES } else { 0 };
+        let needed = if is_profile || plan.budget_s.is_none() {
+            LEAST_LAUNCHES
+        } else {
+            0
+        };
         let ranked = (moment.half_width)();
-        let set = SetStanding { open: true, due: false, launches: blocks, next_s, ranked, others: None, progress: None };
-        self.reached = Some((blocks, set.ranked, left_s.max(next_s * needed.saturating_sub(blocks) as f64)));
-        let goal = StoppingGoal { precision: plan.precision, budget_seconds: budget_s };
+        let set = SetStanding {
+            open: true,
+            due: false,
+            launches: blocks,
+            next_s,
+            ranked,
+            others: None,
+            progress: None,
+        };
+        self.reached = Some((
+            blocks,
+            set.ranked,
+            left_s.max(next_s * needed.saturating_sub(blocks) as f64),
+        ));
+        let goal = StoppingGoal {
+            precision: plan.precision,
+            budget_seconds: budget_s,
+        };
         let least = if is_profile { FULL_BLOCKS } else { 0 };
         let fits = blocks < LEAST_LAUNCHES || left_s >= next_s;
         let chosen = || Policy::Precise.choose(&goal, least, &[set], spent_s);
-        !(moment.is_settled)() && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
+        !(moment.is_settled)()
+            && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
     }
 }
 
@@ -104,13 +150,27 @@ pub const MOST_PAIRS: usize = 100_000;
 /// the command reads not yet in the page cache.
 fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
     if plan.attached.is_some() {
-        return vec![CommandPart { block: -1, arm: 0, mode: LaunchMode::Followed }];
+        return vec![CommandPart {
+            block: -1,
+            arm: 0,
+            mode: LaunchMode::Followed,
+        }];
     }
     let of_block = |warmup: usize| {
-        let part = move |arm, mode| CommandPart { block: -1 - warmup as i64, arm, mode };
-        let mode = if warmup == 0 { LaunchMode::Traced } else { LaunchMode::Plain };
+        let part = move |arm, mode| CommandPart {
+            block: -1 - warmup as i64,
+            arm,
+            mode,
+        };
+        let mode = if warmup == 0 {
+            LaunchMode::Traced
+        } else {
+            LaunchMode::Plain
+        };
         let first = (plan.kind == Kind::Profile).then(|| part(0, LaunchMode::Plain));
-        first.into_iter().chain((0..plan.arms.len()).map(move |arm| part(arm, mode)))
+        first
+            .into_iter()
+            .chain((0..plan.arms.len()).map(move |arm| part(arm, mode)))
     };
     (0..plan.warmups).flat_map(of_block).collect()
 }
@@ -118,26 +178,58 @@ fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
 /// Arms and modes of a block: every arm once, and in a profile the prices, since the price of a block belongs to its launch.
 fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     let plan = moment.plan;
-    let mode = if plan.attached.is_some() { LaunchMode::Followed } else { LaunchMode::Plain };
+    let mode = if plan.attached.is_some() {
+        LaunchMode::Followed
+    } else {
+        LaunchMode::Plain
+    };
     // The costs of a process that has ended lack nothing but prices.
-    let arms = if has_ended(moment.launches) { 0 } else { plan.arms.len() };
+    let arms = if has_ended(moment.launches) {
+        0
+    } else {
+        plan.arms.len()
+    };
     let mut parts: Vec<(usize, LaunchMode)> = (0..arms).map(|arm| (arm, mode)).collect();
-    let Some(pages) = plan.pages.as_ref().filter(|_| plan.kind == Kind::Profile) else { return parts };
-    let in_mode = |mode: LaunchMode| moment.launches.iter().filter(move |launch| launch.mode == mode);
-    let unseen = |launch: &CommandLaunch| launch.cost.as_ref().is_some_and(|cost| cost.faults_unseen.is_some());
+    let Some(pages) = plan.pages.as_ref().filter(|_| plan.kind == Kind::Profile) else {
+        return parts;
+    };
+    let in_mode = |mode: LaunchMode| {
+        moment
+            .launches
+            .iter()
+            .filter(move |launch| launch.mode == mode)
+    };
+    let unseen = |launch: &CommandLaunch| {
+        launch
+            .cost
+            .as_ref()
+            .is_some_and(|cost| cost.faults_unseen.is_some())
+    };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
     // Where six blocks exceed the budget, following faults in three of them has to do.
-    let is_late = block >= 3 && moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
-    let is_followed = !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain && !is_late;
+    let is_late =
+        block >= 3 && moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
+    let is_followed =
+        !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain && !is_late;
     let modes = [
         (LaunchMode::PriceBase, true),
         (LaunchMode::PriceHuge, has_huge),
-        (LaunchMode::Followed, is_followed && !in_mode(LaunchMode::Followed).any(unseen)),
+        (
+            LaunchMode::Followed,
+            is_followed && !in_mode(LaunchMode::Followed).any(unseen),
+        ),
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),
     ];
-    let hopeless = |mode| in_mode(mode).next().is_some_and(|l| l.failed.is_some()) && mode != LaunchMode::PriceBase;
-    parts.extend(modes.into_iter().filter(|&(mode, wanted)| wanted && !hopeless(mode)).map(|(mode, _)| (0, mode)));
+    let hopeless = |mode| {
+        in_mode(mode).next().is_some_and(|l| l.failed.is_some()) && mode != LaunchMode::PriceBase
+    };
+    parts.extend(
+        modes
+            .into_iter()
+            .filter(|&(mode, wanted)| wanted && !hopeless(mode))
+            .map(|(mode, _)| (0, mode)),
+    );
     parts
 }
 

@@ -12,9 +12,17 @@ pub(crate) struct RoundsRule {
 
 /// Rounds of a run that ends on precision: a launch is worth its start, and the midmean of eight feels no single tick. Twenty
 /// said less in the same time: a launch of `write` with four to eight has 0.6 to 0.7 times the variance for its seconds.
-pub(crate) const PRECISION_ROUNDS: RoundsRule = RoundsRule { worth: 3.0, short: 8.0, enough_s: f64::INFINITY };
+pub(crate) const PRECISION_ROUNDS: RoundsRule = RoundsRule {
+    worth: 3.0,
+    short: 8.0,
+    enough_s: f64::INFINITY,
+};
 /// Rounds of a run of claims: more launches say more about differences between processes than longer launches do.
-pub(crate) const CLAIMS_ROUNDS: RoundsRule = RoundsRule { worth: 1.0, short: 8.0, enough_s: 0.4 };
+pub(crate) const CLAIMS_ROUNDS: RoundsRule = RoundsRule {
+    worth: 1.0,
+    short: 8.0,
+    enough_s: 0.4,
+};
 /// Measured rounds of a launch at most: transcripts stay small.
 pub(crate) const MOST_ROUNDS: f64 = 400.0;
 /// Share of start and warm-up that additional rounds of a usual condition may take however short the time is. Two to seven
@@ -46,7 +54,10 @@ pub(crate) const LEAST_PILOT_S: f64 = 5.0;
 pub(crate) const CLAIM_PILOTS: (f64, f64) = (0.02, 0.5);
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
 /// visit is the longest, so that a run that is ended early has intervals. An interval of six launches has six moments.
-pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (100.0, &[0.25, 0.4, 0.55, 0.7, 0.85, 1.0])];
+pub(crate) const VISITS: [(f64, &[f64]); 2] = [
+    (0.0, &[0.6, 1.0]),
+    (100.0, &[0.25, 0.4, 0.55, 0.7, 0.85, 1.0]),
+];
 /// Beyond the least launches, unranked cells take part in one launch of this many.
 pub(crate) const OTHERS_EVERY: usize = 3;
 /// Unranked ratios are precise at this multiple of the requested half-width.

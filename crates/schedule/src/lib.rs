@@ -110,13 +110,20 @@ impl Scheduler {
             Purpose::Precision => Task::Tour(Tour::default()),
             Purpose::Claims(comparisons) => Task::Claims(Claims::new(comparisons)),
         };
-        Scheduler { facts, agenda: vec![task], shared: Shared::default() }
+        Scheduler {
+            facts,
+            agenda: vec![task],
+            shared: Shared::default(),
+        }
     }
 
     /// The next action. The runner calls again after it has carried the action out.
     /// Errors: the forecast cannot be made.
     pub fn next(&mut self, moment: Moment) -> Result<Action> {
-        let view = View { moment, facts: &self.facts };
+        let view = View {
+            moment,
+            facts: &self.facts,
+        };
         while let Some(mut task) = self.agenda.pop() {
             let shared = &mut self.shared;
             let step = match &mut task {
@@ -125,7 +132,9 @@ impl Scheduler {
                 Task::Visit(visit) => visit.step(&view, shared),
                 Task::Pilots(pilots) => pilots.step(&view, shared),
                 Task::Calibration(calibration) => calibration.step(&view),
-                Task::Sizing(sizing) => StepResult::Replace(Task::Decisions(sizing.decisions(&view))),
+                Task::Sizing(sizing) => {
+                    StepResult::Replace(Task::Decisions(sizing.decisions(&view)))
+                }
                 Task::Decisions(rest) => rest.pop().map_or(StepResult::Done, StepResult::Do),
             };
             match step {
@@ -154,20 +163,34 @@ impl Scheduler {
     }
 
     pub fn cells(&self, state: &State, launch: &Launch) -> Vec<usize> {
-        taking_part(state, &self.shared.finished, launch.launch_group, launch.block)
+        taking_part(
+            state,
+            &self.shared.finished,
+            launch.launch_group,
+            launch.block,
+        )
     }
 
     /// The seconds after which a launch counts as hung.
     pub fn limit_s(&self, state: &State, launch: &Launch) -> f64 {
         let (factor, least_s) = constants::PATIENCE;
         let cost = state.launch_groups[launch.launch_group].stage.cost();
-        let expected_s = cost.map_or(0.0, |cost| cost.launch_s(launch.rounds + launch.warmup_rounds));
-        (factor * expected_s).max(least_s).min(launch.at_most_s.unwrap_or(f64::INFINITY))
+        let expected_s = cost.map_or(0.0, |cost| {
+            cost.launch_s(launch.rounds + launch.warmup_rounds)
+        });
+        (factor * expected_s)
+            .max(least_s)
+            .min(launch.at_most_s.unwrap_or(f64::INFINITY))
     }
 }
 
 /// The cells of a group in a block. Finished ones leave after the least launches; baseline, twin and unranked stay.
-fn taking_part(state: &State, finished: &BTreeSet<usize>, launch_group: usize, block: i32) -> Vec<usize> {
+fn taking_part(
+    state: &State,
+    finished: &BTreeSet<usize>,
+    launch_group: usize,
+    block: i32,
+) -> Vec<usize> {
     let mut cells = state.alive(launch_group);
     if u32::try_from(block).is_ok_and(|block| block >= state.plan.min_launches) {
         cells.retain(|cell| !finished.contains(cell));
@@ -176,11 +199,21 @@ fn taking_part(state: &State, finished: &BTreeSet<usize>, launch_group: usize, b
 }
 
 fn names(state: &State) -> Vec<String> {
-    state.plan.experiments.iter().map(|experiment| experiment.name.clone()).collect()
+    state
+        .plan
+        .experiments
+        .iter()
+        .map(|experiment| experiment.name.clone())
+        .collect()
 }
 
 /// Parameters of a cell without its batch, which a decision may change.
 fn plain(cell: &Cell) -> BTreeMap<&str, &str> {
-    let plain = cell.parameters.iter().filter(|(key, _)| *key != record::plan::BATCH);
-    plain.map(|(key, value)| (key.as_str(), value.as_str())).collect()
+    let plain = cell
+        .parameters
+        .iter()
+        .filter(|(key, _)| *key != record::plan::BATCH);
+    plain
+        .map(|(key, value)| (key.as_str(), value.as_str()))
+        .collect()
 }

@@ -2,7 +2,10 @@
 //! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
 use crate::action::{Action, Launch, PILOT, StepResult};
-use crate::constants::{CLAIM_PILOTS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
+use crate::constants::{
+    CLAIM_PILOTS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, PLANNED_LAUNCHES, SHORT_ROUND_S,
+    TIMING_ROUNDS,
+};
 use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
@@ -26,7 +29,12 @@ impl Room {
         let plan = &view.state.plan;
         let worth_it = retry || until_s - view.spent_s >= LEAST_TIME_S;
         let chooses = !plan.first_look && plan.rounds.is_none() && worth_it;
-        Room { until_s, held_s: if retry { f64::MIN_POSITIVE } else { 0.0 }, chooses, longest_s: None }
+        Room {
+            until_s,
+            held_s: if retry { f64::MIN_POSITIVE } else { 0.0 },
+            chooses,
+            longest_s: None,
+        }
     }
 
     /// The room of a run of claims, which chooses among what has a pilot.
@@ -35,7 +43,12 @@ impl Room {
         let until_s = view.spent_s + view.left_s() * all;
         // The pilots of a few claims may take an even part of a pass each: in some states a launch takes seconds.
         let share = share.max(all / (2 * view.state.launch_groups.len()) as f64);
-        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(view.state.budget_s * share) }
+        Room {
+            until_s,
+            held_s: 0.0,
+            chooses: false,
+            longest_s: Some(view.state.budget_s * share),
+        }
     }
 
     /// Tells whether something was admitted; the first comparison is measured however long it takes.
@@ -115,7 +128,9 @@ impl Pilots {
             if !left_out.is_empty() {
                 return StepResult::Do(Action::LeaveOut(left_out));
             }
-            let Some(next) = self.rest.as_mut().and_then(Vec::pop) else { return StepResult::Done };
+            let Some(next) = self.rest.as_mut().and_then(Vec::pop) else {
+                return StepResult::Done;
+            };
             if self.room.limits() && self.room.left_s(view) < 0.0 {
                 let unsized_groups = open(view, &next);
                 if !unsized_groups.is_empty() {
@@ -134,11 +149,15 @@ impl Pilots {
 
     fn begin(&mut self, view: &View) {
         let left_s = self.room.until_s - view.spent_s;
-        self.count =
-            view.state.plan.first_look || self.room.chooses && PLANNED_LAUNCHES * view.by_size_s(&self.experiment) > left_s;
+        self.count = view.state.plan.first_look
+            || self.room.chooses && PLANNED_LAUNCHES * view.by_size_s(&self.experiment) > left_s;
         let mut all = view.comparisons(&self.experiment);
         // After earlier pilots the shortest comparison comes first; unknown ones keep their order, after them.
-        let one_s = |set: &[usize]| set.iter().map(|&group| view.one_round_s(group)).sum::<f64>();
+        let one_s = |set: &[usize]| {
+            set.iter()
+                .map(|&group| view.one_round_s(group))
+                .sum::<f64>()
+        };
         all.sort_by(|a, b| one_s(a).total_cmp(&one_s(b)));
         all.reverse();
         self.rest = Some(all);
@@ -148,13 +167,19 @@ impl Pilots {
     fn launch(&mut self, view: &View, shared: &Shared, group: usize) -> Option<Action> {
         let (stage, alive) = (view.stage(group), view.alive(group).len());
         let cells = || view.group(group).cells.iter();
-        let is_over = view.spent_s >= self.room.until_s || alive == 0 || shared.waiting.contains(&group);
-        let is_cut = self.room.chooses && self.comparison.iter().any(|&group| view.stage(group).is_left_out());
+        let is_over =
+            view.spent_s >= self.room.until_s || alive == 0 || shared.waiting.contains(&group);
+        let is_cut = self.room.chooses
+            && self
+                .comparison
+                .iter()
+                .any(|&group| view.stage(group).is_left_out());
         if is_over || is_cut || stage.is_left_out() || stage.is_sized() {
             return None;
         }
         let batched = cells().any(|&cell| view.state.cells[cell].free_batch);
-        let counts = self.count && !batched && view.is_long(group) && !view.forecast.has_launch(group, 0);
+        let counts =
+            self.count && !batched && view.is_long(group) && !view.forecast.has_launch(group, 0);
         let warmup_rounds = match (view.group(group).fresh, view.is_long(group)) {
             (true, _) => 0,
             _ if counts => view.warmup_rounds(group),
@@ -163,7 +188,13 @@ impl Pilots {
         };
         let block = if counts { 0 } else { PILOT };
         let (at_most_s, left_s) = (self.room.longest_s(view), self.room.left_s(view));
-        let launch = Launch { launch_group: group, block, rounds: 1, warmup_rounds, at_most_s };
+        let launch = Launch {
+            launch_group: group,
+            block,
+            rounds: 1,
+            warmup_rounds,
+            at_most_s,
+        };
         match self.attempt {
             Attempt::None if stage == Stage::Planned => self.attempt = Attempt::First(alive),
             // A skip ends the launch of a pair, which then tells nothing of the others.
@@ -171,14 +202,24 @@ impl Pilots {
             // A second launch times it, but not where launches have one round, nor under neighboring conditions, which have few
             // rounds however short these are.
             Attempt::First(_)
-                if !counts && !view.group(group).fresh && !view.is_neighbor(group) && is_short(view, group, left_s) =>
+                if !counts
+                    && !view.group(group).fresh
+                    && !view.is_neighbor(group)
+                    && is_short(view, group, left_s) =>
             {
                 self.attempt = Attempt::Second;
-                return Some(Action::Pilot(Launch { rounds: TIMING_ROUNDS, ..launch }));
+                return Some(Action::Pilot(Launch {
+                    rounds: TIMING_ROUNDS,
+                    ..launch
+                }));
             }
             _ => return None,
         }
-        Some(if counts { Action::Launch(launch) } else { Action::Pilot(launch) })
+        Some(if counts {
+            Action::Launch(launch)
+        } else {
+            Action::Pilot(launch)
+        })
     }
 
     /// Admits the comparison whose pilots were made if its least launches fit; otherwise the groups to leave out.
@@ -186,11 +227,24 @@ impl Pilots {
         if !self.room.chooses || self.comparison.is_empty() {
             return Vec::new();
         }
-        let is_open = |group: &&usize| view.is_alive(**group) && matches!(view.stage(**group), Stage::Piloted(_));
-        let block_s: f64 = self.comparison.iter().filter(is_open).map(|&group| view.one_round_s(group)).sum();
+        let is_open = |group: &&usize| {
+            view.is_alive(**group) && matches!(view.stage(**group), Stage::Piloted(_))
+        };
+        let block_s: f64 = self
+            .comparison
+            .iter()
+            .filter(is_open)
+            .map(|&group| view.one_round_s(group))
+            .sum();
         let need_s = LEAST_POINTS as f64 * LONGER * block_s;
-        let is_in = self.comparison.iter().any(|&group| view.stage(group).is_sized());
-        let is_cut = self.comparison.iter().any(|&group| view.stage(group).is_left_out());
+        let is_in = self
+            .comparison
+            .iter()
+            .any(|&group| view.stage(group).is_sized());
+        let is_cut = self
+            .comparison
+            .iter()
+            .any(|&group| view.stage(group).is_left_out());
         if !is_in && (is_cut || self.room.held_s > 0.0 && need_s > self.room.left_s(view)) {
             return open(view, &self.comparison);
         }
@@ -207,9 +261,15 @@ fn open(view: &View, groups: &[usize]) -> Vec<usize> {
 
 /// Tells whether a round is so short that one tells little. It takes longer where it proves, or where samples prepare much.
 fn is_short(view: &View, group: usize, left_s: f64) -> bool {
-    let samples_ns = view.group(group).cells.iter().filter_map(|&cell| view.forecast.sample_ns(cell));
+    let samples_ns = view
+        .group(group)
+        .cells
+        .iter()
+        .filter_map(|&cell| view.forecast.sample_ns(cell));
     let measured_s = samples_ns.sum::<f64>() / 1e9;
     let round_s = view.stage(group).cost().map(|cost| cost.round_s);
     let most_s = left_s / f64::from(TIMING_ROUNDS * (LEAST_POINTS as u32 + 1));
-    round_s.is_some_and(|s| s < SHORT_ROUND_S || measured_s > 0.0 && measured_s < SHORT_ROUND_S && s < most_s)
+    round_s.is_some_and(|s| {
+        s < SHORT_ROUND_S || measured_s > 0.0 && measured_s < SHORT_ROUND_S && s < most_s
+    })
 }

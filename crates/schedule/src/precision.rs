@@ -38,7 +38,13 @@ pub(crate) enum Policy {
 }
 
 impl Policy {
-    pub fn choose(self, goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent_s: f64) -> NextBlock {
+    pub fn choose(
+        self,
+        goal: &StoppingGoal,
+        min_launches: usize,
+        sets: &[SetStanding],
+        spent_s: f64,
+    ) -> NextBlock {
         match self {
             Policy::Least => least(sets),
             Policy::Precise => precise(goal, min_launches, sets, spent_s),
@@ -48,37 +54,62 @@ impl Policy {
 
 /// Each set once, then those that are complete soonest: a lack of time costs one long comparison, not all.
 fn least(sets: &[SetStanding]) -> NextBlock {
-    let lacking = (0..sets.len()).filter(|&set| sets[set].open && sets[set].launches < LEAST_POINTS);
+    let lacking =
+        (0..sets.len()).filter(|&set| sets[set].open && sets[set].launches < LEAST_POINTS);
     let rest_s = |set: usize| match sets[set].launches {
         0 => -1.0,
         launches => (LEAST_POINTS - launches) as f64 * sets[set].next_s,
     };
     let next = lacking.min_by(|&a, &b| rest_s(a).total_cmp(&rest_s(b)));
-    next.map_or(NextBlock::End(Reason::NothingOpen), |set| NextBlock::Block { set, whole: true })
+    next.map_or(NextBlock::End(Reason::NothingOpen), |set| {
+        NextBlock::Block { set, whole: true }
+    })
 }
 
-fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent_s: f64) -> NextBlock {
+fn precise(
+    goal: &StoppingGoal,
+    min_launches: usize,
+    sets: &[SetStanding],
+    spent_s: f64,
+) -> NextBlock {
     let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open).collect();
-    let widest = |width: &dyn Fn(usize) -> f64| open.iter().copied().max_by(|&a, &b| width(a).total_cmp(&width(b)));
+    let widest = |width: &dyn Fn(usize) -> f64| {
+        open.iter()
+            .copied()
+            .max_by(|&a, &b| width(a).total_cmp(&width(b)))
+    };
     let Some(widest_ranked) = widest(&|set| sets[set].ranked.unwrap_or(0.0)) else {
         return NextBlock::End(Reason::NothingOpen);
     };
     let block = |set: usize| {
         let launches = sets[set].launches;
-        NextBlock::Block { set, whole: launches < LEAST_LAUNCHES || launches.is_multiple_of(OTHERS_EVERY) }
+        NextBlock::Block {
+            set,
+            whole: launches < LEAST_LAUNCHES || launches.is_multiple_of(OTHERS_EVERY),
+        }
     };
     let group = |&set: &usize| GroupProgress {
         launches: sets[set].launches,
         half_width: sets[set].ranked,
         launch_seconds: sets[set].next_s,
     };
-    let due = open.iter().copied().filter(|&set| sets[set].due && sets[set].next_s < goal.budget_seconds - spent_s);
+    let due = open
+        .iter()
+        .copied()
+        .filter(|&set| sets[set].due && sets[set].next_s < goal.budget_seconds - spent_s);
     if let Some(set) = due.min_by_key(|&set| sets[set].launches) {
         return block(set);
     }
     let left_s = goal.budget_seconds - spent_s;
-    let wide = |set: &&usize| sets[**set].ranked.is_none_or(|width| width > goal.precision);
-    let behind = open.iter().filter(wide).filter_map(|&set| Some((sets[set].progress?, set)));
+    let wide = |set: &&usize| {
+        sets[**set]
+            .ranked
+            .is_none_or(|width| width > goal.precision)
+    };
+    let behind = open
+        .iter()
+        .filter(wide)
+        .filter_map(|&set| Some((sets[set].progress?, set)));
     let fits = |&(_, set): &(f64, usize)| sets[set].next_s <= left_s;
     if let Some((_, set)) = behind.filter(fits).min_by(|(a, _), (b, _)| a.total_cmp(b)) {
         return block(set);
@@ -93,7 +124,9 @@ fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent
                 return NextBlock::Block { set, whole: true };
             }
             let set = widest(&|set| sets[set].others.unwrap_or(0.0)).unwrap_or(widest_ranked);
-            let wide = sets[set].others.is_some_and(|width| width > OTHERS_WIDTH * goal.precision);
+            let wide = sets[set]
+                .others
+                .is_some_and(|width| width > OTHERS_WIDTH * goal.precision);
             if wide && sets[set].next_s < left_s {
                 NextBlock::Block { set, whole: true }
             } else {

@@ -22,17 +22,38 @@ impl SetNeed {
     /// narrow is launched once in each visit, for the machine may be another by then.
     pub fn due_s(&self, level_s: f64, visits: usize) -> f64 {
         let again_s = LONGER * self.launch_s * visits as f64;
-        self.lacking_s + if self.wide { (level_s * self.share - self.beyond_s).max(0.0) } else { again_s }
+        self.lacking_s
+            + if self.wide {
+                (level_s * self.share - self.beyond_s).max(0.0)
+            } else {
+                again_s
+            }
     }
 }
 
 /// The seconds of a usual condition beyond its least launches with which all of these are due `left_s`.
-pub(crate) fn level_s<'a>(needs: impl Iterator<Item = &'a SetNeed> + Clone, visits: usize, left_s: f64) -> f64 {
-    let due_s = |level_s: f64| needs.clone().map(|need| need.due_s(level_s, visits)).sum::<f64>();
-    let (mut low, mut high) = (0.0, left_s.max(0.0) + needs.clone().map(|need| need.beyond_s).fold(0.0, f64::max));
+pub(crate) fn level_s<'a>(
+    needs: impl Iterator<Item = &'a SetNeed> + Clone,
+    visits: usize,
+    left_s: f64,
+) -> f64 {
+    let due_s = |level_s: f64| {
+        needs
+            .clone()
+            .map(|need| need.due_s(level_s, visits))
+            .sum::<f64>()
+    };
+    let (mut low, mut high) = (
+        0.0,
+        left_s.max(0.0) + needs.clone().map(|need| need.beyond_s).fold(0.0, f64::max),
+    );
     for _ in 0..50 {
         let middle = f64::midpoint(low, high);
-        if due_s(middle) < left_s { low = middle } else { high = middle }
+        if due_s(middle) < left_s {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     low
 }

@@ -20,9 +20,18 @@ pub struct Turns {
 impl Turns {
     /// The samples of each cell; empty if every cell has one in each round.
     pub fn uneven(&self, cells: usize) -> Vec<u32> {
-        let samples = |cell: usize| self.rounds.iter().filter(|round| round.contains(&cell)).count() as u32;
+        let samples = |cell: usize| {
+            self.rounds
+                .iter()
+                .filter(|round| round.contains(&cell))
+                .count() as u32
+        };
         let counts: Vec<u32> = (0..cells).map(samples).collect();
-        if counts.iter().all(|&n| n as usize == self.rounds.len()) { Vec::new() } else { counts }
+        if counts.iter().all(|&n| n as usize == self.rounds.len()) {
+            Vec::new()
+        } else {
+            counts
+        }
     }
 }
 
@@ -39,11 +48,23 @@ pub(crate) fn comes(role: Role, number: u32) -> bool {
 /// given rounds, such as the conformance suite, proves everything; so does a pilot of one round.
 pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_round: bool) -> Turns {
     let (block, seed) = (launch.block, state.plan.seed);
-    let seed = seed ^ ((launch.launch_group as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
-    let roles: Vec<Role> = cells.iter().map(|&cell| state.cells[cell].method.role).collect();
+    let seed = seed
+        ^ ((launch.launch_group as u64) << 40)
+        ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
+    let roles: Vec<Role> = cells
+        .iter()
+        .map(|&cell| state.cells[cell].method.role)
+        .collect();
     let given = state.plan.rounds.is_some();
     let sparing = proves_by_round && !given && (block >= 0 || launch.rounds > 1);
-    let mut turns = turns(&roles, block, (launch.warmup_rounds, launch.rounds), seed, given || block < 0, sparing);
+    let mut turns = turns(
+        &roles,
+        block,
+        (launch.warmup_rounds, launch.rounds),
+        seed,
+        given || block < 0,
+        sparing,
+    );
     if turns.proofs == [launch.rounds] && cells.iter().any(|&cell| state.cells[cell].proves) {
         turns.proofs = vec![0];
     }
@@ -52,24 +73,48 @@ pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_roun
 
 /// The turns of cells with these roles in a launch of so many discarded and measured rounds. With `everything` all cells take
 /// part in all rounds; with `sparing` few rounds carry proofs.
-pub fn turns(roles: &[Role], block: i32, (warmup, rounds): (u32, u32), seed: u64, everything: bool, sparing: bool) -> Turns {
+pub fn turns(
+    roles: &[Role],
+    block: i32,
+    (warmup, rounds): (u32, u32),
+    seed: u64,
+    everything: bool,
+    sparing: bool,
+) -> Turns {
     let mut turns = Turns {
         warmup: orders::rounds(roles.len(), warmup as usize, seed ^ 1),
         rounds: orders::rounds(roles.len(), rounds as usize, seed),
-        proofs: if sparing { proofs(rounds, seed, block > 0) } else { Vec::new() },
+        proofs: if sparing {
+            proofs(rounds, seed, block > 0)
+        } else {
+            Vec::new()
+        },
     };
     if everything {
         return turns;
     }
     let first = u32::try_from(block).unwrap_or(0).wrapping_mul(rounds);
-    let measured = roles.iter().any(|role| !matches!(role, Role::Null | Role::Limit));
+    let measured = roles
+        .iter()
+        .any(|role| !matches!(role, Role::Null | Role::Limit));
     for (number, order) in (first..).zip(&mut turns.rounds) {
-        let counted = |role| if role == Role::Null { u32::from(block != 0) } else { number };
+        let counted = |role| {
+            if role == Role::Null {
+                u32::from(block != 0)
+            } else {
+                number
+            }
+        };
         order.retain(|&cell| comes(roles[cell], counted(roles[cell])) || !measured);
     }
     // A cell without a measured round needs no warm-up.
-    let comes: Vec<bool> = (0..roles.len()).map(|cell| turns.rounds.iter().any(|order| order.contains(&cell))).collect();
-    turns.warmup.iter_mut().for_each(|order| order.retain(|&cell| comes[cell]));
+    let comes: Vec<bool> = (0..roles.len())
+        .map(|cell| turns.rounds.iter().any(|order| order.contains(&cell)))
+        .collect();
+    turns
+        .warmup
+        .iter_mut()
+        .for_each(|order| order.retain(|&cell| comes[cell]));
     turns
 }
 
@@ -82,5 +127,7 @@ fn proofs(rounds: u32, seed: u64, later: bool) -> Vec<u32> {
     }
     let number = (rounds / every).clamp(1, most).min(rounds);
     let start = |part: u32| rounds * part / number;
-    (0..number).map(|part| start(part) + random.below((start(part + 1) - start(part)) as usize) as u32).collect()
+    (0..number)
+        .map(|part| start(part) + random.below((start(part + 1) - start(part)) as usize) as u32)
+        .collect()
 }

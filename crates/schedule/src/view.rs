@@ -46,17 +46,26 @@ impl View<'_> {
     }
 
     pub fn is_alive(&self, launch_group: usize) -> bool {
-        self.group(launch_group).cells.iter().any(|&cell| self.state.cells[cell].outcome.is_none())
+        self.group(launch_group)
+            .cells
+            .iter()
+            .any(|&cell| self.state.cells[cell].outcome.is_none())
     }
 
     pub fn groups_of(&self, experiment: &str) -> Vec<usize> {
-        (0..self.state.launch_groups.len()).filter(|&g| self.group(g).experiment == experiment).collect()
+        (0..self.state.launch_groups.len())
+            .filter(|&g| self.group(g).experiment == experiment)
+            .collect()
     }
 
     /// The forecast of the next launch of a group, in seconds; 0 if nothing is known.
     pub fn launch_s(&self, launch_group: usize) -> f64 {
         match self.stage(launch_group) {
-            Stage::Sized { cost: Some(cost), rounds, warmup_rounds } => cost.launch_s(rounds + warmup_rounds),
+            Stage::Sized {
+                cost: Some(cost),
+                rounds,
+                warmup_rounds,
+            } => cost.launch_s(rounds + warmup_rounds),
             _ => 0.0,
         }
     }
@@ -64,7 +73,9 @@ impl View<'_> {
     /// The forecast of a launch of one round, in seconds; infinite before the pilot.
     pub fn one_round_s(&self, launch_group: usize) -> f64 {
         let rounds = self.warmup_rounds(launch_group) + 1;
-        self.stage(launch_group).cost().map_or(f64::INFINITY, |cost| cost.launch_s(rounds))
+        self.stage(launch_group)
+            .cost()
+            .map_or(f64::INFINITY, |cost| cost.launch_s(rounds))
     }
 
     /// A guess at one cell's turn, in seconds, by its bytes or its peak memory.
@@ -75,9 +86,14 @@ impl View<'_> {
 
     /// A guess at one launch of everything of an experiment, in seconds.
     pub fn by_size_s(&self, experiment: &str) -> f64 {
-        let mine =
-            |&cell: &usize| self.state.cells[cell].cell.experiment == experiment && self.state.cells[cell].outcome.is_none();
-        (0..self.state.cells.len()).filter(mine).map(|cell| self.guess_s(cell)).sum()
+        let mine = |&cell: &usize| {
+            self.state.cells[cell].cell.experiment == experiment
+                && self.state.cells[cell].outcome.is_none()
+        };
+        (0..self.state.cells.len())
+            .filter(mine)
+            .map(|cell| self.guess_s(cell))
+            .sum()
     }
 
     fn bytes(&self, cell: usize) -> u64 {
@@ -86,20 +102,32 @@ impl View<'_> {
     }
 
     pub fn is_long(&self, launch_group: usize) -> bool {
-        self.group(launch_group).cells.iter().any(|&cell| self.bytes(cell) >= LONG_JOB_BYTES)
+        self.group(launch_group)
+            .cells
+            .iter()
+            .any(|&cell| self.bytes(cell) >= LONG_JOB_BYTES)
     }
 
     /// Tells whether a worker of this group compiles its code while it runs.
     pub fn compiles(&self, launch_group: usize) -> bool {
-        let first = self.group(launch_group).cells.first().map(|&cell| &self.state.cells[cell].cell);
-        first.into_iter().flat_map(|cell| cell.sides()).any(|worker| self.facts.compiling.contains(worker))
+        let first = self
+            .group(launch_group)
+            .cells
+            .first()
+            .map(|&cell| &self.state.cells[cell].cell);
+        first
+            .into_iter()
+            .flat_map(|cell| cell.sides())
+            .any(|worker| self.facts.compiling.contains(worker))
     }
 
     /// The discarded rounds of every launch of a group: its experiment's number, and at most one for long jobs. Cells that are
     /// compared have one size, so one number of rounds.
     pub fn warmup_rounds(&self, launch_group: usize) -> u32 {
         let group = self.group(launch_group);
-        let Some(experiment) = self.state.plan.experiment(&group.experiment) else { return 0 };
+        let Some(experiment) = self.state.plan.experiment(&group.experiment) else {
+            return 0;
+        };
         if group.fresh {
             return 0;
         }
@@ -114,15 +142,26 @@ impl View<'_> {
     }
 
     /// Launch groups in sets whose first cells are compared with each other.
-    pub fn compared(&self, experiment: &str, launch_groups: impl IntoIterator<Item = usize>) -> Vec<Vec<usize>> {
+    pub fn compared(
+        &self,
+        experiment: &str,
+        launch_groups: impl IntoIterator<Item = usize>,
+    ) -> Vec<Vec<usize>> {
         let mut sets: Vec<(BTreeMap<String, String>, Vec<usize>)> = Vec::new();
-        let Some(experiment) = self.state.plan.experiment(experiment) else { return Vec::new() };
+        let Some(experiment) = self.state.plan.experiment(experiment) else {
+            return Vec::new();
+        };
         for launch_group in launch_groups {
-            let Some(&first) = self.group(launch_group).cells.first() else { continue };
+            let Some(&first) = self.group(launch_group).cells.first() else {
+                continue;
+            };
             let mut parameters = group_of(experiment, &self.state.cells[first].cell);
             // A state and the plain machine take turns within a block: their ratio is what the run asks for.
             parameters.remove(STATE);
-            match sets.iter_mut().find(|(own, _)| compatible(own, &parameters)) {
+            match sets
+                .iter_mut()
+                .find(|(own, _)| compatible(own, &parameters))
+            {
                 Some((_, set)) => set.push(launch_group),
                 None => sets.push((parameters, vec![launch_group])),
             }
@@ -140,12 +179,21 @@ impl View<'_> {
     /// Tells whether a group takes part in a block: overhead does in the first one, a lower bound in one of four.
     pub fn comes(&self, launch_group: usize, block: u32) -> bool {
         let role = |&cell: &usize| self.state.cells[cell].method.role;
-        let is_measured =
-            |cell: &usize| self.state.cells[*cell].outcome.is_none() && !matches!(role(cell), Role::Null | Role::Limit);
+        let is_measured = |cell: &usize| {
+            self.state.cells[*cell].outcome.is_none()
+                && !matches!(role(cell), Role::Null | Role::Limit)
+        };
         let experiment = &self.group(launch_group).experiment;
-        let mut all = self.state.launch_groups.iter().filter(|group| group.experiment == *experiment);
+        let mut all = self
+            .state
+            .launch_groups
+            .iter()
+            .filter(|group| group.experiment == *experiment);
         !all.any(|group| group.cells.iter().any(is_measured))
-            || self.alive(launch_group).iter().any(|cell| turns::comes(role(cell), block))
+            || self
+                .alive(launch_group)
+                .iter()
+                .any(|cell| turns::comes(role(cell), block))
     }
 
     /// Tells whether a group takes part in a block and was not launched in it.
@@ -158,24 +206,37 @@ impl View<'_> {
         let group = self.group(launch_group);
         let baseline = self.state.plan.baselines.get(&group.experiment);
         let first = self.state.cells.iter().find(|planned| {
-            planned.cell.experiment == group.experiment && Some(&planned.cell.method) == baseline && planned.outcome.is_none()
+            planned.cell.experiment == group.experiment
+                && Some(&planned.cell.method) == baseline
+                && planned.outcome.is_none()
         });
-        group.cells.iter().map(|&cell| &self.state.cells[cell]).any(|planned| {
-            first.is_none_or(|first| first.cell.worker == planned.cell.worker)
-                && planned.method.group.is_empty()
-                && matches!(planned.method.role, Role::Method | Role::Published)
-        })
+        group
+            .cells
+            .iter()
+            .map(|&cell| &self.state.cells[cell])
+            .any(|planned| {
+                first.is_none_or(|first| first.cell.worker == planned.cell.worker)
+                    && planned.method.group.is_empty()
+                    && matches!(planned.method.role, Role::Method | Role::Published)
+            })
     }
 
     /// Tells whether a group is measured under another than the usual condition of its question, in the overview.
     pub fn is_neighbor(&self, launch_group: usize) -> bool {
-        self.group(launch_group).cells.first().is_some_and(|&cell| self.is_beside(cell))
+        self.group(launch_group)
+            .cells
+            .first()
+            .is_some_and(|&cell| self.is_beside(cell))
     }
 
     /// The same of a cell: what is compared with all conditions may share a group with usual ones.
     pub fn is_beside(&self, cell: usize) -> bool {
         let cell = &self.state.cells[cell].cell;
-        let experiment = self.state.plan.experiment(&cell.experiment).filter(|_| self.state.plan.first_look);
+        let experiment = self
+            .state
+            .plan
+            .experiment(&cell.experiment)
+            .filter(|_| self.state.plan.first_look);
         experiment.is_some_and(|experiment| experiment.unusual(&cell.parameters).next().is_some())
     }
 
@@ -195,11 +256,17 @@ impl View<'_> {
     }
 
     fn machine_state(&self, launch_group: usize) -> Option<&String> {
-        self.state.cells[*self.group(launch_group).cells.first()?].cell.parameters.get(STATE)
+        self.state.cells[*self.group(launch_group).cells.first()?]
+            .cell
+            .parameters
+            .get(STATE)
     }
 
     pub fn cost(&self, launch_group: usize) -> LaunchCost {
-        self.stage(launch_group).cost().unwrap_or(LaunchCost { round_s: 0.0, start_s: 0.0 })
+        self.stage(launch_group).cost().unwrap_or(LaunchCost {
+            round_s: 0.0,
+            start_s: 0.0,
+        })
     }
 }
 

@@ -53,7 +53,9 @@ impl Tour {
             let (next, step) = match std::mem::take(&mut self.stop) {
                 Stop::Pilots if view.state.plan.first_look => {
                     let room = Room::of_experiment(view, view.state.budget_s, false);
-                    let pilots = names.iter().map(|name| Task::Pilots(Pilots::new(view, name, room)));
+                    let pilots = names
+                        .iter()
+                        .map(|name| Task::Pilots(Pilots::new(view, name, room)));
                     (Stop::Share, Some(StepResult::After(pilots.collect())))
                 }
                 Stop::Pilots => (Stop::Share, None),
@@ -61,18 +63,33 @@ impl Tour {
                     (self.weights, self.level_s) = weights(view, &names);
                     self.spent_s = vec![0.0; names.len()];
                     let least_first = !view.state.plan.first_look && names.len() > 1;
-                    (if least_first { Stop::Least(0) } else { self.first_visit(view) }, None)
+                    (
+                        if least_first {
+                            Stop::Least(0)
+                        } else {
+                            self.first_visit(view)
+                        },
+                        None,
+                    )
                 }
-                Stop::Least(place) if place == names.len() => (Stop::Again(lacking(view, &names)), None),
+                Stop::Least(place) if place == names.len() => {
+                    (Stop::Again(lacking(view, &names)), None)
+                }
                 Stop::Least(place) => {
                     let share = self.weights[place] / self.weights[place..].iter().sum::<f64>();
                     let until = Until::all(view.spent_s + view.left_s().max(0.0) * share);
                     let visit = Visit::new(view, &names[place], until, Policy::Least, false);
-                    (Stop::Least(place + 1), Some(at(shared, place, &names, visit)))
+                    (
+                        Stop::Least(place + 1),
+                        Some(at(shared, place, &names, visit)),
+                    )
                 }
                 Stop::Again(mut rest) => match rest.pop() {
                     None => (self.first_visit(view), None),
-                    Some((place, groups)) => (Stop::Retry(place, rest), Some(StepResult::Do(Action::Readmit(groups)))),
+                    Some((place, groups)) => (
+                        Stop::Retry(place, rest),
+                        Some(StepResult::Do(Action::Readmit(groups))),
+                    ),
                 },
                 Stop::Retry(place, rest) => {
                     let until = Until::all(view.state.budget_s);
@@ -83,18 +100,27 @@ impl Tour {
                 Stop::TakeUp(place) if place == names.len() => return StepResult::Done,
                 Stop::TakeUp(place) => {
                     let mine = view.groups_of(&names[place]).into_iter();
-                    let groups: Vec<usize> = mine.filter(|&group| view.stage(group).is_left_out()).collect();
+                    let groups: Vec<usize> = mine
+                        .filter(|&group| view.stage(group).is_left_out())
+                        .collect();
                     let fits = view.left_s() >= LONGER * self.visits.shares_s[place];
                     let taken = fits && !groups.is_empty();
                     (
-                        if taken { Stop::Last(place) } else { Stop::TakeUp(place + 1) },
+                        if taken {
+                            Stop::Last(place)
+                        } else {
+                            Stop::TakeUp(place + 1)
+                        },
                         taken.then_some(StepResult::Do(Action::Readmit(groups))),
                     )
                 }
                 Stop::Last(place) => {
                     let until = Until::all(view.state.budget_s);
                     let visit = Visit::new(view, &names[place], until, Policy::Precise, false);
-                    (Stop::TakeUp(place + 1), Some(at(shared, place, &names, visit)))
+                    (
+                        Stop::TakeUp(place + 1),
+                        Some(at(shared, place, &names, visit)),
+                    )
                 }
             };
             self.stop = next;
@@ -111,7 +137,11 @@ impl Tour {
     }
 
     fn visit(
-        &mut self, view: &View, shared: &mut Shared, names: &[String], (visit, place): (usize, usize),
+        &mut self,
+        view: &View,
+        shared: &mut Shared,
+        names: &[String],
+        (visit, place): (usize, usize),
     ) -> (Stop, Option<StepResult>) {
         // The time since the last stop was the previous experiment's.
         if let Some(previous) = (visit * names.len() + place).checked_sub(1) {
@@ -123,16 +153,38 @@ impl Tour {
             return (Stop::TakeUp(0), None);
         }
         if let (1.., 0, Some(level_s)) = (visit, place, &mut self.level_s) {
-            let needs: Vec<&[SetNeed]> = names.iter().map(|name| shared.needs.get(name).map_or(&[][..], |all| all)).collect();
+            let needs: Vec<&[SetNeed]> = names
+                .iter()
+                .map(|name| shared.needs.get(name).map_or(&[][..], |all| all))
+                .collect();
             let visits = self.visits.ends.len() - visit;
             *level_s = shares::level_s(needs.iter().copied().flatten(), visits, view.left_s());
-            let due_s = |all: &[SetNeed]| all.iter().map(|need| need.due_s(*level_s, visits)).sum::<f64>();
-            self.visits.shares_s = self.spent_s.iter().zip(needs).map(|(spent_s, all)| spent_s + due_s(all)).collect();
+            let due_s = |all: &[SetNeed]| {
+                all.iter()
+                    .map(|need| need.due_s(*level_s, visits))
+                    .sum::<f64>()
+            };
+            self.visits.shares_s = self
+                .spent_s
+                .iter()
+                .zip(needs)
+                .map(|(spent_s, all)| spent_s + due_s(all))
+                .collect();
         }
-        let next = if place + 1 < names.len() { Stop::Visit(visit, place + 1) } else { Stop::Visit(visit + 1, 0) };
-        let (planned_s, visit_s) = self.visits.time(visit, place, &self.spent_s, view.left_s().max(0.0));
+        let next = if place + 1 < names.len() {
+            Stop::Visit(visit, place + 1)
+        } else {
+            Stop::Visit(visit + 1, 0)
+        };
+        let (planned_s, visit_s) =
+            self.visits
+                .time(visit, place, &self.spent_s, view.left_s().max(0.0));
         let (planned_s, visit_s) = (view.spent_s + planned_s, view.spent_s + visit_s);
-        let until = Until { planned_s, visit_s, level_s: self.level_s };
+        let until = Until {
+            planned_s,
+            visit_s,
+            level_s: self.level_s,
+        };
         let task = Visit::new(view, &names[place], until, Policy::Precise, false);
         (next, Some(at(shared, place, names, task)))
     }
@@ -149,13 +201,28 @@ fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step
 fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
     let plan = &view.state.plan;
     if !plan.first_look {
-        let needed: Vec<f64> = plan.experiments.iter().map(|experiment| experiment.needed_s()).collect();
+        let needed: Vec<f64> = plan
+            .experiments
+            .iter()
+            .map(|experiment| experiment.needed_s())
+            .collect();
         let fits = needed.iter().sum::<f64>() <= view.state.budget_s;
-        return (if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() }, None);
+        return (
+            if fits {
+                needed
+            } else {
+                names.iter().map(|name| view.by_size_s(name)).collect()
+            },
+            None,
+        );
     }
-    let needs: Vec<Vec<SetNeed>> = names.iter().map(|name| ComparisonSet::needs_of(view, name, |_| true)).collect();
+    let needs: Vec<Vec<SetNeed>> = names
+        .iter()
+        .map(|name| ComparisonSet::needs_of(view, name, |_| true))
+        .collect();
     let level_s = shares::level_s(needs.iter().flatten(), 0, view.left_s() * PLANNED_SHARE);
-    let due_s = |all: &Vec<SetNeed>| all.iter().map(|need| need.due_s(level_s, 0)).sum::<f64>() + 1e-3;
+    let due_s =
+        |all: &Vec<SetNeed>| all.iter().map(|need| need.due_s(level_s, 0)).sum::<f64>() + 1e-3;
     (needs.iter().map(due_s).collect(), Some(level_s))
 }
 
@@ -163,9 +230,16 @@ fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
 /// a pilot that took too long is longer than all others.
 fn lacking(view: &View, names: &[String]) -> Vec<(usize, Vec<usize>)> {
     let group_s = |&group: &usize| match view.stage(group) {
-        Stage::LeftOut { reason: LeftOut::TooLong, .. } => f64::INFINITY,
+        Stage::LeftOut {
+            reason: LeftOut::TooLong,
+            ..
+        } => f64::INFINITY,
         stage if stage.cost().is_some() => view.one_round_s(group),
-        _ => view.alive(group).into_iter().map(|cell| view.guess_s(cell)).sum(),
+        _ => view
+            .alive(group)
+            .into_iter()
+            .map(|cell| view.guess_s(cell))
+            .sum(),
     };
     let mut lacking: Vec<(f64, usize, Vec<usize>)> = Vec::new();
     for (place, name) in names.iter().enumerate() {
@@ -174,7 +248,10 @@ fn lacking(view: &View, names: &[String]) -> Vec<(usize, Vec<usize>)> {
         lacking.extend(left_out.map(|set| (set.iter().map(group_s).sum(), place, set)));
     }
     lacking.sort_by(|a, b| b.0.total_cmp(&a.0));
-    lacking.into_iter().map(|(_, place, set)| (place, set)).collect()
+    lacking
+        .into_iter()
+        .map(|(_, place, set)| (place, set))
+        .collect()
 }
 
 #[derive(Clone, Debug, Default)]
@@ -189,9 +266,19 @@ impl Visits {
     /// The time left, shared out by these weights.
     fn new(weights: &[f64], left_s: f64) -> Visits {
         let left_s = left_s.max(0.0);
-        let shares_s = weights.iter().map(|weight| left_s * weight / weights.iter().sum::<f64>()).collect();
-        let several = VISITS.iter().rev().find(|(from_s, _)| left_s >= *from_s).map_or(VISITS[0].1, |(_, ends)| ends);
-        Visits { shares_s, ends: if weights.len() < 2 { &[1.0] } else { several } }
+        let shares_s = weights
+            .iter()
+            .map(|weight| left_s * weight / weights.iter().sum::<f64>())
+            .collect();
+        let several = VISITS
+            .iter()
+            .rev()
+            .find(|(from_s, _)| left_s >= *from_s)
+            .map_or(VISITS[0].1, |(_, ends)| ends);
+        Visits {
+            shares_s,
+            ends: if weights.len() < 2 { &[1.0] } else { several },
+        }
     }
 
     fn owed_s(&self, place: usize, spent_s: &[f64]) -> f64 {
@@ -207,7 +294,9 @@ impl Visits {
             let part = (self.ends[visit] - before) / (1.0 - before);
             return (owed_s.min(left_s), (owed_s * part).min(left_s));
         }
-        let rest_s: f64 = (place..self.shares_s.len()).map(|other| self.owed_s(other, spent_s)).sum();
+        let rest_s: f64 = (place..self.shares_s.len())
+            .map(|other| self.owed_s(other, spent_s))
+            .sum();
         let mine_s = left_s * owed_s / rest_s.max(1e-9);
         (mine_s, mine_s)
     }
@@ -255,10 +344,15 @@ impl Visit {
             return StepResult::After(vec![
                 Task::Pilots(Pilots::new(view, name, room)),
                 Task::Calibration(BatchCalibration::new(name, until_s)),
-                Task::Sizing(Sizing::Precision { experiment: name.clone(), until_s: until_s - beside_s }),
+                Task::Sizing(Sizing::Precision {
+                    experiment: name.clone(),
+                    until_s: until_s - beside_s,
+                }),
             ]);
         }
-        let sets = self.sets.get_or_insert_with(|| ComparisonSet::all(view, &self.experiment));
+        let sets = self
+            .sets
+            .get_or_insert_with(|| ComparisonSet::all(view, &self.experiment));
         if let Some(block) = &mut self.block {
             let set = &mut sets[block.set];
             match block.next(view, shared, set, self.until) {
@@ -278,13 +372,31 @@ impl Visit {
         let plan = &view.state.plan;
         self.widths = view.forecast.widths(view.state, &self.experiment);
         shared.finished = precise(&self.widths, plan.precision);
-        let standing: Vec<_> = sets.iter().map(|set| standing(view, set, &self.widths, self.until)).collect();
+        let standing: Vec<_> = sets
+            .iter()
+            .map(|set| standing(view, set, &self.widths, self.until))
+            .collect();
         let ranked = self.widths.iter().filter(|width| width.ranked);
-        let launches = sets.iter().map(|set| set.blocks as usize).min().unwrap_or(0);
-        shared.position.reached = Some((launches, ranked.map(|width| width.half_width).fold(0.0, f64::max)));
+        let launches = sets
+            .iter()
+            .map(|set| set.blocks as usize)
+            .min()
+            .unwrap_or(0);
+        shared.position.reached = Some((
+            launches,
+            ranked.map(|width| width.half_width).fold(0.0, f64::max),
+        ));
         let budget_seconds = (self.until.visit_s - self.begun_s).max(0.0);
-        let goal = StoppingGoal { precision: plan.precision, budget_seconds };
-        match self.policy.choose(&goal, plan.min_launches as usize, &standing, view.spent_s - self.begun_s) {
+        let goal = StoppingGoal {
+            precision: plan.precision,
+            budget_seconds,
+        };
+        match self.policy.choose(
+            &goal,
+            plan.min_launches as usize,
+            &standing,
+            view.spent_s - self.begun_s,
+        ) {
             NextBlock::Block { set, whole } => {
                 // What is precise is launched once in each visit: the machine may be another by now.
                 if sets[set].block_s.is_none() {
@@ -305,10 +417,18 @@ impl Visit {
         let sets = self.sets.as_deref().unwrap_or_default();
         let need = |set: &ComparisonSet| {
             let standing = standing(view, set, &self.widths, self.until);
-            let is_narrow = standing.ranked.is_some_and(|width| width <= view.state.plan.precision);
+            let is_narrow = standing
+                .ranked
+                .is_some_and(|width| width <= view.state.plan.precision);
             set.need(view, standing.next_s, !is_narrow)
         };
-        shared.needs.insert(self.experiment.clone(), sets.iter().filter(|set| set.is_open(view)).map(need).collect());
+        shared.needs.insert(
+            self.experiment.clone(),
+            sets.iter()
+                .filter(|set| set.is_open(view))
+                .map(need)
+                .collect(),
+        );
         if self.policy == Policy::Least || sets.is_empty() {
             return;
         }
@@ -316,13 +436,23 @@ impl Visit {
         let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
         // Sets that are closed and neighboring conditions may be wider than what ended the visit.
         let is_wide = widest.is_some_and(|width| width.half_width > view.state.plan.precision);
-        let reason = if reason == Reason::Precise && is_wide { Reason::NothingOpen } else { reason };
+        let reason = if reason == Reason::Precise && is_wide {
+            Reason::NothingOpen
+        } else {
+            reason
+        };
         let mine = |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if *experiment == self.experiment);
         shared.endings.retain(|ending| !mine(ending));
         shared.endings.push(Ending::Experiment {
             experiment: self.experiment.clone(),
             reason,
-            launches: self.sets.iter().flatten().map(|set| set.blocks as usize).min().unwrap_or(0),
+            launches: self
+                .sets
+                .iter()
+                .flatten()
+                .map(|set| set.blocks as usize)
+                .min()
+                .unwrap_or(0),
             widest: widest.copied(),
         });
     }
@@ -330,29 +460,50 @@ impl Visit {
 
 /// The ranked cells whose ratio is as narrow as requested; never a baseline.
 fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
-    let narrow = widths.iter().filter(|width| width.ranked && width.half_width <= precision);
-    let stays =
-        |cell: usize| widths.iter().any(|width| width.base == cell || width.cell == cell && width.half_width > precision);
-    narrow.map(|width| width.cell).filter(|&cell| !stays(cell)).collect()
+    let narrow = widths
+        .iter()
+        .filter(|width| width.ranked && width.half_width <= precision);
+    let stays = |cell: usize| {
+        widths
+            .iter()
+            .any(|width| width.base == cell || width.cell == cell && width.half_width > precision)
+    };
+    narrow
+        .map(|width| width.cell)
+        .filter(|&cell| !stays(cell))
+        .collect()
 }
 
 fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) -> SetStanding {
-    let (beside, later, launches) = (set.is_neighbor(view), until.visit_s < until.planned_s, set.blocks as usize);
+    let (beside, later, launches) = (
+        set.is_neighbor(view),
+        until.visit_s < until.planned_s,
+        set.blocks as usize,
+    );
     let widest = |ranked: bool| {
-        let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, &[width.cell]));
+        let mine = widths
+            .iter()
+            .filter(|width| width.ranked == ranked && set.holds(view, &[width.cell]));
         let mine = mine.filter(|width| beside || !view.is_beside(width.cell));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
     let progress = || {
         // Launches of a neighbor come one after the other through all visits, also the least ones.
         let lacks = launches < LEAST_LAUNCHES && !(beside && later);
-        let beyond_s = launches.saturating_sub(LEAST_LAUNCHES) as f64 * set.next_s(view) / set.share(view);
-        if lacks { launches as f64 / LEAST_LAUNCHES as f64 - 1.0 } else { beyond_s }
+        let beyond_s =
+            launches.saturating_sub(LEAST_LAUNCHES) as f64 * set.next_s(view) / set.share(view);
+        if lacks {
+            launches as f64 / LEAST_LAUNCHES as f64 - 1.0
+        } else {
+            beyond_s
+        }
     };
     let progress = until.level_s.is_some().then(progress);
     // What is left over of a usual condition's time is not its neighbors'.
     let more_s = set.next_s(view) / set.share(view);
-    let is_over = progress.zip(until.level_s).is_some_and(|(progress, level_s)| progress + more_s > level_s);
+    let is_over = progress
+        .zip(until.level_s)
+        .is_some_and(|(progress, level_s)| progress + more_s > level_s);
     let is_served = beside && launches >= LEAST_LAUNCHES && is_over;
     SetStanding {
         open: set.is_open(view) && !is_served,

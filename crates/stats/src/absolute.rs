@@ -36,7 +36,10 @@ pub struct Quantile {
 ///
 /// Reorders the samples within each launch. `TooFew` where there is no launch or one has no samples, `NotFinite` where
 /// a sample is not finite.
-pub fn absolute(launches: &mut [impl AsMut<[f64]>], confidence: f64) -> Result<Absolute, Undefined> {
+pub fn absolute(
+    launches: &mut [impl AsMut<[f64]>],
+    confidence: f64,
+) -> Result<Absolute, Undefined> {
     let (mut samples, mut min, mut max) = (0, f64::INFINITY, f64::NEG_INFINITY);
     let [mut medians, mut p90s, mut p99s] = [const { Vec::new() }; 3];
     for launch in launches.iter_mut().map(AsMut::as_mut) {
@@ -65,8 +68,16 @@ pub fn absolute(launches: &mut [impl AsMut<[f64]>], confidence: f64) -> Result<A
 }
 
 /// The quantile where every launch was long enough to show it.
-fn resolved(values: &mut [f64], launches: usize, confidence: f64) -> Result<Option<Quantile>, Undefined> {
-    if values.len() == launches { across(values, confidence).map(Some) } else { Ok(None) }
+fn resolved(
+    values: &mut [f64],
+    launches: usize,
+    confidence: f64,
+) -> Result<Option<Quantile>, Undefined> {
+    if values.len() == launches {
+        across(values, confidence).map(Some)
+    } else {
+        Ok(None)
+    }
 }
 
 fn across(values: &mut [f64], confidence: f64) -> Result<Quantile, Undefined> {
@@ -87,5 +98,10 @@ fn of_few(values: &[f64], estimate: f64, confidence: f64) -> Result<Option<Inter
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let of_logs = t_interval(&logs, confidence)?;
-    Ok(Some(Interval { estimate, low: of_logs.low.exp(), high: of_logs.high.exp(), ..of_logs }))
+    Ok(Some(Interval {
+        estimate,
+        low: of_logs.low.exp(),
+        high: of_logs.high.exp(),
+        ..of_logs
+    }))
 }

@@ -33,13 +33,21 @@ pub struct MeasuredSide {
 
 /// Estimate of a side. Each run is the logarithms of its launches' costs. `TooFew` without runs or launches, `NotFinite`.
 pub fn side(runs: &[Vec<f64>]) -> Result<MeasuredSide, Undefined> {
-    let means: Vec<f64> = runs.iter().map(|run| midmean(run)).collect::<Result<_, _>>()?;
+    let means: Vec<f64> = runs
+        .iter()
+        .map(|run| midmean(run))
+        .collect::<Result<_, _>>()?;
     check(&means, 1)?;
     let n = means.len() as f64;
     let (log, variance) = mean_and_variance(&means);
     let of_run = |run: &Vec<f64>| MIDMEAN_VARIANCE * mean_and_variance(run).1 / run.len() as f64;
     let within = runs.iter().map(of_run).sum::<f64>().sqrt() / n;
-    Ok(MeasuredSide { log, runs: means.len(), between: (means.len() > 1).then_some(variance.sqrt()), within })
+    Ok(MeasuredSide {
+        log,
+        runs: means.len(),
+        between: (means.len() > 1).then_some(variance.sqrt()),
+        within,
+    })
 }
 
 impl MeasuredSide {
@@ -53,9 +61,16 @@ impl MeasuredSide {
 /// The cost on side `b` divided by that on side `a`, with its interval over runs.
 ///
 /// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with fewer.
-pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<RatioEstimate, Undefined> {
+pub fn ratio(
+    a: &MeasuredSide,
+    b: &MeasuredSide,
+    confidence: f64,
+) -> Result<RatioEstimate, Undefined> {
     let fewer = a.runs.min(b.runs);
-    let too_few = Undefined::TooFew { got: fewer, needed: LEAST_RUNS };
+    let too_few = Undefined::TooFew {
+        got: fewer,
+        needed: LEAST_RUNS,
+    };
     if fewer < LEAST_RUNS {
         return Err(too_few);
     }
@@ -69,7 +84,12 @@ const MOST_RUNS: usize = 100;
 
 /// The least number of runs a side whose interval would leave an edge of the margin behind, if the sides lie and scatter as
 /// they do now. `None` with one run a side, and where more than a hundred would be needed.
-pub fn runs_to_decide(a: &MeasuredSide, b: &MeasuredSide, margin: f64, confidence: f64) -> Option<usize> {
+pub fn runs_to_decide(
+    a: &MeasuredSide,
+    b: &MeasuredSide,
+    margin: f64,
+    confidence: f64,
+) -> Option<usize> {
     // Each further run adds launches too, so that both kinds of scatter shrink with the number of runs.
     let variance = |side: &MeasuredSide| Some(side.error_squared()? * side.runs as f64);
     let scatter = (variance(a)? + variance(b)?).sqrt();

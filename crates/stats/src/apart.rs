@@ -48,7 +48,14 @@ pub fn apart(values: &[f64], errors: &[f64], margin: f64) -> Result<Vec<Apart>, 
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let sorted: Vec<f64> = order.iter().map(|&i| values[i]).collect();
-    let mut distances = vec![Apart { by: 0.0, spread: 0.0, p: 1.0 }; values.len()];
+    let mut distances = vec![
+        Apart {
+            by: 0.0,
+            spread: 0.0,
+            p: 1.0
+        };
+        values.len()
+    ];
     for (place, &index) in order.iter().enumerate() {
         distances[index] = distance(&sorted, place, errors[index], typical_error, margin);
     }
@@ -58,7 +65,9 @@ pub fn apart(values: &[f64], errors: &[f64], margin: f64) -> Result<Vec<Apart>, 
 fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin: f64) -> Apart {
     let others = sorted.len() - 1;
     let at = |p: f64| quantile_without(sorted, place, p);
-    let mut spread = ((at(0.75) - at(0.25)) / QUARTILES).max(typical_error).max(LEAST_SPREAD);
+    let mut spread = ((at(0.75) - at(0.25)) / QUARTILES)
+        .max(typical_error)
+        .max(LEAST_SPREAD);
     if others >= WITH_TAILS {
         spread = spread.max((at(0.9) - at(0.1)) / DECILES);
     }
@@ -70,7 +79,11 @@ fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin
     let deviation = (spread.max(error).powi(2) + of_median * spread.powi(2)).sqrt();
     let freedom = (EFFICIENCY * others as f64).clamp(2.0, MOST_FREEDOM);
     let beyond = by.abs() - margin;
-    let p = if beyond <= 0.0 { 1.0 } else { two_sided_p(beyond / deviation, freedom) };
+    let p = if beyond <= 0.0 {
+        1.0
+    } else {
+        two_sided_p(beyond / deviation, freedom)
+    };
     Apart { by, spread, p }
 }
 

@@ -47,27 +47,43 @@ pub fn calibrate(scores: &[f64]) -> ErrorCalibration {
     let n = scores.len() as f64;
     let sum: f64 = scores.iter().map(|z| z.abs().min(LARGEST_Z).powi(2)).sum();
     let middle = median(&mut scores.iter().map(|z| z.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
-    let scatter = if scores.is_empty() { 1.0 } else { (sum / n).sqrt().max(MAD_TO_SD * middle) };
+    let scatter = if scores.is_empty() {
+        1.0
+    } else {
+        (sum / n).sqrt().max(MAD_TO_SD * middle)
+    };
     let p = match ChiSquared::new(n) {
         Ok(chi) if scores.len() >= LEAST_CHECKS => chi.sf(sum),
         _ => 1.0,
     };
     let factor = if p <= OFF_AT { scatter.max(1.0) } else { 1.0 };
-    ErrorCalibration { checks: scores.len(), scatter, p, factor }
+    ErrorCalibration {
+        checks: scores.len(),
+        scatter,
+        p,
+        factor,
+    }
 }
 
 /// The A/A checks of a run, by index, that are no chance: their difference is beyond Holm's adjustment at
 /// [`UNTRUSTED_AT`], and their interval does not lie within the margin, inside which no verdict depends on it.
 pub fn differing(checks: &[RatioEstimate], margin: f64) -> Vec<usize> {
     let p = |check: &RatioEstimate| {
-        if check.log == 0.0 { 1.0 } else { two_sided_p(check.log / check.error, check.freedom) }
+        if check.log == 0.0 {
+            1.0
+        } else {
+            two_sided_p(check.log / check.error, check.freedom)
+        }
     };
     let adjusted = holm(&checks.iter().map(p).collect::<Vec<_>>());
     let edge = margin.ln_1p();
     let harmless = |check: &RatioEstimate| {
         let outside = |t: f64| t_tail(t, check.freedom);
-        let p = outside((check.log - edge) / check.error).max(outside((-edge - check.log) / check.error));
+        let p = outside((check.log - edge) / check.error)
+            .max(outside((-edge - check.log) / check.error));
         p <= (1.0 - check.confidence) / 2.0
     };
-    (0..checks.len()).filter(|&i| adjusted[i] <= UNTRUSTED_AT && !harmless(&checks[i])).collect()
+    (0..checks.len())
+        .filter(|&i| adjusted[i] <= UNTRUSTED_AT && !harmless(&checks[i]))
+        .collect()
 }

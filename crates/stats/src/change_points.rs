@@ -50,7 +50,8 @@ fn divide(segment: &[f64], change: &ChangeRule, rng: &mut Seeded) -> Option<usiz
     let mut reached = 1;
     for _ in 0..change.permutations {
         rng.shuffle(&mut shuffled);
-        reached += usize::from(best_division(&shuffled, change.least_length)?.energy >= best.energy);
+        reached +=
+            usize::from(best_division(&shuffled, change.least_length)?.energy >= best.energy);
         if reached > allowed {
             return None;
         }
@@ -75,7 +76,11 @@ fn best_division(values: &[f64], least_length: usize) -> Option<Division> {
         for middle in least..=end - least {
             let energy = sums.energy(middle, end);
             if best.as_ref().is_none_or(|b| energy > b.energy) {
-                best = Some(Division { middle, end, energy });
+                best = Some(Division {
+                    middle,
+                    end,
+                    energy,
+                });
             }
         }
     }
@@ -113,7 +118,9 @@ impl DistanceSums {
         let within_left = self.first(middle, middle);
         let between = self.first(middle, end) - within_left;
         let within_right = self.first(end, end) - within_left - 2.0 * between;
-        let distance = 2.0 * between / (l * r) - within_left / (l * (l - 1.0)) - within_right / (r * (r - 1.0));
+        let distance = 2.0 * between / (l * r)
+            - within_left / (l * (l - 1.0))
+            - within_right / (r * (r - 1.0));
         l * r / (l + r) * distance
     }
 }

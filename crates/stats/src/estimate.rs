@@ -7,7 +7,10 @@
 
 use super::interval::{CONFIDENCE, Undefined, tail};
 use super::moderated::{Prior, weighted_mean};
-use super::moved::{BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory, neighbours_alike};
+use super::moved::{
+    BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory,
+    neighbours_alike,
+};
 use super::quantile::{MAD_TO_SD, MIDMEAN_VARIANCE, median, median_absolute_deviation, midmean};
 use super::stopping::STOPPED_CONFIDENCE;
 use super::t::{t_quantile, t_tail};
@@ -30,7 +33,11 @@ pub struct Point {
 impl Point {
     /// The point of a launch whose rounds hold both methods. `TooFew` without rounds, `NotFinite`.
     pub fn of_rounds(logs: &[f64]) -> Result<Point, Undefined> {
-        Ok(Point { log: midmean(logs)?, rounds: logs.len(), round_variance: robust_variance(logs) })
+        Ok(Point {
+            log: midmean(logs)?,
+            rounds: logs.len(),
+            round_variance: robust_variance(logs),
+        })
     }
 
     /// The point of a block in which each method had a process of its own: logarithms of the costs of either.
@@ -46,7 +53,8 @@ impl Point {
 fn robust_variance(logs: &[f64]) -> f64 {
     match logs.len() {
         0..3 => 0.0,
-        _ => median_absolute_deviation(&mut logs.to_vec()).map_or(0.0, |spread| (MAD_TO_SD * spread).powi(2)),
+        _ => median_absolute_deviation(&mut logs.to_vec())
+            .map_or(0.0, |spread| (MAD_TO_SD * spread).powi(2)),
     }
 }
 
@@ -83,7 +91,13 @@ pub struct RatioEstimate {
 
 impl RatioEstimate {
     /// A ratio from its logarithm, the standard error of that and the error's degrees of freedom. `NotAProbability`.
-    pub fn of_log(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<RatioEstimate, Undefined> {
+    pub fn of_log(
+        log: f64,
+        error: f64,
+        freedom: f64,
+        n: usize,
+        confidence: f64,
+    ) -> Result<RatioEstimate, Undefined> {
         let mut new = RatioEstimate {
             ratio: log.exp(),
             low: 0.0,
@@ -102,14 +116,23 @@ impl RatioEstimate {
 
     /// The limits at another confidence, as ratios. `NotAProbability`.
     pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
-        let half = if self.error == 0.0 { 0.0 } else { t_quantile(1.0 - tail(confidence)?, self.freedom) * self.error };
+        let half = if self.error == 0.0 {
+            0.0
+        } else {
+            t_quantile(1.0 - tail(confidence)?, self.freedom) * self.error
+        };
         Ok(((self.log - half).exp(), (self.log + half).exp()))
     }
 
     /// The same with limits at another confidence. `NotAProbability`.
     pub fn at(&self, confidence: f64) -> Result<RatioEstimate, Undefined> {
         let (low, high) = self.limits(confidence)?;
-        Ok(RatioEstimate { low, high, confidence, ..*self })
+        Ok(RatioEstimate {
+            low,
+            high,
+            confidence,
+            ..*self
+        })
     }
 
     /// Half the interval's width as a fraction: 0.01 says that the limits lie 1 % either way from their middle.
@@ -129,15 +152,31 @@ impl RatioEstimate {
 
     /// The ratio the other way round.
     pub fn inverse(&self) -> RatioEstimate {
-        let (ratio, low, high, log) = (1.0 / self.ratio, 1.0 / self.high, 1.0 / self.low, -self.log);
-        let moved = self.moved.map(|moved| Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
-        RatioEstimate { ratio, low, high, log, moved, ..*self }
+        let (ratio, low, high, log) =
+            (1.0 / self.ratio, 1.0 / self.high, 1.0 / self.low, -self.log);
+        let moved = self.moved.map(|moved| Moved {
+            low: 1.0 / moved.high,
+            high: 1.0 / moved.low,
+            ..moved
+        });
+        RatioEstimate {
+            ratio,
+            low,
+            high,
+            log,
+            moved,
+            ..*self
+        }
     }
 
     /// The same with a standard error `factor` times as large, at least itself.
     pub fn widened(&self, factor: f64) -> RatioEstimate {
         let factor = factor.max(1.0);
-        let mut wider = RatioEstimate { error: self.error * factor, widening: self.widening * factor, ..*self };
+        let mut wider = RatioEstimate {
+            error: self.error * factor,
+            widening: self.widening * factor,
+            ..*self
+        };
         if let Ok((low, high)) = wider.limits(self.confidence) {
             (wider.low, wider.high) = (low, high);
         }
@@ -147,14 +186,21 @@ impl RatioEstimate {
 
 /// The confidence of intervals: [`STOPPED_CONFIDENCE`] only if precision ended the run and so chose short intervals.
 pub fn confidence(ended_by_precision: bool) -> f64 {
-    if ended_by_precision { STOPPED_CONFIDENCE } else { CONFIDENCE }
+    if ended_by_precision {
+        STOPPED_CONFIDENCE
+    } else {
+        CONFIDENCE
+    }
 }
 
 /// The ratios of a comparison group, each from its launches in the order in which they ran; variances are pooled over the
 /// group. The errors are those of [`estimate`].
 pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<RatioEstimate, Undefined>> {
     let prior = prior(group);
-    group.iter().map(|points| estimate(points, &prior, confidence)).collect()
+    group
+        .iter()
+        .map(|points| estimate(points, &prior, confidence))
+        .collect()
 }
 
 /// Common part of the variances of a group's comparisons; comparisons that have too few launches are left out.
@@ -163,15 +209,25 @@ pub fn prior(group: &[Vec<Point>]) -> Prior {
     let spread = |points: &Vec<Point>| Some((mean_of(points).ok()?.1, (points.len() - 1) as f64));
     let pooled = Prior::fit(&enough.clone().filter_map(spread).collect::<Vec<_>>());
     let memories: Vec<f64> = enough.map(|points| memory(&logs_of(points))).collect();
-    Prior { memory: memories.iter().sum::<f64>() / memories.len().max(1) as f64, ..pooled }
+    Prior {
+        memory: memories.iter().sum::<f64>() / memories.len().max(1) as f64,
+        ..pooled
+    }
 }
 
 /// The ratio of one method to the baseline from its launches in the order in which they ran.
 ///
 /// `TooFew` below [`LEAST_POINTS`], `NotFinite`, `NotAProbability`.
-pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<RatioEstimate, Undefined> {
+pub fn estimate(
+    points: &[Point],
+    prior: &Prior,
+    confidence: f64,
+) -> Result<RatioEstimate, Undefined> {
     if points.len() < LEAST_POINTS {
-        return Err(Undefined::TooFew { got: points.len(), needed: LEAST_POINTS });
+        return Err(Undefined::TooFew {
+            got: points.len(),
+            needed: LEAST_POINTS,
+        });
     }
     let n = points.len();
     let (log, own) = mean_of(points)?;
@@ -179,12 +235,32 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Rati
     let logs = logs_of(points);
     // Half its own and half the group's: one short series says little of its memory.
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
-    let plain = RatioEstimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
-    if n >= LEAST_IN_ORDER { in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?) } else { Ok(plain) }
+    let plain = RatioEstimate::of_log(
+        log,
+        (variance / n as f64 * more).sqrt(),
+        (freedom * left).max(1.0),
+        n,
+        confidence,
+    )?;
+    if n >= LEAST_IN_ORDER {
+        in_order(
+            plain,
+            points,
+            neighbours_alike(&logs)?,
+            alike_by_chance(&logs)?,
+        )
+    } else {
+        Ok(plain)
+    }
 }
 
 /// The estimate with the order of the launches taken into account: how alike neighbours are by rank, and by either measure.
-fn in_order(plain: RatioEstimate, points: &[Point], by_rank: f64, p: f64) -> Result<RatioEstimate, Undefined> {
+fn in_order(
+    plain: RatioEstimate,
+    points: &[Point],
+    by_rank: f64,
+    p: f64,
+) -> Result<RatioEstimate, Undefined> {
     if by_rank > BLOCKS_AT && p > MOVED_AT {
         return Ok(plain);
     }
@@ -197,23 +273,40 @@ fn in_order(plain: RatioEstimate, points: &[Point], by_rank: f64, p: f64) -> Res
             let inside = &points[bounds(block)..bounds(block + 1)];
             let weights = weights(inside, within, between);
             let all: f64 = weights.iter().sum();
-            let sum: f64 = inside.iter().zip(&weights).map(|(point, weight)| weight * point.log).sum();
+            let sum: f64 = inside
+                .iter()
+                .zip(&weights)
+                .map(|(point, weight)| weight * point.log)
+                .sum();
             (sum / all, all)
         })
         .collect();
     let (means, weights): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
     let (log, variance) = weighted_mean(&means, &weights)?;
     let error = (variance / count as f64).sqrt().max(plain.error);
-    let mut wider = RatioEstimate::of_log(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
+    let mut wider =
+        RatioEstimate::of_log(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
     let least = means.iter().copied().fold(f64::INFINITY, f64::min).exp();
-    let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp();
-    wider.moved = (p <= MOVED_AT).then_some(Moved { low: least, high: most, blocks: count, p });
+    let most = means
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max)
+        .exp();
+    wider.moved = (p <= MOVED_AT).then_some(Moved {
+        low: least,
+        high: most,
+        blocks: count,
+        p,
+    });
     Ok(wider)
 }
 
 /// Keeps the word "moved" only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
 pub fn confirm_moves(estimates: &mut [RatioEstimate], most_wrong: f64) {
-    let p: Vec<f64> = estimates.iter().map(|estimate| estimate.moved.map_or(1.0, |moved| moved.p)).collect();
+    let p: Vec<f64> = estimates
+        .iter()
+        .map(|estimate| estimate.moved.map_or(1.0, |moved| moved.p))
+        .collect();
     let adjusted = super::multiplicity::holm(&p);
     for (estimate, p) in estimates.iter_mut().zip(adjusted) {
         estimate.moved = estimate.moved.filter(|_| p <= most_wrong);
@@ -227,24 +320,44 @@ fn logs_of(points: &[Point]) -> Vec<f64> {
 /// The weighted mean of the points and the variance of one of average weight.
 fn mean_of(points: &[Point]) -> Result<(f64, f64), Undefined> {
     let within = round_part(points);
-    weighted_mean(&logs_of(points), &weights(points, within, between(points, within)))
+    weighted_mean(
+        &logs_of(points),
+        &weights(points, within, between(points, within)),
+    )
 }
 
 /// The variance that one round adds to a launch, the median over launches.
 fn round_part(points: &[Point]) -> f64 {
-    MIDMEAN_VARIANCE * median(&mut points.iter().map(|point| point.round_variance).collect::<Vec<_>>()).unwrap_or(0.0)
+    MIDMEAN_VARIANCE
+        * median(
+            &mut points
+                .iter()
+                .map(|point| point.round_variance)
+                .collect::<Vec<_>>(),
+        )
+        .unwrap_or(0.0)
 }
 
 /// The variance between launches that their rounds, each of which adds `within`, do not explain.
 fn between(points: &[Point], within: f64) -> f64 {
     let (_, variance) = super::t::mean_and_variance(&logs_of(points));
     let n = points.len() as f64;
-    (variance - points.iter().map(|point| within / point.rounds.max(1) as f64).sum::<f64>() / n).max(0.0)
+    (variance
+        - points
+            .iter()
+            .map(|point| within / point.rounds.max(1) as f64)
+            .sum::<f64>()
+            / n)
+        .max(0.0)
 }
 
 /// 1 / (between + within / rounds); all the same where neither is known or the rounds are.
 fn weights(points: &[Point], within: f64, between: f64) -> Vec<f64> {
     let equal = points.iter().all(|point| point.rounds == points[0].rounds);
     let variance = |point: &Point| between + within / point.rounds.max(1) as f64;
-    if equal || within == 0.0 { vec![1.0; points.len()] } else { points.iter().map(|point| 1.0 / variance(point)).collect() }
+    if equal || within == 0.0 {
+        vec![1.0; points.len()]
+    } else {
+        points.iter().map(|point| 1.0 / variance(point)).collect()
+    }
 }

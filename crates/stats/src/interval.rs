@@ -45,9 +45,16 @@ pub enum Undefined {
 /// Passes where every value is finite and there are at least `needed` of them.
 pub(crate) fn check(values: &[f64], needed: usize) -> Result<(), Undefined> {
     if values.len() < needed {
-        return Err(Undefined::TooFew { got: values.len(), needed });
+        return Err(Undefined::TooFew {
+            got: values.len(),
+            needed,
+        });
     }
-    if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(Undefined::NotFinite) }
+    if values.iter().all(|value| value.is_finite()) {
+        Ok(())
+    } else {
+        Err(Undefined::NotFinite)
+    }
 }
 
 /// The probability left in one tail of a two-sided interval of this confidence.
@@ -58,5 +65,9 @@ pub(crate) fn tail(confidence: f64) -> Result<f64, Undefined> {
 
 /// Passes where `p` is strictly between zero and one.
 pub(crate) fn check_probability(p: f64) -> Result<(), Undefined> {
-    if p > 0.0 && p < 1.0 { Ok(()) } else { Err(Undefined::NotAProbability(p)) }
+    if p > 0.0 && p < 1.0 {
+        Ok(())
+    } else {
+        Err(Undefined::NotAProbability(p))
+    }
 }

@@ -37,28 +37,51 @@ pub struct Ranking {
 ///
 /// `TooFew` without methods, `NotAProbability`.
 pub fn rank_contrasts(
-    methods: usize, contrast: impl Fn(usize, usize) -> Vec<Point>, level: impl Fn(usize, usize) -> f64,
-    baseline: Option<usize>, (margin, confidence): (f64, f64), widening: f64,
+    methods: usize,
+    contrast: impl Fn(usize, usize) -> Vec<Point>,
+    level: impl Fn(usize, usize) -> f64,
+    baseline: Option<usize>,
+    (margin, confidence): (f64, f64),
+    widening: f64,
 ) -> Result<Ranking, Undefined> {
     check_probability(confidence)?;
     if methods == 0 {
         return Err(Undefined::TooFew { got: 0, needed: 1 });
     }
-    let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
+    let pairs: Vec<(usize, usize)> = (0..methods)
+        .flat_map(|a| (a + 1..methods).map(move |b| (a, b)))
+        .collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
     let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
-    let at = |estimate: RatioEstimate, (a, b): (usize, usize)| estimate.widened(widening).at(level(a, b)).ok();
-    let (pairs, compared): (Vec<_>, Vec<_>) =
-        estimated.filter_map(|(estimate, pair)| Some((pair, at(estimate.ok()?, pair)?))).unzip();
-    let verdicts = verdicts(&compared.iter().map(|estimate| (*estimate, margin)).collect::<Vec<_>>(), confidence);
+    let at = |estimate: RatioEstimate, (a, b): (usize, usize)| {
+        estimate.widened(widening).at(level(a, b)).ok()
+    };
+    let (pairs, compared): (Vec<_>, Vec<_>) = estimated
+        .filter_map(|(estimate, pair)| Some((pair, at(estimate.ok()?, pair)?)))
+        .unzip();
+    let verdicts = verdicts(
+        &compared
+            .iter()
+            .map(|estimate| (*estimate, margin))
+            .collect::<Vec<_>>(),
+        confidence,
+    );
     let to = |method: usize, other: usize| {
-        let pair = pairs.iter().position(|&pair| pair == (method.min(other), method.max(other)))?;
-        Some(if method > other { compared[pair] } else { compared[pair].inverse() })
+        let pair = pairs
+            .iter()
+            .position(|&pair| pair == (method.min(other), method.max(other)))?;
+        Some(if method > other {
+            compared[pair]
+        } else {
+            compared[pair].inverse()
+        })
     };
     let leader = leader(methods, baseline, &pairs, &verdicts, to);
     Ok(Ranking {
         leader,
-        standings: (0..methods).map(|method| standing(method, leader, &pairs, &verdicts)).collect(),
+        standings: (0..methods)
+            .map(|method| standing(method, leader, &pairs, &verdicts))
+            .collect(),
         to_leader: (0..methods).map(|method| to(method, leader)).collect(),
     })
 }
@@ -70,29 +93,48 @@ pub fn simultaneous(confidence: f64, intervals: usize) -> f64 {
 
 /// The method that costs least relative to one common method; never one that is shown to cost more than another.
 fn leader(
-    methods: usize, baseline: Option<usize>, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict],
+    methods: usize,
+    baseline: Option<usize>,
+    pairs: &[(usize, usize)],
+    verdicts: &[AdjustedVerdict],
     to: impl Fn(usize, usize) -> Option<RatioEstimate>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
     let log = |method: usize| {
-        if method == reference { 0.0 } else { to(method, reference).map_or(f64::INFINITY, |ratio| ratio.log) }
+        if method == reference {
+            0.0
+        } else {
+            to(method, reference).map_or(f64::INFINITY, |ratio| ratio.log)
+        }
     };
     let beaten = |method: usize| costs_more(method, pairs, verdicts);
-    (0..methods).min_by(|&a, &b| beaten(a).cmp(&beaten(b)).then(log(a).total_cmp(&log(b)))).unwrap_or(0)
+    (0..methods)
+        .min_by(|&a, &b| beaten(a).cmp(&beaten(b)).then(log(a).total_cmp(&log(b))))
+        .unwrap_or(0)
 }
 
 /// Tells whether a method is shown to cost more than some other.
 fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict]) -> bool {
-    pairs.iter().zip(verdicts).any(|(&(a, b), word)| match word.verdict {
-        Region::Slower => b == method,
-        Region::Faster => a == method,
-        _ => false,
-    })
+    pairs
+        .iter()
+        .zip(verdicts)
+        .any(|(&(a, b), word)| match word.verdict {
+            Region::Slower => b == method,
+            Region::Faster => a == method,
+            _ => false,
+        })
 }
 
-fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict]) -> Standing {
-    let with_leader =
-        pairs.iter().zip(verdicts).find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
+fn standing(
+    method: usize,
+    leader: usize,
+    pairs: &[(usize, usize)],
+    verdicts: &[AdjustedVerdict],
+) -> Standing {
+    let with_leader = pairs
+        .iter()
+        .zip(verdicts)
+        .find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
     match with_leader {
         _ if method == leader => Standing::Leader,
         _ if costs_more(method, pairs, verdicts) => Standing::Beaten,

@@ -11,7 +11,9 @@ const MORE: f64 = 1.5;
 
 /// The launches after which is looked, ascending.
 fn planned() -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(LEAST_LAUNCHES), |at| Some((*at as f64 * MORE).ceil() as usize))
+    std::iter::successors(Some(LEAST_LAUNCHES), |at| {
+        Some((*at as f64 * MORE).ceil() as usize)
+    })
 }
 
 /// The next look of a comparison that has so many launches.

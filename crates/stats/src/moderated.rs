@@ -28,35 +28,61 @@ pub struct Prior {
 
 impl Prior {
     /// Nothing in common: every variance stands alone.
-    pub const NONE: Prior = Prior { variance: 0.0, freedom: 0.0, most: f64::INFINITY, memory: 0.0 };
+    pub const NONE: Prior = Prior {
+        variance: 0.0,
+        freedom: 0.0,
+        most: f64::INFINITY,
+        memory: 0.0,
+    };
 
     /// The prior of a group, from each variance and its degrees of freedom. `NONE` where there are fewer than
     /// [`LEAST_POOLED`] or one is zero, as counts have that are exact.
     pub fn fit(variances: &[(f64, f64)]) -> Prior {
-        let usable = variances.iter().all(|(variance, freedom)| *variance > 0.0 && *freedom > 0.0);
+        let usable = variances
+            .iter()
+            .all(|(variance, freedom)| *variance > 0.0 && *freedom > 0.0);
         if variances.len() < LEAST_POOLED || !usable {
             return Prior::NONE;
         }
         let k = variances.len() as f64;
-        let centred: Vec<f64> =
-            variances.iter().map(|(variance, d)| variance.ln() - digamma(d / 2.0) + (d / 2.0).ln()).collect();
+        let centred: Vec<f64> = variances
+            .iter()
+            .map(|(variance, d)| variance.ln() - digamma(d / 2.0) + (d / 2.0).ln())
+            .collect();
         let (mean, spread) = mean_and_variance(&centred);
-        let chance = variances.iter().map(|(_, d)| trigamma(d / 2.0)).sum::<f64>() / k;
+        let chance = variances
+            .iter()
+            .map(|(_, d)| trigamma(d / 2.0))
+            .sum::<f64>()
+            / k;
         let freedom_in_all: f64 = variances.iter().map(|(_, d)| d).sum();
         let most = freedom_in_all / (1.0 + (k - 1.0) * SHARED_BASELINE);
         // Variances of a few launches seem alike by chance: the spread counts at what it may be, one standard error more.
         let beyond = spread * (1.0 + (2.0 / (k - 1.0)).sqrt()) - chance;
         if beyond <= 0.0 {
-            return Prior { variance: mean.exp(), freedom: most, most, memory: 0.0 };
+            return Prior {
+                variance: mean.exp(),
+                freedom: most,
+                most,
+                memory: 0.0,
+            };
         }
         let half = inverse_trigamma(beyond);
-        Prior { variance: (mean + digamma(half) - half.ln()).exp(), freedom: 2.0 * half, most, memory: 0.0 }
+        Prior {
+            variance: (mean + digamma(half) - half.ln()).exp(),
+            freedom: 2.0 * half,
+            most,
+            memory: 0.0,
+        }
     }
 
     /// A variance of this many degrees of freedom, drawn to the prior, and the degrees of freedom that it then has.
     pub fn moderate(&self, variance: f64, freedom: f64) -> (f64, f64) {
         let all = freedom + self.freedom;
-        ((freedom * variance + self.freedom * self.variance) / all, all.min(self.most).max(freedom))
+        (
+            (freedom * variance + self.freedom * self.variance) / all,
+            all.min(self.most).max(freedom),
+        )
     }
 }
 
@@ -68,7 +94,8 @@ pub fn trigamma(x: f64) -> f64 {
         x += 1.0;
     }
     let y = 1.0 / (x * x);
-    let tail = y * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * 5.0 / 66.0))));
+    let tail =
+        y * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * 5.0 / 66.0))));
     sum + 1.0 / x + y / 2.0 + tail / x
 }
 
@@ -77,7 +104,11 @@ pub fn inverse_trigamma(y: f64) -> f64 {
     let (mut low, mut high) = (-25.0_f64, 25.0_f64);
     for _ in 0..80 {
         let middle = (low + high) / 2.0;
-        if trigamma(middle.exp()) > y { low = middle } else { high = middle }
+        if trigamma(middle.exp()) > y {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     ((low + high) / 2.0).exp()
 }
@@ -91,7 +122,16 @@ pub fn weighted_mean(values: &[f64], weights: &[f64]) -> Result<(f64, f64), Unde
     super::interval::check(weights, values.len())?;
     let n = values.len() as f64;
     let all: f64 = weights.iter().sum();
-    let mean = values.iter().zip(weights).map(|(value, weight)| weight * value).sum::<f64>() / all;
-    let squares: f64 = values.iter().zip(weights).map(|(value, weight)| weight * (value - mean).powi(2)).sum();
+    let mean = values
+        .iter()
+        .zip(weights)
+        .map(|(value, weight)| weight * value)
+        .sum::<f64>()
+        / all;
+    let squares: f64 = values
+        .iter()
+        .zip(weights)
+        .map(|(value, weight)| weight * (value - mean).powi(2))
+        .sum();
     Ok((mean, squares * n / all / (n - 1.0)))
 }

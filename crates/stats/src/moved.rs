@@ -29,8 +29,13 @@ pub fn neighbours_alike(values: &[f64]) -> Result<f64, Undefined> {
     if spread == 0.0 {
         return Ok(1.0);
     }
-    let steps: f64 = ranks.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
-    let shape = 5.0 * n * (n + 1.0) * (n - 1.0).powi(2) / (2.0 * (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0)) - 0.5;
+    let steps: f64 = ranks
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).powi(2))
+        .sum();
+    let shape = 5.0 * n * (n + 1.0) * (n - 1.0).powi(2)
+        / (2.0 * (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0))
+        - 0.5;
     let beta = Beta::new(shape, shape).map_err(|_| Undefined::NotFinite)?;
     Ok(beta.cdf((steps / spread / 4.0).min(1.0)))
 }
@@ -50,7 +55,10 @@ pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
     if spread == 0.0 {
         return Ok(1.0);
     }
-    let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let steps: f64 = values
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).powi(2))
+        .sum();
     let shape = ((n * n - 1.0) / (n - 2.0) - 1.0) / 2.0;
     let beta = Beta::new(shape, shape).map_err(|_| Undefined::NotFinite)?;
     Ok(beta.cdf((steps / spread / 4.0).min(1.0)))
@@ -59,8 +67,12 @@ pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
 /// The values, none further from their median than [`FURTHEST`] times what the median of such distances says of a deviation.
 fn winsorised(values: &[f64]) -> Vec<f64> {
     let centre = median(&mut values.to_vec()).unwrap_or(0.0);
-    let most = FURTHEST * MAD_TO_SD * median_absolute_deviation(&mut values.to_vec()).unwrap_or(0.0);
-    values.iter().map(|value| value.clamp(centre - most, centre + most)).collect()
+    let most =
+        FURTHEST * MAD_TO_SD * median_absolute_deviation(&mut values.to_vec()).unwrap_or(0.0);
+    values
+        .iter()
+        .map(|value| value.clamp(centre - most, centre + most))
+        .collect()
 }
 
 /// The probability of such likeness of neighbours, by ranks or values, the smaller one doubled (Bonferroni).
@@ -88,7 +100,11 @@ fn mid_ranks(values: &[f64]) -> Vec<f64> {
 /// launches have a correlation of a half, but for a seventh. Longer blocks would be fewer, and of five no distance from an edge
 /// convinces (Student's t with four degrees of freedom exceeds 18 once in 10⁵ times by chance).
 pub fn block_count(launches: usize) -> usize {
-    if launches < 20 { 4 } else { (launches / 6).clamp(5, 12) }
+    if launches < 20 {
+        4
+    } else {
+        (launches / 6).clamp(5, 12)
+    }
 }
 
 /// The correlation of neighbouring launches: the lag-one autocorrelation less its bias in short series, which is
@@ -106,7 +122,10 @@ pub fn memory(values: &[f64]) -> f64 {
 pub fn inflation(memory: f64, n: usize) -> (f64, f64) {
     let (rho, n) = (memory.clamp(0.0, 0.8), n as f64);
     let kappa = ((1.0 + rho) / (1.0 - rho)).min(n / 2.0).max(1.0);
-    (kappa * (n - 1.0) / (n - kappa), (n / kappa - 1.0) / (n - 1.0))
+    (
+        kappa * (n - 1.0) / (n - kappa),
+        (n / kappa - 1.0) / (n - 1.0),
+    )
 }
 
 /// The correlation of a series with itself `lag` rounds later, between −1 and 1; `None` where the series is no longer than
@@ -117,7 +136,8 @@ pub fn autocorrelation(values: &[f64], lag: usize) -> Option<f64> {
     // Rounding gives even a constant series a variance, so the values themselves are asked.
     let varies = values.iter().any(|value| *value != values[0]);
     let deviations = deviations(values);
-    (lag < values.len() && varies).then(|| lagged_product(&deviations, lag) / lagged_product(&deviations, 0))
+    (lag < values.len() && varies)
+        .then(|| lagged_product(&deviations, lag) / lagged_product(&deviations, 0))
 }
 
 fn deviations(values: &[f64]) -> Vec<f64> {
@@ -126,7 +146,11 @@ fn deviations(values: &[f64]) -> Vec<f64> {
 }
 
 fn lagged_product(deviations: &[f64], lag: usize) -> f64 {
-    deviations.iter().zip(&deviations[lag..]).map(|(a, b)| a * b).sum()
+    deviations
+        .iter()
+        .zip(&deviations[lag..])
+        .map(|(a, b)| a * b)
+        .sum()
 }
 
 #[cfg(test)]

@@ -21,7 +21,11 @@ pub fn rounds(cells: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
         rng.shuffle(&mut names);
         rng.shuffle(&mut square);
         square.truncate(count - rounds.len());
-        rounds.extend(square.into_iter().map(|row| row.into_iter().map(|cell| names[cell]).collect()));
+        rounds.extend(
+            square
+                .into_iter()
+                .map(|row| row.into_iter().map(|cell| names[cell]).collect()),
+        );
     }
     rounds
 }
@@ -32,10 +36,16 @@ fn williams(cells: usize) -> Vec<Vec<usize>> {
         1 => place.div_ceil(2),
         _ => (cells - place / 2) % cells,
     };
-    let row = |shift: usize| (0..cells).map(|place| (zigzag(place) + shift) % cells).collect();
+    let row = |shift: usize| {
+        (0..cells)
+            .map(|place| (zigzag(place) + shift) % cells)
+            .collect()
+    };
     let rows = (0..cells.max(1)).map(row);
     match cells % 2 {
-        1 if cells > 1 => rows.flat_map(|row: Vec<usize>| [row.iter().rev().copied().collect(), row]).collect(),
+        1 if cells > 1 => rows
+            .flat_map(|row: Vec<usize>| [row.iter().rev().copied().collect(), row])
+            .collect(),
         _ => rows.collect(),
     }
 }

@@ -103,11 +103,18 @@ pub fn order_interval(values: &mut [f64], p: f64, confidence: f64) -> Result<Int
 pub fn ranks(n: usize, p: f64, confidence: f64) -> Result<Ranks, Undefined> {
     let tail = tail(confidence)?;
     check_probability(p)?;
-    let too_few = Undefined::TooFew { got: n, needed: needed(p, tail) };
+    let too_few = Undefined::TooFew {
+        got: n,
+        needed: needed(p, tail),
+    };
     let (low, below) = lower_rank(n, p, tail).ok_or(too_few)?;
     // The upper rank is the lower one counted from the other end.
     let (from_end, above) = lower_rank(n, 1.0 - p, tail).ok_or(too_few)?;
-    Ok(Ranks { low, high: n + 1 - from_end, coverage: 1.0 - below - above })
+    Ok(Ranks {
+        low,
+        high: n + 1 - from_end,
+        coverage: 1.0 - below - above,
+    })
 }
 
 /// The largest rank `l` with P(B < l) ≤ tail, and that probability.

@@ -16,7 +16,9 @@ pub struct Seeded {
 impl Seeded {
     /// A generator whose 256 bits of state come from `seed` by SplitMix64, as the authors of xoshiro advise.
     pub fn new(seed: u64) -> Self {
-        Self { generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
+        Self {
+            generator: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
     }
 
     pub fn bits(&mut self) -> u64 {

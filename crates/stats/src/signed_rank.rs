@@ -19,13 +19,22 @@ pub fn signed_rank_interval(values: &[f64], confidence: f64) -> Result<Interval,
     let tail = tail(confidence)?;
     check(values, 1)?;
     let n = values.len();
-    let too_few = Undefined::TooFew { got: n, needed: (-tail.log2()).ceil() as usize };
+    let too_few = Undefined::TooFew {
+        got: n,
+        needed: (-tail.log2()).ceil() as usize,
+    };
     let (count, outside) = cut(n, tail).ok_or(too_few)?;
     let mut averages = walsh_averages(values);
     let last = averages.len() - count;
     let low = *averages.select_nth_unstable_by(count - 1, f64::total_cmp).1;
     let high = *averages.select_nth_unstable_by(last, f64::total_cmp).1;
-    Ok(Interval { estimate: median(&mut averages).ok_or(Undefined::NotFinite)?, low, high, coverage: 1.0 - 2.0 * outside, n })
+    Ok(Interval {
+        estimate: median(&mut averages).ok_or(Undefined::NotFinite)?,
+        low,
+        high,
+        coverage: 1.0 - 2.0 * outside,
+        n,
+    })
 }
 
 /// The n(n+1)/2 means of each pair and of each value with itself; their median is the pseudo-median.

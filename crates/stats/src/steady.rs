@@ -56,10 +56,18 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
     check(rounds, 0)?;
     let smallest = rounds.iter().copied().fold(f64::INFINITY, f64::min);
     if smallest <= 0.0 {
-        return Err(if smallest < 0.0 { Undefined::Negative } else { Undefined::Zero });
+        return Err(if smallest < 0.0 {
+            Undefined::Negative
+        } else {
+            Undefined::Zero
+        });
     }
     if rounds.len() < LEAST_ROUNDS {
-        return Ok(Steadiness { label: Label::Short, shift: None, change_points: Vec::new() });
+        return Ok(Steadiness {
+            label: Label::Short,
+            shift: None,
+            change_points: Vec::new(),
+        });
     }
     let logs: Vec<f64> = rounds.iter().map(|cost| cost.ln()).collect();
     let third = logs.len() / 3;
@@ -67,15 +75,26 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
     let least_shift = tolerance.ln_1p();
     let blocks = logs.len().min(BLOCKS);
     let first_round = |block: usize| block * logs.len() / blocks;
-    let levels: Vec<f64> = (0..blocks).map(|b| middle(&logs[first_round(b)..first_round(b + 1)])).collect();
-    let change = ChangeRule { least_length: 5, least_shift, level: 0.01, permutations: 199 };
+    let levels: Vec<f64> = (0..blocks)
+        .map(|b| middle(&logs[first_round(b)..first_round(b + 1)]))
+        .collect();
+    let change = ChangeRule {
+        least_length: 5,
+        least_shift,
+        level: 0.01,
+        permutations: 199,
+    };
     let shifts = change_points(&levels, &change, seed);
     let label = match shifts.is_empty() {
         true if shift.abs() < least_shift => Label::Steady,
         false if has_two_levels(&levels, &shifts) => Label::TwoLevel,
         _ => Label::Drifting,
     };
-    Ok(Steadiness { label, shift: Some(shift.exp()), change_points: shifts.into_iter().map(first_round).collect() })
+    Ok(Steadiness {
+        label,
+        shift: Some(shift.exp()),
+        change_points: shifts.into_iter().map(first_round).collect(),
+    })
 }
 
 /// Tells whether the segments between change points lie at two levels and are flat: neither the segments of one level
@@ -84,7 +103,10 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
 fn has_two_levels(values: &[f64], change_points: &[usize]) -> bool {
     let starts = std::iter::once(0).chain(change_points.iter().copied());
     let ends = change_points.iter().copied().chain([values.len()]);
-    let segments: Vec<&[f64]> = starts.zip(ends).map(|(start, end)| &values[start..end]).collect();
+    let segments: Vec<&[f64]> = starts
+        .zip(ends)
+        .map(|(start, end)| &values[start..end])
+        .collect();
     let mut levels: Vec<f64> = segments.iter().map(|segment| middle(segment)).collect();
     levels.sort_by(f64::total_cmp);
     let gaps = || levels.windows(2).map(|pair| pair[1] - pair[0]);
@@ -126,15 +148,25 @@ pub fn two_levels(logs: &[f64]) -> Option<TwoLevels> {
     let mut sorted: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let (count, last) = (sorted.len(), *sorted.last()?);
-    let least = LEAST_OF_LEVEL.0.max((LEAST_OF_LEVEL.1 * count as f64).ceil() as usize);
+    let least = LEAST_OF_LEVEL
+        .0
+        .max((LEAST_OF_LEVEL.1 * count as f64).ceil() as usize);
     let gap = |at: usize| sorted[at] - sorted[at - 1];
-    let apart =
-        |at: usize| gap(at) >= LEAST_FACTOR.ln() && gap(at) >= LEAST_GAP * (sorted[at - 1] - sorted[0]).max(last - sorted[at]);
+    let apart = |at: usize| {
+        gap(at) >= LEAST_FACTOR.ln()
+            && gap(at) >= LEAST_GAP * (sorted[at - 1] - sorted[0]).max(last - sorted[at])
+    };
     let splits = least..=count.saturating_sub(least);
-    let at = splits.filter(|&at| count >= LEAST_LAUNCHES && apart(at)).max_by(|&a, &b| gap(a).total_cmp(&gap(b)))?;
+    let at = splits
+        .filter(|&at| count >= LEAST_LAUNCHES && apart(at))
+        .max_by(|&a, &b| gap(a).total_cmp(&gap(b)))?;
     let (low, high) = sorted.split_at(at);
     let share = high.len() as f64 / count as f64;
-    Some(TwoLevels { low: median(&mut low.to_vec())?, high: median(&mut high.to_vec())?, share })
+    Some(TwoLevels {
+        low: median(&mut low.to_vec())?,
+        high: median(&mut high.to_vec())?,
+        share,
+    })
 }
 
 #[cfg(test)]

@@ -66,7 +66,11 @@ pub fn decide(goal: &StoppingGoal, groups: &[GroupProgress], spent_seconds: f64)
     let needs_seconds = spent_seconds + seconds_to_go(goal, groups, 1.0);
     let lacking = (0..groups.len()).filter(|&g| groups[g].launches < LEAST_LAUNCHES);
     if let Some(group) = lacking.min_by_key(|&g| groups[g].launches) {
-        return if left > 0.0 { NextStep::Continue { group } } else { NextStep::BudgetSpent { needs_seconds } };
+        return if left > 0.0 {
+            NextStep::Continue { group }
+        } else {
+            NextStep::BudgetSpent { needs_seconds }
+        };
     }
     let width = |group: usize| groups[group].half_width.unwrap_or(0.0);
     let widest = (0..groups.len()).max_by(|&a, &b| width(a).total_cmp(&width(b)));

@@ -12,7 +12,13 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefined
     let n = values.len() as f64;
     let (mean, variance) = mean_and_variance(values);
     let half = t_quantile(1.0 - tail, n - 1.0) * (variance / n).sqrt();
-    Ok(Interval { estimate: mean, low: mean - half, high: mean + half, coverage: confidence, n: values.len() })
+    Ok(Interval {
+        estimate: mean,
+        low: mean - half,
+        high: mean + half,
+        coverage: confidence,
+        n: values.len(),
+    })
 }
 
 /// The mean and the variance with divisor n − 1; the latter is zero for fewer than two values.
@@ -54,7 +60,11 @@ impl Welch {
     /// The limits of the interval for the difference.
     pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
         let tail = tail(confidence)?;
-        let half = if self.error == 0.0 { 0.0 } else { t_quantile(1.0 - tail, self.freedom) * self.error };
+        let half = if self.error == 0.0 {
+            0.0
+        } else {
+            t_quantile(1.0 - tail, self.freedom) * self.error
+        };
         Ok((self.difference - half, self.difference + half))
     }
 }
@@ -126,5 +136,8 @@ impl Naive {
 pub fn naive(a: &[f64], b: &[f64]) -> Result<Naive, Undefined> {
     let compared = welch(a, b)?;
     let mean = a.iter().sum::<f64>() / a.len() as f64;
-    Ok(Naive { ratio: 1.0 + compared.difference / mean, p: compared.p() })
+    Ok(Naive {
+        ratio: 1.0 + compared.difference / mean,
+        p: compared.p(),
+    })
 }

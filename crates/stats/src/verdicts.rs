@@ -23,11 +23,24 @@ pub struct AdjustedVerdict {
 /// confidence was chosen for being short ([`super::stopping`]): its tests count as so much less sure, so that it decides where
 /// that interval does and is right as often as the others.
 pub fn verdicts(comparisons: &[(RatioEstimate, f64)], confidence: f64) -> Vec<AdjustedVerdict> {
-    let tests: Vec<(Region, f64)> = comparisons.iter().map(|(estimate, margin)| likeliest(estimate, *margin)).collect();
-    let chosen = |estimate: &RatioEstimate| ((1.0 - confidence) / (1.0 - estimate.confidence)).max(1.0);
-    let p: Vec<f64> =
-        tests.iter().zip(comparisons).map(|((_, p), (estimate, _))| (2.0 * p * chosen(estimate)).min(1.0)).collect();
-    let decided = |verdict: Region, p: f64| if p <= 1.0 - confidence { verdict } else { Region::Undecided };
+    let tests: Vec<(Region, f64)> = comparisons
+        .iter()
+        .map(|(estimate, margin)| likeliest(estimate, *margin))
+        .collect();
+    let chosen =
+        |estimate: &RatioEstimate| ((1.0 - confidence) / (1.0 - estimate.confidence)).max(1.0);
+    let p: Vec<f64> = tests
+        .iter()
+        .zip(comparisons)
+        .map(|((_, p), (estimate, _))| (2.0 * p * chosen(estimate)).min(1.0))
+        .collect();
+    let decided = |verdict: Region, p: f64| {
+        if p <= 1.0 - confidence {
+            verdict
+        } else {
+            Region::Undecided
+        }
+    };
     let word = |((verdict, _), (p, adjusted)): (&(Region, f64), (&f64, f64))| AdjustedVerdict {
         verdict: decided(*verdict, adjusted),
         alone: decided(*verdict, *p),
@@ -40,9 +53,15 @@ pub fn verdicts(comparisons: &[(RatioEstimate, f64)], confidence: f64) -> Vec<Ad
 pub(crate) fn likeliest(estimate: &RatioEstimate, margin: f64) -> (Region, f64) {
     let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
     let within = estimate.p_above(below).max(estimate.p_below(above));
-    let tests =
-        [(Region::Faster, estimate.p_below(below)), (Region::Slower, estimate.p_above(above)), (Region::Equivalent, within)];
-    tests.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((Region::Undecided, 1.0))
+    let tests = [
+        (Region::Faster, estimate.p_below(below)),
+        (Region::Slower, estimate.p_above(above)),
+        (Region::Equivalent, within),
+    ];
+    tests
+        .into_iter()
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or((Region::Undecided, 1.0))
 }
 
 /// The margin within which two costs count as the same, unless the user names another.

@@ -20,14 +20,19 @@ struct Case {
 
 #[test]
 fn limits_over_runs_follow_from_scipys_welch_statistic() {
-    let cases: Vec<Case> = serde_json::from_str(include_str!("fixtures/stats/across.json")).unwrap();
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("fixtures/stats/across.json")).unwrap();
     assert!(cases.len() > 20);
     for case in cases {
         let got = ratio(&side(&case.a).unwrap(), &side(&case.b).unwrap(), 0.95).unwrap();
         let p = two_sided_p(got.log / got.error, got.freedom);
-        for (got, expected) in
-            [(got.ratio, case.ratio), (got.low, case.low), (got.high, case.high), (got.freedom, case.freedom), (p, case.p)]
-        {
+        for (got, expected) in [
+            (got.ratio, case.ratio),
+            (got.low, case.low),
+            (got.high, case.high),
+            (got.freedom, case.freedom),
+            (p, case.p),
+        ] {
             assert!((got / expected - 1.0).abs() < 1e-7, "{got} {expected}");
         }
     }
@@ -49,16 +54,27 @@ fn normal(rng: &mut Seeded) -> f64 {
 fn simulated(machine: Machine, centre: f64, rng: &mut Seeded) -> Vec<Vec<f64>> {
     let run = |_| {
         let level = centre + machine.between * normal(rng);
-        (0..machine.launches).map(|_| level + machine.within * normal(rng)).collect()
+        (0..machine.launches)
+            .map(|_| level + machine.within * normal(rng))
+            .collect()
     };
     (0..machine.runs).map(run).collect()
 }
 
 /// Of `tries`, the share in which a judgement holds.
-fn share(a: Machine, b: Machine, effect: f64, tries: usize, judge: impl Fn(&[Vec<f64>], &[Vec<f64>]) -> bool) -> f64 {
+fn share(
+    a: Machine,
+    b: Machine,
+    effect: f64,
+    tries: usize,
+    judge: impl Fn(&[Vec<f64>], &[Vec<f64>]) -> bool,
+) -> f64 {
     let mut rng = Seeded::new(20_261_121);
     let mut once = || {
-        let (a, b) = (simulated(a, 6.0, &mut rng), simulated(b, 6.0 + effect, &mut rng));
+        let (a, b) = (
+            simulated(a, 6.0, &mut rng),
+            simulated(b, 6.0 + effect, &mut rng),
+        );
         judge(&a, &b)
     };
     (0..tries).filter(|_| once()).count() as f64 / tries as f64
@@ -73,16 +89,35 @@ fn differs(a: &[Vec<f64>], b: &[Vec<f64>]) -> bool {
     found.low > 1.0 || found.high < 1.0
 }
 
-const QUIET: Machine = Machine { runs: 3, launches: 10, between: 0.005, within: 0.02 };
-const USUAL: Machine = Machine { runs: 3, launches: 10, between: 0.03, within: 0.02 };
-const WILD: Machine = Machine { runs: 3, launches: 6, between: 0.15, within: 0.02 };
+const QUIET: Machine = Machine {
+    runs: 3,
+    launches: 10,
+    between: 0.005,
+    within: 0.02,
+};
+const USUAL: Machine = Machine {
+    runs: 3,
+    launches: 10,
+    between: 0.03,
+    within: 0.02,
+};
+const WILD: Machine = Machine {
+    runs: 3,
+    launches: 6,
+    between: 0.15,
+    within: 0.02,
+};
 
 #[test]
 fn identical_sides_are_called_different_in_at_most_five_of_a_hundred() {
     let more = |machine: Machine, runs: usize| Machine { runs, ..machine };
-    for (a, b) in
-        [(QUIET, QUIET), (USUAL, USUAL), (WILD, WILD), (more(USUAL, 5), more(USUAL, 5)), (more(USUAL, 3), more(USUAL, 8))]
-    {
+    for (a, b) in [
+        (QUIET, QUIET),
+        (USUAL, USUAL),
+        (WILD, WILD),
+        (more(USUAL, 5), more(USUAL, 5)),
+        (more(USUAL, 3), more(USUAL, 8)),
+    ] {
         let alarms = share(a, b, 0.0, 4000, differs);
         assert!(alarms <= 0.05, "{alarms}");
     }
@@ -90,29 +125,60 @@ fn identical_sides_are_called_different_in_at_most_five_of_a_hundred() {
 
 #[test]
 fn a_noisier_side_brings_no_more_false_alarms() {
-    for (a, b) in [(USUAL, WILD), (QUIET, WILD), (Machine { runs: 6, ..QUIET }, WILD)] {
+    for (a, b) in [
+        (USUAL, WILD),
+        (QUIET, WILD),
+        (Machine { runs: 6, ..QUIET }, WILD),
+    ] {
         let alarms = share(a, b, 0.0, 4000, differs);
-        assert!(alarms <= 0.05 + 0.007, "{alarms}: more than chance allows above 5 %");
+        assert!(
+            alarms <= 0.05 + 0.007,
+            "{alarms}: more than chance allows above 5 %"
+        );
     }
 }
 
 #[test]
 fn effects_far_above_the_noise_are_found() {
     assert!(share(QUIET, QUIET, 0.15, 500, differs) > 0.9);
-    assert!(share(Machine { runs: 5, ..USUAL }, Machine { runs: 5, ..USUAL }, 0.2, 500, differs) > 0.99);
+    assert!(
+        share(
+            Machine { runs: 5, ..USUAL },
+            Machine { runs: 5, ..USUAL },
+            0.2,
+            500,
+            differs
+        ) > 0.99
+    );
 }
 
 #[test]
 fn launches_taken_for_runs_would_be_wrong_most_of_the_time() {
     let flat = |runs: &[Vec<f64>]| runs.iter().flatten().copied().collect::<Vec<f64>>();
-    let alarms = share(USUAL, USUAL, 0.0, 1000, |a, b| welch(&flat(a), &flat(b)).unwrap().p() < 0.05);
-    assert!(alarms > 0.3, "{alarms}: this test would not catch that levels are ignored");
+    let alarms = share(USUAL, USUAL, 0.0, 1000, |a, b| {
+        welch(&flat(a), &flat(b)).unwrap().p() < 0.05
+    });
+    assert!(
+        alarms > 0.3,
+        "{alarms}: this test would not catch that levels are ignored"
+    );
 }
 
 #[test]
 fn a_forecast_of_runs_never_names_as_many_as_have_not_decided() {
     // Copies of one run agree to the last digit; only their launches scatter.
-    let scattered = |shift: f64| side(&vec![vec![-0.2 + shift, 0.1 + shift, 0.0 + shift, 0.15 + shift]; 3]).unwrap();
+    let scattered = |shift: f64| {
+        side(&vec![
+            vec![
+                -0.2 + shift,
+                0.1 + shift,
+                0.0 + shift,
+                0.15 + shift
+            ];
+            3
+        ])
+        .unwrap()
+    };
     let (a, b) = (scattered(0.0), scattered(0.1));
     let now = ratio(&a, &b, 0.95).unwrap();
     assert!(now.low < 1.0 && now.high > 1.0, "{now:?}");

@@ -54,8 +54,14 @@ struct Machine {
     unlike: f64,
 }
 
-const PLAIN: Machine =
-    Machine { noise: Noise::Normal, launch_sd: 0.02, round_sd: 0.05, memory: 0.0, rounds: (9, 9), unlike: 1.0 };
+const PLAIN: Machine = Machine {
+    noise: Noise::Normal,
+    launch_sd: 0.02,
+    round_sd: 0.05,
+    memory: 0.0,
+    rounds: (9, 9),
+    unlike: 1.0,
+};
 
 impl Machine {
     /// For each method its points in the order of the launches.
@@ -66,15 +72,23 @@ impl Machine {
         let mut points = vec![Vec::new(); truths.len()];
         for _ in 0..launches {
             let fresh = (1.0 - self.memory * self.memory).sqrt();
-            level.iter_mut().for_each(|level| *level = self.memory * *level + fresh * self.noise.draw(rng));
+            level
+                .iter_mut()
+                .for_each(|level| *level = self.memory * *level + fresh * self.noise.draw(rng));
             let rounds = self.rounds.0 + rng.below(self.rounds.1 - self.rounds.0 + 1);
             let mut cost = |cell: usize| -> Vec<f64> {
                 let around = self.launch_sd * level[cell];
-                (0..rounds).map(|_| scale(cell) * (around + self.round_sd * self.noise.draw(rng))).collect()
+                (0..rounds)
+                    .map(|_| scale(cell) * (around + self.round_sd * self.noise.draw(rng)))
+                    .collect()
             };
             let baseline = cost(0);
             for (method, truth) in truths.iter().enumerate() {
-                let logs: Vec<f64> = cost(method + 1).iter().zip(&baseline).map(|(m, b)| truth.ln() + m - b).collect();
+                let logs: Vec<f64> = cost(method + 1)
+                    .iter()
+                    .zip(&baseline)
+                    .map(|(m, b)| truth.ln() + m - b)
+                    .collect();
                 points[method].push(Point::of_rounds(&logs).expect("rounds"));
             }
         }
@@ -82,18 +96,34 @@ impl Machine {
     }
 }
 
-fn judged(machine: &Machine, launches: usize, truths: &[f64], rng: &mut Seeded) -> Vec<RatioEstimate> {
-    estimates(&machine.run(launches, truths, rng), 0.95).into_iter().map(|one| one.expect("enough")).collect()
+fn judged(
+    machine: &Machine,
+    launches: usize,
+    truths: &[f64],
+    rng: &mut Seeded,
+) -> Vec<RatioEstimate> {
+    estimates(&machine.run(launches, truths, rng), 0.95)
+        .into_iter()
+        .map(|one| one.expect("enough"))
+        .collect()
 }
 
 /// The share of intervals that hold the truth, their median half-width, and the share said to have moved.
 fn coverage(machine: &Machine, launches: usize, trials: usize) -> (f64, f64, f64) {
     let mut rng = Seeded::new(launches as u64);
-    let all: Vec<RatioEstimate> = (0..trials).flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng)).collect();
-    let share = |holds: &dyn Fn(&&RatioEstimate) -> bool| all.iter().filter(holds).count() as f64 / all.len() as f64;
+    let all: Vec<RatioEstimate> = (0..trials)
+        .flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng))
+        .collect();
+    let share = |holds: &dyn Fn(&&RatioEstimate) -> bool| {
+        all.iter().filter(holds).count() as f64 / all.len() as f64
+    };
     let mut widths: Vec<f64> = all.iter().map(RatioEstimate::half_width).collect();
     widths.sort_by(f64::total_cmp);
-    (share(&|e| e.low <= TRUTH && TRUTH <= e.high), widths[widths.len() / 2], share(&|e| e.moved.is_some()))
+    (
+        share(&|e| e.low <= TRUTH && TRUTH <= e.high),
+        widths[widths.len() / 2],
+        share(&|e| e.moved.is_some()),
+    )
 }
 
 /// Trials of five methods each.
@@ -104,8 +134,14 @@ const CHANCE: f64 = 0.02;
 fn all_cover(name: &str, machine: Machine, launches: &[usize], least: f64, most: f64) {
     for &launches in launches {
         let (covered, width, moved) = coverage(&machine, launches, TRIALS);
-        println!("{name:24} {launches:3}: {covered:.3}, ±{:.2} %, {moved:.3} moved", 100.0 * width);
-        assert!((least - CHANCE..=most + CHANCE).contains(&covered), "{name}, {launches} launches: {covered}");
+        println!(
+            "{name:24} {launches:3}: {covered:.3}, ±{:.2} %, {moved:.3} moved",
+            100.0 * width
+        );
+        assert!(
+            (least - CHANCE..=most + CHANCE).contains(&covered),
+            "{name}, {launches} launches: {covered}"
+        );
     }
 }
 
@@ -113,11 +149,41 @@ fn all_cover(name: &str, machine: Machine, launches: &[usize], least: f64, most:
 fn intervals_of_independent_launches_cover_what_they_say() {
     for (name, machine) in [
         ("normal", PLAIN),
-        ("nothing but rounds", Machine { launch_sd: 0.0, ..PLAIN }),
-        ("t2", Machine { noise: Noise::T2, ..PLAIN }),
-        ("lognormal", Machine { noise: Noise::LogNormal, ..PLAIN }),
-        ("contaminated", Machine { noise: Noise::Contaminated, ..PLAIN }),
-        ("noise of unlike methods", Machine { unlike: 3.0, ..PLAIN }),
+        (
+            "nothing but rounds",
+            Machine {
+                launch_sd: 0.0,
+                ..PLAIN
+            },
+        ),
+        (
+            "t2",
+            Machine {
+                noise: Noise::T2,
+                ..PLAIN
+            },
+        ),
+        (
+            "lognormal",
+            Machine {
+                noise: Noise::LogNormal,
+                ..PLAIN
+            },
+        ),
+        (
+            "contaminated",
+            Machine {
+                noise: Noise::Contaminated,
+                ..PLAIN
+            },
+        ),
+        (
+            "noise of unlike methods",
+            Machine {
+                unlike: 3.0,
+                ..PLAIN
+            },
+        ),
     ] {
         all_cover(name, machine, &LAUNCHES, 0.93, 0.98);
     }
@@ -126,20 +192,43 @@ fn intervals_of_independent_launches_cover_what_they_say() {
 #[test]
 fn launches_of_unequal_length_cover_too() {
     for launch_sd in [0.0, 0.02] {
-        all_cover("unequal rounds", Machine { rounds: (1, 40), launch_sd, ..PLAIN }, &LAUNCHES, 0.93, 0.98);
+        all_cover(
+            "unequal rounds",
+            Machine {
+                rounds: (1, 40),
+                launch_sd,
+                ..PLAIN
+            },
+            &LAUNCHES,
+            0.93,
+            0.98,
+        );
     }
 }
 
 #[test]
 fn some_memory_costs_width_and_not_coverage() {
-    all_cover("memory of .3", Machine { memory: 0.3, ..PLAIN }, &LAUNCHES, 0.925, 0.98);
+    all_cover(
+        "memory of .3",
+        Machine {
+            memory: 0.3,
+            ..PLAIN
+        },
+        &LAUNCHES,
+        0.925,
+        0.98,
+    );
 }
 
 /// A few launches that all remember each other cannot say how far the next ones will be from them: what is promised of them
 /// is less, and docs/evidence/estimates.md says so.
 #[test]
 fn a_ratio_that_wanders_is_covered_and_said_to_move_as_soon_as_that_can_be_seen() {
-    let wandering = Machine { memory: 0.7, round_sd: 0.005, ..PLAIN };
+    let wandering = Machine {
+        memory: 0.7,
+        round_sd: 0.005,
+        ..PLAIN
+    };
     all_cover("wandering", wandering, &[16, 24, 40], 0.92, 0.99);
     all_cover("wandering", wandering, &[4, 6, 8, 12], 0.79, 0.99);
     assert!(coverage(&wandering, 40, TRIALS).2 > 0.9);
@@ -150,8 +239,18 @@ fn a_ratio_that_wanders_is_covered_and_said_to_move_as_soon_as_that_can_be_seen(
 #[test]
 fn a_long_series_with_memory_is_covered_as_promised() {
     for memory in [0.3, 0.5, 0.7] {
-        let machine = Machine { memory, round_sd: 0.005, ..PLAIN };
-        all_cover(&format!("memory of {memory}"), machine, &[48, 72, 108], 0.94, 0.965);
+        let machine = Machine {
+            memory,
+            round_sd: 0.005,
+            ..PLAIN
+        };
+        all_cover(
+            &format!("memory of {memory}"),
+            machine,
+            &[48, 72, 108],
+            0.94,
+            0.965,
+        );
     }
 }
 
@@ -159,18 +258,34 @@ fn a_long_series_with_memory_is_covered_as_promised() {
 fn a_sound_pool_of_checks_is_left_alone_and_an_unsound_one_widens() {
     let pool = |machine: &Machine, shrink: f64, seed: u64| {
         let mut rng = Seeded::new(seed);
-        let checks: Vec<RatioEstimate> = (0..12).flat_map(|_| judged(machine, 8, &[1.0], &mut rng)).collect();
-        let told = |check: &RatioEstimate| RatioEstimate { error: check.error / shrink, ..*check };
-        calibrate(&checks.iter().filter_map(|check| score(&told(check))).collect::<Vec<_>>())
+        let checks: Vec<RatioEstimate> = (0..12)
+            .flat_map(|_| judged(machine, 8, &[1.0], &mut rng))
+            .collect();
+        let told = |check: &RatioEstimate| RatioEstimate {
+            error: check.error / shrink,
+            ..*check
+        };
+        calibrate(
+            &checks
+                .iter()
+                .filter_map(|check| score(&told(check)))
+                .collect::<Vec<_>>(),
+        )
     };
     for noise in [Noise::Normal, Noise::T2, Noise::Contaminated] {
         let machine = Machine { noise, ..PLAIN };
-        let off = (0..200).filter(|&seed| pool(&machine, 1.0, seed).factor > 1.0).count();
+        let off = (0..200)
+            .filter(|&seed| pool(&machine, 1.0, seed).factor > 1.0)
+            .count();
         assert!(off <= 2, "{noise:?}: {off} of 200 at 0.001");
     }
-    let factors: Vec<f64> = (0..100).map(|seed| pool(&PLAIN, 5.0, seed).factor).collect();
+    let factors: Vec<f64> = (0..100)
+        .map(|seed| pool(&PLAIN, 5.0, seed).factor)
+        .collect();
     let widened = factors.iter().filter(|factor| **factor > 1.5).count();
-    println!("standard errors a fifth of the truth are seen in {widened} of 100 pools of twelve checks");
+    println!(
+        "standard errors a fifth of the truth are seen in {widened} of 100 pools of twelve checks"
+    );
     assert!(widened > 80, "{widened}");
 }
 
@@ -179,11 +294,15 @@ fn a_run_of_identical_pairs_is_seldom_untrusted_and_a_broken_pair_always() {
     let mut rng = Seeded::new(8);
     let mut wrong = 0;
     for _ in 0..200 {
-        let checks: Vec<RatioEstimate> = (0..14).flat_map(|_| judged(&PLAIN, 8, &[1.0], &mut rng)).collect();
+        let checks: Vec<RatioEstimate> = (0..14)
+            .flat_map(|_| judged(&PLAIN, 8, &[1.0], &mut rng))
+            .collect();
         wrong += usize::from(!differing(&checks, 0.001).is_empty());
     }
     assert!(wrong <= 7, "{wrong} of 200 runs at 0.01");
-    let mut broken: Vec<RatioEstimate> = (0..13).flat_map(|_| judged(&PLAIN, 20, &[1.0], &mut rng)).collect();
+    let mut broken: Vec<RatioEstimate> = (0..13)
+        .flat_map(|_| judged(&PLAIN, 20, &[1.0], &mut rng))
+        .collect();
     broken.extend(judged(&PLAIN, 20, &[1.25], &mut rng));
     assert_eq!(differing(&broken, 0.02), [13]);
 }
@@ -192,34 +311,73 @@ fn a_run_of_identical_pairs_is_seldom_untrusted_and_a_broken_pair_always() {
 #[test]
 fn all_words_of_a_run_hold_together() {
     let truths: [f64; 9] = [1.0, 1.0, 1.005, 1.02, 1.02, 1.0 / 1.02, 1.03, 0.9, 1.3];
-    let machine = Machine { launch_sd: 0.004, round_sd: 0.01, ..PLAIN };
+    let machine = Machine {
+        launch_sd: 0.004,
+        round_sd: 0.01,
+        ..PLAIN
+    };
     let mut rng = Seeded::new(4);
     let (mut wrong_runs, mut wrong_alone, mut said) = (0, 0, 0);
     let trials = 400;
     for _ in 0..trials {
         let all = judged(&machine, 8, &truths, &mut rng);
-        let verdicts = verdicts(&all.iter().map(|one| (*one, 0.02)).collect::<Vec<_>>(), 0.95);
+        let verdicts = verdicts(
+            &all.iter().map(|one| (*one, 0.02)).collect::<Vec<_>>(),
+            0.95,
+        );
         let is_wrong = |verdict: Region, truth: f64| match verdict {
             Region::Faster => truth >= 1.0 / 1.02,
             Region::Slower => truth <= 1.02,
             Region::Equivalent => !(1.0 / 1.02 < truth && truth < 1.02),
             Region::Undecided => false,
         };
-        wrong_runs += usize::from(verdicts.iter().zip(truths).any(|(word, truth)| is_wrong(word.verdict, truth)));
-        wrong_alone += usize::from(verdicts.iter().zip(truths).any(|(word, truth)| is_wrong(word.alone, truth)));
-        said += verdicts.iter().filter(|word| word.verdict != Region::Undecided).count();
+        wrong_runs += usize::from(
+            verdicts
+                .iter()
+                .zip(truths)
+                .any(|(word, truth)| is_wrong(word.verdict, truth)),
+        );
+        wrong_alone += usize::from(
+            verdicts
+                .iter()
+                .zip(truths)
+                .any(|(word, truth)| is_wrong(word.alone, truth)),
+        );
+        said += verdicts
+            .iter()
+            .filter(|word| word.verdict != Region::Undecided)
+            .count();
     }
-    println!("runs with a wrong word: {wrong_runs} of {trials}; unadjusted {wrong_alone}; {said} words");
+    println!(
+        "runs with a wrong word: {wrong_runs} of {trials}; unadjusted {wrong_alone}; {said} words"
+    );
     assert!(wrong_runs <= 32, "{wrong_runs} of {trials}");
-    assert!(wrong_alone > wrong_runs, "the adjustment must be needed, or this simulation finds nothing");
+    assert!(
+        wrong_alone > wrong_runs,
+        "the adjustment must be needed, or this simulation finds nothing"
+    );
     assert!(said >= 3 * trials, "{said}");
 }
 
 /// A ranking by one row of logarithms a launch.
 fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
-    let log = |a: usize, b: usize| move |row: &Vec<f64>| Point { log: row[b] - row[a], rounds: 1, round_variance: 0.0 };
+    let log = |a: usize, b: usize| {
+        move |row: &Vec<f64>| Point {
+            log: row[b] - row[a],
+            rounds: 1,
+            round_variance: 0.0,
+        }
+    };
     let contrast = |a, b| rows.iter().map(log(a, b)).collect();
-    rank_contrasts(rows[0].len(), contrast, |_, _| confidence, Some(0), (margin, confidence), 1.0).expect("methods")
+    rank_contrasts(
+        rows[0].len(),
+        contrast,
+        |_, _| confidence,
+        Some(0),
+        (margin, confidence),
+        1.0,
+    )
+    .expect("methods")
 }
 
 #[test]
@@ -231,7 +389,9 @@ fn nobody_equal_to_a_leader_chosen_among_equals_is_called_beaten() {
         for _ in 0..trials {
             let points = PLAIN.run(10, &vec![1.0; methods - 1], &mut rng);
             let row = |launch: usize| -> Vec<f64> {
-                std::iter::once(0.0).chain(points.iter().map(|method| method[launch].log)).collect()
+                std::iter::once(0.0)
+                    .chain(points.iter().map(|method| method[launch].log))
+                    .collect()
             };
             let rows: Vec<Vec<f64>> = (0..10).map(row).collect();
             let ranking = rank(&rows, 0.0, 0.95);
@@ -239,8 +399,13 @@ fn nobody_equal_to_a_leader_chosen_among_equals_is_called_beaten() {
             selected += usize::from(plain == Some(true));
             beaten += usize::from(ranking.standings.contains(&Standing::Beaten));
         }
-        println!("{methods} equal methods: {selected} praised without care, {beaten} beaten, of {trials}");
+        println!(
+            "{methods} equal methods: {selected} praised without care, {beaten} beaten, of {trials}"
+        );
         assert!(beaten <= 30, "{methods}: {beaten} of {trials}");
-        assert!(methods < 8 || selected > beaten, "choosing must mislead, or this simulation finds nothing");
+        assert!(
+            methods < 8 || selected > beaten,
+            "choosing must mislead, or this simulation finds nothing"
+        );
     }
 }

@@ -26,7 +26,11 @@ fn is_wrong(seed: u64, priced: bool) -> bool {
         let mean = launches.iter().sum::<f64>() / n;
         let variance = launches.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let t = mean / (variance / n).sqrt();
-        let tail = if t > 0.0 { two_sided_p(t, n - 1.0) / 2.0 } else { 1.0 };
+        let tail = if t > 0.0 {
+            two_sided_p(t, n - 1.0) / 2.0
+        } else {
+            1.0
+        };
         if tail * if priced { price(launches.len()) } else { 1.0 } <= ALLOWED {
             return true;
         }

@@ -25,7 +25,13 @@ fn recorded() -> Vec<(String, [Vec<f64>; 2])> {
                 series.push(value.parse::<f64>().expect("a number") / 1e6);
             }
         }
-        found.push((path.file_stem().expect("a name").to_string_lossy().into_owned(), series));
+        found.push((
+            path.file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned(),
+            series,
+        ));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
@@ -33,11 +39,20 @@ fn recorded() -> Vec<(String, [Vec<f64>; 2])> {
 
 /// Intervals of runs of `n` neighbouring launches that hold the truth, and all of them; those of one group are judged together.
 fn covered(series: &[Vec<f64>; 2], which: usize, n: usize) -> (usize, usize) {
-    let truth = if which == 0 { 0.0 } else { series[1].iter().sum::<f64>() / series[1].len() as f64 };
+    let truth = if which == 0 {
+        0.0
+    } else {
+        series[1].iter().sum::<f64>() / series[1].len() as f64
+    };
     let runs = series[0].len() - n + 1;
     let holds = |start: &usize| {
-        let point = |log: &f64| Point { log: *log, rounds: 1, round_variance: 0.0 };
-        let group = [0, 1].map(|one: usize| series[one][*start..start + n].iter().map(point).collect());
+        let point = |log: &f64| Point {
+            log: *log,
+            rounds: 1,
+            round_variance: 0.0,
+        };
+        let group =
+            [0, 1].map(|one: usize| series[one][*start..start + n].iter().map(point).collect());
         let judged = &estimates(&group, CONFIDENCE)[which];
         let judged = judged.as_ref().expect("enough launches");
         judged.low.ln() <= truth && truth <= judged.high.ln()
@@ -61,9 +76,16 @@ fn intervals_of_launches_that_happened_hold_the_truth() {
                 })
                 .collect();
             let mean = each.iter().sum::<f64>() / each.len() as f64;
-            let words: Vec<String> = all.iter().zip(&each).map(|((name, _), share)| format!("{name} {share:.3}")).collect();
+            let words: Vec<String> = all
+                .iter()
+                .zip(&each)
+                .map(|((name, _), share)| format!("{name} {share:.3}"))
+                .collect();
             println!("{name}, {n} launches: {mean:.3} ({})", words.join(", "));
-            assert!((0.92..=most).contains(&mean), "{name}, {n} launches: {mean}");
+            assert!(
+                (0.92..=most).contains(&mean),
+                "{name}, {n} launches: {mean}"
+            );
         }
     }
 }

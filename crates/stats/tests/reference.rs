@@ -121,13 +121,17 @@ struct Autocorrelation {
 }
 
 fn reference() -> Reference {
-    serde_json::from_str(include_str!("fixtures/stats/reference.json")).expect("the fixture has this shape")
+    serde_json::from_str(include_str!("fixtures/stats/reference.json"))
+        .expect("the fixture has this shape")
 }
 
 #[track_caller]
 fn assert_close(got: f64, expected: f64, tolerance: f64) {
     let scale = expected.abs().max(1e-6);
-    assert!((got - expected).abs() <= tolerance * scale, "got {got}, expected {expected}");
+    assert!(
+        (got - expected).abs() <= tolerance * scale,
+        "got {got}, expected {expected}"
+    );
 }
 
 #[track_caller]
@@ -153,15 +157,30 @@ fn order_ranks_follow_the_binomial_distribution() {
     for case in reference().order {
         let got = ranks(case.n, case.p, case.confidence);
         let Some(coverage) = case.coverage else {
-            assert!(matches!(got, Err(Undefined::TooFew { .. })), "{} {} {got:?}", case.n, case.p);
+            assert!(
+                matches!(got, Err(Undefined::TooFew { .. })),
+                "{} {} {got:?}",
+                case.n,
+                case.p
+            );
             continue;
         };
         let got = got.expect("SciPy found ranks");
-        assert_eq!((Some(got.low), Some(got.high)), (case.low, case.high), "{} {}", case.n, case.p);
+        assert_eq!(
+            (Some(got.low), Some(got.high)),
+            (case.low, case.high),
+            "{} {}",
+            case.n,
+            case.p
+        );
         assert_close(got.coverage, coverage, 1e-9);
         let mut values: Vec<f64> = (1..=case.n).rev().map(|rank| rank as f64).collect();
-        let interval = order_interval(&mut values, case.p, case.confidence).expect("the ranks exist");
-        assert_eq!((interval.low, interval.high), (got.low as f64, got.high as f64));
+        let interval =
+            order_interval(&mut values, case.p, case.confidence).expect("the ranks exist");
+        assert_eq!(
+            (interval.low, interval.high),
+            (got.low as f64, got.high as f64)
+        );
     }
 }
 
@@ -169,9 +188,17 @@ fn order_ranks_follow_the_binomial_distribution() {
 fn quantiles_are_those_of_numpy() {
     for mut case in reference().quantiles {
         for (p, expected) in case.p.iter().zip(&case.quantiles) {
-            assert_close(quantile(&mut case.values, *p).expect("values"), *expected, 1e-12);
+            assert_close(
+                quantile(&mut case.values, *p).expect("values"),
+                *expected,
+                1e-12,
+            );
         }
-        assert_close(median_absolute_deviation(&mut case.values).expect("values"), case.mad, 1e-12);
+        assert_close(
+            median_absolute_deviation(&mut case.values).expect("values"),
+            case.mad,
+            1e-12,
+        );
     }
 }
 
@@ -203,9 +230,14 @@ fn welchs_test_is_that_of_scipy() {
 #[test]
 fn adjusted_p_values_are_those_of_statsmodels_and_scipy() {
     for case in reference().adjusted {
-        let adjusted = [(holm(&case.p), case.holm), (benjamini_hochberg(&case.p), case.benjamini_hochberg)];
+        let adjusted = [
+            (holm(&case.p), case.holm),
+            (benjamini_hochberg(&case.p), case.benjamini_hochberg),
+        ];
         for (got, expected) in adjusted {
-            got.iter().zip(&expected).for_each(|(got, expected)| assert_close(*got, *expected, 1e-12));
+            got.iter()
+                .zip(&expected)
+                .for_each(|(got, expected)| assert_close(*got, *expected, 1e-12));
         }
     }
 }
@@ -214,7 +246,11 @@ fn adjusted_p_values_are_those_of_statsmodels_and_scipy() {
 fn autocorrelations_are_those_of_statsmodels() {
     for case in reference().autocorrelation {
         for (lag, expected) in case.correlations.iter().enumerate() {
-            assert_close(autocorrelation(&case.values, lag).expect("long enough"), *expected, 1e-9);
+            assert_close(
+                autocorrelation(&case.values, lag).expect("long enough"),
+                *expected,
+                1e-9,
+            );
         }
     }
 }
@@ -229,9 +265,14 @@ fn midmeans_agree() {
 #[test]
 fn weighted_means_and_their_errors_agree() {
     for row in reference().weighted {
-        let (mean, variance) = weighted_mean(&row.values, &row.weights).expect("two values at least");
+        let (mean, variance) =
+            weighted_mean(&row.values, &row.weights).expect("two values at least");
         assert_close(mean, row.mean, 1e-10);
-        assert_close((variance / row.values.len() as f64).sqrt(), row.error, 1e-10);
+        assert_close(
+            (variance / row.values.len() as f64).sqrt(),
+            row.error,
+            1e-10,
+        );
     }
 }
 
@@ -248,7 +289,12 @@ fn trigammas_agree() {
 fn the_likeness_of_neighbours_agrees() {
     for row in reference().ranked_neighbours {
         let p = neighbours_alike(&row.values).expect("eight values at least");
-        assert!((p - row.p).abs() <= 0.006 + 0.03 * row.p, "{p} {} {}", row.p, row.values.len());
+        assert!(
+            (p - row.p).abs() <= 0.006 + 0.03 * row.p,
+            "{p} {} {}",
+            row.p,
+            row.values.len()
+        );
     }
 }
 

@@ -43,7 +43,9 @@ fn chance(expected: f64, trials: usize) -> f64 {
 
 /// The interval of launches, as a run without a target precision has it.
 fn ratio(launches: &[Vec<Vec<f64>>]) -> RatioEstimate {
-    estimates(&[points(launches)], CONFIDENCE).remove(0).expect("enough launches")
+    estimates(&[points(launches)], CONFIDENCE)
+        .remove(0)
+        .expect("enough launches")
 }
 
 fn verdict(ratio: &RatioEstimate) -> Region {
@@ -61,9 +63,27 @@ fn machines<'a>(noise: &'a [f64], costs: &'a [f64]) -> [(&'static str, Machine<'
     let plain = Machine::new(noise, costs);
     [
         ("long memory", plain.clone()),
-        ("drift", Machine { drift: 3.0, ..plain.clone() }),
-        ("two levels", Machine { second_level: 1.3, ..plain.clone() }),
-        ("equal launches", Machine { launch_sd: 0.0008, ..plain }),
+        (
+            "drift",
+            Machine {
+                drift: 3.0,
+                ..plain.clone()
+            },
+        ),
+        (
+            "two levels",
+            Machine {
+                second_level: 1.3,
+                ..plain.clone()
+            },
+        ),
+        (
+            "equal launches",
+            Machine {
+                launch_sd: 0.0008,
+                ..plain
+            },
+        ),
     ]
 }
 
@@ -73,7 +93,10 @@ fn the_noise_has_the_memory_it_should() {
     let mut by_size: Vec<usize> = (0..noise.len()).collect();
     by_size.sort_by(|a, b| noise[*a].total_cmp(&noise[*b]));
     let mut ranks = vec![0.0; noise.len()];
-    by_size.iter().enumerate().for_each(|(rank, index)| ranks[*index] = rank as f64);
+    by_size
+        .iter()
+        .enumerate()
+        .for_each(|(rank, index)| ranks[*index] = rank as f64);
     for (lag, expected) in [(1, 0.45), (100, 0.25), (1_000, 0.15)] {
         let found = autocorrelation(&ranks, lag).expect("long enough");
         assert!((found - expected).abs() < 0.05, "lag {lag}: {found}");
@@ -86,9 +109,14 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
     for (name, machine) in machines(&noise, &[80.0, 84.0]) {
         for launches in LAUNCHES {
             let trials = 1_000;
-            let covered = share(trials, |seed| covers(&judge(&machine, launches, seed), 1.05));
+            let covered = share(trials, |seed| {
+                covers(&judge(&machine, launches, seed), 1.05)
+            });
             println!("{name}, {launches} launches: {covered:.3} of promised {CONFIDENCE:.3}");
-            assert!((0.93..=0.98).contains(&covered), "{name} {launches}: {covered}");
+            assert!(
+                (0.93..=0.98).contains(&covered),
+                "{name} {launches}: {covered}"
+            );
         }
     }
 }
@@ -98,13 +126,17 @@ fn identical_cells_are_seldom_told_apart() {
     let noise = long_memory(NOISE, 3);
     for (name, machine) in machines(&noise, &[80.0, 80.0]) {
         let of_count = |launches| (0..500).map(move |seed| (launches, seed));
-        let judged: Vec<RatioEstimate> =
-            LAUNCHES.into_iter().flat_map(of_count).map(|(launches, seed)| judge(&machine, launches, seed)).collect();
+        let judged: Vec<RatioEstimate> = LAUNCHES
+            .into_iter()
+            .flat_map(of_count)
+            .map(|(launches, seed)| judge(&machine, launches, seed))
+            .collect();
         let share_of = |wrong: &dyn Fn(&RatioEstimate) -> bool| {
             judged.iter().filter(|ratio| wrong(ratio)).count() as f64 / judged.len() as f64
         };
         let apart = share_of(&|ratio| !covers(ratio, 1.0));
-        let beyond_margin = share_of(&|ratio| matches!(verdict(ratio), Region::Faster | Region::Slower));
+        let beyond_margin =
+            share_of(&|ratio| matches!(verdict(ratio), Region::Faster | Region::Slower));
         println!("{name}: {apart:.4} told apart, {beyond_margin:.4} beyond the margin");
         assert!(apart <= 0.05, "{name}: {apart}");
         assert!(beyond_margin <= 0.01, "{name}: {beyond_margin}");
@@ -114,12 +146,22 @@ fn identical_cells_are_seldom_told_apart() {
 #[test]
 fn known_effects_get_their_verdicts() {
     let noise = long_memory(NOISE, 4);
-    for (cost, expected) in [(80.0, Region::Equivalent), (84.0, Region::Slower), (76.0, Region::Faster)] {
+    for (cost, expected) in [
+        (80.0, Region::Equivalent),
+        (84.0, Region::Slower),
+        (76.0, Region::Faster),
+    ] {
         let costs = [80.0, cost];
-        let machine = Machine { launch_sd: 0.0008, ..Machine::new(&noise, &costs) };
+        let machine = Machine {
+            launch_sd: 0.0008,
+            ..Machine::new(&noise, &costs)
+        };
         let right = share(200, |seed| verdict(&judge(&machine, 10, seed)) == expected);
         assert!(right >= 0.95, "{expected:?}: {right}");
-        let machine = Machine { launch_sd: 0.028, ..machine };
+        let machine = Machine {
+            launch_sd: 0.028,
+            ..machine
+        };
         let opposite = share(200, |seed| {
             let said = verdict(&judge(&machine, 10, seed));
             said != expected && said != Region::Undecided
@@ -130,13 +172,20 @@ fn known_effects_get_their_verdicts() {
 
 /// Student's interval and the number of launches when the rule stops the run, at one second a launch and at most 60 of them.
 fn run_until_stopped(machine: &Machine<'_>, precision: f64, seed: u64) -> (Interval, NextStep) {
-    let goal = StoppingGoal { precision, budget_seconds: 60.0 };
+    let goal = StoppingGoal {
+        precision,
+        budget_seconds: 60.0,
+    };
     let mut run = machine.run(seed);
     let mut logs = Vec::new();
     loop {
         let judged = t_interval(&logs, STOPPED_CONFIDENCE);
         let half_width = judged.as_ref().ok().map(half_width);
-        let group = GroupProgress { launches: logs.len(), half_width, launch_seconds: 1.0 };
+        let group = GroupProgress {
+            launches: logs.len(),
+            half_width,
+            launch_seconds: 1.0,
+        };
         match decide(&goal, &[group], logs.len() as f64) {
             NextStep::Continue { .. } => {
                 let samples = [run.launch(ROUNDS)];
@@ -156,25 +205,44 @@ fn half_width(logs: &Interval) -> f64 {
 fn stopping_on_precision_keeps_the_coverage() {
     let noise = long_memory(NOISE, 5);
     // The ratio of the two cells differs from launch to launch by 2.8 %.
-    let machine = Machine { launch_sd: 0.02, ..Machine::new(&noise, &[80.0, 80.0]) };
+    let machine = Machine {
+        launch_sd: 0.02,
+        ..Machine::new(&noise, &[80.0, 80.0])
+    };
     let mut after_many_looks = Vec::new();
     for precision in [0.04, 0.02, 0.015, 0.0125, 0.011] {
         let trials = 1_000;
-        let runs: Vec<_> = (0..trials as u64).map(|seed| run_until_stopped(&machine, precision, seed)).collect();
-        let covered = runs.iter().filter(|(logs, _)| logs.low <= 0.0 && 0.0 <= logs.high).count() as f64 / trials as f64;
+        let runs: Vec<_> = (0..trials as u64)
+            .map(|seed| run_until_stopped(&machine, precision, seed))
+            .collect();
+        let covered = runs
+            .iter()
+            .filter(|(logs, _)| logs.low <= 0.0 && 0.0 <= logs.high)
+            .count() as f64
+            / trials as f64;
         let launches = runs.iter().map(|(logs, _)| logs.n).sum::<usize>() as f64 / trials as f64;
-        let precise = runs.iter().filter(|(_, stopped)| *stopped == NextStep::Precise).count();
-        println!("±{precision}: {covered:.3} covered, {launches:.1} launches, {precise} runs precise");
+        let precise = runs
+            .iter()
+            .filter(|(_, stopped)| *stopped == NextStep::Precise)
+            .count();
+        println!(
+            "±{precision}: {covered:.3} covered, {launches:.1} launches, {precise} runs precise"
+        );
         if precision <= 0.02 {
             after_many_looks.push(covered);
         }
         assert!((0.93..=0.98).contains(&covered), "±{precision}: {covered}");
         assert!(precise >= trials * 9 / 10, "±{precision}: {precise}");
-        let held = |(logs, stopped): &(Interval, NextStep)| *stopped != NextStep::Precise || half_width(logs) <= precision;
+        let held = |(logs, stopped): &(Interval, NextStep)| {
+            *stopped != NextStep::Precise || half_width(logs) <= precision
+        };
         assert!(runs.iter().all(held));
     }
     let covered = after_many_looks.iter().sum::<f64>() / after_many_looks.len() as f64;
-    assert!(covered >= 0.945, "{covered}: many looks cost coverage that the stopped confidence should give back");
+    assert!(
+        covered >= 0.945,
+        "{covered}: many looks cost coverage that the stopped confidence should give back"
+    );
 }
 
 #[test]
@@ -186,7 +254,10 @@ fn stopping_on_significance_would_not() {
         let samples: Vec<_> = (0..40).map(|_| run.launch(ROUNDS)).collect();
         (6..=40).any(|n| !covers(&ratio(&samples[..n]), 1.0))
     });
-    assert!(alarms > 0.15, "peeking should raise false alarms, or this simulation finds nothing: {alarms}");
+    assert!(
+        alarms > 0.15,
+        "peeking should raise false alarms, or this simulation finds nothing: {alarms}"
+    );
 }
 
 #[test]
@@ -198,35 +269,62 @@ fn no_method_is_called_beaten_that_is_as_good_as_the_best() {
         let (mut wrongly_beaten, mut loser_beaten) = (0, 0);
         for seed in 0..trials as u64 {
             let mut run = machine.run(seed);
-            let rows: Vec<Vec<f64>> = (0..launches).map(|_| relative_costs(&run.launch(ROUNDS))).collect();
+            let rows: Vec<Vec<f64>> = (0..launches)
+                .map(|_| relative_costs(&run.launch(ROUNDS)))
+                .collect();
             let standings = rank(&rows, 0.0, CONFIDENCE).standings;
             wrongly_beaten += usize::from(standings[..4].contains(&Standing::Beaten));
             loser_beaten += usize::from(standings[4] == Standing::Beaten);
         }
         let rate = wrongly_beaten as f64 / trials as f64;
-        println!("{launches} launches: {rate:.4} wrongly beaten, loser beaten {loser_beaten} of {trials}");
+        println!(
+            "{launches} launches: {rate:.4} wrongly beaten, loser beaten {loser_beaten} of {trials}"
+        );
         assert!(rate <= 0.05 + chance(0.05, trials), "{launches}: {rate}");
-        assert!(loser_beaten >= trials * 95 / 100, "{launches}: {loser_beaten}");
+        assert!(
+            loser_beaten >= trials * 95 / 100,
+            "{launches}: {loser_beaten}"
+        );
     }
 }
 
 /// How often one of two equals is called beaten in runs that precision ends, where words have this level. What launches differ
 /// by is so many times the width asked for, and each remembers this much of the one before.
 fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64 {
-    let goal = StoppingGoal { precision: 0.01, budget_seconds: 100.0 };
+    let goal = StoppingGoal {
+        precision: 0.01,
+        budget_seconds: 100.0,
+    };
     share(trials, |seed| {
         let mut rng = Seeded::new(seed);
         let (mut points, mut state): (Vec<Point>, f64) = (Vec::new(), normal(&mut rng));
         loop {
-            let half_width = estimates(&[points.clone()], STOPPED_CONFIDENCE)[0].as_ref().ok().map(RatioEstimate::half_width);
-            let group = GroupProgress { launches: points.len(), half_width, launch_seconds: 1.0 };
-            if !matches!(decide(&goal, &[group], points.len() as f64), NextStep::Continue { .. }) {
+            let half_width = estimates(&[points.clone()], STOPPED_CONFIDENCE)[0]
+                .as_ref()
+                .ok()
+                .map(RatioEstimate::half_width);
+            let group = GroupProgress {
+                launches: points.len(),
+                half_width,
+                launch_seconds: 1.0,
+            };
+            if !matches!(
+                decide(&goal, &[group], points.len() as f64),
+                NextStep::Continue { .. }
+            ) {
                 let all = |_, _| points.clone();
                 let ranking = rank_contrasts(2, all, |_, _| level, Some(0), (0.0, CONFIDENCE), 1.0);
-                break ranking.expect("six launches").standings.contains(&Standing::Beaten);
+                break ranking
+                    .expect("six launches")
+                    .standings
+                    .contains(&Standing::Beaten);
             }
             state = memory * state + (1.0 - memory * memory).sqrt() * normal(&mut rng);
-            points.push(Point { log: deviation * goal.precision * state, rounds: 1, round_variance: 0.0 });
+            points.push(Point {
+                log: deviation * goal.precision * state,
+                rounds: 1,
+                round_variance: 0.0,
+            });
         }
     })
 }
@@ -236,20 +334,38 @@ fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64
 fn who_is_beaten_in_a_stopped_run_is_said_at_the_level_of_stopping() {
     let machines = [(1.3, 0.1), (2.0, 0.1), (1.3, 0.2), (2.0, 0.2)];
     let rate = |level: f64| {
-        let each = machines.map(|(deviation, memory)| wrongly_beaten(deviation, memory, level, 2_000));
+        let each =
+            machines.map(|(deviation, memory)| wrongly_beaten(deviation, memory, level, 2_000));
         each.iter().sum::<f64>() / each.len() as f64
     };
     let (kept, without) = (rate(STOPPED_CONFIDENCE), rate(CONFIDENCE));
     println!("stopped runs: {kept:.4} wrongly beaten, {without:.4} at the ordinary level");
     assert!(kept <= 0.05, "{kept}");
-    assert!(without > 0.055, "the level must be needed, or this simulation finds nothing: {without}");
+    assert!(
+        without > 0.055,
+        "the level must be needed, or this simulation finds nothing: {without}"
+    );
 }
 
 /// A ranking by one row of logarithms a launch.
 fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
-    let log = |a: usize, b: usize| move |row: &Vec<f64>| Point { log: row[b] - row[a], rounds: 1, round_variance: 0.0 };
+    let log = |a: usize, b: usize| {
+        move |row: &Vec<f64>| Point {
+            log: row[b] - row[a],
+            rounds: 1,
+            round_variance: 0.0,
+        }
+    };
     let contrast = |a, b| rows.iter().map(log(a, b)).collect();
-    rank_contrasts(rows[0].len(), contrast, |_, _| confidence, Some(0), (margin, confidence), 1.0).expect("methods")
+    rank_contrasts(
+        rows[0].len(),
+        contrast,
+        |_, _| confidence,
+        Some(0),
+        (margin, confidence),
+        1.0,
+    )
+    .expect("methods")
 }
 
 /// The logarithms of what each cell of a launch costs relative to the first.
@@ -262,7 +378,11 @@ fn relative_costs(cells: &[Vec<f64>]) -> Vec<f64> {
 fn balanced_orders_make_what_ran_before_harmless() {
     let noise = long_memory(NOISE, 8);
     let plain = Machine::new(&noise, &[80.0, 80.0, 60.0]);
-    let machine = Machine { carry_over: 1.06, launch_sd: 0.0008, ..plain };
+    let machine = Machine {
+        carry_over: 1.06,
+        launch_sd: 0.0008,
+        ..plain
+    };
     let trials = 500;
     let balanced = share(trials, |seed| !covers(&judge(&machine, 12, seed), 1.0));
     let fixed_order = share(100, |seed| {
@@ -273,7 +393,10 @@ fn balanced_orders_make_what_ran_before_harmless() {
     });
     println!("false alarms: {balanced:.3} balanced, {fixed_order:.3} in a fixed order");
     assert!(balanced <= 0.05 + chance(0.05, trials), "{balanced}");
-    assert!(fixed_order > 0.9, "a fixed order should mislead, or this simulation finds nothing: {fixed_order}");
+    assert!(
+        fixed_order > 0.9,
+        "a fixed order should mislead, or this simulation finds nothing: {fixed_order}"
+    );
 }
 
 #[test]
@@ -296,15 +419,24 @@ fn absolute_medians_cover_the_typical_launch() {
         let trials = 1_000;
         let judged = |seed: u64| {
             let mut rng = Seeded::new(seed);
-            let mut samples: Vec<Vec<f64>> = (0..launches).map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9]).collect();
-            absolute(&mut samples, CONFIDENCE).expect("samples").median.interval.expect("enough launches")
+            let mut samples: Vec<Vec<f64>> = (0..launches)
+                .map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9])
+                .collect();
+            absolute(&mut samples, CONFIDENCE)
+                .expect("samples")
+                .median
+                .interval
+                .expect("enough launches")
         };
         let promised = judged(0).coverage;
         let covered = share(trials, |seed| {
             let interval = judged(seed);
             interval.low <= 80.0 && 80.0 <= interval.high
         });
-        assert!((covered - promised).abs() <= chance(promised, trials), "{launches}: {covered} {promised}");
+        assert!(
+            (covered - promised).abs() <= chance(promised, trials),
+            "{launches}: {covered} {promised}"
+        );
     }
 }
 
@@ -317,12 +449,20 @@ fn recorded_noise_raises_no_more_false_alarms_than_the_generated() {
     );
     for noise in streams {
         // A recording contains its own ticks.
-        let machine = Machine { ticks: false, ..Machine::new(&noise, &[80.0, 80.0]) };
+        let machine = Machine {
+            ticks: false,
+            ..Machine::new(&noise, &[80.0, 80.0])
+        };
         let trials = 500;
         for launches in LAUNCHES {
-            let alarms = share(trials, |seed| !covers(&judge(&machine, launches, seed), 1.0));
+            let alarms = share(trials, |seed| {
+                !covers(&judge(&machine, launches, seed), 1.0)
+            });
             println!("recorded, {launches} launches: {alarms:.3} told apart");
-            assert!(alarms <= 0.05 + chance(0.05, trials), "{launches}: {alarms}");
+            assert!(
+                alarms <= 0.05 + chance(0.05, trials),
+                "{launches}: {alarms}"
+            );
         }
     }
 }

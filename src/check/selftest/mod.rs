@@ -42,20 +42,30 @@ fn share_out(budget_s: f64) -> (usize, f64) {
 /// The samples on each side of a naive comparison: once as many as one of Pagewise's ratios took, and once what a loop around
 /// a clock usually takes, as far as the budget allows.
 fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
-    let Some(first) = like.first() else { return Vec::new() };
+    let Some(first) = like.first() else {
+        return Vec::new();
+    };
     let taken = like.iter().map(|d| d.samples_each).sum::<usize>() / like.len();
     let side_s = budget_s * NAIVE_SHARE / 4.0 / NAIVE_COMPARISONS as f64;
     let affordable = (side_s / first.slot_s.max(1e-6)) as usize;
     let few = taken.min(affordable).max(LEAST_NAIVE_SAMPLES);
     let many = USUAL_SAMPLES.min(affordable);
     // Twice nearly the same number would only say the same thing twice.
-    if many >= 2 * few { vec![few, many] } else { vec![few.max(many)] }
+    if many >= 2 * few {
+        vec![few, many]
+    } else {
+        vec![few.max(many)]
+    }
 }
 
 /// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, the trials
 /// that are done are judged; the second value is that signal.
 pub fn selftest(
-    place: &Path, experiments: &[Experiment], workers: &[Worker], budget_s: f64, seed: u64,
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    budget_s: f64,
+    seed: u64,
 ) -> Result<(SelfTest, Option<i32>)> {
     let signals = Signals::watch()?;
     let laboratory = TestBench::new(experiments, workers, &signals)?;
@@ -68,7 +78,11 @@ pub fn selftest(
         let work = WORKS[number % WORKS.len()];
         let name = format!("run-{number}");
         let folder = place.join(&name);
-        let trial = Trial { work, batch, extras: &extras };
+        let trial = Trial {
+            work,
+            batch,
+            extras: &extras,
+        };
         let trial = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
         let _ = Folder::open(place).and_then(|place| place.remove(&name));
         batch = batch.or(trial.batch);
@@ -78,23 +92,46 @@ pub fn selftest(
         }
     }
     let left_s = budget_s * (1.0 - NAIVE_SHARE) - started.elapsed().as_secs_f64();
-    let real = real_runs(place, (experiments, workers), left_s.max(budget_s * REAL_SHARE), seed, &signals)?;
+    let real = real_runs(
+        place,
+        (experiments, workers),
+        left_s.max(budget_s * REAL_SHARE),
+        seed,
+        &signals,
+    )?;
     let mut naive = Vec::new();
     for work in [WorkKind::Steps, WorkKind::Pages] {
         let like: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
         for samples in naive_samples(&like, budget_s) {
             if signals.arrived().is_none() {
-                naive.push(trials::naive_trials(place, &laboratory, work, batch, samples, seed)?);
+                naive.push(trials::naive_trials(
+                    place,
+                    &laboratory,
+                    work,
+                    batch,
+                    samples,
+                    seed,
+                )?);
             }
         }
     }
-    let result = SelfTest::from_trials(&done, &real, naive, seed, (budget_s, started.elapsed().as_secs_f64()));
+    let result = SelfTest::from_trials(
+        &done,
+        &real,
+        naive,
+        seed,
+        (budget_s, started.elapsed().as_secs_f64()),
+    );
     Ok((result, signals.arrived()))
 }
 
 /// Runs of real cells until the time is used up: at least one.
 fn real_runs(
-    place: &Path, what: (&[Experiment], &[Worker]), budget_s: f64, seed: u64, signals: &Signals,
+    place: &Path,
+    what: (&[Experiment], &[Worker]),
+    budget_s: f64,
+    seed: u64,
+    signals: &Signals,
 ) -> Result<Vec<RealRun>> {
     let mut runs = Vec::new();
     let number = ((budget_s / REAL_RUN_S) as usize).max(1);

@@ -46,23 +46,57 @@ impl Regime {
             _ => STEP_OF_COUNTS,
         };
         let most = (1.0 + MORE_PERCENT as f64 / 100.0) * (1.0 + step);
-        CellWork { parameter: self.amount.to_owned(), least: self.base, most }
+        CellWork {
+            parameter: self.amount.to_owned(),
+            least: self.base,
+            most,
+        }
     }
 }
 
 /// The cells of a run of native methods. The first has one method more, which does it in another way.
 const FIRST: &[Regime] = &[
-    Regime { experiment: "fault", methods: &["touch", "populate"], amount: "bytes", base: 4_096_000, set: &[] },
+    Regime {
+        experiment: "fault",
+        methods: &["touch", "populate"],
+        amount: "bytes",
+        base: 4_096_000,
+        set: &[],
+    },
     MESSAGE,
-    Regime { experiment: "share", methods: &["sysv-shm"], amount: "ops", base: 100_000, set: &[] },
+    Regime {
+        experiment: "share",
+        methods: &["sysv-shm"],
+        amount: "ops",
+        base: 100_000,
+        set: &[],
+    },
 ];
 
 /// Those of the next run: fewer at once, so that each gets its launches.
 const SECOND: &[Regime] = &[
-    Regime { experiment: "allocate", methods: &["malloc-zero"], amount: "bytes", base: 4_096_000, set: &[] },
+    Regime {
+        experiment: "allocate",
+        methods: &["malloc-zero"],
+        amount: "bytes",
+        base: 4_096_000,
+        set: &[],
+    },
     // Both buffers stay within the second-level cache of any machine, with the 5 % too.
-    Regime { experiment: "copy", methods: &["memcpy"], amount: "bytes", base: 20 * 4096, set: &[] },
-    Regime { experiment: "transfer", methods: &["shm-ring"], amount: "bytes", base: 5 << 20, set: &[] },
+    Regime {
+        experiment: "copy",
+        methods: &["memcpy"],
+        amount: "bytes",
+        base: 20 * 4096,
+        set: &[],
+    },
+    Regime {
+        experiment: "transfer",
+        methods: &["shm-ring"],
+        amount: "bytes",
+        base: 5 << 20,
+        set: &[],
+    },
     Regime {
         experiment: "read",
         methods: &["read"],
@@ -86,7 +120,9 @@ const JAVA: &[Regime] = &[
 ];
 
 /// The experiments that [`alone`] knows.
-pub const EXPERIMENTS: [&str; 7] = ["fault", "message", "share", "allocate", "copy", "transfer", "read"];
+pub const EXPERIMENTS: [&str; 7] = [
+    "fault", "message", "share", "allocate", "copy", "transfer", "read",
+];
 
 /// The experiment with one value for each parameter, but two for the amount of work, which no longer tells groups apart.
 fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
@@ -98,7 +134,8 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
         }
     }
     let amount = experiment.parameters.get_mut(regime.amount);
-    let amount = amount.with_context(|| format!("{} has no parameter {}", regime.experiment, regime.amount))?;
+    let amount = amount
+        .with_context(|| format!("{} has no parameter {}", regime.experiment, regime.amount))?;
     let more = regime.base / 100 * (100 + MORE_PERCENT);
     amount.default = vec![regime.base.to_string(), more.to_string()];
     amount.option = true;
@@ -107,57 +144,119 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 }
 
 /// Work and methods of successive runs.
-const TURNS: [(&str, &[Regime]); 5] = [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
+const TURNS: [(&str, &[Regime]); 5] = [
+    (NATIVE, FIRST),
+    (NATIVE, SECOND),
+    ("java", JAVA),
+    (NATIVE, FIRST),
+    (NATIVE, SECOND),
+];
 
 /// Share of the time for a run of Java's methods, relative to a native one's: two JVMs start and warm up each launch.
 const JAVA_WEIGHT: f64 = 2.6;
 
 /// The weight of the run of this number when the time is shared out.
 pub fn weight(number: usize) -> f64 {
-    if TURNS[number % TURNS.len()].0 == NATIVE { 1.0 } else { JAVA_WEIGHT }
+    if TURNS[number % TURNS.len()].0 == NATIVE {
+        1.0
+    } else {
+        JAVA_WEIGHT
+    }
 }
 
 const NATIVE: &str = "c-O3";
 
 /// The run of this number; `None` where no such worker is there.
 pub fn run(
-    folder: &Path, (experiments, workers): (&[Experiment], &[Worker]), number: usize, (budget_s, seed): (f64, u64),
+    folder: &Path,
+    (experiments, workers): (&[Experiment], &[Worker]),
+    number: usize,
+    (budget_s, seed): (f64, u64),
     signals: &Signals,
 ) -> Result<Option<RealRun>> {
     let (family, regimes) = TURNS[number % TURNS.len()];
-    let Some(worker) = workers.iter().find(|w| w.name.starts_with(family)) else { return Ok(None) };
+    let Some(worker) = workers.iter().find(|w| w.name.starts_with(family)) else {
+        return Ok(None);
+    };
     if worker.start().is_err() {
         return Ok(None);
     }
     let name = format!("selftest-real-{}-{seed:x}", std::process::id());
     // The budget is what ends an ordinary run that was given one.
-    let terms = Terms { kind: Kind::Selftest, ..Terms::usual(name, seed, budget_s, (0.0, MARGIN)) };
+    let terms = Terms {
+        kind: Kind::Selftest,
+        ..Terms::usual(name, seed, budget_s, (0.0, MARGIN))
+    };
     let regimes: Vec<&Regime> = regimes.iter().collect();
-    let (state, evidence) = measure(folder, (experiments, workers), worker, &regimes, terms, signals)?;
-    let amounts = regimes.iter().map(|r| (r.experiment.to_owned(), r.amount())).collect();
+    let (state, evidence) = measure(
+        folder,
+        (experiments, workers),
+        worker,
+        &regimes,
+        terms,
+        signals,
+    )?;
+    let amounts = regimes
+        .iter()
+        .map(|r| (r.experiment.to_owned(), r.amount()))
+        .collect();
     let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
-    Ok(Some(RealRun { worker: worker.name.clone(), amounts, summary }))
+    Ok(Some(RealRun {
+        worker: worker.name.clone(),
+        amounts,
+        summary,
+    }))
 }
 
 /// One experiment's native method, its hidden duplicate and the same with 5 % more to do, and nothing beside them.
 pub fn alone(
-    folder: &Path, (experiments, workers): (&[Experiment], &[Worker]), experiment: &str, terms: Terms, signals: &Signals,
+    folder: &Path,
+    (experiments, workers): (&[Experiment], &[Worker]),
+    experiment: &str,
+    terms: Terms,
+    signals: &Signals,
 ) -> Result<(State, Evidence)> {
     let is_it = |regime: &&Regime| regime.experiment == experiment;
-    let regime = FIRST.iter().chain(SECOND).find(is_it).with_context(|| format!("{experiment} has no such cells"))?;
+    let regime = FIRST
+        .iter()
+        .chain(SECOND)
+        .find(is_it)
+        .with_context(|| format!("{experiment} has no such cells"))?;
     // The other way of doing it stays out.
-    let regime = Regime { methods: &regime.methods[..1], ..*regime };
-    let worker = workers.iter().find(|w| w.name == NATIVE).context("there is no native worker")?;
-    measure(folder, (experiments, workers), worker, &[&regime], terms, signals)
+    let regime = Regime {
+        methods: &regime.methods[..1],
+        ..*regime
+    };
+    let worker = workers
+        .iter()
+        .find(|w| w.name == NATIVE)
+        .context("there is no native worker")?;
+    measure(
+        folder,
+        (experiments, workers),
+        worker,
+        &[&regime],
+        terms,
+        signals,
+    )
 }
 
 /// The cells of these regimes in one run.
 fn measure(
-    folder: &Path, (experiments, workers): (&[Experiment], &[Worker]), worker: &Worker, regimes: &[&Regime], terms: Terms,
+    folder: &Path,
+    (experiments, workers): (&[Experiment], &[Worker]),
+    worker: &Worker,
+    regimes: &[&Regime],
+    terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
-    let narrow: Vec<Experiment> = regimes.iter().map(|r| narrowed(experiments, r)).collect::<Result<_>>()?;
-    let methods = regimes.iter().flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
+    let narrow: Vec<Experiment> = regimes
+        .iter()
+        .map(|r| narrowed(experiments, r))
+        .collect::<Result<_>>()?;
+    let methods = regimes
+        .iter()
+        .flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
     let selectors = methods.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
     let mut wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Default);
     input::complete(&mut wish, &narrow)?;

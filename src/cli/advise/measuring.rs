@@ -17,7 +17,9 @@ const POINT_S: f64 = 3.0;
 
 /// A guess at the seconds that a size needs: a pilot and the launches of an interval of all its methods, by their bytes.
 fn least_s(request: &AdviceRequest, bytes: u64) -> f64 {
-    (stats::interval::LEAST_LAUNCHES + 1) as f64 * (request.ways.len() + 1) as f64 * schedule::guess_s(0.0, bytes as f64)
+    (stats::interval::LEAST_LAUNCHES + 1) as f64
+        * (request.ways.len() + 1) as f64
+        * schedule::guess_s(0.0, bytes as f64)
 }
 
 /// Use of the time of one question, in seconds.
@@ -33,12 +35,24 @@ pub(super) struct Spending {
 
 impl Spending {
     pub fn new(request: &AdviceRequest, budget_s: f64) -> Spending {
-        let cases = if advice::cases(request).is_empty() { 0.0 } else { 0.15 };
+        let cases = if advice::cases(request).is_empty() {
+            0.0
+        } else {
+            0.15
+        };
         let axis = if request.topic.by_size { 0.6 } else { 0.0 };
         let least_s = least_s(request, request.bytes).max(POINT_S);
         let point_s = (budget_s * (1.0 - cases - axis)).max(least_s.min(budget_s));
-        let beyond_s = if cases + axis > 0.0 { (budget_s - point_s) / (cases + axis) } else { 0.0 };
-        Spending { point_s, axis_s: beyond_s * axis, cases_s: beyond_s * cases }
+        let beyond_s = if cases + axis > 0.0 {
+            (budget_s - point_s) / (cases + axis)
+        } else {
+            0.0
+        };
+        Spending {
+            point_s,
+            axis_s: beyond_s * axis,
+            cases_s: beyond_s * cases,
+        }
     }
 }
 
@@ -53,7 +67,11 @@ struct Spend {
 
 impl Spend {
     fn narrow(budget_s: f64) -> Spend {
-        Spend { budget_s, precision: PRECISION, launches: None }
+        Spend {
+            budget_s,
+            precision: PRECISION,
+            launches: None,
+        }
     }
 }
 
@@ -73,7 +91,12 @@ pub(super) struct AdviceSession<'a> {
 }
 
 impl<'a> AdviceSession<'a> {
-    pub fn new(laboratory: &'a Laboratory, wish: Wish, kept: Vec<Summary>, arguments: &AdviseArgs) -> AdviceSession<'a> {
+    pub fn new(
+        laboratory: &'a Laboratory,
+        wish: Wish,
+        kept: Vec<Summary>,
+        arguments: &AdviseArgs,
+    ) -> AdviceSession<'a> {
         AdviceSession {
             laboratory,
             wish,
@@ -88,7 +111,13 @@ impl<'a> AdviceSession<'a> {
     }
 
     pub fn request(&self, topic: Topic, terms: &advice::AdviceTerms) -> Result<AdviceRequest> {
-        advice::request(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
+        advice::request(
+            topic,
+            terms,
+            &self.laboratory.experiments,
+            &self.laboratory.workers,
+            &self.wish,
+        )
     }
 
     /// New summaries, then kept ones, each the newest first.
@@ -100,10 +129,19 @@ impl<'a> AdviceSession<'a> {
         self.made.iter().map(|s| s.run.clone()).collect()
     }
 
-    fn run(&mut self, request: &AdviceRequest, size: u64, settings: &BTreeMap<String, String>, spend: Spend) -> Result<()> {
+    fn run(
+        &mut self,
+        request: &AdviceRequest,
+        size: u64,
+        settings: &BTreeMap<String, String>,
+        spend: Spend,
+    ) -> Result<()> {
         let wish = advice::wish(request, &[size], settings, &self.wish)?;
         let start = Start::now();
-        let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
+        let seed = self.seed.map_or_else(
+            || start.seed(),
+            |seed| seed.wrapping_add(self.made.len() as u64),
+        );
         let goal = (spend.precision, self.margin);
         // All runs of one command are parts of the first: the list of runs has one entry of them.
         let name = match self.made.first() {
@@ -111,12 +149,22 @@ impl<'a> AdviceSession<'a> {
             None => start.run_id(),
         };
         let usual = Terms::usual(name, seed, spend.budget_s, goal);
-        let launches = spend.launches.map_or(usual.launches, |least| (least, usual.launches.1.max(4 * least)));
+        let launches = spend.launches.map_or(usual.launches, |least| {
+            (least, usual.launches.1.max(4 * least))
+        });
         let (created, allow_system_changes) = (start.created(), self.allow_system_changes);
-        let terms = Terms { kind: Kind::Advise, created, launches, allow_system_changes, ..usual };
+        let terms = Terms {
+            kind: Kind::Advise,
+            created,
+            launches,
+            allow_system_changes,
+            ..usual
+        };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
-        if let Some(sentence) = report::ending::too_short(&plan, run::least_s(&plan)).filter(|_| self.made.is_empty()) {
+        if let Some(sentence) =
+            report::ending::too_short(&plan, run::least_s(&plan)).filter(|_| self.made.is_empty())
+        {
             remark!("pagewise: {sentence}");
         }
         let path = runs_folder().join(&plan.run);
@@ -129,19 +177,36 @@ impl<'a> AdviceSession<'a> {
 
     /// Measures a question; the settings of the other cases are returned.
     pub fn measure(
-        &mut self, request: &AdviceRequest, spending: &Spending, own_file: bool,
+        &mut self,
+        request: &AdviceRequest,
+        spending: &Spending,
+        own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
         let known = |session: &Self, settings: &BTreeMap<String, String>| {
-            session.summaries().iter().any(|s| has(request, settings, request.bytes, s, session.margin))
+            session
+                .summaries()
+                .iter()
+                .any(|s| has(request, settings, request.bytes, s, session.margin))
         };
         if !known(self, &request.settings) {
             // Half of a guess may do on a fast machine, and less says nothing.
             let least_s = least_s(request, request.bytes);
             if spending.point_s < least_s / 2.0 {
-                let (topic, size, count) = (&request.topic.id, format_size(request.bytes), request.ways.len() + 1);
-                bail!("{topic} compares {count} methods at {size}, and the least budget for it is about {least_s:.0}s");
+                let (topic, size, count) = (
+                    &request.topic.id,
+                    format_size(request.bytes),
+                    request.ways.len() + 1,
+                );
+                bail!(
+                    "{topic} compares {count} methods at {size}, and the least budget for it is about {least_s:.0}s"
+                );
             }
-            self.run(request, request.bytes, &request.settings, Spend::narrow(spending.point_s))?;
+            self.run(
+                request,
+                request.bytes,
+                &request.settings,
+                Spend::narrow(spending.point_s),
+            )?;
         }
         if spending.axis_s > 0.0 {
             let most = if own_file { request.bytes } else { u64::MAX };
@@ -164,20 +229,39 @@ impl<'a> AdviceSession<'a> {
     pub fn axis(&mut self, request: &AdviceRequest, budget_s: f64, most: u64) -> Result<()> {
         let (from, to) = request.topic.range()?;
         let to = to.min(most);
-        let step = if from.is_multiple_of(self.wish.page_bytes) { self.wish.page_bytes } else { 1 };
+        let step = if from.is_multiple_of(self.wish.page_bytes) {
+            self.wish.page_bytes
+        } else {
+            1
+        };
         if from >= to {
             return Ok(());
         }
-        let only: Vec<(String, record::cell::Cell)> =
-            request.ways.iter().filter(|(name, _)| !request.topic.is_only_asked(name)).cloned().collect();
-        let narrow = AdviceRequest { ways: only, ..request.clone() };
-        let search = CrossoverSearch { from, to: to / step * step, step, budget_s };
+        let only: Vec<(String, record::cell::Cell)> = request
+            .ways
+            .iter()
+            .filter(|(name, _)| !request.topic.is_only_asked(name))
+            .cloned()
+            .collect();
+        let narrow = AdviceRequest {
+            ways: only,
+            ..request.clone()
+        };
+        let search = CrossoverSearch {
+            from,
+            to: to / step * step,
+            step,
+            budget_s,
+        };
         let begun = Instant::now();
         let (mut last_s, mut without) = (None, Vec::new());
         let mut looks: BTreeMap<u64, usize> = BTreeMap::new();
         while self.stopped_by.is_none() {
             let spent_s = begun.elapsed().as_secs_f64();
-            let Ok(next) = search.next(&self.answers(&narrow, &without, &looks), spent_s, last_s) else { break };
+            let Ok(next) = search.next(&self.answers(&narrow, &without, &looks), spent_s, last_s)
+            else {
+                break;
+            };
             *looks.entry(next.size).or_default() += 1;
             let (needed_s, left_s) = (least_s(&narrow, next.size), budget_s - spent_s);
             if left_s < needed_s / 2.0 {
@@ -191,7 +275,11 @@ impl<'a> AdviceSession<'a> {
             };
             self.run(&narrow, next.size, &request.settings, spend)?;
             // A size without a ratio, such as one that no method knows, would be measured again and again.
-            if self.answers(&narrow, &[], &looks).iter().all(|answer| answer.size != next.size) {
+            if self
+                .answers(&narrow, &[], &looks)
+                .iter()
+                .all(|answer| answer.size != next.size)
+            {
                 without.push(next.size);
             }
             last_s = Some(begun.elapsed().as_secs_f64() - spent_s);
@@ -199,14 +287,24 @@ impl<'a> AdviceSession<'a> {
         Ok(())
     }
 
-    fn answers(&self, request: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<SizeAnswer> {
+    fn answers(
+        &self,
+        request: &AdviceRequest,
+        without: &[u64],
+        looks: &BTreeMap<u64, usize>,
+    ) -> Vec<SizeAnswer> {
         let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.
         let known = choices(&points, &request.topic.obvious, 0.0).into_iter();
         let looks = |size| looks.get(&size).copied().unwrap_or(0);
         let known = known.chain(without.iter().map(|size| (*size, None)));
-        let mut answers: Vec<SizeAnswer> =
-            known.map(|(size, method)| SizeAnswer { size, method, looks: looks(size) }).collect();
+        let mut answers: Vec<SizeAnswer> = known
+            .map(|(size, method)| SizeAnswer {
+                size,
+                method,
+                looks: looks(size),
+            })
+            .collect();
         answers.sort_by_key(|answer| answer.size);
         answers.dedup_by_key(|answer| answer.size);
         answers

@@ -82,7 +82,10 @@ enum Export {
 }
 
 /// The laboratory is opened only to measure.
-pub(super) fn advise(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &AdviseArgs) -> Result<u8> {
+pub(super) fn advise(
+    laboratory: impl FnOnce() -> Result<Laboratory>,
+    arguments: &AdviseArgs,
+) -> Result<u8> {
     if !arguments.state.is_empty() && !arguments.allow_system_changes {
         bail!(super::run::UNPERMITTED);
     }
@@ -97,17 +100,27 @@ pub(super) fn advise(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
 
 /// The saved advice, as a person reads it.
 fn shown(arguments: &AdviseArgs) -> Result<u8> {
-    let asks = arguments.bytes.is_some() || arguments.file.is_some() || arguments.keep || arguments.wait.is_some();
+    let asks = arguments.bytes.is_some()
+        || arguments.file.is_some()
+        || arguments.keep
+        || arguments.wait.is_some();
     if asks || !arguments.set.is_empty() || !arguments.languages.is_empty() {
         let names: Vec<String> = advice::topics()?.into_iter().map(|t| t.id).collect();
-        bail!("say what the program does: advise {} --bytes 16MiB", names.join("|"));
+        bail!(
+            "say what the program does: advise {} --bytes 16MiB",
+            names.join("|")
+        );
     }
     let (path, advice) = saving::saved(arguments.out.as_deref())?;
     if arguments.json {
         return print(&advice.canonical()?);
     }
     let differences = advice.machine.differences(&saving::here()?);
-    print_document(&report::advise::saved(&advice, &path.display().to_string(), &differences))
+    print_document(&report::advise::saved(
+        &advice,
+        &path.display().to_string(),
+        &differences,
+    ))
 }
 
 fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {
@@ -124,26 +137,59 @@ fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
         None => advice::topics()?.into_iter().filter(|t| t.saved).collect(),
     };
     if let Some(topic) = topics.iter().find(|t| !t.saved) {
-        bail!("the answer of {} does not depend on a size, so it has no place in the file of advice", topic.id);
+        bail!(
+            "the answer of {} does not depend on a size, so it has no place in the file of advice",
+            topic.id
+        );
     }
     let mut session = session(laboratory, arguments, &topics)?;
-    let budget_s = arguments.budget.unwrap_or(saving::QUESTION_S * topics.len() as f64);
+    let budget_s = arguments
+        .budget
+        .unwrap_or(saving::QUESTION_S * topics.len() as f64);
     saving::save(&mut session, topics, budget_s, arguments)
 }
 
-fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Topic]) -> Result<AdviceSession<'a>> {
-    let experiments: Vec<&str> = topics.iter().map(|topic| topic.experiment.as_str()).collect();
-    let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
-    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments) };
+fn session<'a>(
+    laboratory: &'a Laboratory,
+    arguments: &AdviseArgs,
+    topics: &[Topic],
+) -> Result<AdviceSession<'a>> {
+    let experiments: Vec<&str> = topics
+        .iter()
+        .map(|topic| topic.experiment.as_str())
+        .collect();
+    let wish = laboratory.wish(
+        &SelectArgs {
+            what: Vec::new(),
+            set: Vec::new(),
+        },
+        None,
+        ParameterList::Default,
+    )?;
+    let kept = if arguments.fresh {
+        Vec::new()
+    } else {
+        super::kept::summaries(laboratory, &experiments)
+    };
     Ok(AdviceSession::new(laboratory, wish, kept, arguments))
 }
 
-fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::AdviceTerms> {
+fn terms(
+    laboratory: &Laboratory,
+    arguments: &AdviseArgs,
+    topic: &Topic,
+) -> Result<advice::AdviceTerms> {
     let states = arguments.state.clone();
-    let mut terms = advice::AdviceTerms { again: arguments.keep, states, ..advice::AdviceTerms::default() };
+    let mut terms = advice::AdviceTerms {
+        again: arguments.keep,
+        states,
+        ..advice::AdviceTerms::default()
+    };
     for word in &arguments.set {
         let (key, values) = laboratory.setting(word)?;
-        let [value] = &values[..] else { bail!("--set {key} takes one value here") };
+        let [value] = &values[..] else {
+            bail!("--set {key} takes one value here")
+        };
         if key == "bytes" {
             bail!("the size is given by --bytes");
         }
@@ -157,11 +203,23 @@ fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Resu
     terms.bytes = arguments.bytes;
     if let Some(path) = &arguments.file {
         if topic.experiment != "read" {
-            bail!("--file says what to read, so ask advise read --file {}", path.display());
+            bail!(
+                "--file says what to read, so ask advise read --file {}",
+                path.display()
+            );
         }
-        let setting = format!("file={}", path.to_str().context("--file: the path is not UTF-8")?);
-        let select = SelectArgs { what: vec![topic.experiment.clone()], set: vec![setting] };
-        for (key, values) in laboratory.wish(&select, None, ParameterList::Default)?.settings {
+        let setting = format!(
+            "file={}",
+            path.to_str().context("--file: the path is not UTF-8")?
+        );
+        let select = SelectArgs {
+            what: vec![topic.experiment.clone()],
+            set: vec![setting],
+        };
+        for (key, values) in laboratory
+            .wish(&select, None, ParameterList::Default)?
+            .settings
+        {
             let value = values.first().cloned().unwrap_or_default();
             if key == "bytes" {
                 let all = sizes::parse_size(&value)?;
@@ -185,14 +243,23 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
     let terms = terms(laboratory, arguments, &topic)?;
     let topics: Vec<Topic> = match arguments.languages.as_slice() {
         [] => vec![topic.clone()],
-        languages => languages.iter().map(|l| advice::in_language(&topic, l, &laboratory.workers)).collect::<Result<_>>()?,
+        languages => languages
+            .iter()
+            .map(|l| advice::in_language(&topic, l, &laboratory.workers))
+            .collect::<Result<_>>()?,
     };
     let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
     let budget_s = arguments.budget.unwrap_or(saving::ANSWER_S) / topics.len() as f64;
     let mut answers = Vec::new();
     for topic in topics {
         if session.stopped_by.is_none() {
-            answers.push(answer_of(&mut session, topic, &terms, budget_s, arguments.file.is_some())?);
+            answers.push(answer_of(
+                &mut session,
+                topic,
+                &terms,
+                budget_s,
+                arguments.file.is_some(),
+            )?);
         }
     }
     match answers.as_slice() {
@@ -205,12 +272,22 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
     };
     Ok(match session.stopped_by {
         Some(signal) => signals::exit_code(signal),
-        None => 4 * u8::from(answers.iter().all(|answer| answer.case.way.is_none() && answer.segments.is_empty())),
+        None => {
+            4 * u8::from(
+                answers
+                    .iter()
+                    .all(|answer| answer.case.way.is_none() && answer.segments.is_empty()),
+            )
+        }
     })
 }
 
 fn answer_of(
-    session: &mut AdviceSession, topic: Topic, terms: &advice::AdviceTerms, budget_s: f64, own_file: bool,
+    session: &mut AdviceSession,
+    topic: Topic,
+    terms: &advice::AdviceTerms,
+    budget_s: f64,
+    own_file: bool,
 ) -> Result<AdviceAnswer> {
     let request = session.request(topic, terms)?;
     let spending = Spending::new(&request, budget_s);
@@ -219,5 +296,12 @@ fn answer_of(
     let (experiment, worker) = (&request.topic.experiment, &request.topic.worker);
     let snippets = |way: &str| saving::snippets(experiment, &format!("{way}@{worker}"));
     let (summaries, margin) = (session.summaries(), session.margin);
-    Ok(judge::advise::answer(&request, &cases, &summaries, &session.runs()[earlier..], margin, snippets))
+    Ok(judge::advise::answer(
+        &request,
+        &cases,
+        &summaries,
+        &session.runs()[earlier..],
+        margin,
+        snippets,
+    ))
 }

@@ -1,7 +1,9 @@
 //! The file of advice: its places, made, found, merged.
 
 use super::{super::print_document, AdviseArgs, measuring::AdviceSession};
-use crate::{machine, machine::fingerprint, plan, plan::advice, run::signals, worker, worker::carried};
+use crate::{
+    machine, machine::fingerprint, plan, plan::advice, run::signals, worker, worker::carried,
+};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::advise::AdviceRequest;
@@ -16,7 +18,10 @@ const MARKS: [&str; 3] = ["/* --- */\n", "// ---\n", "# ---\n"];
 pub(super) const ANSWER_S: f64 = 60.0;
 
 pub(super) fn here() -> Result<Fingerprint> {
-    Ok(fingerprint(&machine::capture(Path::new("/")), worker::glibc()?))
+    Ok(fingerprint(
+        &machine::capture(Path::new("/")),
+        worker::glibc()?,
+    ))
 }
 
 fn read(path: &Path) -> Result<Advice> {
@@ -26,10 +31,20 @@ fn read(path: &Path) -> Result<Advice> {
 
 /// The saved advice with its path.
 pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
-    let Some(path) = named.map_or_else(all, |path| vec![path.to_owned()]).into_iter().find(|path| path.is_file()) else {
-        let looked: Vec<String> =
-            named.map_or_else(all, |p| vec![p.to_owned()]).iter().map(|p| p.display().to_string()).collect();
-        bail!("no advice is saved (looked at {}); advise --save makes it", looked.join(", "));
+    let Some(path) = named
+        .map_or_else(all, |path| vec![path.to_owned()])
+        .into_iter()
+        .find(|path| path.is_file())
+    else {
+        let looked: Vec<String> = named
+            .map_or_else(all, |p| vec![p.to_owned()])
+            .iter()
+            .map(|p| p.display().to_string())
+            .collect();
+        bail!(
+            "no advice is saved (looked at {}); advise --save makes it",
+            looked.join(", ")
+        );
     };
     let advice = read(&path)?;
     Ok((path, advice))
@@ -37,11 +52,16 @@ pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
 
 /// Writes it under another name first, so that no program ever loads a part of it.
 fn write(path: &Path, advice: &Advice) -> Result<()> {
-    Ok(Folder::make(folder_of(path))?.write(path.file_name().unwrap_or_default(), advice.canonical()?.as_bytes())?)
+    Ok(Folder::make(folder_of(path))?.write(
+        path.file_name().unwrap_or_default(),
+        advice.canonical()?.as_bytes(),
+    )?)
 }
 
 fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// An error if the file cannot be written; asked before time is spent on its content.
@@ -54,7 +74,12 @@ fn may_write(path: &Path) -> Result<()> {
 }
 
 /// Measures what the questions lack, and saves the answers together with those that are there already.
-pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f64, arguments: &AdviseArgs) -> Result<u8> {
+pub(super) fn save(
+    session: &mut AdviceSession,
+    topics: Vec<Topic>,
+    budget_s: f64,
+    arguments: &AdviseArgs,
+) -> Result<u8> {
     let mut advice = Advice {
         schema: ADVICE_SCHEMA,
         created: jiff::Timestamp::now().to_string(),
@@ -70,10 +95,16 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
     for (done, topic) in topics.into_iter().enumerate() {
         let id = topic.id.clone();
         let states = arguments.state.clone();
-        let terms = advice::AdviceTerms { saved_only: true, states, ..advice::AdviceTerms::default() };
+        let terms = advice::AdviceTerms {
+            saved_only: true,
+            states,
+            ..advice::AdviceTerms::default()
+        };
         let request = session.request(topic, &terms)?;
         let share_s = (budget_s - begun.elapsed().as_secs_f64()) / (count - done) as f64;
-        advice.questions.insert(id, question(session, &request, share_s)?);
+        advice
+            .questions
+            .insert(id, question(session, &request, share_s)?);
         if session.stopped_by.is_some() {
             break;
         }
@@ -81,7 +112,9 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
     let older = path.is_file().then(|| read(&path)).transpose();
     let merged = match older {
         // What was measured on another machine, or cannot be read, is replaced by what was measured here.
-        Ok(Some(older)) if !arguments.fresh && older.machine == advice.machine => judge::advise::merge(&[advice, older])?,
+        Ok(Some(older)) if !arguments.fresh && older.machine == advice.machine => {
+            judge::advise::merge(&[advice, older])?
+        }
         Ok(_) => advice,
         Err(error) => {
             remark!("pagewise: {error:#}; it is replaced");
@@ -89,26 +122,45 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
         }
     };
     write(&path, &merged)?;
-    print_document(&report::advise::saved(&merged, &path.display().to_string(), &[]))?;
+    print_document(&report::advise::saved(
+        &merged,
+        &path.display().to_string(),
+        &[],
+    ))?;
     Ok(session.stopped_by.map_or(0, signals::exit_code))
 }
 
 /// The answers at all sizes: under the usual condition in half of the time, under the others in the rest.
-fn question(session: &mut AdviceSession, request: &AdviceRequest, budget_s: f64) -> Result<Question> {
-    let others: Vec<(&String, &String)> =
-        request.open.iter().flat_map(|(key, all)| all[1..].iter().map(move |value| (key, value))).collect();
-    let usual_s = if others.is_empty() { budget_s } else { budget_s / 2.0 };
+fn question(
+    session: &mut AdviceSession,
+    request: &AdviceRequest,
+    budget_s: f64,
+) -> Result<Question> {
+    let others: Vec<(&String, &String)> = request
+        .open
+        .iter()
+        .flat_map(|(key, all)| all[1..].iter().map(move |value| (key, value)))
+        .collect();
+    let usual_s = if others.is_empty() {
+        budget_s
+    } else {
+        budget_s / 2.0
+    };
     session.axis(request, usual_s, u64::MAX)?;
     let mut question = judge::advise::question(request, &session.summaries(), session.margin);
     for (key, all) in &request.open {
-        question.conditions.insert(format!("{key}={}", all[0]), question.segments.clone());
+        question
+            .conditions
+            .insert(format!("{key}={}", all[0]), question.segments.clone());
     }
     for (key, value) in &others {
         if session.stopped_by.is_none() {
             let under = request.under(key, value);
             session.axis(&under, usual_s / others.len() as f64, u64::MAX)?;
             let answer = judge::advise::question(&under, &session.summaries(), session.margin);
-            question.conditions.insert(format!("{key}={value}"), answer.segments);
+            question
+                .conditions
+                .insert(format!("{key}={value}"), answer.segments);
         }
     }
     Ok(question)
@@ -116,26 +168,45 @@ fn question(session: &mut AdviceSession, request: &AdviceRequest, budget_s: f64)
 
 /// Merges files into the saved one.
 pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
-    let all: Vec<Advice> = arguments.merge.iter().map(|path| read(path)).collect::<Result<_>>()?;
+    let all: Vec<Advice> = arguments
+        .merge
+        .iter()
+        .map(|path| read(path))
+        .collect::<Result<_>>()?;
     let merged = judge::advise::merge(&all)?;
     let path = target(arguments.out.as_deref());
     write(&path, &merged)?;
     let differences = merged.machine.differences(&here()?);
-    print_document(&report::advise::saved(&merged, &path.display().to_string(), &differences))
+    print_document(&report::advise::saved(
+        &merged,
+        &path.display().to_string(),
+        &differences,
+    ))
 }
 
 /// The calls of a way in every language in which they are carried.
 pub(super) fn snippets(experiment: &str, way: &str) -> Vec<Snippet> {
     let (method, worker) = way.split_once('@').unwrap_or((way, ""));
     let start = format!("snippets/{experiment}/{method}.");
-    let all = carried::SNIPPETS.iter().filter_map(|(path, code)| Some((path.strip_prefix(&start)?, path, code)));
-    let language = |word: &str| worker.is_empty() || worker.starts_with(if word == "rs" { "rust" } else { word });
+    let all = carried::SNIPPETS
+        .iter()
+        .filter_map(|(path, code)| Some((path.strip_prefix(&start)?, path, code)));
+    let language = |word: &str| {
+        worker.is_empty() || worker.starts_with(if word == "rs" { "rust" } else { word })
+    };
     let snippet = |(language, path, code): (&str, &&str, &&str)| Snippet {
         language: language.to_owned(),
         path: (*path).to_owned(),
-        code: MARKS.iter().find_map(|mark| code.split(mark).nth(1)).unwrap_or(code).trim_end().to_owned(),
+        code: MARKS
+            .iter()
+            .find_map(|mark| code.split(mark).nth(1))
+            .unwrap_or(code)
+            .trim_end()
+            .to_owned(),
     };
-    all.filter(|(word, ..)| language(word)).map(snippet).collect()
+    all.filter(|(word, ..)| language(word))
+        .map(snippet)
+        .collect()
 }
 
 const VARIABLE: &str = "PAGEWISE_ADVICE";
@@ -147,11 +218,21 @@ pub(super) fn all() -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return vec![PathBuf::from(named)];
     }
-    let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let configured = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute());
     let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".config"));
-    configured.or_else(home).map(|p| p.join("pagewise/advice.json")).into_iter().chain([PathBuf::from(SYSTEM)]).collect()
+    configured
+        .or_else(home)
+        .map(|p| p.join("pagewise/advice.json"))
+        .into_iter()
+        .chain([PathBuf::from(SYSTEM)])
+        .collect()
 }
 
 pub(super) fn target(named: Option<&Path>) -> PathBuf {
-    named.map(Path::to_owned).or_else(|| all().into_iter().next()).unwrap_or_else(|| PathBuf::from(SYSTEM))
+    named
+        .map(Path::to_owned)
+        .or_else(|| all().into_iter().next())
+        .unwrap_or_else(|| PathBuf::from(SYSTEM))
 }

@@ -97,15 +97,26 @@ impl FleetOptions {
 
     fn by(&self) -> Result<Vec<String>> {
         if let Some(unknown) = self.by.iter().find(|word| !BY.contains(&word.as_str())) {
-            bail!("--by: nodes have no fact \"{unknown}\"{}", sizes::did_you_mean(unknown, BY.into_iter()));
+            bail!(
+                "--by: nodes have no fact \"{unknown}\"{}",
+                sizes::did_you_mean(unknown, BY.into_iter())
+            );
         }
-        Ok(if self.by.is_empty() { BY.map(str::to_owned).to_vec() } else { self.by.clone() })
+        Ok(if self.by.is_empty() {
+            BY.map(str::to_owned).to_vec()
+        } else {
+            self.by.clone()
+        })
     }
 
     /// The command that makes its page anew.
     fn anew(&self) -> String {
         let mut command = vec!["pagewise fleet".to_owned()];
-        command.extend(self.folders.iter().map(|folder| quoted(&folder.display().to_string())));
+        command.extend(
+            self.folders
+                .iter()
+                .map(|folder| quoted(&folder.display().to_string())),
+        );
         command.push(format!("--margin {}", quoted(&self.margin)));
         command.extend((!self.by.is_empty()).then(|| format!("--by {}", self.by.join(","))));
         command.extend(self.again.then(|| "--again".to_owned()));
@@ -125,13 +136,18 @@ impl FleetOptions {
         // In pieces, because a folder that was read is larger than what is kept of it.
         for piece in paths.chunks(PIECE) {
             let opened = side_by_side(piece, MOST_READERS, |path| open(path, self.again));
-            opened.into_iter().for_each(|opened| gather(&mut gathered, opened));
+            opened
+                .into_iter()
+                .for_each(|opened| gather(&mut gathered, opened));
         }
         Ok(gathered)
     }
 }
 
-pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &FleetArgs) -> Result<u8> {
+pub(super) fn fleet(
+    laboratory: impl FnOnce() -> Result<Laboratory>,
+    arguments: &FleetArgs,
+) -> Result<u8> {
     match &arguments.what {
         Some(What::Learn(arguments)) => return learnt(arguments),
         Some(What::Check(arguments)) => return check_node(laboratory, arguments),
@@ -140,7 +156,10 @@ pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: 
     let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
     // Before ten thousand folders are read, which takes its time.
     arguments.output.check()?;
-    arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.output.force))?;
+    arguments
+        .out
+        .as_ref()
+        .map_or(Ok(()), |path| may_write(path, arguments.output.force))?;
     let gathered = arguments.options.gathered()?;
     let mut judged = judge(&gathered, &by, margin);
     explain(&mut judged, &gathered);
@@ -154,11 +173,19 @@ pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: 
         }
     }
     match &arguments.out {
-        Some(path) => write(path, arguments.output.force, |out| Ok(out.write_all(&text)?))?,
+        Some(path) => write(
+            path,
+            arguments.output.force,
+            |out| Ok(out.write_all(&text)?),
+        )?,
         None => print(&String::from_utf8(text)?).map(drop)?,
     }
     let is_odd = arguments.strict && !judged.odd.is_empty();
-    Ok(if judged.nodes == 0 { 4 } else { u8::from(is_odd) * 3 })
+    Ok(if judged.nodes == 0 {
+        4
+    } else {
+        u8::from(is_odd) * 3
+    })
 }
 
 fn learnt(arguments: &LearnArgs) -> Result<u8> {
@@ -166,12 +193,20 @@ fn learnt(arguments: &LearnArgs) -> Result<u8> {
     let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
     let criteria = learn(&arguments.options.gathered()?, &by, margin);
     if criteria.kinds.is_empty() {
-        bail!("no kind has enough nodes to learn from: {} that are not odd", stats::apart::LEAST);
+        bail!(
+            "no kind has enough nodes to learn from: {} that are not odd",
+            stats::apart::LEAST
+        );
     }
-    write(&arguments.out, arguments.force, |out| Ok(out.write_all(pretty_json(&criteria)?.as_bytes())?))?;
+    write(&arguments.out, arguments.force, |out| {
+        Ok(out.write_all(pretty_json(&criteria)?.as_bytes())?)
+    })?;
     let nodes: usize = criteria.kinds.iter().map(|kind| kind.nodes).sum();
     let cells = criteria.what.len();
-    print(&format!("learnt from {nodes} nodes of {} kinds, {cells} methods\n", criteria.kinds.len()))
+    print(&format!(
+        "learnt from {nodes} nodes of {} kinds, {cells} methods\n",
+        criteria.kinds.len()
+    ))
 }
 
 /// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:
@@ -179,7 +214,10 @@ fn learnt(arguments: &LearnArgs) -> Result<u8> {
 fn command(fleet: &Fleet) -> String {
     let mut what = BTreeSet::new();
     let mut set: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let again = fleet.odd.iter().filter(|node| fleet.rerun.contains(&node.node));
+    let again = fleet
+        .odd
+        .iter()
+        .filter(|node| fleet.rerun.contains(&node.node));
     for finding in again.flat_map(|node| &node.findings) {
         let (cell, parameters) = finding.cell();
         what.insert(quoted(cell));
@@ -193,7 +231,11 @@ fn command(fleet: &Fleet) -> String {
     });
     let run: Vec<String> = what.into_iter().chain(set).collect();
     let nodes: Vec<String> = fleet.rerun.iter().map(|node| quoted(node)).collect();
-    format!("clush -w {} \"pagewise run {} --out DIR/\\$(hostname -s)-again\"", nodes.join(","), run.join(" "))
+    format!(
+        "clush -w {} \"pagewise run {} --out DIR/\\$(hostname -s)-again\"",
+        nodes.join(","),
+        run.join(" ")
+    )
 }
 
 /// A word as a shell takes it. Names may have been written by anybody.

@@ -52,36 +52,79 @@ fn name(store: &Path) -> String {
 /// Size of all files of a folder, and a stamp that changes with any of them.
 fn stamp(folder: &Path) -> (u64, String) {
     let (mut bytes, mut newest, mut files) = (0, SystemTime::UNIX_EPOCH, 0);
-    for entry in Folder::open(folder).and_then(|folder| folder.entries()).unwrap_or_default() {
+    for entry in Folder::open(folder)
+        .and_then(|folder| folder.entries())
+        .unwrap_or_default()
+    {
         bytes += entry.bytes;
         newest = newest.max(entry.modified);
         files += 1;
     }
-    (bytes, format!("{bytes} {files} {}", newest.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos()))
+    (
+        bytes,
+        format!(
+            "{bytes} {files} {}",
+            newest
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .unwrap_or_default()
+                .as_nanos()
+        ),
+    )
 }
 
 /// Every run of a store, by name, which begins with its time.
 pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
-    let all = Folder::open(store).and_then(|store| store.entries()).unwrap_or_default().into_iter();
+    let all = Folder::open(store)
+        .and_then(|store| store.entries())
+        .unwrap_or_default()
+        .into_iter();
     let folders = all.filter(|entry| entry.kind == files::EntryKind::Folder);
-    let names: Vec<String> = folders.map(|entry| entry.name.to_string_lossy().into_owned()).collect();
-    let index = private_cache("").ok().and_then(|cache| cache.read(name(store), MOST_BYTES).ok());
-    let known: Index = index.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let known = if known.shape == SHAPE { known.entries } else { BTreeMap::new() };
+    let names: Vec<String> = folders
+        .map(|entry| entry.name.to_string_lossy().into_owned())
+        .collect();
+    let index = private_cache("")
+        .ok()
+        .and_then(|cache| cache.read(name(store), MOST_BYTES).ok());
+    let known: Index = index
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
+    let known = if known.shape == SHAPE {
+        known.entries
+    } else {
+        BTreeMap::new()
+    };
     let stamped = |name: &String| -> (bool, (String, Entry)) {
         let (bytes, stamp) = stamp(&store.join(name));
         match known.get(name) {
             Some((own, entry)) if *own == stamp => (false, (stamp, entry.clone())),
-            _ => (true, (stamp, Entry { bytes, ..read(name, store) })),
+            _ => (
+                true,
+                (
+                    stamp,
+                    Entry {
+                        bytes,
+                        ..read(name, store)
+                    },
+                ),
+            ),
         }
     };
     // Each folder is a handful of small files: what it takes is mostly calls, and as many can be made as there are CPUs.
     let seen = side_by_side(&names, MOST_READERS, stamped);
     let changed = known.len() != names.len() || seen.iter().any(|(new, _)| *new);
     let entries: Vec<Entry> = seen.iter().map(|(_, (_, entry))| entry.clone()).collect();
-    let kept = names.into_iter().zip(seen.into_iter().map(|(_, entry)| entry)).collect();
+    let kept = names
+        .into_iter()
+        .zip(seen.into_iter().map(|(_, entry)| entry))
+        .collect();
     if changed {
-        remember(store, &Index { shape: SHAPE, entries: kept });
+        remember(
+            store,
+            &Index {
+                shape: SHAPE,
+                entries: kept,
+            },
+        );
     }
     entries
 }
@@ -129,19 +172,35 @@ struct Last {
 
 fn read(name: &str, store: &Path) -> Entry {
     let folder = store.join(name);
-    let entry = Entry { run: name.to_owned(), tags: tags::read(&folder), ..Entry::default() };
+    let entry = Entry {
+        run: name.to_owned(),
+        tags: tags::read(&folder),
+        ..Entry::default()
+    };
     let program = |kind: Option<Kind>| matches!(kind, Some(Kind::Try | Kind::Profile));
     match peek::<IndexHead>(&folder, "plan.json") {
         Some(head) if head.schema == SCHEMA && !program(head.kind) => of_plan(head, &folder, entry),
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
             let line = open(&folder.display().to_string()).and_then(|opened| match opened {
-                Opened::Command(kept) => Ok((report::command::line(&judge::command::judge(&kept)), kept.plan.created)),
-                Opened::Run(folder, _) => folder.plan().map(|plan| ("damaged".to_owned(), plan.created)),
+                Opened::Command(kept) => Ok((
+                    report::command::line(&judge::command::judge(&kept)),
+                    kept.plan.created,
+                )),
+                Opened::Run(folder, _) => folder
+                    .plan()
+                    .map(|plan| ("damaged".to_owned(), plan.created)),
             });
             match line {
-                Ok((description, created)) => Entry { created, description, ..entry },
-                Err(error) => Entry { description: format!("{error:#}"), ..entry },
+                Ok((description, created)) => Entry {
+                    created,
+                    description,
+                    ..entry
+                },
+                Err(error) => Entry {
+                    description: format!("{error:#}"),
+                    ..entry
+                },
             }
         }
     }
@@ -150,27 +209,55 @@ fn read(name: &str, store: &Path) -> Entry {
 fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
     let experiments: Vec<String> = head.experiments.into_iter().map(|e| e.name).collect();
     let last = last(folder).filter(|last| last.decision == "ended");
-    let (ended, done) = (last.is_some(), last.is_some_and(|last| last.stopped_by.is_none()));
-    let old = if folder.join(OLD_CLAIMS).is_file() { Kind::Claims } else { Kind::Run };
+    let (ended, done) = (
+        last.is_some(),
+        last.is_some_and(|last| last.stopped_by.is_none()),
+    );
+    let old = if folder.join(OLD_CLAIMS).is_file() {
+        Kind::Claims
+    } else {
+        Kind::Run
+    };
     let kind = match head.kind.unwrap_or(old) {
         Kind::Claims => "claims on ",
         Kind::Advise => "advise ",
         _ => "",
     };
-    let description = format!("{kind}{}{}", experiments.join(" "), if done { "" } else { "  (interrupted)" });
-    let host = peek::<HostFacts>(folder, "environment.json")
-        .map(|place| [place.identity.name, place.identity.machine].into_iter().flatten().collect::<Vec<_>>().join(" "));
+    let description = format!(
+        "{kind}{}{}",
+        experiments.join(" "),
+        if done { "" } else { "  (interrupted)" }
+    );
+    let host = peek::<HostFacts>(folder, "environment.json").map(|place| {
+        [place.identity.name, place.identity.machine]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
     let (created, version) = (head.created, head.version);
-    Entry { created, version, ended, experiments, description, host: host.unwrap_or_default(), ..entry }
+    Entry {
+        created,
+        version,
+        ended,
+        experiments,
+        description,
+        host: host.unwrap_or_default(),
+        ..entry
+    }
 }
 
 fn last(folder: &Path) -> Option<Last> {
     let mut file = Folder::open(folder).ok()?.file("decisions.jsonl").ok()?;
     let length = file.seek(SeekFrom::End(0)).ok()?;
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))
+        .ok()?;
     let mut tail = Vec::new();
     file.take(TAIL_BYTES).read_to_end(&mut tail).ok()?;
     let whole = &tail[..tail.iter().rposition(|byte| *byte == b'\n')?];
-    let line = whole.iter().rposition(|byte| *byte == b'\n').map_or(whole, |end| &whole[end + 1..]);
+    let line = whole
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(whole, |end| &whole[end + 1..]);
     serde_json::from_slice(line).ok()
 }

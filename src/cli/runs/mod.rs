@@ -3,7 +3,9 @@
 mod index;
 
 use super::opened::{Opened, code_of_run, open_any};
-use super::{command, named, named::first_of, output::print_folded, print, print_json, runs_folder, tags};
+use super::{
+    command, named, named::first_of, output::print_folded, print, print_json, runs_folder, tags,
+};
 use crate::{plan::catalog, run, run::session::judged};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
@@ -87,7 +89,11 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
         Some(RunsVerb::Rm { runs, yes }) => remove(runs, *yes),
         Some(RunsVerb::Tag { run, tags, remove }) => {
             let kept = tags::change(&named::folder(run)?.mine()?, tags, *remove)?;
-            let tags = if kept.is_empty() { "no tags".to_owned() } else { kept.join(" ") };
+            let tags = if kept.is_empty() {
+                "no tags".to_owned()
+            } else {
+                kept.join(" ")
+            };
             print(&format!("{run}: {tags}\n"))
         }
     }
@@ -95,7 +101,10 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
 
 fn list(arguments: &RunsArgs) -> Result<u8> {
     let store = runs_folder();
-    let (since, until) = (moment(&arguments.since, "--since")?, moment(&arguments.until, "--until")?);
+    let (since, until) = (
+        moment(&arguments.since, "--since")?,
+        moment(&arguments.until, "--until")?,
+    );
     if let (Some(since), Some(until)) = (since, until)
         && since[..since.len().min(until.len())] > until[..until.len().min(since.len())]
     {
@@ -107,30 +116,61 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
     {
         catalog::find(&catalog::experiments(None)?, name)?;
     }
-    if let Some(tag) = arguments.tag.as_ref().filter(|tag| !all.iter().any(|entry| entry.tags.contains(tag))) {
+    if let Some(tag) = arguments
+        .tag
+        .as_ref()
+        .filter(|tag| !all.iter().any(|entry| entry.tags.contains(tag)))
+    {
         bail!("no kept run has the tag {tag:?}");
     }
     if all.is_empty() && !arguments.json {
-        return print_folded(&format!("no runs are kept yet below {}\n", store.display()), FURTHER);
+        return print_folded(
+            &format!("no runs are kept yet below {}\n", store.display()),
+            FURTHER,
+        );
     }
-    let entries: Vec<&Entry> = all.iter().filter(|entry| is_wanted(entry, arguments)).collect();
+    let entries: Vec<&Entry> = all
+        .iter()
+        .filter(|entry| is_wanted(entry, arguments))
+        .collect();
     if arguments.json {
         return print_json(&entries);
     }
     let mut text = String::new();
     let mut parts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    entries.iter().filter_map(|e| Some((first_of(&e.run)?, e.bytes))).for_each(|(f, b)| parts.entry(f).or_default().push(b));
+    entries
+        .iter()
+        .filter_map(|e| Some((first_of(&e.run)?, e.bytes)))
+        .for_each(|(f, b)| parts.entry(f).or_default().push(b));
     let names: BTreeSet<&str> = entries.iter().map(|entry| entry.run.as_str()).collect();
-    for entry in entries.iter().filter(|entry| first_of(&entry.run).is_none_or(|first| !names.contains(first))) {
+    for entry in entries
+        .iter()
+        .filter(|entry| first_of(&entry.run).is_none_or(|first| !names.contains(first)))
+    {
         let tags: String = entry.tags.iter().map(|tag| format!("  #{tag}")).collect();
         let more = parts.get(entry.run.as_str()).map_or(&[][..], Vec::as_slice);
         let bytes = entry.bytes + more.iter().sum::<u64>();
-        let (made, size) = (entry.created.get(..16).unwrap_or(&entry.created), about_size(bytes as f64));
-        let count = if more.is_empty() { String::new() } else { format!(" ({} runs)", more.len() + 1) };
-        text += &(terminal(&format!("{}  {made}  {size}  {}{count}{tags}", entry.run, entry.description)) + "\n");
+        let (made, size) = (
+            entry.created.get(..16).unwrap_or(&entry.created),
+            about_size(bytes as f64),
+        );
+        let count = if more.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} runs)", more.len() + 1)
+        };
+        text += &(terminal(&format!(
+            "{}  {made}  {size}  {}{count}{tags}",
+            entry.run, entry.description
+        )) + "\n");
     }
     let bytes: u64 = entries.iter().map(|e| e.bytes).sum();
-    text += &format!("{} of {} runs, {}\n", entries.len(), all.len(), about_size(bytes as f64));
+    text += &format!(
+        "{} of {} runs, {}\n",
+        entries.len(),
+        all.len(),
+        about_size(bytes as f64)
+    );
     print_folded(&text, FURTHER)
 }
 
@@ -139,7 +179,11 @@ fn moment<'a>(text: &'a Option<String>, option: &str) -> Result<Option<&'a str>>
     const FIRST: &str = "0000-01-01T00:00:00Z";
     let Some(text) = text else { return Ok(None) };
     let is_whole = [4, 7, 10, 13, 16, 19, 20].contains(&text.len()) && text.is_ascii();
-    if !is_whole || format!("{text}{}", &FIRST[text.len()..]).parse::<jiff::Timestamp>().is_err() {
+    if !is_whole
+        || format!("{text}{}", &FIRST[text.len()..])
+            .parse::<jiff::Timestamp>()
+            .is_err()
+    {
         bail!("{option} {text:?} is no time such as 2026-11, 2026-11-21 or 2026-11-21T08:30");
     }
     Ok(Some(text))
@@ -147,13 +191,31 @@ fn moment<'a>(text: &'a Option<String>, option: &str) -> Result<Option<&'a str>>
 
 fn is_wanted(entry: &Entry, arguments: &RunsArgs) -> bool {
     let experiment = |wanted: &String| entry.experiments.contains(wanted);
-    let host = |wanted: &String| entry.host.split(' ').any(|word| word.starts_with(wanted.as_str()));
-    let until = |until: &String| entry.created.chars().take(until.chars().count()).collect::<String>() <= *until;
+    let host = |wanted: &String| {
+        entry
+            .host
+            .split(' ')
+            .any(|word| word.starts_with(wanted.as_str()))
+    };
+    let until = |until: &String| {
+        entry
+            .created
+            .chars()
+            .take(until.chars().count())
+            .collect::<String>()
+            <= *until
+    };
     arguments.experiment.as_ref().is_none_or(experiment)
         && arguments.host.as_ref().is_none_or(host)
-        && arguments.since.as_ref().is_none_or(|since| entry.created >= *since)
+        && arguments
+            .since
+            .as_ref()
+            .is_none_or(|since| entry.created >= *since)
         && arguments.until.as_ref().is_none_or(until)
-        && arguments.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
+        && arguments
+            .tag
+            .as_ref()
+            .is_none_or(|tag| entry.tags.contains(tag))
 }
 
 /// Describes a kept run.
@@ -171,8 +233,14 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
         *cells.entry(cell.outcome.status.word()).or_default() += 1;
     }
     let stopped = |signal| format!("stopped by signal {signal}");
-    let ended = state.ended.as_ref().map_or("interrupted".to_owned(), |e| e.stopped_by.map_or("finished".to_owned(), stopped));
-    let bytes: u64 = Folder::open(folder.path())?.entries()?.iter().map(|entry| entry.bytes).sum();
+    let ended = state.ended.as_ref().map_or("interrupted".to_owned(), |e| {
+        e.stopped_by.map_or("finished".to_owned(), stopped)
+    });
+    let bytes: u64 = Folder::open(folder.path())?
+        .entries()?
+        .iter()
+        .map(|entry| entry.bytes)
+        .sum();
     let value = serde_json::json!({
         "run": plan.run, "kind": kind, "folder": folder.path(), "created": plan.created, "version": plan.version,
         "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": summary.host,
@@ -201,9 +269,11 @@ fn plain(value: &serde_json::Value) -> String {
         Value::Array(all) if all.is_empty() => "none".to_owned(),
         Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().join(" "),
         Value::Object(fields) if fields.is_empty() => "none".to_owned(),
-        Value::Object(fields) => {
-            fields.iter().map(|(key, value)| format!("{key} {}", plain(value))).collect::<Vec<_>>().join(", ")
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| format!("{key} {}", plain(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
         other => other.to_string(),
     }
 }
@@ -211,22 +281,50 @@ fn plain(value: &serde_json::Value) -> String {
 /// The folders of kept runs, and of nothing else: a name that leads out of the store is refused.
 fn kept(names: &[String]) -> Result<Vec<PathBuf>> {
     let store = runs_folder();
-    let real = store.canonicalize().with_context(|| format!("there is no store of runs at {}", store.display()))?;
+    let real = store
+        .canonicalize()
+        .with_context(|| format!("there is no store of runs at {}", store.display()))?;
     let path = |name: &String| -> Result<PathBuf> {
         let given = PathBuf::from(name);
-        let path = if given.is_absolute() { given } else { store.join(name) };
+        let path = if given.is_absolute() {
+            given
+        } else {
+            store.join(name)
+        };
         let metadata = path.symlink_metadata().ok().filter(|m| m.is_dir());
-        let inside = metadata.and_then(|_| path.canonicalize().ok()).filter(|p| p.parent() == Some(&real));
-        let Some(path) = inside else { bail!("{name:?} is no run among those kept in {}", store.display()) };
-        if path.join("plan.json").is_file() { Ok(path) } else { bail!("{name:?} is no run: it has no plan.json") }
+        let inside = metadata
+            .and_then(|_| path.canonicalize().ok())
+            .filter(|p| p.parent() == Some(&real));
+        let Some(path) = inside else {
+            bail!("{name:?} is no run among those kept in {}", store.display())
+        };
+        if path.join("plan.json").is_file() {
+            Ok(path)
+        } else {
+            bail!("{name:?} is no run: it has no plan.json")
+        }
     };
-    let names: Vec<String> = names.iter().map(|word| named::named(word)).collect::<Result<Vec<_>>>()?.concat();
+    let names: Vec<String> = names
+        .iter()
+        .map(|word| named::named(word))
+        .collect::<Result<Vec<_>>>()?
+        .concat();
     let mut paths: Vec<PathBuf> = names.iter().map(path).collect::<Result<_>>()?;
     // An answer goes with all of its runs.
-    let others = Folder::open(&real)?.names()?.into_iter().filter_map(|name| name.into_string().ok());
-    let is_named = |first: &str| paths.iter().any(|path| path.file_name() == Some(first.as_ref()));
+    let others = Folder::open(&real)?
+        .names()?
+        .into_iter()
+        .filter_map(|name| name.into_string().ok());
+    let is_named = |first: &str| {
+        paths
+            .iter()
+            .any(|path| path.file_name() == Some(first.as_ref()))
+    };
     let named = |run: &str| first_of(run).is_some_and(is_named);
-    let parts: Vec<PathBuf> = others.filter(|run| named(run)).map(|run| real.join(run)).collect();
+    let parts: Vec<PathBuf> = others
+        .filter(|run| named(run))
+        .map(|run| real.join(run))
+        .collect();
     paths.extend(parts);
     paths.sort();
     paths.dedup();
@@ -239,11 +337,17 @@ fn remove(names: &[String], yes: bool) -> Result<u8> {
         if !std::io::stdin().is_terminal() {
             bail!("runs rm asks before it removes anything; --yes answers where nobody can");
         }
-        let count = if paths.len() == 1 { "1 run".to_owned() } else { format!("{} runs", paths.len()) };
+        let count = if paths.len() == 1 {
+            "1 run".to_owned()
+        } else {
+            format!("{} runs", paths.len())
+        };
         eprint!("remove {count} for good? [y/N] ");
         std::io::stderr().flush().context("cannot ask")?;
         let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+        std::io::stdin()
+            .read_line(&mut answer)
+            .context("cannot read the answer")?;
         if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
             return print("nothing was removed\n");
         }
@@ -254,6 +358,10 @@ fn remove(names: &[String], yes: bool) -> Result<u8> {
         let _lock = run::lock(&folder)?;
         Folder::open(&runs_folder())?.remove(path.file_name().unwrap_or_default())?;
     }
-    let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()).map(|n| n.to_string_lossy()).collect();
+    let names: Vec<_> = paths
+        .iter()
+        .filter_map(|p| p.file_name())
+        .map(|n| n.to_string_lossy())
+        .collect();
     print_folded(&format!("removed {}\n", names.join(" ")), FURTHER)
 }

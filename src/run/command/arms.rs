@@ -11,16 +11,24 @@ use std::path::Path;
 /// The arms: the baseline first, the baseline once more last.
 pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
     if commands.is_empty() {
-        bail!("nothing to try; write the command behind --, as in pagewise try --with thp -- sort FILE");
+        bail!(
+            "nothing to try; write the command behind --, as in pagewise try --with thp -- sort FILE"
+        );
     }
     let mut arms = Vec::new();
     if settings.is_empty() {
         for line in commands {
             let command = command_words(line)?;
             if let Err(error) = runnable(&command[0]) {
-                bail!("{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with");
+                bail!(
+                    "{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with"
+                );
             }
-            let role = if arms.is_empty() { ArmRole::Baseline } else { ArmRole::Command };
+            let role = if arms.is_empty() {
+                ArmRole::Baseline
+            } else {
+                ArmRole::Command
+            };
             arms.push(plain(line, role, line, command));
         }
     } else {
@@ -31,29 +39,52 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
             arms.push(arm);
         }
     }
-    arms.push(Arm { name: "control (A/A)".to_owned(), role: ArmRole::Again, ..arms[0].clone() });
+    arms.push(Arm {
+        name: "control (A/A)".to_owned(),
+        role: ArmRole::Again,
+        ..arms[0].clone()
+    });
     Ok(arms)
 }
 
 /// One command as it is shown and as it is run. One word with spaces is a whole command.
 pub fn subject(commands: &[String]) -> Result<(String, Vec<String>)> {
-    let Some(first) = commands.first() else { bail!("nothing to run; write the command behind --") };
+    let Some(first) = commands.first() else {
+        bail!("nothing to run; write the command behind --")
+    };
     let whole = commands.len() == 1 && first.contains(char::is_whitespace);
-    let (shown, command) = if whole { (first.clone(), command_words(first)?) } else { (commands.join(" "), commands.to_vec()) };
+    let (shown, command) = if whole {
+        (first.clone(), command_words(first)?)
+    } else {
+        (commands.join(" "), commands.to_vec())
+    };
     runnable(&command[0])?;
     Ok((shown, command))
 }
 
 /// The arm of an unchanged command.
 pub fn plain(name: &str, role: ArmRole, shown: &str, command: Vec<String>) -> Arm {
-    Arm { name: name.to_owned(), role, shown: shown.to_owned(), command, ..Arm::default() }
+    Arm {
+        name: name.to_owned(),
+        role,
+        shown: shown.to_owned(),
+        command,
+        ..Arm::default()
+    }
 }
 
 /// The words of a line; by the shell only where it has something that only a shell understands.
 fn command_words(line: &str) -> Result<Vec<String>> {
     let needs_shell = line.contains(|c| "|&;<>()$`*?[]{}~#!\n\\".contains(c))
-        || line.split_whitespace().next().is_some_and(|first| first.contains('='));
-    let command = if needs_shell { vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()] } else { split_words(line)? };
+        || line
+            .split_whitespace()
+            .next()
+            .is_some_and(|first| first.contains('='));
+    let command = if needs_shell {
+        vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()]
+    } else {
+        split_words(line)?
+    };
     if command.is_empty() {
         bail!("an empty command cannot be tried");
     }
@@ -62,7 +93,9 @@ fn command_words(line: &str) -> Result<Vec<String>> {
 
 /// Tells whether there is such a program: by its path, or below one of the folders of `PATH`.
 fn runnable(program: &str) -> Result<()> {
-    let may_run = |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    let may_run = |path: &Path| {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    };
     let is_there = if program.contains('/') {
         may_run(Path::new(program))
     } else {
@@ -76,17 +109,26 @@ fn runnable(program: &str) -> Result<()> {
 }
 
 fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
-    let mut arm =
-        Arm { name: setting.name.clone(), role: ArmRole::Setting, setting: Some(setting.clone()), ..baseline.clone() };
+    let mut arm = Arm {
+        name: setting.name.clone(),
+        role: ArmRole::Setting,
+        setting: Some(setting.clone()),
+        ..baseline.clone()
+    };
     if setting.needs_thp {
         let path = "/sys/kernel/mm/transparent_hugepage/enabled";
         let enabled = kernel::read(path).unwrap_or_default();
         if enabled.is_empty() || enabled.contains("[never]") {
-            arm.skipped = Some(Cause::NoHugePages { path: path.to_owned() });
+            arm.skipped = Some(Cause::NoHugePages {
+                path: path.to_owned(),
+            });
         }
     }
     if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
-        bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name);
+        bail!(
+            "{}: words cannot be put into a shell's line; write both commands out instead",
+            setting.name
+        );
     }
     arm.command.splice(1..1, setting.arguments.iter().cloned());
     arm.variables.extend(setting.env.clone());
@@ -94,14 +136,24 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
     join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options, " ");
     if setting.advise_mappings {
         let path = worker::advising_library()?;
-        arm.preloaded = path.to_str().filter(|p| !p.contains([' ', ':'])).map(str::to_owned);
-        let unfit = || Cause::UnfitPreload { path: path.display().to_string() };
+        arm.preloaded = path
+            .to_str()
+            .filter(|p| !p.contains([' ', ':']))
+            .map(str::to_owned);
+        let unfit = || Cause::UnfitPreload {
+            path: path.display().to_string(),
+        };
         arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(unfit));
     } else if !setting.preload.is_empty() {
         arm.preloaded = library(&setting.preload)?;
         let library = Some(setting.preload.join(" or "));
-        let missing = || Cause::NotInstalled { package: setting.package.clone(), library };
-        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(missing));
+        let missing = || Cause::NotInstalled {
+            package: setting.package.clone(),
+            library,
+        };
+        arm.skipped = arm
+            .skipped
+            .or_else(|| arm.preloaded.is_none().then(missing));
     }
     if let Some(path) = arm.preloaded.clone() {
         join(&mut arm, "LD_PRELOAD", &path, ":");
@@ -119,14 +171,21 @@ fn join(arm: &mut Arm, name: &str, value: &str, between: &str) {
         return;
     }
     let before = std::env::var(name).ok().filter(|text| !text.is_empty());
-    let whole = before.map_or_else(|| value.to_owned(), |before| format!("{before}{between}{value}"));
+    let whole = before.map_or_else(
+        || value.to_owned(),
+        |before| format!("{before}{between}{value}"),
+    );
     arm.variables.insert(name.to_owned(), whole);
 }
 
 /// The real path of the first of these libraries that there is.
 fn library(names: &[String]) -> Result<Option<String>> {
     for name in names {
-        let path = if name.starts_with('/') { Some(name.clone()) } else { worker::find_library(name)? };
+        let path = if name.starts_with('/') {
+            Some(name.clone())
+        } else {
+            worker::find_library(name)?
+        };
         let real = path.and_then(|p| Path::new(&p).canonicalize().ok());
         if let Some(real) = real.as_deref().and_then(Path::to_str) {
             return Ok(Some(real.to_owned()));
@@ -137,8 +196,10 @@ fn library(names: &[String]) -> Result<Option<String>> {
 
 /// All settings that the binary carries, by name.
 pub fn all() -> Result<Vec<Setting>> {
-    let mut all: Vec<Setting> =
-        carried::SETTINGS.iter().map(|(path, text)| Setting::parse(path, text)).collect::<Result<_>>()?;
+    let mut all: Vec<Setting> = carried::SETTINGS
+        .iter()
+        .map(|(path, text)| Setting::parse(path, text))
+        .collect::<Result<_>>()?;
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)
 }
@@ -149,9 +210,16 @@ pub fn of_words(names: &[String]) -> Result<Vec<Setting>> {
     let mut settings: Vec<Setting> = Vec::new();
     for word in names {
         let alone = word.starts_with("env:") || word.starts_with("args:");
-        let parts: Vec<&str> = if alone { vec![word] } else { word.split(',').collect() };
+        let parts: Vec<&str> = if alone {
+            vec![word]
+        } else {
+            word.split(',').collect()
+        };
         for part in parts {
-            let setting = setting(part.trim_matches(|c: char| !alone && c.is_whitespace()), &carried)?;
+            let setting = setting(
+                part.trim_matches(|c: char| !alone && c.is_whitespace()),
+                &carried,
+            )?;
             if settings.iter().any(|s| s.name == setting.name) {
                 bail!("--with names {} twice", setting.name);
             }

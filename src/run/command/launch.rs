@@ -5,7 +5,9 @@ use crate::run::launch::{self, Adopting, Side, TimeLimit, duration};
 use crate::{run::signals::Signals, worker};
 use anyhow::{Context, Result, bail};
 use files::Folder;
-use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase};
+use record::command::{
+    Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase,
+};
 use record::outcome::{Cause, LaunchFault};
 use record::transcript::{SideEnding, Transcript};
 use record::{cell::Cell, kind::Kind, launches::End, transcript, transcript::LaunchKeys};
@@ -23,48 +25,97 @@ const SPLIT_US: &str = "500";
 
 /// Launches an arm once; stacks of one page fault in so many go to a file.
 pub fn launch(
-    (plan, scratch): (&CommandPlan, &Path), (arm, mode, stacks): (usize, LaunchMode, Option<(PathBuf, u64)>), block: i64,
+    (plan, scratch): (&CommandPlan, &Path),
+    (arm, mode, stacks): (usize, LaunchMode, Option<(PathBuf, u64)>),
+    block: i64,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
     let thp = thp_rule();
     let mut options = options(plan, arm, mode);
     if let Some((path, period)) = stacks {
-        options.extend(["--stacks".into(), path.into(), "--stack-period".into(), period.to_string().into()]);
+        options.extend([
+            "--stacks".into(),
+            path.into(),
+            "--stack-period".into(),
+            period.to_string().into(),
+        ]);
     }
     let (cost, messages) = start((plan, scratch), options, &plan.arms[arm].command, signals)?;
-    Ok(CommandLaunch { arm, block, mode, thp, cost: Some(cost), messages, ..CommandLaunch::default() })
+    Ok(CommandLaunch {
+        arm,
+        block,
+        mode,
+        thp,
+        cost: Some(cost),
+        messages,
+        ..CommandLaunch::default()
+    })
 }
 
 /// Follows a process that runs already for one window of time.
 pub fn attached(
-    process: &Attached, scratch: &Path, block: i64, stacks: Option<(PathBuf, u64)>, signals: &Signals,
+    process: &Attached,
+    scratch: &Path,
+    block: i64,
+    stacks: Option<(PathBuf, u64)>,
+    signals: &Signals,
 ) -> Result<CommandLaunch> {
     // The first window only shows how many faults to expect.
     let window_s = process.window_s * if block < 0 { FIRST_WINDOW } else { 1.0 };
-    let numbers = [f64::from(std::process::id()), f64::from(process.pid), (1e3 * window_s).ceil()];
+    let numbers = [
+        f64::from(std::process::id()),
+        f64::from(process.pid),
+        (1e3 * window_s).ceil(),
+    ];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
     command_line.extend(numbers.map(|number| number.to_string().into()));
-    command_line.extend(stacks.into_iter().flat_map(|(path, period)| [path.into(), period.to_string().into()]));
+    command_line.extend(
+        stacks
+            .into_iter()
+            .flat_map(|(path, period)| [path.into(), period.to_string().into()]),
+    );
     let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;
-    let (mode, block) = (LaunchMode::Followed, if cost.process_ended { block.max(0) } else { block });
-    Ok(CommandLaunch { block, mode, thp: thp_rule(), cost: Some(cost), messages, ..CommandLaunch::default() })
+    let (mode, block) = (
+        LaunchMode::Followed,
+        if cost.process_ended {
+            block.max(0)
+        } else {
+            block
+        },
+    );
+    Ok(CommandLaunch {
+        block,
+        mode,
+        thp: thp_rule(),
+        cost: Some(cost),
+        messages,
+        ..CommandLaunch::default()
+    })
 }
 
 /// Runs the command that prepares each launch; it must succeed.
 pub fn prepare(plan: &CommandPlan, scratch: &Path, signals: &Signals) -> Result<()> {
-    let Some(line) = &plan.prepare else { return Ok(()) };
+    let Some(line) = &plan.prepare else {
+        return Ok(());
+    };
     let command = ["/bin/sh", "-c", line].map(str::to_owned);
     let (cost, messages) = start((plan, scratch), Vec::new(), &command, signals)?;
     let ended = (cost.end, cost.code);
     if ended != (CommandEnd::Exit, 0) && signals.arrived().is_none() {
-        bail!("--prepare {line:?} ended by {:?} {}: {}", cost.end, cost.code, messages.trim());
+        bail!(
+            "--prepare {line:?} ended by {:?} {}: {}",
+            cost.end,
+            cost.code,
+            messages.trim()
+        );
     }
     Ok(())
 }
 
 /// The word in brackets of the kernel's rule for transparent huge pages; empty where there is none.
 pub fn thp_rule() -> String {
-    let text = files::kernel::read("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let text =
+        files::kernel::read("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     text.split(['[', ']']).nth(1).unwrap_or_default().to_owned()
 }
 
@@ -111,30 +162,60 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
 
 /// Runs a command once in the plan's folder and returns its cost and the end of its messages.
 fn start(
-    (plan, scratch): (&CommandPlan, &Path), options: Vec<OsString>, command: &[String], signals: &Signals,
+    (plan, scratch): (&CommandPlan, &Path),
+    options: Vec<OsString>,
+    command: &[String],
+    signals: &Signals,
 ) -> Result<(CommandCost, String)> {
     let limit_ms = (plan.time_limit_s * 1e3).ceil().to_string();
     let parent = std::process::id().to_string();
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "try".into()];
-    command_line.extend(["--parent", &parent, "--limit-ms", &limit_ms, "--directory"].map(OsString::from));
+    command_line
+        .extend(["--parent", &parent, "--limit-ms", &limit_ms, "--directory"].map(OsString::from));
     command_line.push(plan.directory.clone().into());
-    command_line.extend(options.into_iter().chain(["--".into()]).chain(command.iter().map(OsString::from)));
+    command_line.extend(
+        options
+            .into_iter()
+            .chain(["--".into()])
+            .chain(command.iter().map(OsString::from)),
+    );
     let _adopting = Adopting::begin();
     // The helper ends the command at its time limit; a helper that does not is ended too.
     run_helper(&command_line, plan.time_limit_s, scratch, signals)
 }
 
 /// Runs the helper program, which has so much time and a little more, and returns the cost that it prints and its messages.
-fn run_helper(command_line: &[OsString], limit_s: f64, scratch: &Path, signals: &Signals) -> Result<(CommandCost, String)> {
-    let ended = run_worker(command_line, "", TimeLimit::Strict(duration(limit_s) + GRACE), scratch, signals)?;
+fn run_helper(
+    command_line: &[OsString],
+    limit_s: f64,
+    scratch: &Path,
+    signals: &Signals,
+) -> Result<(CommandCost, String)> {
+    let ended = run_worker(
+        command_line,
+        "",
+        TimeLimit::Strict(duration(limit_s) + GRACE),
+        scratch,
+        signals,
+    )?;
     match ended.end {
-        End::Stopped => Ok((CommandCost { end: CommandEnd::Stopped, ..CommandCost::default() }, ended.messages)),
+        End::Stopped => Ok((
+            CommandCost {
+                end: CommandEnd::Stopped,
+                ..CommandCost::default()
+            },
+            ended.messages,
+        )),
         End::Exit(0) => {
             let line = files::read_input_text(&ended.transcript, MOST_BYTES)?;
-            let cost = serde_json::from_str(&line).with_context(|| format!("the helper program printed {line:?}"))?;
+            let cost = serde_json::from_str(&line)
+                .with_context(|| format!("the helper program printed {line:?}"))?;
             Ok((cost, ended.messages))
         }
-        _ => bail!("the helper program could not run the command: {}", ended.messages.trim()),
+        _ => bail!(
+            "the helper program could not run the command: {}",
+            ended.messages.trim()
+        ),
     }
 }
 
@@ -146,14 +227,26 @@ pub(super) struct Worked {
 
 /// Runs a worker on a request in the scratch folder.
 pub(super) fn run_worker(
-    command: &[OsString], request: &str, limit: TimeLimit, scratch: &Path, signals: &Signals,
+    command: &[OsString],
+    request: &str,
+    limit: TimeLimit,
+    scratch: &Path,
+    signals: &Signals,
 ) -> Result<Worked> {
-    let [request_path, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
+    let [request_path, transcript, messages] =
+        ["request", "transcript", "messages"].map(|name| scratch.join(name));
     Folder::open(scratch)?.write("request", request.as_bytes())?;
     let side = Side::new(command, [&request_path, &transcript, &messages]);
-    let end = launch::launch(&[side], limit, signals)?.ends.pop().unwrap_or(End::Stopped);
+    let end = launch::launch(&[side], limit, signals)?
+        .ends
+        .pop()
+        .unwrap_or(End::Stopped);
     let text = files::read_input(&messages, MOST_BYTES).unwrap_or_default();
-    Ok(Worked { end, transcript, messages: String::from_utf8_lossy(&text).into_owned() })
+    Ok(Worked {
+        end,
+        transcript,
+        messages: String::from_utf8_lossy(&text).into_owned(),
+    })
 }
 
 /// Memory whose copies after a fork are priced, in bytes.
@@ -167,35 +260,84 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
     let (experiment, method, bytes, keys) = match mode {
         LaunchMode::PriceHuge => ("price", "huge", footprint_bytes, Vec::new()),
         LaunchMode::PriceEvents => ("price", "events", EVENT_BYTES, Vec::new()),
-        LaunchMode::PriceCow => ("fork", "cow-child", COPIED_BYTES, vec![("every", "page"), ("pages", "small")]),
+        LaunchMode::PriceCow => (
+            "fork",
+            "cow-child",
+            COPIED_BYTES,
+            vec![("every", "page"), ("pages", "small")],
+        ),
         _ => ("price", "base", footprint_bytes, Vec::new()),
     };
-    let mut parameters: BTreeMap<String, String> =
-        keys.into_iter().map(|(key, value): (&str, &str)| (key.to_owned(), value.to_owned())).collect();
+    let mut parameters: BTreeMap<String, String> = keys
+        .into_iter()
+        .map(|(key, value): (&str, &str)| (key.to_owned(), value.to_owned()))
+        .collect();
     parameters.insert("bytes".to_owned(), bytes.to_string());
-    Cell { experiment: experiment.to_owned(), method: method.to_owned(), worker: "c-O3".to_owned(), parameters }
+    Cell {
+        experiment: experiment.to_owned(),
+        method: method.to_owned(),
+        worker: "c-O3".to_owned(),
+        parameters,
+    }
 }
 
 /// Runs it once. A price that cannot be had is a result.
-pub fn price(mode: LaunchMode, block: i64, footprint_bytes: u64, scratch: &Path, signals: &Signals) -> Result<CommandLaunch> {
+pub fn price(
+    mode: LaunchMode,
+    block: i64,
+    footprint_bytes: u64,
+    scratch: &Path,
+    signals: &Signals,
+) -> Result<CommandLaunch> {
     let started = worker::optimised()?;
     let cell = cell(mode, footprint_bytes);
-    let folder = scratch.to_str().context("a temporary folder whose name is not UTF-8")?;
-    let keys = LaunchKeys { experiment: &cell.experiment, seed: 1, directory: Some(folder), ..LaunchKeys::default() };
+    let folder = scratch
+        .to_str()
+        .context("a temporary folder whose name is not UTF-8")?;
+    let keys = LaunchKeys {
+        experiment: &cell.experiment,
+        seed: 1,
+        directory: Some(folder),
+        ..LaunchKeys::default()
+    };
     // One round and no warm-up: a fresh process pays what the program pays.
     let request = transcript::request(&keys, &[&cell], &[], &[vec![0]]);
-    let worked = run_worker(&started.command, &request, TimeLimit::Able(LIMIT), scratch, signals)?;
-    let mut run = CommandLaunch { block, mode, ..CommandLaunch::default() };
-    match Transcript::read(std::io::BufReader::new(files::open_input(&worked.transcript)?)) {
+    let worked = run_worker(
+        &started.command,
+        &request,
+        TimeLimit::Able(LIMIT),
+        scratch,
+        signals,
+    )?;
+    let mut run = CommandLaunch {
+        block,
+        mode,
+        ..CommandLaunch::default()
+    };
+    match Transcript::read(std::io::BufReader::new(files::open_input(
+        &worked.transcript,
+    )?)) {
         Ok(transcript) => fill(&mut run, &transcript),
         Err(error) => {
-            let fault = LaunchFault::Transcript { error: format!("{error:#}") };
-            run.failed = Some(Cause::Broken { launch: 0, fault, law: None });
+            let fault = LaunchFault::Transcript {
+                error: format!("{error:#}"),
+            };
+            run.failed = Some(Cause::Broken {
+                launch: 0,
+                fault,
+                law: None,
+            });
         }
     }
     if run.phases.is_empty() && run.failed.is_none() {
         let message = worked.messages.trim().to_owned();
-        run.failed = Some(Cause::Ended { end: worked.end, oom_killed: false, worker: cell.name(), side: None, message });
+        run.failed = Some(Cause::Ended {
+            end: worked.end,
+            oom_killed: false,
+            worker: cell.name(),
+            side: None,
+            message,
+        });
     }
     Ok(run)
 }
@@ -203,9 +345,14 @@ pub fn price(mode: LaunchMode, block: i64, footprint_bytes: u64, scratch: &Path,
 fn fill(run: &mut CommandLaunch, transcript: &Transcript) {
     for sample in &transcript.samples {
         let counts = &sample.counts;
-        let phase =
-            PricePhase { cpu_ns: counts.cpu_ns, ops: counts.ops, bytes: counts.bytes, minor_faults: counts.minor_faults };
-        run.phases.insert(transcript.phases[usize::from(sample.phase)].clone(), phase);
+        let phase = PricePhase {
+            cpu_ns: counts.cpu_ns,
+            ops: counts.ops,
+            bytes: counts.bytes,
+            minor_faults: counts.minor_faults,
+        };
+        run.phases
+            .insert(transcript.phases[usize::from(sample.phase)].clone(), phase);
     }
     run.failed = transcript.endings.first().map(SideEnding::cause);
 }

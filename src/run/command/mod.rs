@@ -9,7 +9,9 @@ use anyhow::{Context, Result, bail};
 use judge::command::profile::footprint_bytes;
 use judge::command::{given_up, half_width, is_settled};
 pub use launch::{FIRST_WINDOW, thp_rule};
-use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode};
+use record::command::{
+    CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode,
+};
 use record::{decision::DecisionKind, folder::RunFolder};
 use schedule::command::{CommandMoment, CommandPart, CommandScheduler};
 use std::time::Instant;
@@ -28,15 +30,27 @@ struct Study<'a> {
 /// Goes on with a kept study. What is executed and opened is that of `request`, the plan of this command line; a kept plan that
 /// has other commands, settings or files is refused.
 /// Errors: it is of another kind or command, damaged, or in use.
-pub fn resume(name: &str, folder: RunFolder, request: CommandPlan, forced: bool) -> Result<Session<CommandPlan>> {
+pub fn resume(
+    name: &str,
+    folder: RunFolder,
+    request: CommandPlan,
+    forced: bool,
+) -> Result<Session<CommandPlan>> {
     let kind = folder.kind()?;
     if kind != request.kind {
-        bail!("there is no {} {name:?}: it is a {}", request.kind.word(), kind.word());
+        bail!(
+            "there is no {} {name:?}: it is a {}",
+            request.kind.word(),
+            kind.word()
+        );
     }
     Session::go_on(folder, forced, |folder| {
         let KeptCommand { plan, damage, .. } = folder.whole()?;
         if let Some(first) = damage.first() {
-            bail!("{} is damaged and cannot be resumed: {first}", folder.path().display());
+            bail!(
+                "{} is damaged and cannot be resumed: {first}",
+                folder.path().display()
+            );
         }
         let same = [
             ("command, setting or environment", plan.arms == request.arms),
@@ -48,7 +62,10 @@ pub fn resume(name: &str, folder: RunFolder, request: CommandPlan, forced: bool)
         if let Some((other, _)) = same.iter().find(|(_, same)| !same) {
             bail!("{name} was begun with another {other}; repeat the words of its first call");
         }
-        Ok(CommandPlan { budget_s: request.budget_s.or(plan.budget_s), ..plan })
+        Ok(CommandPlan {
+            budget_s: request.budget_s.or(plan.budget_s),
+            ..plan
+        })
     })
 }
 
@@ -61,10 +78,23 @@ pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)>
     }
     let KeptCommand { launches, .. } = folder.whole()?;
     if !launches.is_empty() {
-        decide(folder, "the user asked for it", DecisionKind::Resumed { budget_s, time_limit_s: None })?;
+        decide(
+            folder,
+            "the user asked for it",
+            DecisionKind::Resumed {
+                budget_s,
+                time_limit_s: None,
+            },
+        )?;
     }
     let (scratch, signals) = (Scratch::new("command")?, &Signals::watch()?);
-    let mut study = Study { session, launches, signals, scratch, callers: <_>::default() };
+    let mut study = Study {
+        session,
+        launches,
+        signals,
+        scratch,
+        callers: <_>::default(),
+    };
     if let Err(error) = study.measure(budget_s) {
         // A session without a launch leaves nothing.
         if study.launches.is_empty() {
@@ -73,7 +103,11 @@ pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)>
         return Err(error);
     }
     let stopped_by = signals.arrived();
-    let end = DecisionKind::Ended { stopped_by, launches: study.launches.len(), notes: Vec::new() };
+    let end = DecisionKind::Ended {
+        stopped_by,
+        launches: study.launches.len(),
+        notes: Vec::new(),
+    };
     decide(folder, "nothing more is measured", end)?;
     Ok((folder.whole()?, stopped_by))
 }
@@ -92,10 +126,18 @@ impl Study<'_> {
                 half_width: &|| half_width(plan, &self.launches),
                 is_settled: &|| is_settled(plan, &self.launches),
             };
-            let Some(part) = scheduler.next(moment) else { break };
+            let Some(part) = scheduler.next(moment) else {
+                break;
+            };
             match scheduler.reached {
                 Some((blocks, half_width, left_s)) => {
-                    progress.reached(&plan.kind.word(), blocks, half_width.unwrap_or(0.0), plan.precision, left_s);
+                    progress.reached(
+                        &plan.kind.word(),
+                        blocks,
+                        half_width.unwrap_or(0.0),
+                        plan.precision,
+                        left_s,
+                    );
                 }
                 None => progress.step(&format!("warm-up: {}", plan.arms[part.arm].name), budget_s),
             }
@@ -121,28 +163,48 @@ impl Study<'_> {
                 Some(process) => launch::attached(process, scratch, block, stacks, self.signals)?,
                 None => launch::launch((plan, scratch), (arm, mode, stacks), block, self.signals)?,
             };
-            if launch.cost.as_ref().is_some_and(|c| is_wanted && c.faults.is_some() && c.stacks_unseen.is_none()) {
+            if launch
+                .cost
+                .as_ref()
+                .is_some_and(|c| is_wanted && c.faults.is_some() && c.stacks_unseen.is_none())
+            {
                 launch.stacks = Some(self.callers.read(scratch)?);
             }
             launch
         } else {
-            let bytes = footprint_bytes(plan, launches).context("no launch of the command has ended")?;
+            let bytes =
+                footprint_bytes(plan, launches).context("no launch of the command has ended")?;
             launch::price(mode, block, bytes, scratch, self.signals)?
         };
         // A launch that the user's signal ended says nothing of the command.
-        let is_stopped = launch.cost.as_ref().map_or(self.signals.arrived().is_some(), |c| c.end == CommandEnd::Stopped);
+        let is_stopped = launch
+            .cost
+            .as_ref()
+            .map_or(self.signals.arrived().is_some(), |c| {
+                c.end == CommandEnd::Stopped
+            });
         // A process that runs already is never seen but followed: its window is what it costs, too.
-        let window = launch.cost.as_ref().filter(|cost| plan.attached.is_some() && cost.wall_ns > 0);
+        let window = launch
+            .cost
+            .as_ref()
+            .filter(|cost| plan.attached.is_some() && cost.wall_ns > 0);
         if plan.attached.is_some() && window.is_none() && mode.is_command() && launches.is_empty() {
             bail!("the process has ended");
         }
         let window = window.map(|cost| CommandLaunch {
             mode: LaunchMode::Plain,
-            cost: Some(CommandCost { faults: None, ..cost.clone() }),
+            cost: Some(CommandCost {
+                faults: None,
+                ..cost.clone()
+            }),
             stacks: None,
             ..launch.clone()
         });
-        for launch in [Some(launch), window].into_iter().flatten().filter(|_| !is_stopped) {
+        for launch in [Some(launch), window]
+            .into_iter()
+            .flatten()
+            .filter(|_| !is_stopped)
+        {
             self.session.folder.append_launch(&launch)?;
             self.launches.push(launch);
         }

@@ -28,8 +28,15 @@ pub struct Browser {
 
 /// The name of a Chromium that runs here.
 fn program() -> Option<&'static str> {
-    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
-    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
+    let runs = |name: &&str| {
+        Command::new(name)
+            .arg("--version")
+            .output()
+            .is_ok_and(|out| out.status.success())
+    };
+    ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(runs)
 }
 
 impl Browser {
@@ -40,15 +47,34 @@ impl Browser {
             return None;
         };
         let (to, from) = (place.file("browser.in"), place.file("browser.out"));
-        assert!(Command::new("mkfifo").args([&to, &from]).status().unwrap().success());
+        assert!(
+            Command::new("mkfifo")
+                .args([&to, &from])
+                .status()
+                .unwrap()
+                .success()
+        );
         let own = format!("--user-data-dir={}", place.file("browser").display());
         // Chromium refuses its sandbox to root, and a run in a container often is root.
         let script = "in=$1; out=$2; shift 2; exec timeout -k 5 \"$@\" 3<\"$in\" 4>\"$out\"";
         let child = Command::new("sh")
             .args(["-c", script, "sh"])
             .args([&to, &from])
-            .args([LONGEST_S, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-            .args(["--no-first-run", "--hide-scrollbars", "--remote-debugging-pipe", &own, "about:blank"])
+            .args([
+                LONGEST_S,
+                program,
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+            ])
+            .args([
+                "--no-first-run",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+                &own,
+                "about:blank",
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -57,10 +83,26 @@ impl Browser {
         // In the order in which the shell opens the other ends.
         let to = File::options().write(true).open(to).unwrap();
         let from = BufReader::new(File::open(from).unwrap());
-        let mut browser = Browser { child, to, from, calls: 0, session: String::new(), loaded: false, console: Vec::new() };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
-        let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
-        attached["sessionId"].as_str().unwrap().clone_into(&mut browser.session);
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            calls: 0,
+            session: String::new(),
+            loaded: false,
+            console: Vec::new(),
+        };
+        let target =
+            browser.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"]
+                .clone();
+        let attached = browser.call(
+            "Target.attachToTarget",
+            json!({ "targetId": target, "flatten": true }),
+        );
+        attached["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut browser.session);
         for domain in ["Page", "Runtime", "Log"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
@@ -89,7 +131,9 @@ impl Browser {
     /// The next message; what it says of the console or of loading is noted.
     fn next(&mut self) -> Value {
         let mut bytes = Vec::new();
-        self.from.read_until(0, &mut bytes).expect("the browser answers");
+        self.from
+            .read_until(0, &mut bytes)
+            .expect("the browser answers");
         assert_eq!(bytes.pop(), Some(0), "the browser has gone");
         let message: Value = serde_json::from_slice(&bytes).unwrap();
         match message["method"].as_str() {
@@ -105,7 +149,10 @@ impl Browser {
     /// Opens a file and waits until it has been loaded.
     pub fn go(&mut self, path: &Path) {
         self.loaded = false;
-        self.call("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
+        self.call(
+            "Page.navigate",
+            json!({ "url": format!("file://{}", path.display()) }),
+        );
         while !self.loaded {
             self.next();
         }
@@ -120,20 +167,31 @@ impl Browser {
     /// Screen or print, light or dark.
     pub fn media(&mut self, media: &str, scheme: &str) {
         let scheme = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        self.call("Emulation.setEmulatedMedia", json!({ "media": media, "features": scheme }));
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "media": media, "features": scheme }),
+        );
     }
 
     /// Allows pages their own scripts, or not.
     pub fn scripts(&mut self, allowed: bool) {
-        self.call("Emulation.setScriptExecutionDisabled", json!({ "value": !allowed }));
+        self.call(
+            "Emulation.setScriptExecutionDisabled",
+            json!({ "value": !allowed }),
+        );
     }
 
     /// What a function without parameters, written in JavaScript, finds on the page.
     pub fn ask(&mut self, function: &str) -> Value {
         let expression = format!("({function})()");
-        let asked = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let asked =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.call("Runtime.evaluate", asked);
-        assert!(answer["exceptionDetails"].is_null(), "{}", answer["exceptionDetails"]);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{}",
+            answer["exceptionDetails"]
+        );
         answer["result"]["value"].clone()
     }
 
@@ -149,7 +207,10 @@ impl Browser {
 
     /// Moves the pointer.
     pub fn point(&mut self, (x, y): (f64, f64)) {
-        self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
+        self.call(
+            "Input.dispatchMouseEvent",
+            json!({ "type": "mouseMoved", "x": x, "y": y }),
+        );
     }
 
     /// Clicks.
@@ -170,7 +231,11 @@ impl Browser {
             other => panic!("no test presses {other}"),
         };
         let event = |kind: &str| json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number });
-        let mut down = event(if text.is_empty() { "rawKeyDown" } else { "keyDown" });
+        let mut down = event(if text.is_empty() {
+            "rawKeyDown"
+        } else {
+            "keyDown"
+        });
         if !text.is_empty() {
             down["text"] = json!(text);
         }
@@ -182,9 +247,17 @@ impl Browser {
     pub fn picture(&mut self, path: &Path) {
         let data = self.call("Page.captureScreenshot", json!({ "format": "png" }))["data"].clone();
         let mut decode = Command::new("base64");
-        decode.arg("-d").stdin(Stdio::piped()).stdout(File::create(path).unwrap());
+        decode
+            .arg("-d")
+            .stdin(Stdio::piped())
+            .stdout(File::create(path).unwrap());
         let mut decode = decode.spawn().unwrap();
-        decode.stdin.take().unwrap().write_all(data.as_str().unwrap().as_bytes()).unwrap();
+        decode
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(data.as_str().unwrap().as_bytes())
+            .unwrap();
         assert!(decode.wait().unwrap().success());
     }
 }

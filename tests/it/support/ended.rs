@@ -11,13 +11,25 @@ use super::waiting::{wait_until, wait_until_asleep};
 /// shell says it.
 pub fn a_signal_is_named_with_the_cell(mut worker: Command, method: &str) {
     let place = tempfile::tempdir().unwrap();
-    let (asked, told) = (place.path().join("request"), place.path().join("transcript"));
-    let keys = "bytes=4096\nrelease=dontneed\nbacking=cold\nidle_ms=60000\nthreads=1\nframes=cached\n";
-    let request = format!("protocol=1\nexperiment=fault\nseed=41\ncell=0\nmethod={method}\n{keys}round=0 0\n");
+    let (asked, told) = (
+        place.path().join("request"),
+        place.path().join("transcript"),
+    );
+    let keys =
+        "bytes=4096\nrelease=dontneed\nbacking=cold\nidle_ms=60000\nthreads=1\nframes=cached\n";
+    let request = format!(
+        "protocol=1\nexperiment=fault\nseed=41\ncell=0\nmethod={method}\n{keys}round=0 0\n"
+    );
     std::fs::write(&asked, request).unwrap();
-    worker.stdin(File::open(&asked).unwrap()).stdout(File::create(&told).unwrap());
+    worker
+        .stdin(File::open(&asked).unwrap())
+        .stdout(File::create(&told).unwrap());
     let mut child = worker.spawn().unwrap();
-    wait_until("it has written its columns", || std::fs::read_to_string(&told).unwrap().contains("columns\t"));
+    wait_until("it has written its columns", || {
+        std::fs::read_to_string(&told)
+            .unwrap()
+            .contains("columns\t")
+    });
     // It sleeps where the slot has begun: a minute for the memory to become cold.
     wait_until_asleep(child.id());
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();

@@ -10,13 +10,23 @@ use pagewise::worker::carried;
 fn install(bytes: &[u8], path: &Path) {
     let carried = path.with_extension("carried");
     std::fs::write(&carried, bytes).unwrap();
-    assert!(Command::new("install").args(["-m", "755"]).args([&carried, path]).status().unwrap().success());
+    assert!(
+        Command::new("install")
+            .args(["-m", "755"])
+            .args([&carried, path])
+            .status()
+            .unwrap()
+            .success()
+    );
     std::fs::remove_file(carried).unwrap();
 }
 
 /// A native worker by its name, with the helper beside it.
 pub fn worker(name: &str, place: &Path) -> PathBuf {
-    let (_, bytes) = carried::NATIVE_WORKERS.iter().find(|(n, _)| *n == name).unwrap();
+    let (_, bytes) = carried::NATIVE_WORKERS
+        .iter()
+        .find(|(n, _)| *n == name)
+        .unwrap();
     let path = place.join(format!("worker-{name}"));
     install(bytes, &path);
     if !helper(place).exists() {

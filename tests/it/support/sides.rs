@@ -25,7 +25,11 @@ impl Worker {
         let list = Command::new(&path).arg("--list").output().unwrap();
         let list = String::from_utf8(list.stdout).unwrap();
         let lines = list.lines().filter(|line| line.starts_with("method\t"));
-        Worker { path, methods: lines.map(|line| Method::parse(line).unwrap()).collect(), place }
+        Worker {
+            path,
+            methods: lines.map(|line| Method::parse(line).unwrap()).collect(),
+            place,
+        }
     }
 
     /// The helper beside it.
@@ -34,7 +38,9 @@ impl Worker {
     }
 
     pub fn of(&self, experiment: &str) -> impl Iterator<Item = &Method> {
-        self.methods.iter().filter(move |m| m.experiment == experiment)
+        self.methods
+            .iter()
+            .filter(move |m| m.experiment == experiment)
     }
 
     pub fn method(&self, experiment: &str, name: &str) -> &Method {
@@ -78,15 +84,31 @@ pub struct Ended {
 
 impl Launch {
     pub fn new() -> Launch {
-        Launch { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+        Launch {
+            folder: tempfile::tempdir().unwrap(),
+            environment: Vec::new(),
+        }
     }
 
     /// A prefix for names that no other test has.
     pub fn name(&self) -> String {
-        format!("pagewise-test-{}", self.folder.path().file_name().unwrap().to_string_lossy().trim_start_matches('.'))
+        format!(
+            "pagewise-test-{}",
+            self.folder
+                .path()
+                .file_name()
+                .unwrap()
+                .to_string_lossy()
+                .trim_start_matches('.')
+        )
     }
 
-    pub fn request(&self, cells: &[(&Method, &[(&str, &str)])], role: Option<char>, rounds: u32) -> String {
+    pub fn request(
+        &self,
+        cells: &[(&Method, &[(&str, &str)])],
+        role: Option<char>,
+        rounds: u32,
+    ) -> String {
         let folder = self.folder.path().display();
         let mut text = format!("protocol=1\nexperiment={}\nseed=9\n", cells[0].0.experiment);
         let _ = writeln!(text, "directory={folder}\nname={}", self.name());
@@ -97,7 +119,11 @@ impl Launch {
             let _ = writeln!(text, "cell={number}\nmethod={}", method.name);
             for (key, _) in &method.keys {
                 let usual = || USUAL.iter().find(|(k, _)| k == key);
-                let (_, value) = parameters.iter().find(|(k, _)| k == key).or_else(usual).unwrap_or_else(|| panic!("no {key}"));
+                let (_, value) = parameters
+                    .iter()
+                    .find(|(k, _)| k == key)
+                    .or_else(usual)
+                    .unwrap_or_else(|| panic!("no {key}"));
                 let _ = writeln!(text, "{key}={value}");
             }
         }
@@ -114,25 +140,49 @@ impl Launch {
 
     /// A worker behind another program's name and arguments.
     pub fn start_command(&self, mut command: Command, request: &str) -> Side {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.envs(self.environment.iter().map(|(key, value)| (*key, value)));
         let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(request.as_bytes())
+            .unwrap();
         Side { child }
     }
 
     /// One process.
-    pub fn alone(&self, worker: &Worker, cells: &[(&Method, &[(&str, &str)])], rounds: u32) -> Ended {
+    pub fn alone(
+        &self,
+        worker: &Worker,
+        cells: &[(&Method, &[(&str, &str)])],
+        rounds: u32,
+    ) -> Ended {
         self.start(worker, &self.request(cells, None, rounds)).end()
     }
 
     /// Two sides to their end; both must end well.
-    pub fn pair(&self, a: &Worker, b: &Worker, cells: &[(&Method, &[(&str, &str)])], rounds: u32) -> (Ended, Ended) {
+    pub fn pair(
+        &self,
+        a: &Worker,
+        b: &Worker,
+        cells: &[(&Method, &[(&str, &str)])],
+        rounds: u32,
+    ) -> (Ended, Ended) {
         let first = self.start(a, &self.request(cells, Some('a'), rounds));
         let second = self.start(b, &self.request(cells, Some('b'), rounds));
         let ended = (first.end(), second.end());
         for side in [&ended.0, &ended.1] {
-            assert!(side.status.success() && side.transcript.done, "{:?} {}", side.status, side.messages);
+            assert!(
+                side.status.success() && side.transcript.done,
+                "{:?} {}",
+                side.status,
+                side.messages
+            );
         }
         ended
     }
@@ -143,15 +193,29 @@ impl Launch {
         while self.folder.path().join("meet").exists() != there && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(self.folder.path().join("meet").exists(), there, "the sides do not meet");
+        assert_eq!(
+            self.folder.path().join("meet").exists(),
+            there,
+            "the sides do not meet"
+        );
     }
 
     /// What is left of the launch in its folder and in shared memory.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let name = self.name();
-        let shared = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten().map(|e| e.path());
-        let own = std::fs::read_dir(self.folder.path()).unwrap().flatten().map(|e| e.path());
-        shared.filter(|p| p.to_string_lossy().contains(&name)).chain(own).collect()
+        let shared = std::fs::read_dir("/dev/shm")
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|e| e.path());
+        let own = std::fs::read_dir(self.folder.path())
+            .unwrap()
+            .flatten()
+            .map(|e| e.path());
+        shared
+            .filter(|p| p.to_string_lossy().contains(&name))
+            .chain(own)
+            .collect()
     }
 }
 
@@ -159,7 +223,11 @@ impl Launch {
 impl Drop for Launch {
     fn drop(&mut self) {
         let (name, places) = (self.name(), ["/dev/shm", "/dev/mqueue", "/tmp"]);
-        let all = places.into_iter().flat_map(std::fs::read_dir).flatten().flatten();
+        let all = places
+            .into_iter()
+            .flat_map(std::fs::read_dir)
+            .flatten()
+            .flatten();
         for left in all.filter(|entry| entry.file_name().to_string_lossy().starts_with(&name)) {
             let _ = std::fs::remove_file(left.path());
         }
@@ -169,7 +237,10 @@ impl Drop for Launch {
 impl Side {
     /// Waits for its end; a side that does not end is what no test forgives.
     pub fn end(mut self) -> Ended {
-        let (mut out, mut err) = (self.child.stdout.take().unwrap(), self.child.stderr.take().unwrap());
+        let (mut out, mut err) = (
+            self.child.stdout.take().unwrap(),
+            self.child.stderr.take().unwrap(),
+        );
         let reading = std::thread::spawn(move || {
             let mut bytes = Vec::new();
             out.read_to_end(&mut bytes).unwrap();
@@ -186,8 +257,13 @@ impl Side {
         let mut messages = String::new();
         err.read_to_string(&mut messages).unwrap();
         let bytes = reading.join().unwrap();
-        let transcript = Transcript::read(bytes.as_slice()).unwrap_or_else(|e| panic!("{e:#} {status:?} {messages}"));
-        Ended { status, transcript, messages }
+        let transcript = Transcript::read(bytes.as_slice())
+            .unwrap_or_else(|e| panic!("{e:#} {status:?} {messages}"));
+        Ended {
+            status,
+            transcript,
+            messages,
+        }
     }
 }
 
@@ -202,7 +278,11 @@ impl Drop for Side {
 impl Ended {
     pub fn facts(&self, slot: u32) -> BTreeMap<&str, &str> {
         let facts = self.transcript.facts.get(&slot);
-        facts.into_iter().flatten().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+        facts
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect()
     }
 }
 
@@ -219,15 +299,23 @@ pub fn pagewise(place: &tempfile::TempDir, arguments: &[&str]) -> Command {
 }
 
 /// The one cell of a run in which a byte was spoiled at `offset`.
-pub fn spoiled_cell(place: &tempfile::TempDir, cell: &str, settings: &[&str], offset: u64) -> serde_json::Value {
-    let mut command = pagewise(place, &["run", cell, "--launches", "1", "--budget", "5s", "--json"]);
+pub fn spoiled_cell(
+    place: &tempfile::TempDir,
+    cell: &str,
+    settings: &[&str],
+    offset: u64,
+) -> serde_json::Value {
+    let mut command = pagewise(
+        place,
+        &["run", cell, "--launches", "1", "--budget", "5s", "--json"],
+    );
     command.env("PAGEWISE_TEST_WRONG_AT", offset.to_string());
     for setting in settings {
         command.args(["--set", setting]);
     }
     let output = command.output().unwrap();
-    let summary: serde_json::Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     assert_eq!(summary["trusted"], false, "{summary:#}");
     summary["cells"][0].clone()
 }

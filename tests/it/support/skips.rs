@@ -10,7 +10,9 @@ use std::path::Path;
 pub fn thorough() -> bool {
     let all = std::env::var("PAGEWISE_TESTS").is_ok_and(|tests| tests == "all");
     if !all {
-        skip("it takes long, and was left out or done in part; PAGEWISE_TESTS=all and .ci/run have the whole");
+        skip(
+            "it takes long, and was left out or done in part; PAGEWISE_TESTS=all and .ci/run have the whole",
+        );
     }
     all
 }
@@ -28,6 +30,10 @@ pub fn skip(reason: &str) {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("skipped.tsv");
     let file = OpenOptions::new().create(true).append(true).open(path);
     // The parent is `cargo test`, by which the last program knows the lines of its own run.
-    let line = format!("{}\t{test}\t{reason}\n", std::os::unix::process::parent_id());
-    file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the build's folder can be written");
+    let line = format!(
+        "{}\t{test}\t{reason}\n",
+        std::os::unix::process::parent_id()
+    );
+    file.and_then(|mut file| file.write_all(line.as_bytes()))
+        .expect("the build's folder can be written");
 }

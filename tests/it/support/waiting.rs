@@ -26,7 +26,9 @@ pub fn wait_until_none<T: std::fmt::Debug>(what: &str, left: impl Fn() -> Vec<T>
 
 /// Waits until a process is in the middle of its work.
 pub fn wait_until_at_work(process: u32) {
-    wait_until(&format!("process {process} is at work"), || is_at_work(process));
+    wait_until(&format!("process {process} is at work"), || {
+        is_at_work(process)
+    });
 }
 
 /// Whether a process has used 200 ms of processors' time, far more than it needs to start, and than a side uses while it waits
@@ -39,8 +41,14 @@ pub fn is_at_work(process: u32) -> bool {
 fn used_ticks(process: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // Behind the name in brackets, user time is the twelfth field and system time the thirteenth.
-    let fields = text.rsplit_once(')').map(|(_, after)| after.split_whitespace().skip(11).take(2));
-    fields.into_iter().flatten().filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+    let fields = text
+        .rsplit_once(')')
+        .map(|(_, after)| after.split_whitespace().skip(11).take(2));
+    fields
+        .into_iter()
+        .flatten()
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum()
 }
 
 /// Waits until every thread of a process sleeps, in each of ten looks, so that it does nothing any more but wait.
@@ -53,8 +61,18 @@ pub fn wait_until_asleep(process: u32) {
 }
 
 fn is_asleep(process: u32) -> bool {
-    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let state = |task: &Path| std::fs::read_to_string(task.join("stat")).ok()?.rsplit_once(") ")?.1.chars().next();
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let state = |task: &Path| {
+        std::fs::read_to_string(task.join("stat"))
+            .ok()?
+            .rsplit_once(") ")?
+            .1
+            .chars()
+            .next()
+    };
     let states: Vec<_> = tasks.map(|task| state(&task.path())).collect();
     !states.is_empty() && states.iter().all(|state| *state == Some('S'))
 }

@@ -3,7 +3,10 @@ use super::*;
 #[test]
 fn lies_differ_from_the_truth_and_some_are_gross() {
     assert_eq!(lies(0, 0), BTreeSet::from([1, 100, 1 << 30]));
-    assert_eq!(lies(8, 64), BTreeSet::from([0, 4, 7, 9, 17, 72, 180, (1 << 30) + 8]));
+    assert_eq!(
+        lies(8, 64),
+        BTreeSet::from([0, 4, 7, 9, 17, 72, 180, (1 << 30) + 8])
+    );
     assert!(!lies(u64::MAX, 1).contains(&u64::MAX));
 }
 

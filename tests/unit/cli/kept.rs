@@ -17,9 +17,13 @@ fn only_sound_runs_of_this_machine_count_newest_first() {
     keep(place.path(), "3", "this", None, 8.0);
     keep(place.path(), "4", "this", Some(0.5), -1.5);
     // Launches that came after the summary.
-    keep(place.path(), "5", "this", Some(0.5), 9.0).append_launch(&serde_json::json!({"launch": 1})).unwrap();
+    keep(place.path(), "5", "this", Some(0.5), 9.0)
+        .append_launch(&serde_json::json!({"launch": 1}))
+        .unwrap();
     std::fs::create_dir(place.path().join("6")).unwrap();
-    let host = [("machine", "this"), ("boot", "now")].map(|(n, w)| (n.to_owned(), w.to_owned())).into();
+    let host = [("machine", "this"), ("boot", "now")]
+        .map(|(n, w)| (n.to_owned(), w.to_owned()))
+        .into();
     assert_eq!(scores(place.path(), &host), [-1.5, 0.25]);
     assert_eq!(scores(&place.path().join("nowhere"), &host), [0.0; 0]);
     assert_eq!(scores(place.path(), &BTreeMap::new()), [0.0; 0]);

@@ -3,9 +3,21 @@ use super::*;
 #[test]
 fn every_carried_experiment_is_sound() {
     for experiment in experiments(None).unwrap() {
-        assert!(!experiment.question.trim().is_empty() && !experiment.phases.is_empty(), "{}", experiment.name);
-        assert!(experiment.measures().any(|m| m == experiment.headline()), "{}", experiment.name);
-        assert!(experiment.totals.iter().filter(|t| t.headline).count() <= 1, "{}", experiment.name);
+        assert!(
+            !experiment.question.trim().is_empty() && !experiment.phases.is_empty(),
+            "{}",
+            experiment.name
+        );
+        assert!(
+            experiment.measures().any(|m| m == experiment.headline()),
+            "{}",
+            experiment.name
+        );
+        assert!(
+            experiment.totals.iter().filter(|t| t.headline).count() <= 1,
+            "{}",
+            experiment.name
+        );
     }
 }
 
@@ -16,9 +28,16 @@ fn titles_are_those_of_the_experiments_read_whole() {
     let own = carried.replacen("title = \"", "title = \"one's own: ", 1);
     std::fs::write(folder.path().join("own.toml"), own).unwrap();
     for folder in [None, Some(folder.path())] {
-        let whole: Vec<Title> = experiments(folder).unwrap().iter().map(Experiment::titled).collect();
+        let whole: Vec<Title> = experiments(folder)
+            .unwrap()
+            .iter()
+            .map(Experiment::titled)
+            .collect();
         assert_eq!(titles(folder).unwrap(), whole);
-        assert_eq!(whole.iter().any(|t| t.title.starts_with("one's own: ")), folder.is_some());
+        assert_eq!(
+            whole.iter().any(|t| t.title.starts_with("one's own: ")),
+            folder.is_some()
+        );
     }
 }
 

@@ -13,13 +13,25 @@ fn asked(id: &str, cells: [Cell; 2]) -> ResolvedClaim {
     let mut claim = all().unwrap()[0].clone();
     claim.id = id.to_owned();
     let [way, other] = cells;
-    let job = ResolvedJob { job: "corrected".into(), way: vec![way], other: vec![other], ..ResolvedJob::default() };
-    ResolvedClaim { claim, jobs: vec![job] }
+    let job = ResolvedJob {
+        job: "corrected".into(),
+        way: vec![way],
+        other: vec![other],
+        ..ResolvedJob::default()
+    };
+    ResolvedClaim {
+        claim,
+        jobs: vec![job],
+    }
 }
 
 #[test]
 fn what_answers_most_in_its_time_is_measured_first_and_shared_cells_are_counted_once() {
-    let (small, other, large) = (cell("a", "4096"), cell("b", "4096"), cell("a", "1073741824"));
+    let (small, other, large) = (
+        cell("a", "4096"),
+        cell("b", "4096"),
+        cell("a", "1073741824"),
+    );
     let mut all = [
         asked("dear", [large.clone(), cell("b", "1073741824")]),
         asked("cheap", [small.clone(), other.clone()]),
@@ -28,8 +40,15 @@ fn what_answers_most_in_its_time_is_measured_first_and_shared_cells_are_counted_
     let chosen = affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| false);
     assert_eq!(chosen.len(), 2);
     let why = |i: usize| all[i].jobs[0].left_out.as_ref();
-    assert!(matches!(why(0), Some(NoVerdict::Budget { needed_s: Some(_) })) && why(1).is_none() && why(2).is_none());
-    assert!(affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| true).is_empty(), "what kept runs answer is not measured again");
+    assert!(
+        matches!(why(0), Some(NoVerdict::Budget { needed_s: Some(_) }))
+            && why(1).is_none()
+            && why(2).is_none()
+    );
+    assert!(
+        affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| true).is_empty(),
+        "what kept runs answer is not measured again"
+    );
 }
 
 #[test]

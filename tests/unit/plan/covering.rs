@@ -7,8 +7,15 @@ type Parameters = BTreeMap<String, String>;
 fn product(counts: &[usize]) -> Vec<Parameters> {
     let mut all = vec![Parameters::new()];
     for (key, count) in (b'a'..).zip(counts) {
-        let with = |p: &Parameters, value: usize| p.clone().into_iter().chain([((key as char).to_string(), value.to_string())]);
-        all = all.iter().flat_map(|p| (0..*count).map(move |value| with(p, value).collect())).collect();
+        let with = |p: &Parameters, value: usize| {
+            p.clone()
+                .into_iter()
+                .chain([((key as char).to_string(), value.to_string())])
+        };
+        all = all
+            .iter()
+            .flat_map(|p| (0..*count).map(move |value| with(p, value).collect()))
+            .collect();
     }
     all
 }
@@ -16,7 +23,10 @@ fn product(counts: &[usize]) -> Vec<Parameters> {
 /// Every set of three values of different parameters that meets in one of these.
 fn triples(all: &[Parameters]) -> BTreeSet<[(String, String); 3]> {
     let mut met = BTreeSet::new();
-    for values in all.iter().map(|p| p.clone().into_iter().collect::<Vec<_>>()) {
+    for values in all
+        .iter()
+        .map(|p| p.clone().into_iter().collect::<Vec<_>>())
+    {
         for a in 0..values.len() {
             for b in a + 1..values.len() {
                 for c in b + 1..values.len() {
@@ -31,18 +41,30 @@ fn triples(all: &[Parameters]) -> BTreeSet<[(String, String); 3]> {
 #[test]
 fn every_three_values_meet_in_few_of_all_combinations() {
     // The least that is possible is the product of the three largest counts.
-    for (counts, least, most) in [(&[2; 6][..], 8, 16), (&[3, 2, 2, 2, 2], 12, 18), (&[4, 3, 3, 2, 2], 36, 50)] {
+    for (counts, least, most) in [
+        (&[2; 6][..], 8, 16),
+        (&[3, 2, 2, 2, 2], 12, 18),
+        (&[4, 3, 3, 2, 2], 36, 50),
+    ] {
         let all = product(counts);
         let few = covering(all.clone());
         assert_eq!(triples(&few), triples(&all), "{counts:?}");
-        assert!((least..=most).contains(&few.len()), "{counts:?}: {} of {}", few.len(), all.len());
+        assert!(
+            (least..=most).contains(&few.len()),
+            "{counts:?}: {} of {}",
+            few.len(),
+            all.len()
+        );
     }
 }
 
 #[test]
 fn what_never_meets_is_not_made_up() {
     let without = |p: &Parameters| p["a"] == "0" || p["b"] == "0";
-    let all: Vec<_> = product(&[2, 2, 2, 2, 2]).into_iter().filter(without).collect();
+    let all: Vec<_> = product(&[2, 2, 2, 2, 2])
+        .into_iter()
+        .filter(without)
+        .collect();
     let few = covering(all.clone());
     assert!(few.len() < all.len() && few.iter().all(|p| all.contains(p)));
     assert_eq!(triples(&few), triples(&all));

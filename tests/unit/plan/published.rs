@@ -4,7 +4,10 @@ use super::*;
 fn what_a_figure_leaves_open_is_settled_by_what_the_user_allows() {
     assert_eq!(permitted("dropped|cold", true), "dropped");
     assert_eq!(permitted("dropped|cold", false), "cold");
-    assert_eq!((permitted("1GiB", true), permitted("1GiB", false)), ("1GiB", "1GiB"));
+    assert_eq!(
+        (permitted("1GiB", true), permitted("1GiB", false)),
+        ("1GiB", "1GiB")
+    );
 }
 
 #[test]
@@ -12,13 +15,25 @@ fn p3_is_asked_both_ways_and_without_permission_nobodys_cache_is_dropped() {
     let table = find("p3").unwrap();
     for job in ["as published", "corrected"] {
         for claim in ["claim (a)", "claim (b)", "claim (c)", "claim (d)"] {
-            let found = table.figures.iter().filter(|f| f.job == job && f.label.starts_with(claim));
+            let found = table
+                .figures
+                .iter()
+                .filter(|f| f.job == job && f.label.starts_with(claim));
             assert!(found.count() == 1, "{claim}, {job}");
         }
     }
-    let caches: Vec<_> = table.figures.iter().map(|f| permitted(&f.parameters["cache"], false)).collect();
+    let caches: Vec<_> = table
+        .figures
+        .iter()
+        .map(|f| permitted(&f.parameters["cache"], false))
+        .collect();
     assert!(caches.contains(&"cold") && !caches.contains(&"dropped"));
-    assert!(table.figures.iter().all(|f| f.parameters["consume"] == "payload"));
+    assert!(
+        table
+            .figures
+            .iter()
+            .all(|f| f.parameters["consume"] == "payload")
+    );
 }
 
 #[test]

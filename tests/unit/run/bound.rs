@@ -29,14 +29,25 @@ fn version_1_bounds_below_the_own_cgroup() {
         ("sys/fs/cgroup/unified/cgroup.controllers", ""),
     ]);
     let path = made(place.path()).unwrap();
-    assert_eq!(path, place.path().join("sys/fs/cgroup/memory/job/pagewise-x-memory-5"));
-    assert_eq!(fs::read_to_string(path.join("memory.limit_in_bytes")).unwrap(), "5");
+    assert_eq!(
+        path,
+        place
+            .path()
+            .join("sys/fs/cgroup/memory/job/pagewise-x-memory-5")
+    );
+    assert_eq!(
+        fs::read_to_string(path.join("memory.limit_in_bytes")).unwrap(),
+        "5"
+    );
 }
 
 #[test]
 fn version_2_asks_the_level_to_pass_its_controller_on_and_takes_that_back() {
     let place = tree(&[
-        ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+        (
+            "proc/self/mountinfo",
+            "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        ),
         ("proc/self/cgroup", "0::/a/b\n"),
         ("sys/fs/cgroup/cgroup.controllers", "cpu memory io\n"),
         ("sys/fs/cgroup/cgroup.subtree_control", "cpu\n"),
@@ -44,21 +55,51 @@ fn version_2_asks_the_level_to_pass_its_controller_on_and_takes_that_back() {
         ("sys/fs/cgroup/a/b/cgroup.controllers", "cpu\n"),
     ]);
     let mut noted = Noted::default();
-    let path = make_one(place.path(), "pagewise-x-memory-5", "5", &mut noted).unwrap().unwrap();
+    let path = make_one(place.path(), "pagewise-x-memory-5", "5", &mut noted)
+        .unwrap()
+        .unwrap();
     let level = place.path().join("sys/fs/cgroup");
-    assert_eq!(path, level.join("pagewise-x-memory-5"), "the lowest level that has the controller");
+    assert_eq!(
+        path,
+        level.join("pagewise-x-memory-5"),
+        "the lowest level that has the controller"
+    );
     assert_eq!(fs::read_to_string(path.join("memory.max")).unwrap(), "5");
-    assert_eq!(fs::read_to_string(level.join("cgroup.subtree_control")).unwrap(), "+memory");
-    let restored = Undo::Restore { setting: &level.join("cgroup.subtree_control"), text: "-memory" };
-    let removed = Undo::RemoveCgroup { level: &level, name: "pagewise-x-memory-5" };
-    assert_eq!(noted.0, [format!("{restored:?}"), format!("{removed:?}")], "noted before they were made");
+    assert_eq!(
+        fs::read_to_string(level.join("cgroup.subtree_control")).unwrap(),
+        "+memory"
+    );
+    let restored = Undo::Restore {
+        setting: &level.join("cgroup.subtree_control"),
+        text: "-memory",
+    };
+    let removed = Undo::RemoveCgroup {
+        level: &level,
+        name: "pagewise-x-memory-5",
+    };
+    assert_eq!(
+        noted.0,
+        [format!("{restored:?}"), format!("{removed:?}")],
+        "noted before they were made"
+    );
 }
 
 #[test]
 fn memory_high_is_version_2s() {
-    let slowed = |root: &Path| make_one(root, "pagewise-x-memory-high", "high:5", &mut Noted::default()).unwrap();
+    let slowed = |root: &Path| {
+        make_one(
+            root,
+            "pagewise-x-memory-high",
+            "high:5",
+            &mut Noted::default(),
+        )
+        .unwrap()
+    };
     let two = tree(&[
-        ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+        (
+            "proc/self/mountinfo",
+            "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        ),
         ("proc/self/cgroup", "0::/a\n"),
         ("sys/fs/cgroup/a/cgroup.controllers", "memory\n"),
         ("sys/fs/cgroup/a/cgroup.subtree_control", "memory\n"),
@@ -67,7 +108,10 @@ fn memory_high_is_version_2s() {
     assert_eq!(fs::read_to_string(path.join("memory.high")).unwrap(), "5");
     assert!(!path.join("memory.max").exists());
     let one = tree(&[
-        ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"),
+        (
+            "proc/self/mountinfo",
+            "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+        ),
         ("proc/self/cgroup", "4:memory:/job\n"),
         ("sys/fs/cgroup/memory/job/cgroup.procs", ""),
     ]);
@@ -78,7 +122,10 @@ fn memory_high_is_version_2s() {
 #[test]
 fn a_level_that_cannot_pass_its_controller_on_is_passed_over() {
     let place = tree(&[
-        ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+        (
+            "proc/self/mountinfo",
+            "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        ),
         ("proc/self/cgroup", "0::/a\n"),
         ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
         ("sys/fs/cgroup/cgroup.subtree_control", "memory\n"),
@@ -87,19 +134,33 @@ fn a_level_that_cannot_pass_its_controller_on_is_passed_over() {
     ]);
     let path = made(place.path()).unwrap();
     assert_eq!(path, place.path().join("sys/fs/cgroup/pagewise-x-memory-5"));
-    let control = fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
+    let control =
+        fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
     assert_eq!(control, "memory\n", "what was passed on already stays so");
 }
 
 #[test]
 fn where_no_cgroup_can_be_made_the_obstacle_is_named() {
-    let obstacle = made(tree(&[("proc/self/mountinfo", ""), ("proc/self/cgroup", "0::/\n")]).path()).unwrap_err();
-    assert_eq!(obstacle, Cause::NoCgroup { path: None, error: None });
+    let obstacle =
+        made(tree(&[("proc/self/mountinfo", ""), ("proc/self/cgroup", "0::/\n")]).path())
+            .unwrap_err();
+    assert_eq!(
+        obstacle,
+        Cause::NoCgroup {
+            path: None,
+            error: None
+        }
+    );
     let place = tree(&[
-        ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+        (
+            "proc/self/mountinfo",
+            "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        ),
         ("proc/self/cgroup", "0::/a\n"),
         ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
     ]);
     let cause = made(place.path()).unwrap_err();
-    assert!(matches!(cause, Cause::NoCgroup { path: Some(path), error: None } if path.ends_with("cgroup/a")));
+    assert!(
+        matches!(cause, Cause::NoCgroup { path: Some(path), error: None } if path.ends_with("cgroup/a"))
+    );
 }

@@ -5,7 +5,9 @@ fn a_changed_added_or_missing_file_is_noticed() {
     let place = tempfile::tempdir().unwrap();
     let folder = Folder::open(place.path()).unwrap();
     put(&folder, "a/b", b"text").unwrap();
-    folder.write(DIGESTS, digests(&folder, "").unwrap().as_bytes()).unwrap();
+    folder
+        .write(DIGESTS, digests(&folder, "").unwrap().as_bytes())
+        .unwrap();
     assert!(verified(&folder).is_some());
     put(&folder, "a/b", b"test").unwrap();
     assert!(verified(&folder).is_none());

@@ -13,7 +13,10 @@ fn a_version_is_read_from_the_name_behind_all_links() {
     program(&bin, "python3.12", b"\x7fELF");
     std::os::unix::fs::symlink("python3.12", bin.join("python3")).unwrap();
     let found = python(&bin.join("python3")).unwrap();
-    assert_eq!((found.version, &found.program), ((3, 12), &bin.join("python3")));
+    assert_eq!(
+        (found.version, &found.program),
+        ((3, 12), &bin.join("python3"))
+    );
     assert_eq!(python(place.path()).unwrap(), found);
     assert!(python(&place.path().join("none")).is_err());
 }
@@ -30,8 +33,16 @@ fn scripts_of_version_managers_are_passed_over() {
 
 #[test]
 fn what_is_too_old_or_missing_says_what_it_needs() {
-    let old = Python { program: "/usr/bin/python3.7".into(), version: (3, 7) };
-    assert!(start(Some(&old)).unwrap_err().to_string().contains("needs Python 3.8 or newer, and this is 3.7"));
+    let old = Python {
+        program: "/usr/bin/python3.7".into(),
+        version: (3, 7),
+    };
+    assert!(
+        start(Some(&old))
+            .unwrap_err()
+            .to_string()
+            .contains("needs Python 3.8 or newer, and this is 3.7")
+    );
     assert!(start(None).unwrap_err().to_string().contains("--python"));
     assert!(standing(Some(&old)).contains("3.8"));
 }
@@ -40,7 +51,10 @@ fn what_is_too_old_or_missing_says_what_it_needs() {
 fn every_method_has_its_source() {
     let list = carried::source("workers/python/methods.tsv").unwrap();
     for line in list.lines() {
-        let source = line.split('\t').find_map(|field| field.strip_prefix("source=")).unwrap();
+        let source = line
+            .split('\t')
+            .find_map(|field| field.strip_prefix("source="))
+            .unwrap();
         assert!(carried::source(source).is_some(), "{line}");
     }
 }

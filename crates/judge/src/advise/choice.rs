@@ -15,7 +15,10 @@ fn limits(point: &AdvicePoint) -> (f64, f64) {
     let (log, error, freedom) = standard(&point.cost);
     let half = error * t_quantile(1.0 - FAMILY / SIZES, freedom);
     // Never narrower than what is shown of it.
-    ((log - half).min(point.cost.low.ln()), (log + half).max(point.cost.high.ln()))
+    (
+        (log - half).min(point.cost.low.ln()),
+        (log + half).max(point.cost.high.ln()),
+    )
 }
 
 /// Knowledge of one method at one size.
@@ -31,7 +34,12 @@ fn known(points: &[AdvicePoint]) -> BTreeMap<u64, Vec<Known<'_>>> {
     let mut all: BTreeMap<u64, Vec<Known>> = BTreeMap::new();
     for point in points {
         let (low, high) = limits(point);
-        all.entry(point.bytes).or_default().push(Known { way: &point.way, point, low, high });
+        all.entry(point.bytes).or_default().push(Known {
+            way: &point.way,
+            point,
+            low,
+            high,
+        });
     }
     all
 }
@@ -39,8 +47,10 @@ fn known(points: &[AdvicePoint]) -> BTreeMap<u64, Vec<Known<'_>>> {
 /// The limits of the logarithm of one way's cost relative to another's at the same size. Both were compared with the obvious
 /// way, whose own scatter they share: as if they did not, the limits are rather too wide.
 fn between(way: &AdvicePoint, other: &AdvicePoint) -> (f64, f64) {
-    let ((log, error, freedom), (other_log, other_error, other_freedom)) = (standard(&way.cost), standard(&other.cost));
-    let half = error.hypot(other_error) * t_quantile(1.0 - FAMILY / SIZES, freedom.min(other_freedom));
+    let ((log, error, freedom), (other_log, other_error, other_freedom)) =
+        (standard(&way.cost), standard(&other.cost));
+    let half =
+        error.hypot(other_error) * t_quantile(1.0 - FAMILY / SIZES, freedom.min(other_freedom));
     (log - other_log - half, log - other_log + half)
 }
 
@@ -53,16 +63,26 @@ fn usual<'a>(all: &BTreeMap<u64, Vec<Known<'a>>>, edge: f64) -> Option<&'a str> 
             *score = (score.0 + 1, score.1 - known.high);
         }
     }
-    scores.into_iter().max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal)).map(|(way, _)| way)
+    scores
+        .into_iter()
+        .max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal))
+        .map(|(way, _)| way)
 }
 
 /// The way to use at one size; `None` where nothing is shown beyond the margin. `before` is that of the size before: another
 /// takes its place only where it is shown to be better than it.
-fn choice<'a>(here: &[Known<'a>], before: Option<&str>, obvious: &'a str, edge: f64) -> Option<&'a str> {
+fn choice<'a>(
+    here: &[Known<'a>],
+    before: Option<&str>,
+    obvious: &'a str,
+    edge: f64,
+) -> Option<&'a str> {
     let faster = || here.iter().filter(|k| k.high < -edge);
     let least = faster().min_by(|a, b| a.high.total_cmp(&b.high));
     match (least, faster().find(|k| Some(k.way) == before)) {
-        (Some(least), Some(before)) if between(least.point, before.point).1 < -edge => Some(least.way),
+        (Some(least), Some(before)) if between(least.point, before.point).1 < -edge => {
+            Some(least.way)
+        }
         (_, Some(before)) => Some(before.way),
         (Some(least), None) => Some(least.way),
         (None, None) => {
@@ -93,7 +113,9 @@ pub fn segments(points: &[AdvicePoint], obvious: &str, margin: f64) -> Vec<Segme
     let mut before: Option<String> = None;
     for (bytes, way) in choices(points, obvious, margin) {
         match (&way, spans.last_mut()) {
-            (Some(way), Some((last, sizes))) if before.as_ref() == Some(way) && last == way => sizes.push(bytes),
+            (Some(way), Some((last, sizes))) if before.as_ref() == Some(way) && last == way => {
+                sizes.push(bytes)
+            }
             (Some(way), _) => spans.push((way.clone(), vec![bytes])),
             (None, _) => {}
         }
@@ -101,27 +123,61 @@ pub fn segments(points: &[AdvicePoint], obvious: &str, margin: f64) -> Vec<Segme
     }
     let edge = (1.0 + margin).ln();
     let usual = usual(&known(points), edge).unwrap_or_default().to_owned();
-    spans.into_iter().filter_map(|(way, sizes)| segment(points, obvious, &usual, way, &sizes)).collect()
+    spans
+        .into_iter()
+        .filter_map(|(way, sizes)| segment(points, obvious, &usual, way, &sizes))
+        .collect()
 }
 
-fn segment(points: &[AdvicePoint], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
+fn segment(
+    points: &[AdvicePoint],
+    obvious: &str,
+    usual: &str,
+    way: String,
+    sizes: &[u64],
+) -> Option<Segment> {
     let turned = way == obvious;
     // Where the usual choice is best, it is compared with the way that is best elsewhere, or against the best of the others.
     let other = if turned {
         let here = |p: &&AdvicePoint| sizes.contains(&p.bytes);
         let has = points.iter().filter(here).any(|p| p.way == usual);
-        let least = points.iter().filter(here).min_by(|a, b| a.cost.ratio.total_cmp(&b.cost.ratio))?;
-        if has { usual.to_owned() } else { least.way.clone() }
+        let least = points
+            .iter()
+            .filter(here)
+            .min_by(|a, b| a.cost.ratio.total_cmp(&b.cost.ratio))?;
+        if has {
+            usual.to_owned()
+        } else {
+            least.way.clone()
+        }
     } else {
         way.clone()
     };
-    let mine = || points.iter().filter(|p| sizes.contains(&p.bytes) && p.way == other);
+    let mine = || {
+        points
+            .iter()
+            .filter(|p| sizes.contains(&p.bytes) && p.way == other)
+    };
     let mut ratios: Vec<f64> = mine().map(|p| p.cost.ratio).collect();
-    let (low, high) = mine().fold((f64::INFINITY, 0.0_f64), |(l, h), p| (l.min(p.cost.low), h.max(p.cost.high)));
+    let (low, high) = mine().fold((f64::INFINITY, 0.0_f64), |(l, h), p| {
+        (l.min(p.cost.low), h.max(p.cost.high))
+    });
     let ratio = median(&mut ratios)?;
-    let (ratio, at_least, at_most) = if turned { (1.0 / ratio, 1.0 / high, 1.0 / low) } else { (ratio, low, high) };
+    let (ratio, at_least, at_most) = if turned {
+        (1.0 / ratio, 1.0 / high, 1.0 / low)
+    } else {
+        (ratio, low, high)
+    };
     let over = if turned { other } else { obvious.to_owned() };
-    Some(Segment { from: *sizes.first()?, to: *sizes.last()?, way, over, at_most, ratio, at_least })
+    Some(Segment {
+        from: *sizes.first()?,
+        to: *sizes.last()?,
+        way,
+        over,
+        at_most,
+        ratio,
+        at_least,
+    })
 }
 
 /// Between which sizes the answer changes from one way to another. A segment ends where less than the margin is shown; the
@@ -131,14 +187,24 @@ pub fn flips(points: &[AdvicePoint], segments: &[Segment], obvious: &str) -> Vec
     changes
         .map(|two| {
             let (above, up_to) = sign_changes(points, &two[0], &two[1], obvious);
-            Flip { above, up_to, below: two[0].way.clone(), beyond: two[1].way.clone() }
+            Flip {
+                above,
+                up_to,
+                below: two[0].way.clone(),
+                beyond: two[1].way.clone(),
+            }
         })
         .collect()
 }
 
 /// The largest size at which the first segment's way is shown to cost less than the second's before any at which that is turned
 /// round, and the smallest at which it is after all at which it is not.
-fn sign_changes(points: &[AdvicePoint], below: &Segment, beyond: &Segment, obvious: &str) -> (u64, u64) {
+fn sign_changes(
+    points: &[AdvicePoint],
+    below: &Segment,
+    beyond: &Segment,
+    obvious: &str,
+) -> (u64, u64) {
     let (mut first, mut second) = (vec![below.to], vec![beyond.from]);
     let within = |p: &&AdvicePoint| below.to < p.bytes && p.bytes < beyond.from;
     let point_at = |bytes: u64, way: &str| points.iter().find(|p| p.bytes == bytes && p.way == way);
@@ -159,8 +225,18 @@ fn sign_changes(points: &[AdvicePoint], below: &Segment, beyond: &Segment, obvio
         }
     }
     let until = second.iter().copied().min().unwrap_or(beyond.from);
-    let above = first.iter().copied().filter(|size| *size < until).max().unwrap_or(below.to);
+    let above = first
+        .iter()
+        .copied()
+        .filter(|size| *size < until)
+        .max()
+        .unwrap_or(below.to);
     let last = first.iter().copied().max().unwrap_or(below.to);
-    let up_to = second.iter().copied().filter(|size| *size > last).min().unwrap_or(beyond.from);
+    let up_to = second
+        .iter()
+        .copied()
+        .filter(|size| *size > last)
+        .min()
+        .unwrap_or(beyond.from);
     (above, up_to)
 }

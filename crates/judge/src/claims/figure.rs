@@ -3,7 +3,9 @@
 use crate::estimate::{Estimated, LEVEL, of_logs};
 use crate::tails::P999;
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
-use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Summary};
+use record::summary::{
+    CellSummary, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Summary,
+};
 use record::{cell::Cell, outcome::Status, plan::BATCH};
 use stats::t::{Welch, t_quantile, two_sided_p, welch};
 use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
@@ -38,9 +40,18 @@ impl ClaimFigure {
     pub fn tail_after(&self, distance: f64, launches: usize) -> Option<f64> {
         let (have, then) = (self.estimate.launches as f64, launches as f64);
         let freedom = self.freedom * (then - 1.0) / (have - 1.0).max(1.0);
-        let estimate = Estimate { launches, ..self.estimate };
+        let estimate = Estimate {
+            launches,
+            ..self.estimate
+        };
         let error = self.error.map(|error| error * (have / then).sqrt());
-        ClaimFigure { estimate, error, freedom, ..self.clone() }.tail(distance)
+        ClaimFigure {
+            estimate,
+            error,
+            freedom,
+            ..self.clone()
+        }
+        .tail(distance)
     }
 }
 
@@ -61,16 +72,26 @@ pub(super) fn cell<'a>(summary: &'a Summary, wanted: &Cell) -> Option<&'a CellSu
     let name = wanted.name();
     let same = |c: &&CellSummary| {
         let parameters = c.parameters.iter().filter(|(key, _)| *key != BATCH);
-        !c.hidden && c.cell == name && parameters.eq(wanted.parameters.iter().filter(|(key, _)| *key != BATCH))
+        !c.hidden
+            && c.cell == name
+            && parameters.eq(wanted.parameters.iter().filter(|(key, _)| *key != BATCH))
     };
     summary.cells.iter().find(same)
 }
 
 /// The figure of a claim from its cells, where they bring one.
 pub(super) fn of_claim(
-    claim: &Claim, job: &Job, summary: &Summary, way: &CellSummary, other: Option<&CellSummary>,
+    claim: &Claim,
+    job: &Job,
+    summary: &Summary,
+    way: &CellSummary,
+    other: Option<&CellSummary>,
 ) -> Option<ClaimFigure> {
-    if [Some(way), other].into_iter().flatten().any(|c| c.outcome.status != Status::Ok || c.launches < LEAST_POINTS) {
+    if [Some(way), other]
+        .into_iter()
+        .flatten()
+        .any(|c| c.outcome.status != Status::Ok || c.launches < LEAST_POINTS)
+    {
         return None;
     }
     let headline = summary.experiment(&job.experiment)?.headline.as_str();
@@ -79,13 +100,19 @@ pub(super) fn of_claim(
     let figure = match (claim.kind, other) {
         (ClaimKind::Absolute, _) => absolute(job, claim.holds.as_ref()?.per?, first, summary),
         (_, Some(other)) => {
-            let second = ClaimSide { cell: other, phase: job.other_total.as_deref().unwrap_or(phase) };
+            let second = ClaimSide {
+                cell: other,
+                phase: job.other_total.as_deref().unwrap_or(phase),
+            };
             ratio(job, summary, first, second)
         }
         (_, None) => None,
     }?;
     let estimate = figure.estimate;
-    [estimate.low, estimate.ratio, estimate.high].iter().all(|v| v.is_finite() && *v > 0.0).then_some(figure)
+    [estimate.low, estimate.ratio, estimate.high]
+        .iter()
+        .all(|v| v.is_finite() && *v > 0.0)
+        .then_some(figure)
 }
 
 fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Option<ClaimFigure> {
@@ -93,15 +120,31 @@ fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Opti
         let (a, b) = (extremes(way.cell, fact)?, extremes(other.cell, fact)?);
         let ratio = ((a.0 * a.1) / (b.0 * b.1)).sqrt();
         let launches = way.cell.launches.min(other.cell.launches);
-        let estimate = Estimate { ratio, low: a.0 / b.1, high: a.1 / b.0, level: 1.0, launches, moved: None };
-        return Some(ClaimFigure { estimate, error: None, freedom: 1.0, paired: true, unit: String::new() });
+        let estimate = Estimate {
+            ratio,
+            low: a.0 / b.1,
+            high: a.1 / b.0,
+            level: 1.0,
+            launches,
+            moved: None,
+        };
+        return Some(ClaimFigure {
+            estimate,
+            error: None,
+            freedom: 1.0,
+            paired: true,
+            unit: String::new(),
+        });
     }
     match job.cost {
         Of::Faults => {
             let (a, b) = (counted(way)?, counted(other)?);
             let per_sample = (a.0 / a.1, b.0 / b.1);
             let error = (1.0 / a.0 + 1.0 / b.0).sqrt();
-            Some(counts((per_sample.0 / per_sample.1, error), way.cell.launches.min(other.cell.launches)))
+            Some(counts(
+                (per_sample.0 / per_sample.1, error),
+                way.cell.launches.min(other.cell.launches),
+            ))
         }
         Of::Spread => {
             let (a, b) = (distances(way)?, distances(other)?);
@@ -112,9 +155,18 @@ fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Opti
 }
 
 /// Launches of both, paired where they are of the same blocks: a comparison group launches its cells together.
-pub(crate) fn timed(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Option<ClaimFigure> {
+pub(crate) fn timed(
+    cost: Of,
+    summary: &Summary,
+    way: ClaimSide,
+    other: ClaimSide,
+) -> Option<ClaimFigure> {
     let together = summary.groups.iter().any(|g| {
-        let has = |cell: &CellSummary| g.cells.iter().any(|&c| std::ptr::eq(&summary.cells[c], cell));
+        let has = |cell: &CellSummary| {
+            g.cells
+                .iter()
+                .any(|&c| std::ptr::eq(&summary.cells[c], cell))
+        };
         has(way.cell) && has(other.cell)
     });
     let logs_by_block = by_block(cost, way, other);
@@ -135,7 +187,13 @@ pub(crate) fn timed(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSid
 }
 
 /// Verdict of the run itself, where one side is the baseline of a group: its ratios are paired round by round.
-fn compared(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide, logs_by_block: &[f64]) -> Option<ClaimFigure> {
+fn compared(
+    cost: Of,
+    summary: &Summary,
+    way: ClaimSide,
+    other: ClaimSide,
+    logs_by_block: &[f64],
+) -> Option<ClaimFigure> {
     if way.phase != other.phase || cost == Of::Tail {
         return None;
     }
@@ -143,22 +201,53 @@ fn compared(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide, logs_
     let (way, other, phase) = (index(way.cell)?, index(other.cell)?, way.phase);
     let ratio = |group: &GroupSummary, cell: usize| {
         let comparison = group.comparison(cell, phase)?;
-        if cost == Of::Cpu { comparison.cpu_ratio } else { comparison.ratio }
+        if cost == Of::Cpu {
+            comparison.cpu_ratio
+        } else {
+            comparison.ratio
+        }
     };
-    let straight = || summary.groups.iter().filter(|g| g.baseline == Some(other)).find_map(|g| ratio(g, way));
-    let turned = || summary.groups.iter().filter(|g| g.baseline == Some(way)).find_map(|g| ratio(g, other));
+    let straight = || {
+        summary
+            .groups
+            .iter()
+            .filter(|g| g.baseline == Some(other))
+            .find_map(|g| ratio(g, way))
+    };
+    let turned = || {
+        summary
+            .groups
+            .iter()
+            .filter(|g| g.baseline == Some(way))
+            .find_map(|g| ratio(g, other))
+    };
     let estimate = straight().or_else(|| turned().map(inverse))?;
     // A summary does not say them: those of its launches as they are, fewer where neighbours resemble each other.
-    let freedom = of_logs(logs_by_block, LEVEL).map_or(estimate.launches as f64 - 1.0, |estimated| estimated.freedom);
+    let freedom = of_logs(logs_by_block, LEVEL)
+        .map_or(estimate.launches as f64 - 1.0, |estimated| {
+            estimated.freedom
+        });
     let quantile = t_quantile(f64::midpoint(1.0, estimate.level), freedom);
     let error = (estimate.high / estimate.low).ln() / 2.0 / quantile;
-    Some(ClaimFigure { estimate, error: Some(error), freedom, paired: true, unit: String::new() })
+    Some(ClaimFigure {
+        estimate,
+        error: Some(error),
+        freedom,
+        paired: true,
+        unit: String::new(),
+    })
 }
 
 /// The same comparison the other way round.
 fn inverse(e: Estimate) -> Estimate {
     let moved = e.moved.map(|(low, high)| (1.0 / high, 1.0 / low));
-    Estimate { ratio: 1.0 / e.ratio, low: 1.0 / e.high, high: 1.0 / e.low, moved, ..e }
+    Estimate {
+        ratio: 1.0 / e.ratio,
+        low: 1.0 / e.high,
+        high: 1.0 / e.low,
+        moved,
+        ..e
+    }
 }
 
 fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
@@ -176,33 +265,76 @@ fn by_block(cost: Of, way: ClaimSide, other: ClaimSide) -> Vec<f64> {
         let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
         Some((value(cost, a, way.phase)? / value(cost, b, other.phase)?).ln())
     };
-    way.cell.per_launch.iter().filter_map(pair).filter(|log| log.is_finite()).collect()
+    way.cell
+        .per_launch
+        .iter()
+        .filter_map(pair)
+        .filter(|log| log.is_finite())
+        .collect()
 }
 
 fn logs(cost: Of, side: ClaimSide) -> Vec<f64> {
-    side.cell.per_launch.iter().filter_map(|l| value(cost, l, side.phase)).map(f64::ln).collect()
+    side.cell
+        .per_launch
+        .iter()
+        .filter_map(|l| value(cost, l, side.phase))
+        .map(f64::ln)
+        .collect()
 }
 
 fn widened(estimated: Estimated, summary: &Summary, paired: bool) -> ClaimFigure {
-    let Estimated { estimate, error, freedom } = estimated;
-    let figure = ClaimFigure { estimate, error: Some(error), freedom, paired, unit: String::new() };
+    let Estimated {
+        estimate,
+        error,
+        freedom,
+    } = estimated;
+    let figure = ClaimFigure {
+        estimate,
+        error: Some(error),
+        freedom,
+        paired,
+        unit: String::new(),
+    };
     wider(figure, summary.calibration.widened)
 }
 
 /// The interval made wider by the factor that the run's A/A checks ask for.
 fn wider(figure: ClaimFigure, factor: f64) -> ClaimFigure {
-    let Estimate { ratio, low, high, .. } = figure.estimate;
+    let Estimate {
+        ratio, low, high, ..
+    } = figure.estimate;
     let stretched = |limit: f64| (ratio.ln() + (limit.ln() - ratio.ln()) * factor).exp();
-    let estimate = Estimate { low: stretched(low), high: stretched(high), ..figure.estimate };
-    ClaimFigure { estimate, error: figure.error.map(|e| e * factor), ..figure }
+    let estimate = Estimate {
+        low: stretched(low),
+        high: stretched(high),
+        ..figure.estimate
+    };
+    ClaimFigure {
+        estimate,
+        error: figure.error.map(|e| e * factor),
+        ..figure
+    }
 }
 
 fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> ClaimFigure {
     let (low, high) = difference.limits(LEVEL).unwrap_or((f64::NAN, f64::NAN));
     let launches = a.len().min(b.len());
     let exact = difference.difference.exp();
-    let estimate = Estimate { ratio: exact, low: low.exp(), high: high.exp(), level: LEVEL, launches, moved: None };
-    ClaimFigure { estimate, error: Some(difference.error), freedom: difference.freedom, paired: false, unit: String::new() }
+    let estimate = Estimate {
+        ratio: exact,
+        low: low.exp(),
+        high: high.exp(),
+        level: LEVEL,
+        launches,
+        moved: None,
+    };
+    ClaimFigure {
+        estimate,
+        error: Some(difference.error),
+        freedom: difference.freedom,
+        paired: false,
+        unit: String::new(),
+    }
 }
 
 /// Distance of each launch from the median launch, as logarithms of those distances; Levene's way to compare spreads.
@@ -210,7 +342,12 @@ fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> ClaimFigure {
 fn distances(side: ClaimSide) -> Option<Vec<f64>> {
     let all = logs(Of::Wall, side);
     let middle = median(&mut all.clone())?;
-    let logs: Vec<f64> = all.iter().map(|log| (log - middle).abs()).filter(|d| *d > 0.0).map(f64::ln).collect();
+    let logs: Vec<f64> = all
+        .iter()
+        .map(|log| (log - middle).abs())
+        .filter(|d| *d > 0.0)
+        .map(f64::ln)
+        .collect();
     (logs.len() + 1 >= LEAST_POINTS).then_some(logs)
 }
 
@@ -224,8 +361,21 @@ fn counted(side: ClaimSide) -> Option<(f64, f64)> {
 /// An interval of counted events as if each came by chance (Poisson): wider than what is counted exactly alike each time needs.
 fn counts((ratio, error): (f64, f64), launches: usize) -> ClaimFigure {
     let limit = |sign: f64| (ratio.ln() + sign * NORMAL * error).exp();
-    let estimate = Estimate { ratio, low: limit(-1.0), high: limit(1.0), level: LEVEL, launches, moved: None };
-    ClaimFigure { estimate, error: Some(error), freedom: 1e6, paired: true, unit: String::new() }
+    let estimate = Estimate {
+        ratio,
+        low: limit(-1.0),
+        high: limit(1.0),
+        level: LEVEL,
+        launches,
+        moved: None,
+    };
+    ClaimFigure {
+        estimate,
+        error: Some(error),
+        freedom: 1e6,
+        paired: true,
+        unit: String::new(),
+    }
 }
 
 fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
@@ -237,7 +387,11 @@ fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
 
 fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<ClaimFigure> {
     let phase = way.summary()?;
-    let bytes = way.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok());
+    let bytes = way
+        .cell
+        .parameters
+        .get("bytes")
+        .and_then(|b| b.parse::<f64>().ok());
     let divisor = match per {
         Per::Sample => 1.0,
         Per::Unit => phase.wall_ns.median / phase.per_unit_ns.median,
@@ -250,20 +404,48 @@ fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<Cl
         let (low, high) = extremes(way.cell, fact)?;
         let launches = way.cell.launches;
         let (ratio, low, high) = ((low * high).sqrt() / divisor, low / divisor, high / divisor);
-        let estimate = Estimate { ratio, low, high, level: 1.0, launches, moved: None };
-        return Some(ClaimFigure { estimate, error: None, freedom: 1.0, paired: true, unit: unit(fact) });
+        let estimate = Estimate {
+            ratio,
+            low,
+            high,
+            level: 1.0,
+            launches,
+            moved: None,
+        };
+        return Some(ClaimFigure {
+            estimate,
+            error: None,
+            freedom: 1.0,
+            paired: true,
+            unit: unit(fact),
+        });
     }
     if job.cost == Of::Faults {
         let (events, samples) = counted(way)?;
-        let figure = counts((events / samples / divisor, 1.0 / events.sqrt()), way.cell.launches);
-        return Some(ClaimFigure { unit: unit("faults"), ..figure });
+        let figure = counts(
+            (events / samples / divisor, 1.0 / events.sqrt()),
+            way.cell.launches,
+        );
+        return Some(ClaimFigure {
+            unit: unit("faults"),
+            ..figure
+        });
     }
-    let logs: Vec<f64> = logs(job.cost, way).iter().map(|log| log - divisor.ln()).collect();
-    Some(ClaimFigure { unit: unit("ns"), ..widened(of_logs(&logs, LEVEL)?, summary, true) })
+    let logs: Vec<f64> = logs(job.cost, way)
+        .iter()
+        .map(|log| log - divisor.ln())
+        .collect();
+    Some(ClaimFigure {
+        unit: unit("ns"),
+        ..widened(of_logs(&logs, LEVEL)?, summary, true)
+    })
 }
 
 /// The size of a base page of the machine, 4096 where the summary does not tell.
 fn page_bytes(summary: &Summary) -> f64 {
-    let bytes = summary.environment.get("page").and_then(|text| record::sizes::parse_size(&text.replace(' ', "")).ok());
+    let bytes = summary
+        .environment
+        .get("page")
+        .and_then(|text| record::sizes::parse_size(&text.replace(' ', "")).ok());
     bytes.unwrap_or(4096) as f64
 }

@@ -24,7 +24,10 @@ impl Regions {
             (Some(low), _) if low >= 1.0 => {
                 let mirrored = Regions::cheaper(high.map(|h| 1.0 / h), 1.0 / low, margin);
                 let edges = mirrored.edges.iter().rev().map(|edge| 1.0 / edge).collect();
-                Regions { edges, verdicts: mirrored.verdicts.into_iter().rev().collect() }
+                Regions {
+                    edges,
+                    verdicts: mirrored.verdicts.into_iter().rev().collect(),
+                }
             }
             // That two ways cost the same is either so or not so.
             _ => Regions::around(low, high, Word::Reversed, Word::Reversed),
@@ -32,7 +35,10 @@ impl Regions {
     }
 
     fn around(low: Option<f64>, high: Option<f64>, below: Word, above: Word) -> Regions {
-        let mut regions = Regions { edges: Vec::new(), verdicts: Vec::new() };
+        let mut regions = Regions {
+            edges: Vec::new(),
+            verdicts: Vec::new(),
+        };
         if let Some(low) = low {
             regions.push(below, low);
         }
@@ -48,7 +54,10 @@ impl Regions {
     /// A claim that the praised way is cheaper: its cost lies between `low`, where one is given, and `high`, at most one.
     fn cheaper(low: Option<f64>, high: f64, margin: f64) -> Regions {
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
-        let mut regions = Regions { edges: Vec::new(), verdicts: Vec::new() };
+        let mut regions = Regions {
+            edges: Vec::new(),
+            verdicts: Vec::new(),
+        };
         if let Some(low) = low {
             regions.push(Word::Stronger, low);
         }
@@ -90,9 +99,14 @@ impl Regions {
     /// The same line in regions of coarse verdicts: neighbors that have the same one are merged.
     pub fn coarse(&self) -> Regions {
         let verdicts: Vec<Word> = self.verdicts.iter().map(|word| word.coarse()).collect();
-        let kept: Vec<usize> = (0..self.edges.len()).filter(|&i| verdicts[i] != verdicts[i + 1]).collect();
+        let kept: Vec<usize> = (0..self.edges.len())
+            .filter(|&i| verdicts[i] != verdicts[i + 1])
+            .collect();
         let regions = kept.iter().copied().chain([self.edges.len()]);
-        Regions { edges: kept.iter().map(|&i| self.edges[i]).collect(), verdicts: regions.map(|i| verdicts[i]).collect() }
+        Regions {
+            edges: kept.iter().map(|&i| self.edges[i]).collect(),
+            verdicts: regions.map(|i| verdicts[i]).collect(),
+        }
     }
 
     /// The verdict of the region that a figure lies in, with its probability where the truth lies at the nearer edge.
@@ -104,9 +118,16 @@ impl Regions {
     /// Distance of a figure from the nearer edge of its region, as a logarithm; without end where no edge is near it.
     pub fn distance(&self, ratio: f64) -> f64 {
         let (log, region) = (ratio.ln(), self.index(ratio));
-        let below = region.checked_sub(1).and_then(|i| self.edges.get(i)).map(|edge| log - edge.ln());
+        let below = region
+            .checked_sub(1)
+            .and_then(|i| self.edges.get(i))
+            .map(|edge| log - edge.ln());
         let above = self.edges.get(region).map(|edge| edge.ln() - log);
-        [below, above].into_iter().flatten().filter(|d| d.is_finite()).fold(f64::INFINITY, f64::min)
+        [below, above]
+            .into_iter()
+            .flatten()
+            .filter(|d| d.is_finite())
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Verdicts that an undecided interval leaves open.
@@ -119,18 +140,28 @@ impl Regions {
 /// Claims whose verdicts contradict each other, or that only one of the runs decided.
 pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
     let keys = |answers: &Answers| -> BTreeSet<(String, String)> {
-        answers.answers.iter().flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone()))).collect()
+        answers
+            .answers
+            .iter()
+            .flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone())))
+            .collect()
     };
     let all: BTreeSet<_> = keys(first).union(&keys(second)).cloned().collect();
     let mut changes = Vec::new();
     for (id, job) in all {
         let (a, b) = (find(first, &id, &job), find(second, &id, &job));
         let (first, second) = (a.map(|(_, j)| j.word), b.map(|(_, j)| j.word));
-        let decided = first.into_iter().chain(second).filter(|word| word.is_decided()).count();
+        let decided = first
+            .into_iter()
+            .chain(second)
+            .filter(|word| word.is_decided())
+            .count();
         if decided != 1 && !first.zip(second).is_some_and(|(a, b)| a.contradicts(b)) {
             continue;
         }
-        let statement = a.or(b).map_or_else(String::new, |(statement, _)| statement.to_owned());
+        let statement = a
+            .or(b)
+            .map_or_else(String::new, |(statement, _)| statement.to_owned());
         changes.push(AnswerChange {
             id,
             statement,
@@ -146,5 +177,8 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
 
 fn find<'a>(answers: &'a Answers, id: &str, job: &str) -> Option<(&'a str, &'a JobAnswer)> {
     let answer = answers.answers.iter().find(|a| a.id == id)?;
-    Some((&answer.statement, answer.jobs.iter().find(|j| j.job == job)?))
+    Some((
+        &answer.statement,
+        answer.jobs.iter().find(|j| j.job == job)?,
+    ))
 }

@@ -29,9 +29,17 @@ pub struct MissingLaunches {
 /// Comparisons without a verdict in a summary. What seems to lie so near an edge that no launches would do is told
 /// apart: a few disturbed launches make it seem so. What more launches do not change is not among them.
 pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<MissingLaunches> {
-    let mut judged: Vec<Vec<JudgedJob>> = claims.iter().map(|claim| jobs(claim, &[summary], margin)).collect();
+    let mut judged: Vec<Vec<JudgedJob>> = claims
+        .iter()
+        .map(|claim| jobs(claim, &[summary], margin))
+        .collect();
     adjust(&mut judged);
-    let questions = judged.iter().flatten().filter(|f| f.p.is_some()).count().max(1);
+    let questions = judged
+        .iter()
+        .flatten()
+        .filter(|f| f.p.is_some())
+        .count()
+        .max(1);
     let mut all = Vec::new();
     for (claim, judged) in claims.iter().zip(&judged) {
         for (number, (job, found)) in claim.jobs.iter().zip(judged).enumerate() {
@@ -41,8 +49,17 @@ pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<M
             }
             let (level, decides) = (FAMILY / questions as f64, number == 0 && !word.is_coarse());
             // Any verdict comes first, then the exact one.
-            let distance = |test: &FigureTest| if decides { test.to_coarse } else { test.distance };
-            let open = found.tests.iter().filter_map(|t| lacking(claim, job, (t, distance(t)), decides, level));
+            let distance = |test: &FigureTest| {
+                if decides {
+                    test.to_coarse
+                } else {
+                    test.distance
+                }
+            };
+            let open = found
+                .tests
+                .iter()
+                .filter_map(|t| lacking(claim, job, (t, distance(t)), decides, level));
             all.extend(open);
         }
     }
@@ -61,7 +78,11 @@ fn doubt(launches: usize) -> f64 {
 
 /// Launches that one figure lacks until it holds at this level.
 fn lacking(
-    resolved: &ResolvedClaim, job: &ResolvedJob, (test, distance): (&FigureTest, f64), decides: bool, level: f64,
+    resolved: &ResolvedClaim,
+    job: &ResolvedJob,
+    (test, distance): (&FigureTest, f64),
+    decides: bool,
+    level: f64,
 ) -> Option<MissingLaunches> {
     let have = test.figure.estimate.launches;
     // Of a ratio that moves, more launches say no more than that.
@@ -70,9 +91,21 @@ fn lacking(
     }
     let error = test.figure.error.map(|error| error / doubt(have));
     // Few launches look more alike than they are; of many it is known, and what they leave of the degrees of freedom counts.
-    let freedom = if have < ERROR_KNOWN { test.figure.freedom.max(have as f64 - 1.0) } else { test.figure.freedom };
-    let hoped = ClaimFigure { error, freedom, ..test.figure.clone() };
-    let enough = |launches: &usize| hoped.tail_after(distance, *launches).is_some_and(|p| p <= level);
+    let freedom = if have < ERROR_KNOWN {
+        test.figure.freedom.max(have as f64 - 1.0)
+    } else {
+        test.figure.freedom
+    };
+    let hoped = ClaimFigure {
+        error,
+        freedom,
+        ..test.figure.clone()
+    };
+    let enough = |launches: &usize| {
+        hoped
+            .tail_after(distance, *launches)
+            .is_some_and(|p| p <= level)
+    };
     let holds_now = test.figure.tail(distance)? <= level;
     if resolved.claim.kind == ClaimKind::Crossover && holds_now {
         return None;
@@ -80,9 +113,20 @@ fn lacking(
     let looks = std::iter::successors(Some(next_look(have)), |at| Some(next_look(*at)));
     let mut looks = looks.take_while(|at| *at <= MOST_LAUNCHES);
     let next = looks.clone().next()?;
-    let (launches, likely) = looks.find(enough).map_or((next, false), |launches| (launches, true));
-    let cells = [job.way.get(test.point), job.other.get(test.point)].into_iter().flatten().cloned().collect();
-    Some(MissingLaunches { cells, launches, decides, likely })
+    let (launches, likely) = looks
+        .find(enough)
+        .map_or((next, false), |launches| (launches, true));
+    let cells = [job.way.get(test.point), job.other.get(test.point)]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    Some(MissingLaunches {
+        cells,
+        launches,
+        decides,
+        likely,
+    })
 }
 
 /// Time of one launch of a cell in the first summary that has it, in seconds: its share of its experiment's launches, by
@@ -91,9 +135,13 @@ pub fn launch_s(wanted: &Cell, summaries: &[&Summary]) -> Option<f64> {
     let seconds = |summary: &&Summary| {
         let cell = figure::cell(summary, wanted).filter(|c| c.launches > 0)?;
         let experiment = summary.experiment(&wanted.experiment)?;
-        let mine = summary.cells.iter().filter(|c| c.experiment == wanted.experiment);
+        let mine = summary
+            .cells
+            .iter()
+            .filter(|c| c.experiment == wanted.experiment);
         let all: f64 = mine.map(|c| phases_ns(c, experiment)).sum();
-        let seconds = experiment.launch_s * phases_ns(cell, experiment) / all / cell.launches as f64;
+        let seconds =
+            experiment.launch_s * phases_ns(cell, experiment) / all / cell.launches as f64;
         (seconds.is_finite() && seconds > 0.0).then_some(seconds)
     };
     summaries.iter().find_map(seconds)
@@ -101,8 +149,9 @@ pub fn launch_s(wanted: &Cell, summaries: &[&Summary]) -> Option<f64> {
 
 fn phases_ns(cell: &CellSummary, experiment: &ExperimentSummary) -> f64 {
     let phases = || experiment.definition.phases.iter();
-    let launch_ns =
-        |l: &record::summary::LaunchValues| phases().filter_map(|p| l.wall_ns.get(p)).sum::<f64>() * l.rounds as f64;
+    let launch_ns = |l: &record::summary::LaunchValues| {
+        phases().filter_map(|p| l.wall_ns.get(p)).sum::<f64>() * l.rounds as f64
+    };
     cell.per_launch.iter().map(launch_ns).sum()
 }
 

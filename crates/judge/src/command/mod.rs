@@ -5,7 +5,9 @@ pub mod profile;
 mod proof;
 pub mod trial;
 
-use record::command::{CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode};
+use record::command::{
+    CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode,
+};
 use record::{kind::Kind, summary::NoteKind};
 use stats::interval::LEAST_LAUNCHES;
 
@@ -30,7 +32,11 @@ pub fn judge(kept: &KeptCommand) -> CommandSummary {
 
 /// The half-width that decides whether another block is run.
 pub fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
-    let of_kind = if plan.kind == Kind::Profile { profile::half_width } else { trial::half_width };
+    let of_kind = if plan.kind == Kind::Profile {
+        profile::half_width
+    } else {
+        trial::half_width
+    };
     of_kind(plan, launches)
 }
 
@@ -53,18 +59,34 @@ pub(crate) struct Times {
 
 /// Costs in each block, for another study to be compared with; nothing of what is not to be believed.
 pub(crate) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
-    let of_kind = if plan.kind == Kind::Profile { profile::costs } else { trial::costs };
+    let of_kind = if plan.kind == Kind::Profile {
+        profile::costs
+    } else {
+        trial::costs
+    };
     of_kind(plan, launches)
 }
 
 fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item = &CommandCost> {
-    launches.iter().filter(move |launch| launch.mode == mode).filter_map(|launch| launch.cost.as_ref())
+    launches
+        .iter()
+        .filter(move |launch| launch.mode == mode)
+        .filter_map(|launch| launch.cost.as_ref())
 }
 
 /// Remarks that any study may have, with its number of blocks if it was measured.
 fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> impl Iterator<Item = NoteKind> {
-    let processes = launches.iter().filter(|l| l.arm == 0).find_map(|l| Some(l.cost.as_ref()?.proof.as_ref()?.processes));
-    let many = processes.filter(|count| *count > MANY).map(|processes| NoteKind::ManyProcesses { processes });
-    let few = blocks.filter(|blocks| *blocks < LEAST_LAUNCHES).map(|_| NoteKind::TooFew { least: LEAST_LAUNCHES });
+    let processes = launches
+        .iter()
+        .filter(|l| l.arm == 0)
+        .find_map(|l| Some(l.cost.as_ref()?.proof.as_ref()?.processes));
+    let many = processes
+        .filter(|count| *count > MANY)
+        .map(|processes| NoteKind::ManyProcesses { processes });
+    let few = blocks
+        .filter(|blocks| *blocks < LEAST_LAUNCHES)
+        .map(|_| NoteKind::TooFew {
+            least: LEAST_LAUNCHES,
+        });
     many.into_iter().chain(few)
 }

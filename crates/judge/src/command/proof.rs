@@ -1,6 +1,8 @@
 //! True if a setting was seen to take effect. Where it was not, its figures would say nothing of it.
 
-use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary, SettingEffect};
+use record::command::{
+    Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary, SettingEffect,
+};
 use record::setting::Proof;
 use stats::estimate::RatioEstimate;
 
@@ -10,16 +12,27 @@ const HUGE: u64 = 2 << 20;
 const MOVED: f64 = 0.01;
 
 fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&ObservedEffects> {
-    runs.iter().filter(|r| r.arm == arm).find_map(|r| r.cost.as_ref()?.proof.as_ref())
+    runs.iter()
+        .filter(|r| r.arm == arm)
+        .find_map(|r| r.cost.as_ref()?.proof.as_ref())
 }
 
 /// Proof of an arm's effect, given the ratio of its page faults to the baseline's.
-pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faults: Option<&RatioEstimate>) -> ProofSummary {
+pub(super) fn proof(
+    plan: &CommandPlan,
+    runs: &[CommandLaunch],
+    arm: usize,
+    faults: Option<&RatioEstimate>,
+) -> ProofSummary {
     let subject = &plan.arms[arm];
-    let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else { return ProofSummary::default() };
+    let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else {
+        return ProofSummary::default();
+    };
     let usual = |role: ArmRole| {
         let index = plan.arms.iter().position(|a| a.role == role);
-        index.and_then(|i| seen(runs, i)).map_or(0, |s| s.huge_bytes)
+        index
+            .and_then(|i| seen(runs, i))
+            .map_or(0, |s| s.huge_bytes)
     };
     let usual_huge = usual(ArmRole::Baseline).max(usual(ArmRole::Again));
     let mut seen = Vec::new();
@@ -28,7 +41,11 @@ pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faul
         let (mapped, all) = (own.mapped.first().copied().unwrap_or(0), own.processes);
         // What Pagewise preloads itself is one way of several to huge pages; a library that was asked for must be there.
         effect &= mapped > 0 || setting.advise_mappings;
-        seen.push(SettingEffect::Preloaded { library: short(library).to_owned(), mapped, all });
+        seen.push(SettingEffect::Preloaded {
+            library: short(library).to_owned(),
+            mapped,
+            all,
+        });
     }
     let mut any = setting.proof.is_empty();
     for proof in &setting.proof {
@@ -37,7 +54,10 @@ pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faul
         seen.push(effect);
     }
     let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some();
-    ProofSummary { took_effect: is_proven.then_some(effect && any), seen }
+    ProofSummary {
+        took_effect: is_proven.then_some(effect && any),
+        seen,
+    }
 }
 
 fn short(path: &str) -> &str {
@@ -45,31 +65,49 @@ fn short(path: &str) -> &str {
 }
 
 fn prove(
-    proof: Proof, arm: &Arm, observed: &ObservedEffects, usual_bytes: u64, faults: Option<&RatioEstimate>,
+    proof: Proof,
+    arm: &Arm,
+    observed: &ObservedEffects,
+    usual_bytes: u64,
+    faults: Option<&RatioEstimate>,
 ) -> (bool, SettingEffect) {
     let all = observed.processes;
     match proof {
         Proof::Huge => {
             let bytes = observed.huge_bytes;
-            (bytes >= usual_bytes + HUGE, SettingEffect::Huge { bytes, usual_bytes })
+            (
+                bytes >= usual_bytes + HUGE,
+                SettingEffect::Huge { bytes, usual_bytes },
+            )
         }
         Proof::Faults | Proof::FewerFaults => match faults {
             Some(f) => {
                 let moved = f.high < 1.0 - MOVED || (proof == Proof::Faults && f.low > 1.0 + MOVED);
-                (moved, SettingEffect::Faults { ratio: f.ratio, low: f.low, high: f.high })
+                (
+                    moved,
+                    SettingEffect::Faults {
+                        ratio: f.ratio,
+                        low: f.low,
+                        high: f.high,
+                    },
+                )
             }
             None => (false, SettingEffect::TooFewRuns),
         },
         Proof::ThpDisabled => {
             let processes = observed.thp_disabled;
-            (processes > 0 && processes == all, SettingEffect::ThpDisabled { processes, all })
+            (
+                processes > 0 && processes == all,
+                SettingEffect::ThpDisabled { processes, all },
+            )
         }
         Proof::Cpus => {
             let (seen, wanted) = (observed.cpus.clone(), arm.cpus.clone().unwrap_or_default());
             (seen == wanted, SettingEffect::Cpus { seen, wanted })
         }
         Proof::Environment => {
-            let everywhere = !observed.expected.is_empty() && observed.expected.iter().all(|n| *n > 0);
+            let everywhere =
+                !observed.expected.is_empty() && observed.expected.iter().all(|n| *n > 0);
             let processes = observed.expected.iter().min().copied().unwrap_or(0);
             (everywhere, SettingEffect::Environment { processes, all })
         }

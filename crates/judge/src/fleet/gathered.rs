@@ -32,8 +32,13 @@ impl Gathered {
     pub fn add(&mut self, run: NodeRun) {
         match self.folders.get(&run.run) {
             Some(&known) => {
-                let fault = Fault::Duplicate { known: self.runs[known].folder.clone() };
-                self.unread.push(Unread { folder: run.folder, fault });
+                let fault = Fault::Duplicate {
+                    known: self.runs[known].folder.clone(),
+                };
+                self.unread.push(Unread {
+                    folder: run.folder,
+                    fault,
+                });
             }
             None => {
                 self.folders.insert(run.run.clone(), self.runs.len());
@@ -54,10 +59,15 @@ pub(super) struct Node<'a> {
 pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
     let mut by_name: BTreeMap<(&str, &str), Vec<&NodeRun>> = BTreeMap::new();
     for run in &gathered.runs {
-        by_name.entry((&run.name, &run.machine)).or_default().push(run);
+        by_name
+            .entry((&run.name, &run.machine))
+            .or_default()
+            .push(run);
     }
     let mut named: HashMap<&str, usize> = HashMap::new();
-    by_name.keys().for_each(|(name, _)| *named.entry(name).or_default() += 1);
+    by_name
+        .keys()
+        .for_each(|(name, _)| *named.entry(name).or_default() += 1);
     let called = |name: &str, machine: &str| match named[name] {
         1 => name.to_owned(),
         _ => format!("{name}#{}", machine.chars().take(8).collect::<String>()),
@@ -65,7 +75,11 @@ pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
     let mut nodes = Vec::new();
     for ((name, machine), runs) in by_name {
         let cells = by_question(runs.iter().map(|run| &run.cells));
-        nodes.push(Node { name: called(name, machine), runs, cells });
+        nodes.push(Node {
+            name: called(name, machine),
+            runs,
+            cells,
+        });
     }
     nodes
 }
@@ -95,12 +109,26 @@ pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
     let mut table = Table::new();
     for &node in members {
         for (&question, cells) in &nodes[node].cells {
-            let Some(worst) = cells.iter().max_by_key(|cell| cell.outcome.status) else { continue };
-            let logs: Vec<Vec<f64>> = cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();
+            let Some(worst) = cells.iter().max_by_key(|cell| cell.outcome.status) else {
+                continue;
+            };
+            let logs: Vec<Vec<f64>> = cells
+                .iter()
+                .map(|c| c.logs.clone())
+                .filter(|logs| !logs.is_empty())
+                .collect();
             let (side, launches) = (side_of(&logs), logs.iter().map(Vec::len).sum::<usize>());
             let scale = (launches as f64 / stats::quantile::MIDMEAN_VARIANCE).sqrt();
-            let within = side.filter(|_| launches > nodes[node].runs.len()).map(|side| side.within * scale);
-            table.entry(question).or_default().push(NodePlace { node, cells, worst, side, within });
+            let within = side
+                .filter(|_| launches > nodes[node].runs.len())
+                .map(|side| side.within * scale);
+            table.entry(question).or_default().push(NodePlace {
+                node,
+                cells,
+                worst,
+                side,
+                within,
+            });
         }
     }
     table
@@ -108,5 +136,9 @@ pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
 
 /// Costs of nodes in a question as logarithms, with the standard error that their launches give each.
 pub(super) fn figures(places: &[NodePlace]) -> (Vec<f64>, Vec<f64>) {
-    places.iter().filter_map(|place| place.side).map(|side| (side.log, side.within)).unzip()
+    places
+        .iter()
+        .filter_map(|place| place.side)
+        .map(|side| (side.log, side.within))
+        .unzip()
 }

@@ -8,8 +8,19 @@ use std::collections::BTreeMap;
 /// The facts by which nodes are of one kind, unless others are asked for. What a control group or a process sets is not
 /// among these: by that a node is odd, not of another kind.
 pub const BY: [&str; 13] = [
-    "architecture", "clocksource", "cpu", "cpus", "free_page_reporting", "governor", "hypervisor", "kernel", "memory",
-    "microcode", "page", "pagewise", "thp",
+    "architecture",
+    "clocksource",
+    "cpu",
+    "cpus",
+    "free_page_reporting",
+    "governor",
+    "hypervisor",
+    "kernel",
+    "memory",
+    "microcode",
+    "page",
+    "pagewise",
+    "thp",
 ];
 
 /// Nodes whose memory differs by no more are of one kind: kernels and firmware keep a little more or less of it.
@@ -20,10 +31,19 @@ pub fn facts(environment: &Environment, version: &str) -> KindFacts {
     let word = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
     let mut facts = environment.headline();
     facts.retain(|name, _| BY.contains(&name.as_str()) && name != "memory");
-    facts.insert("cpus".to_owned(), word(environment.cpu.online.map(|n| n.to_string())));
-    facts.insert("microcode".to_owned(), word(environment.cpu.microcode.clone()));
+    facts.insert(
+        "cpus".to_owned(),
+        word(environment.cpu.online.map(|n| n.to_string())),
+    );
+    facts.insert(
+        "microcode".to_owned(),
+        word(environment.cpu.microcode.clone()),
+    );
     facts.insert("pagewise".to_owned(), version.to_owned());
-    KindFacts { facts, memory_bytes: environment.memory.total_bytes }
+    KindFacts {
+        facts,
+        memory_bytes: environment.memory.total_bytes,
+    }
 }
 
 /// Tells whether a node may be of a kind.
@@ -35,7 +55,11 @@ pub(super) fn fits(kind: &KindFacts, node: &KindFacts) -> bool {
         }
         (least, _) => least.is_none(),
     };
-    memory && kind.facts.iter().all(|(name, fact)| node.facts.get(name) == Some(fact))
+    memory
+        && kind
+            .facts
+            .iter()
+            .all(|(name, fact)| node.facts.get(name) == Some(fact))
 }
 
 pub(super) struct NodeKind {
@@ -60,21 +84,42 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
     let is_asked = |name: &str| by.iter().any(|word| word == name);
     let mut like: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
     for (index, known) in known.iter().enumerate() {
-        let facts = known.facts.iter().filter(|(name, _)| is_asked(name)).map(|(n, f)| (n.clone(), f.clone())).collect();
+        let facts = known
+            .facts
+            .iter()
+            .filter(|(name, _)| is_asked(name))
+            .map(|(n, f)| (n.clone(), f.clone()))
+            .collect();
         like.entry(facts).or_default().push(index);
     }
     let mut kinds = Vec::new();
     for (facts, mut nodes) in like {
         if !is_asked("memory") {
-            kinds.push(NodeKind { name: String::new(), known_by: KindFacts { facts, memory_bytes: None }, nodes });
+            kinds.push(NodeKind {
+                name: String::new(),
+                known_by: KindFacts {
+                    facts,
+                    memory_bytes: None,
+                },
+                nodes,
+            });
             continue;
         }
         nodes.sort_by_key(|&n| known[n].memory_bytes);
         while let Some(&first) = nodes.first() {
-            let known_by = KindFacts { facts: facts.clone(), memory_bytes: known[first].memory_bytes };
-            let (mut own, others) = nodes.into_iter().partition::<Vec<usize>, _>(|&n| fits(&known_by, &known[n]));
+            let known_by = KindFacts {
+                facts: facts.clone(),
+                memory_bytes: known[first].memory_bytes,
+            };
+            let (mut own, others) = nodes
+                .into_iter()
+                .partition::<Vec<usize>, _>(|&n| fits(&known_by, &known[n]));
             own.sort_unstable();
-            kinds.push(NodeKind { name: String::new(), known_by, nodes: own });
+            kinds.push(NodeKind {
+                name: String::new(),
+                known_by,
+                nodes: own,
+            });
             nodes = others;
         }
     }
@@ -86,7 +131,12 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
 }
 
 pub(super) fn kinds(nodes: &[Node], by: &[String]) -> Vec<NodeKind> {
-    let latest = |node: &Node| node.runs.iter().max_by_key(|run| &run.run).map(|run| run.known_by.clone());
+    let latest = |node: &Node| {
+        node.runs
+            .iter()
+            .max_by_key(|run| &run.run)
+            .map(|run| run.known_by.clone())
+    };
     kinds_of(&nodes.iter().filter_map(latest).collect::<Vec<_>>(), by)
 }
 

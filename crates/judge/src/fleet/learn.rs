@@ -4,7 +4,9 @@ use super::gathered::{Gathered, NodePlace, NodeRun, figures, nodes, table};
 use super::kinds::{NodeKind, fits, kinds};
 use super::{judge, odd::commonest};
 use crate::sets::SetQuestion;
-use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed, TIMES};
+use record::fleet::{
+    CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed, TIMES,
+};
 use record::{cell::parameter_words, outcome::Status};
 use stats::apart::{LEAST, QUARTILES};
 use stats::quantile::{median, quantile};
@@ -20,7 +22,11 @@ const FREEDOM: (f64, f64) = (2.0, 20.0);
 
 /// Accepted costs, from those that are not odd. Kinds with too few nodes are left out.
 pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
-    let odd: BTreeSet<String> = judge(gathered, by, margin).odd.into_iter().map(|n| n.node).collect();
+    let odd: BTreeSet<String> = judge(gathered, by, margin)
+        .odd
+        .into_iter()
+        .map(|n| n.node)
+        .collect();
     let nodes = nodes(gathered);
     let mut learnt = Vec::new();
     for mut kind in kinds(&nodes, by) {
@@ -32,12 +38,19 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
         let count = kind.nodes.len();
         let cells = table.iter().filter_map(|(&question, places)| {
             let throttled = 2 * places.iter().filter(|place| place.is_throttled()).count() > count;
-            Some(CellCriterion { throttled, ..criterion(&gathered.questions.all[question], places, margin)? })
+            Some(CellCriterion {
+                throttled,
+                ..criterion(&gathered.questions.all[question], places, margin)?
+            })
         });
         let cells = cells.collect();
         // Many cells, each with two limits: all of them together are broken rarely.
         let NodeKind { known_by, .. } = kind;
-        learnt.push(CriteriaKind { known_by, nodes: count, cells });
+        learnt.push(CriteriaKind {
+            known_by,
+            nodes: count,
+            cells,
+        });
     }
     let criteria: Vec<&CellCriterion> = learnt.iter().flat_map(|kind| &kind.cells).collect();
     let what: BTreeSet<String> = criteria.iter().map(|c| c.cell.clone()).collect();
@@ -45,15 +58,28 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
     for (key, value) in criteria.iter().flat_map(|c| &c.parameters) {
         values.entry(key).or_default().insert(value);
     }
-    let set = values.into_iter().map(|(key, all)| format!("{key}={}", all.into_iter().collect::<Vec<_>>().join(",")));
-    Criteria { schema: CRITERIA_SCHEMA, what: what.into_iter().collect(), set: set.collect(), kinds: learnt }
+    let set = values
+        .into_iter()
+        .map(|(key, all)| format!("{key}={}", all.into_iter().collect::<Vec<_>>().join(",")));
+    Criteria {
+        schema: CRITERIA_SCHEMA,
+        what: what.into_iter().collect(),
+        set: set.collect(),
+        kinds: learnt,
+    }
 }
 
 fn criterion(question: &SetQuestion, places: &[NodePlace], margin: f64) -> Option<CellCriterion> {
     let status = commonest(places)?.0;
-    let limits = (status == Status::Ok).then(|| limits(places, margin)).flatten();
+    let limits = (status == Status::Ok)
+        .then(|| limits(places, margin))
+        .flatten();
     // Nodes whose few launches lie far apart give limits that no node can exceed, and that are no times.
-    let limits = limits.filter(|(middle, half)| [middle - half, middle + half].iter().all(|log| TIMES.contains(&log.exp())));
+    let limits = limits.filter(|(middle, half)| {
+        [middle - half, middle + half]
+            .iter()
+            .all(|log| TIMES.contains(&log.exp()))
+    });
     Some(CellCriterion {
         cell: question.headline.cell.clone(),
         parameters: question.headline.parameters.clone(),
@@ -80,30 +106,66 @@ fn limits(places: &[NodePlace], margin: f64) -> Option<(f64, f64)> {
 
 /// One run compared with what was learnt.
 pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked {
-    let Some(kind) = criteria.kinds.iter().find(|kind| fits(&kind.known_by, &run.known_by)) else {
-        return Checked { nodes: None, cells: 0, missed: Vec::new() };
+    let Some(kind) = criteria
+        .kinds
+        .iter()
+        .find(|kind| fits(&kind.known_by, &run.known_by))
+    else {
+        return Checked {
+            nodes: None,
+            cells: 0,
+            missed: Vec::new(),
+        };
     };
     let mut missed = Vec::new();
     for criterion in &kind.cells {
-        let named = || format!("{} {}", criterion.cell, parameter_words(&criterion.parameters, None)).trim().to_owned();
+        let named = || {
+            format!(
+                "{} {}",
+                criterion.cell,
+                parameter_words(&criterion.parameters, None)
+            )
+            .trim()
+            .to_owned()
+        };
         let cell = run.cells.iter().find(|cell| {
             let question = &gathered.questions.all[cell.question];
-            question.headline.cell == criterion.cell && question.headline.parameters == criterion.parameters
+            question.headline.cell == criterion.cell
+                && question.headline.parameters == criterion.parameters
         });
         let Some(cell) = cell.filter(|c| c.outcome.status == criterion.status) else {
-            missed.push(Missed::Outcome { cell: named(), outcome: cell.map(|c| c.outcome.clone()) });
+            missed.push(Missed::Outcome {
+                cell: named(),
+                outcome: cell.map(|c| c.outcome.clone()),
+            });
             continue;
         };
         if let Some(share) = cell.throttled.filter(|_| !criterion.throttled) {
-            missed.push(Missed::Throttled { cell: named(), share });
+            missed.push(Missed::Throttled {
+                cell: named(),
+                share,
+            });
             continue;
         }
-        let limits = criterion.per_unit_ns.zip(criterion.low_ns.zip(criterion.high_ns));
-        let (Some((middle, (low, high))), Ok(log)) = (limits, stats::quantile::midmean(&cell.logs)) else { continue };
+        let limits = criterion
+            .per_unit_ns
+            .zip(criterion.low_ns.zip(criterion.high_ns));
+        let (Some((middle, (low, high))), Ok(log)) = (limits, stats::quantile::midmean(&cell.logs))
+        else {
+            continue;
+        };
         let limit = if log.exp() > high { high } else { low };
         if !(low..=high).contains(&log.exp()) {
-            missed.push(Missed::Cost { cell: named(), ratio: log.exp() / middle, limit: limit / middle });
+            missed.push(Missed::Cost {
+                cell: named(),
+                ratio: log.exp() / middle,
+                limit: limit / middle,
+            });
         }
     }
-    Checked { nodes: Some(kind.nodes), cells: kind.cells.len(), missed }
+    Checked {
+        nodes: Some(kind.nodes),
+        cells: kind.cells.len(),
+        missed,
+    }
 }

@@ -13,8 +13,12 @@ use std::collections::BTreeMap;
 
 /// A kind with its figures; nodes that are not usual have no say in advice.
 pub(super) fn kind(
-    gathered: &Gathered, nodes: &[Node], (kind, first): (&NodeKind, &NodeKind), table: &Table,
-    is_usual: &impl Fn(usize) -> bool, margin: f64,
+    gathered: &Gathered,
+    nodes: &[Node],
+    (kind, first): (&NodeKind, &NodeKind),
+    table: &Table,
+    is_usual: &impl Fn(usize) -> bool,
+    margin: f64,
 ) -> record::fleet::MachineGroup {
     record::fleet::MachineGroup {
         name: kind.name.clone(),
@@ -22,14 +26,21 @@ pub(super) fn kind(
         nodes: kind.nodes.iter().map(|&n| nodes[n].name.clone()).collect(),
         too_few: kind.nodes.len() < LEAST,
         differences: unlike(&first.facts(), &kind.facts()),
-        cells: table.iter().filter_map(|(&q, places)| cell(&gathered.questions.all[q], places)).collect(),
+        cells: table
+            .iter()
+            .filter_map(|(&q, places)| cell(&gathered.questions.all[q], places))
+            .collect(),
         methods: methods(&gathered.questions.all, table, is_usual, margin),
     }
 }
 
 fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    places.iter().for_each(|place| *outcomes.entry(place.worst.outcome.status.word()).or_default() += 1);
+    places.iter().for_each(|place| {
+        *outcomes
+            .entry(place.worst.outcome.status.word())
+            .or_default() += 1
+    });
     let mut logs = figures(places).0;
     let nodes = logs.len();
     let mut within: Vec<f64> = places.iter().filter_map(|place| place.within).collect();
@@ -48,23 +59,50 @@ fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
 }
 
 /// Each method against its baseline: the ratio on each node, and the interval over nodes.
-fn methods(questions: &[SetQuestion], table: &Table, is_usual: &impl Fn(usize) -> bool, margin: f64) -> Vec<KindMethod> {
+fn methods(
+    questions: &[SetQuestion],
+    table: &Table,
+    is_usual: &impl Fn(usize) -> bool,
+    margin: f64,
+) -> Vec<KindMethod> {
     let logs = |question: usize| -> BTreeMap<usize, f64> {
-        let places = table.get(&question).into_iter().flatten().filter(|place| is_usual(place.node));
-        places.filter_map(|place| Some((place.node, place.side?.log))).collect()
+        let places = table
+            .get(&question)
+            .into_iter()
+            .flatten()
+            .filter(|place| is_usual(place.node));
+        places
+            .filter_map(|place| Some((place.node, place.side?.log)))
+            .collect()
     };
     let mut methods = Vec::new();
     let mut estimates = Vec::new();
     for &question in table.keys() {
         let question_asked = &questions[question];
-        let Some(baseline) = question_asked.baseline.filter(|b| question_asked.advised && *b != question) else {
+        let Some(baseline) = question_asked
+            .baseline
+            .filter(|b| question_asked.advised && *b != question)
+        else {
             continue;
         };
         let base = logs(baseline);
-        let logs: Vec<f64> = logs(question).iter().filter_map(|(node, log)| Some(log - base.get(node)?)).collect();
-        let Some((mean, deviation)) = mean_and_deviation(&logs).filter(|_| logs.len() >= LEAST_RUNS) else { continue };
+        let logs: Vec<f64> = logs(question)
+            .iter()
+            .filter_map(|(node, log)| Some(log - base.get(node)?))
+            .collect();
+        let Some((mean, deviation)) =
+            mean_and_deviation(&logs).filter(|_| logs.len() >= LEAST_RUNS)
+        else {
+            continue;
+        };
         let error = (deviation / (logs.len() as f64).sqrt()).max(1e-9);
-        let estimate = stats::estimate::RatioEstimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
+        let estimate = stats::estimate::RatioEstimate::of_log(
+            mean,
+            error,
+            (logs.len() - 1) as f64,
+            logs.len(),
+            CONFIDENCE,
+        );
         let Ok(estimate) = estimate else { continue };
         methods.push(KindMethod {
             cell: question_asked.headline.cell.clone(),
@@ -84,22 +122,59 @@ fn methods(questions: &[SetQuestion], table: &Table, is_usual: &impl Fn(usize) -
 
 /// The first kind against each other kind that has enough nodes.
 pub(super) fn compared(
-    gathered: &Gathered, kinds: &[NodeKind], tables: &[Table], is_usual: &impl Fn(usize) -> bool, margin: f64,
+    gathered: &Gathered,
+    kinds: &[NodeKind],
+    tables: &[Table],
+    is_usual: &impl Fn(usize) -> bool,
+    margin: f64,
 ) -> Vec<KindsCompared> {
     let costs = |table: &Table| -> Costs {
-        let all = |place: &NodePlace| place.cells.iter().flat_map(|cell| cell.logs.clone()).collect::<Vec<f64>>();
-        let usual = |places: &Vec<NodePlace>| {
-            places.iter().filter(|p| is_usual(p.node)).map(all).filter(|logs| !logs.is_empty()).collect()
+        let all = |place: &NodePlace| {
+            place
+                .cells
+                .iter()
+                .flat_map(|cell| cell.logs.clone())
+                .collect::<Vec<f64>>()
         };
-        table.iter().map(|(&question, places)| (question, usual(places))).collect()
+        let usual = |places: &Vec<NodePlace>| {
+            places
+                .iter()
+                .filter(|p| is_usual(p.node))
+                .map(all)
+                .filter(|logs| !logs.is_empty())
+                .collect()
+        };
+        table
+            .iter()
+            .map(|(&question, places)| (question, usual(places)))
+            .collect()
     };
     let others = (1..kinds.len()).filter(|&at| kinds[at].nodes.len() >= LEAST_RUNS);
     let comparison = |at: usize| {
-        let cells = pairs(&gathered.questions.all, &costs(&tables[0]), &costs(&tables[at]), margin, None);
-        let mut cells: Vec<ComparedCell> = cells.into_values().filter(|cell| cell.estimate.is_some()).collect();
+        let cells = pairs(
+            &gathered.questions.all,
+            &costs(&tables[0]),
+            &costs(&tables[at]),
+            margin,
+            None,
+        );
+        let mut cells: Vec<ComparedCell> = cells
+            .into_values()
+            .filter(|cell| cell.estimate.is_some())
+            .collect();
         // A figure for each of ten thousand nodes in each cell would be a page that nobody opens.
-        cells.iter_mut().flat_map(|cell| [&mut cell.a, &mut cell.b]).for_each(|side| side.per_run_ns.clear());
-        KindsCompared { a: kinds[0].name.clone(), b: kinds[at].name.clone(), cells }
+        cells
+            .iter_mut()
+            .flat_map(|cell| [&mut cell.a, &mut cell.b])
+            .for_each(|side| side.per_run_ns.clear());
+        KindsCompared {
+            a: kinds[0].name.clone(),
+            b: kinds[at].name.clone(),
+            cells,
+        }
     };
-    others.map(comparison).filter(|compared| !compared.cells.is_empty()).collect()
+    others
+        .map(comparison)
+        .filter(|compared| !compared.cells.is_empty())
+        .collect()
 }

@@ -16,20 +16,34 @@ const COMMON: f64 = 0.8;
 type Found = (usize, Finding, bool);
 
 /// The outliers, the furthest first.
-pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[NodeKind], tables: &[Table], margin: f64) -> Vec<OddNode> {
+pub(super) fn odd(
+    gathered: &Gathered,
+    nodes: &[Node],
+    kinds: &[NodeKind],
+    tables: &[Table],
+    margin: f64,
+) -> Vec<OddNode> {
     let questions = &gathered.questions.all;
     let mut by_node: BTreeMap<(usize, usize), Vec<(Finding, bool)>> = BTreeMap::new();
     let mut all = costs(questions, tables, margin);
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table.iter().filter(|(_, places)| places.len() >= LEAST) {
-            let seen = outcomes(&questions[question], places).into_iter().chain(throttled(&questions[question], places));
+            let seen = outcomes(&questions[question], places)
+                .into_iter()
+                .chain(throttled(&questions[question], places));
             all.extend(seen.map(|finding| (kind, finding)));
         }
     }
     for (kind, (node, finding, each)) in all {
-        by_node.entry((node, kind)).or_default().push((finding, each));
+        by_node
+            .entry((node, kind))
+            .or_default()
+            .push((finding, each));
     }
-    let mut all: Vec<OddNode> = by_node.into_iter().map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f)).collect();
+    let mut all: Vec<OddNode> = by_node
+        .into_iter()
+        .map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f))
+        .collect();
     all.sort_by(|a, b| size(&b.findings[0]).total_cmp(&size(&a.findings[0])));
     all
 }
@@ -61,9 +75,14 @@ fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table {
             let (logs, errors) = figures(places);
-            let Ok(all) = apart(&logs, &errors, margin.ln_1p()) else { continue };
+            let Ok(all) = apart(&logs, &errors, margin.ln_1p()) else {
+                continue;
+            };
             let with = places.iter().filter(|place| place.side.is_some());
-            tests.extend(with.zip(all).map(|(place, apart)| (kind, question, place, apart)));
+            tests.extend(
+                with.zip(all)
+                    .map(|(place, apart)| (kind, question, place, apart)),
+            );
         }
     }
     let p = benjamini_hochberg(&tests.iter().map(|(.., apart)| apart.p).collect::<Vec<_>>());
@@ -78,29 +97,41 @@ fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize
                 spread: apart.spread.exp_m1(),
                 p,
             };
-            (kind, (place.node, finding, each_run_says_so(place, apart, margin)))
+            (
+                kind,
+                (place.node, finding, each_run_says_so(place, apart, margin)),
+            )
         })
         .collect()
 }
 
 /// Tells whether each run of a node alone lies beyond the margin on the same side.
 fn each_run_says_so(place: &NodePlace, apart: Apart, margin: f64) -> bool {
-    let Some(centre) = place.side.map(|side| side.log - apart.by) else { return false };
+    let Some(centre) = place.side.map(|side| side.log - apart.by) else {
+        return false;
+    };
     let beyond = |logs: &[f64]| {
         let middle = stats::quantile::midmean(logs).unwrap_or(centre);
         (middle - centre) * apart.by.signum() > margin.ln_1p()
     };
-    place.cells.iter().all(|cell| cell.logs.is_empty() || beyond(&cell.logs))
+    place
+        .cells
+        .iter()
+        .all(|cell| cell.logs.is_empty() || beyond(&cell.logs))
 }
 
 /// Nodes on which a cell came to another end than on most others.
 fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
-    let Some((common, count)) = commonest(places) else { return Vec::new() };
+    let Some((common, count)) = commonest(places) else {
+        return Vec::new();
+    };
     // A node is compared with how the others ended, so it does not count among these.
     if (count as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
-    let unlike = places.iter().filter(|place| place.worst.outcome.status != common);
+    let unlike = places
+        .iter()
+        .filter(|place| place.worst.outcome.status != common);
     let outcome = |place: &NodePlace| {
         let finding = Finding::Outcome {
             cell: question.headline.cell.clone(),
@@ -109,7 +140,14 @@ fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
             others: common,
             nodes: count,
         };
-        (place.node, finding, place.cells.iter().all(|cell| cell.outcome.status == place.worst.outcome.status))
+        (
+            place.node,
+            finding,
+            place
+                .cells
+                .iter()
+                .all(|cell| cell.outcome.status == place.worst.outcome.status),
+        )
     };
     unlike.map(outcome).collect()
 }
@@ -117,7 +155,9 @@ fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
 /// The outcome of most nodes, with their number.
 pub(super) fn commonest(places: &[NodePlace]) -> Option<(Status, usize)> {
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
-    places.iter().for_each(|place| *counts.entry(place.worst.outcome.status).or_default() += 1);
+    places
+        .iter()
+        .for_each(|place| *counts.entry(place.worst.outcome.status).or_default() += 1);
     counts.into_iter().max_by_key(|(_, count)| *count)
 }
 
@@ -131,10 +171,19 @@ fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
         let finding = Finding::Throttled {
             cell: question.headline.cell.clone(),
             parameters: question.headline.parameters.clone(),
-            share: place.cells.iter().rev().find_map(|cell| cell.throttled).unwrap_or_default(),
+            share: place
+                .cells
+                .iter()
+                .rev()
+                .find_map(|cell| cell.throttled)
+                .unwrap_or_default(),
             nodes: free.len(),
         };
-        (place.node, finding, place.cells.iter().all(|cell| cell.throttled.is_some()))
+        (
+            place.node,
+            finding,
+            place.cells.iter().all(|cell| cell.throttled.is_some()),
+        )
     };
     held.into_iter().map(outcome).collect()
 }

@@ -135,15 +135,26 @@ fn mean_correlation(runs: &[&Done]) -> f64 {
     let mut correlations = Vec::new();
     for run in runs {
         for (i, (_, a)) in run.twins.iter().enumerate() {
-            correlations.extend(run.twins[i + 1..].iter().filter_map(|(_, b)| correlation(a, b)));
+            correlations.extend(
+                run.twins[i + 1..]
+                    .iter()
+                    .filter_map(|(_, b)| correlation(a, b)),
+            );
         }
     }
-    if correlations.is_empty() { 0.0 } else { correlations.iter().sum::<f64>() / correlations.len() as f64 }
+    if correlations.is_empty() {
+        0.0
+    } else {
+        correlations.iter().sum::<f64>() / correlations.len() as f64
+    }
 }
 
 fn identical(work: WorkKind, all: &[Done]) -> Option<Identical> {
     let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
-    let ratios: Vec<&Estimate> = runs.iter().flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio)).collect();
+    let ratios: Vec<&Estimate> = runs
+        .iter()
+        .flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio))
+        .collect();
     if runs.is_empty() {
         return None;
     }
@@ -156,7 +167,10 @@ fn identical(work: WorkKind, all: &[Done]) -> Option<Identical> {
         comparisons: ratios.len(),
         withheld: runs.iter().map(|d| d.planned).sum::<usize>() - ratios.len(),
         false_alarms: ratios.iter().filter(|r| excludes(r, 1.0)).count(),
-        beyond_margin: ratios.iter().filter(|r| Verdict::from_interval(r.low, r.high, MARGIN).differs()).count(),
+        beyond_margin: ratios
+            .iter()
+            .filter(|r| Verdict::from_interval(r.low, r.high, MARGIN).differs())
+            .count(),
         correlation: mean_correlation(&runs),
         half_width,
         widest: ratios.iter().map(|r| r.half_width()).fold(0.0, f64::max),
@@ -185,7 +199,10 @@ fn known_effect(work: WorkKind, extra_permille: u64, all: &[Done]) -> Option<Kno
     let mean = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
     let (sample_ns, floor_ns) = (mean(|d| d.sample_ns), mean(|d| d.floor_ns));
     let resolution = mean(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
-    let mine = runs.iter().flat_map(|d| &d.effects).filter(|e| e.extra_permille == extra_permille);
+    let mine = runs
+        .iter()
+        .flat_map(|d| &d.effects)
+        .filter(|e| e.extra_permille == extra_permille);
     let mine: Vec<&Effect> = mine.collect();
     let ratios: Vec<&Estimate> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
     let truth = 1.0 + extra_permille as f64 / 1000.0;
@@ -208,7 +225,10 @@ fn known_effect(work: WorkKind, extra_permille: u64, all: &[Done]) -> Option<Kno
         truth_of_samples: least,
         trials: ratios.len(),
         withheld: mine.len() - ratios.len(),
-        covered: ratios.iter().filter(|r| holds(r, least, truth, resolution)).count(),
+        covered: ratios
+            .iter()
+            .filter(|r| holds(r, least, truth, resolution))
+            .count(),
         seen: ratios.iter().filter(|r| r.low > 1.0).count(),
         estimate: middle(ratios.iter().map(|r| r.ratio)),
         half_width: middle(ratios.iter().map(|r| r.half_width())),
@@ -231,17 +251,32 @@ fn false_alarm_chance(identical: &[Identical]) -> f64 {
 impl SelfTest {
     /// Counts what the runs brought.
     pub fn from_trials(
-        done: &[Done], runs: &[RealRun], naive: Vec<Usual>, seed: u64, (budget_s, elapsed_s): (f64, f64),
+        done: &[Done],
+        runs: &[RealRun],
+        naive: Vec<Usual>,
+        seed: u64,
+        (budget_s, elapsed_s): (f64, f64),
     ) -> SelfTest {
         let (real, moves) = real::count(runs);
         let sum = |count: fn(&Real) -> usize| Real::sum(&real, count);
         let real_chance = at_least(sum(|r| r.false_alarms), sum(|r| r.pairs), NOMINAL);
         let judged = sum(|r| r.more) + sum(|r| r.pairs);
-        let sentence_chance = at_least(sum(|r| r.wrong_sentences) + sum(|r| r.missed), judged, NOMINAL);
-        let identical: Vec<Identical> = [WorkKind::Steps, WorkKind::Pages].iter().filter_map(|w| identical(*w, done)).collect();
+        let sentence_chance = at_least(
+            sum(|r| r.wrong_sentences) + sum(|r| r.missed),
+            judged,
+            NOMINAL,
+        );
+        let identical: Vec<Identical> = [WorkKind::Steps, WorkKind::Pages]
+            .iter()
+            .filter_map(|w| identical(*w, done))
+            .collect();
         let effects: Vec<KnownEffect> = [WorkKind::Steps, WorkKind::Pages]
             .iter()
-            .flat_map(|work| EXTRAS.iter().filter_map(|extra| known_effect(*work, *extra, done)))
+            .flat_map(|work| {
+                EXTRAS
+                    .iter()
+                    .filter_map(|extra| known_effect(*work, *extra, done))
+            })
             .collect();
         let trials: usize = effects.iter().map(|e| e.trials).sum();
         let missed = trials - effects.iter().map(|e| e.covered).sum::<usize>();
@@ -268,7 +303,14 @@ impl SelfTest {
             coverage_chance,
             real_chance,
             sentence_chance,
-            kept: [false_alarm_chance, coverage_chance, real_chance, sentence_chance].iter().all(|p| *p >= SURE),
+            kept: [
+                false_alarm_chance,
+                coverage_chance,
+                real_chance,
+                sentence_chance,
+            ]
+            .iter()
+            .all(|p| *p >= SURE),
             warnings,
         }
     }
@@ -293,7 +335,11 @@ impl SelfTest {
 
     /// 0 where the promises were kept, 3 where they were not or nothing could be judged.
     pub fn exit_code(&self) -> u8 {
-        if self.kept && self.false_alarms().0 > 0 { 0 } else { 3 }
+        if self.kept && self.false_alarms().0 > 0 {
+            0
+        } else {
+            3
+        }
     }
 }
 

@@ -76,17 +76,27 @@ pub fn count(runs: &[RealRun]) -> (Vec<Real>, Moves) {
     let mut by_worker: BTreeMap<(String, String), Vec<(&RealRun, &GroupSummary)>> = BTreeMap::new();
     for run in runs {
         for group in &run.summary.groups {
-            by_worker.entry((run.worker.clone(), group.experiment.clone())).or_default().push((run, group));
+            by_worker
+                .entry((run.worker.clone(), group.experiment.clone()))
+                .or_default()
+                .push((run, group));
         }
     }
-    let real = by_worker.into_iter().map(|((worker, experiment), groups)| tally(experiment, worker, &groups)).collect();
+    let real = by_worker
+        .into_iter()
+        .map(|((worker, experiment), groups)| tally(experiment, worker, &groups))
+        .collect();
     let mut moves = Moves::default();
     runs.iter().for_each(|run| follow(run, &mut moves));
     (real, moves)
 }
 
 fn tally(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)]) -> Real {
-    let mut real = Real { experiment, worker, ..Real::default() };
+    let mut real = Real {
+        experiment,
+        worker,
+        ..Real::default()
+    };
     let (mut widths, mut estimates) = (Vec::new(), Vec::new());
     for (run, group) in groups {
         match &group.aa {
@@ -99,14 +109,18 @@ fn tally(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)
         }
         real.identical_logs.extend(identical_logs(run, group));
         for comparison in group.comparisons.iter().filter(|c| is_more(run, group, c)) {
-            let Some(ratio) = &comparison.ratio else { continue };
+            let Some(ratio) = &comparison.ratio else {
+                continue;
+            };
             real.more += 1;
             real.seen += usize::from(ratio.low > 1.0);
             real.missed += usize::from(ratio.high < 1.0 || ratio.low > most(run, group));
             real.wrong_sentences += usize::from(wrong(comparison.verdict, most(run, group)));
             estimates.push(ratio.ratio);
             let base = group.baseline.map(|b| &run.summary.cells[b]);
-            real.more_logs.extend(base.and_then(|b| logs(b, &run.summary.cells[comparison.cell], &comparison.phase)));
+            real.more_logs.extend(
+                base.and_then(|b| logs(b, &run.summary.cells[comparison.cell], &comparison.phase)),
+            );
         }
         real.wrong_sentences += wrong_choices(run, group);
     }
@@ -116,7 +130,9 @@ fn tally(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)
 }
 
 fn most(run: &RealRun, group: &GroupSummary) -> f64 {
-    run.amounts.get(&group.experiment).map_or(f64::INFINITY, |amount| amount.most)
+    run.amounts
+        .get(&group.experiment)
+        .map_or(f64::INFINITY, |amount| amount.most)
 }
 
 /// Tells whether a verdict on 5 % more work says what cannot be.
@@ -129,20 +145,32 @@ fn wrong(verdict: Verdict, most: f64) -> bool {
 }
 
 fn headline<'a>(run: &'a RealRun, group: &GroupSummary) -> Option<&'a str> {
-    let experiment = run.summary.experiments.iter().find(|e| e.definition.name == group.experiment);
+    let experiment = run
+        .summary
+        .experiments
+        .iter()
+        .find(|e| e.definition.name == group.experiment);
     experiment.map(|e| e.headline.as_str())
 }
 
 fn does_more(run: &RealRun, cell: &CellSummary) -> bool {
-    let Some(amount) = run.amounts.get(&cell.experiment) else { return false };
-    cell.parameters.get(&amount.parameter).and_then(|v| v.parse::<u64>().ok()).is_some_and(|v| v > amount.least)
+    let Some(amount) = run.amounts.get(&cell.experiment) else {
+        return false;
+    };
+    cell.parameters
+        .get(&amount.parameter)
+        .and_then(|v| v.parse::<u64>().ok())
+        .is_some_and(|v| v > amount.least)
 }
 
 /// The baseline's own method with more to do, by what it is compared by first.
 fn is_more(run: &RealRun, group: &GroupSummary, comparison: &Comparison) -> bool {
     let cells = &run.summary.cells;
-    let same = group.baseline.is_some_and(|b| cells[b].method == cells[comparison.cell].method);
-    same && does_more(run, &cells[comparison.cell]) && headline(run, group) == Some(comparison.phase.as_str())
+    let same = group
+        .baseline
+        .is_some_and(|b| cells[b].method == cells[comparison.cell].method);
+    same && does_more(run, &cells[comparison.cell])
+        && headline(run, group) == Some(comparison.phase.as_str())
 }
 
 /// Best sets that leave out the lesser work while they hold the greater, and a recommendation to do more. Where the lesser
@@ -152,23 +180,47 @@ fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
     let cells = &run.summary.cells;
     let more = |c: usize| cells[c].method == cells[base].method && does_more(run, &cells[c]);
     let excluded = |best: &record::summary::BestClaim| {
-        more(best.leader) && !best.within.contains(&base) && !best.unsettled.iter().any(|u| u.cell == base)
+        more(best.leader)
+            && !best.within.contains(&base)
+            && !best.unsettled.iter().any(|u| u.cell == base)
     };
     let is_ranked = cells[base].outcome.status == Status::Ok;
-    let best = group.best.iter().filter(|b| is_ranked && excluded(b)).count();
-    best + usize::from(matches!(&group.recommendation, Recommendation::Use { cell, .. } if more(*cell)))
+    let best = group
+        .best
+        .iter()
+        .filter(|b| is_ranked && excluded(b))
+        .count();
+    best + usize::from(
+        matches!(&group.recommendation, Recommendation::Use { cell, .. } if more(*cell)),
+    )
 }
 
 /// ln of the ratio of each launch or block in which both have a value.
 pub fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<f64>> {
-    let same_launch = base.per_launch.iter().all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
+    let same_launch = base
+        .per_launch
+        .iter()
+        .all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
     let mut logs = Vec::new();
     for mine in &base.per_launch {
         let same = |l: &&record::summary::LaunchValues| {
-            if same_launch { l.launch == mine.launch } else { l.block == mine.block }
+            if same_launch {
+                l.launch == mine.launch
+            } else {
+                l.block == mine.block
+            }
         };
-        let theirs = other.per_launch.iter().find(same).and_then(|l| l.wall_ns.get(phase));
-        if let Some((a, b)) = mine.wall_ns.get(phase).zip(theirs).filter(|(a, b)| **a > 0.0 && **b > 0.0) {
+        let theirs = other
+            .per_launch
+            .iter()
+            .find(same)
+            .and_then(|l| l.wall_ns.get(phase));
+        if let Some((a, b)) = mine
+            .wall_ns
+            .get(phase)
+            .zip(theirs)
+            .filter(|(a, b)| **a > 0.0 && **b > 0.0)
+        {
             logs.push((b / a).ln());
         }
     }
@@ -178,7 +230,11 @@ pub fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<
 fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
     let base = &run.summary.cells[group.baseline?];
     let same = |c: &&CellSummary| c.hidden && c.cell == base.cell;
-    logs(base, run.summary.cells.iter().find(same)?, headline(run, group)?)
+    logs(
+        base,
+        run.summary.cells.iter().find(same)?,
+        headline(run, group)?,
+    )
 }
 
 /// Tells whether it is said of a series of launches that its ratio moved.
@@ -188,19 +244,37 @@ fn said_to_move(logs: &[f64]) -> Option<bool> {
 
 /// The launches of one way and then those of another, as if the machine had changed its mind in the middle of the run.
 fn follow(run: &RealRun, moves: &mut Moves) {
-    for group in run.summary.groups.iter().filter(|g| g.experiment == OTHER_WAY.0) {
-        let (Some(base), Some(phase)) = (group.baseline, headline(run, group)) else { continue };
+    for group in run
+        .summary
+        .groups
+        .iter()
+        .filter(|g| g.experiment == OTHER_WAY.0)
+    {
+        let (Some(base), Some(phase)) = (group.baseline, headline(run, group)) else {
+            continue;
+        };
         let cells = &run.summary.cells;
         let pick = |method: &str, more: bool| {
-            let method = group.cells.iter().find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
+            let method = group
+                .cells
+                .iter()
+                .find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
             logs(&cells[base], &cells[*method?], phase)
         };
-        let (Some(first), Some(second)) = (pick(OTHER_WAY.1, false), pick(&cells[base].method, true)) else { continue };
+        let (Some(first), Some(second)) =
+            (pick(OTHER_WAY.1, false), pick(&cells[base].method, true))
+        else {
+            continue;
+        };
         let n = first.len().min(second.len());
         if n < LEAST_IN_ORDER {
             continue;
         }
-        let mixed: Vec<f64> = first[..n / 2].iter().chain(&second[n / 2..n]).copied().collect();
+        let mixed: Vec<f64> = first[..n / 2]
+            .iter()
+            .chain(&second[n / 2..n])
+            .copied()
+            .collect();
         if let (Some(mixed), Some(still)) = (said_to_move(&mixed), said_to_move(&first[..n])) {
             moves.moved += 1;
             moves.detected += usize::from(mixed);

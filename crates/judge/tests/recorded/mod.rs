@@ -6,7 +6,9 @@ use record::folder::RunFolder;
 
 /// The folder of one.
 pub fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/runs").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/fixtures/runs")
+        .join(name)
 }
 
 /// A run in a folder, opened.

@@ -24,7 +24,11 @@ fn one_liar_accuses_nobody() {
     ] {
         let all = witnesses(digests, baseline);
         let all: Vec<&Witness> = all.iter().collect();
-        assert_eq!(reference(&all).map(|w| w.digest.as_str()), Some(right), "{digests:?}, baseline {baseline}");
+        assert_eq!(
+            reference(&all).map(|w| w.digest.as_str()),
+            Some(right),
+            "{digests:?}, baseline {baseline}"
+        );
     }
     assert!(reference(&[]).is_none());
 }

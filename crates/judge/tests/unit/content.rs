@@ -20,9 +20,23 @@ fn digests_agree_with_a_plain_sum_over_bytes() {
     let mut marks = vec![0_u8; 8192];
     marks[0] = 7;
     marks[4096] = 7;
-    assert_eq!(expected(Content::PageMarks, 8192, 7, 4096, 1), Some(plain(&marks)));
-    assert_eq!(expected(Content::Filled, 13, 6, 4096, 1), Some(plain(&[7; 13])));
-    let pattern: Vec<u8> = (0..3).flat_map(|i| pattern_word(9, i).to_le_bytes()).collect();
-    assert_eq!(expected(Content::Pattern, 19, 9, 4096, 1), Some(plain(&pattern[..19])));
-    assert_eq!(expected(Content::PageMarks, 8192, 7, 4096, 2), Some(plain(&marks[..4096]).wrapping_mul(2)));
+    assert_eq!(
+        expected(Content::PageMarks, 8192, 7, 4096, 1),
+        Some(plain(&marks))
+    );
+    assert_eq!(
+        expected(Content::Filled, 13, 6, 4096, 1),
+        Some(plain(&[7; 13]))
+    );
+    let pattern: Vec<u8> = (0..3)
+        .flat_map(|i| pattern_word(9, i).to_le_bytes())
+        .collect();
+    assert_eq!(
+        expected(Content::Pattern, 19, 9, 4096, 1),
+        Some(plain(&pattern[..19]))
+    );
+    assert_eq!(
+        expected(Content::PageMarks, 8192, 7, 4096, 2),
+        Some(plain(&marks[..4096]).wrapping_mul(2))
+    );
 }

@@ -18,6 +18,10 @@ fn exact_counts_are_compared_exactly_and_others_by_the_tolerance_they_show() {
         (&[100, 100], &[100, 104], GateWord::Passes),
         (&[100, 100], &[103, 107], GateWord::Undecided),
     ] {
-        assert_eq!(word(&count(before), &count(now)), expected, "{before:?} {now:?}");
+        assert_eq!(
+            word(&count(before), &count(now)),
+            expected,
+            "{before:?} {now:?}"
+        );
     }
 }

@@ -1,7 +1,10 @@
 use super::*;
 
 fn cell(launch: usize, rounds: &[i32], wall_ns: &[f64]) -> CellEvidence {
-    let figures = Figures { wall_ns: wall_ns.to_vec(), ..Figures::default() };
+    let figures = Figures {
+        wall_ns: wall_ns.to_vec(),
+        ..Figures::default()
+    };
     let launch = CellLaunch {
         launch,
         block: 0,
@@ -13,7 +16,10 @@ fn cell(launch: usize, rounds: &[i32], wall_ns: &[f64]) -> CellEvidence {
         wall_s: 1.0,
         laboratory_cpu_s: 0.0,
     };
-    CellEvidence { launches: vec![launch], ..CellEvidence::default() }
+    CellEvidence {
+        launches: vec![launch],
+        ..CellEvidence::default()
+    }
 }
 
 fn ratio(a: &CellEvidence, b: &CellEvidence) -> Option<(f64, usize)> {

@@ -60,12 +60,18 @@ impl Fingerprint {
             ("processor", self.cpu.clone(), other.cpu.clone()),
             ("microcode", self.microcode.clone(), other.microcode.clone()),
             ("kernel", self.kernel.clone(), other.kernel.clone()),
-            ("transparent huge pages", self.thp.clone(), other.thp.clone()),
+            (
+                "transparent huge pages",
+                self.thp.clone(),
+                other.thp.clone(),
+            ),
             ("glibc", self.glibc.clone(), other.glibc.clone()),
             ("page size", page(self), page(other)),
         ];
         let differs = all.into_iter().filter(|(_, here, there)| here != there);
-        differs.map(|(name, here, there)| format!("{name} ({here} here, {there} there)")).collect()
+        differs
+            .map(|(name, here, there)| format!("{name} ({here} here, {there} there)"))
+            .collect()
     }
 }
 
@@ -92,7 +98,9 @@ impl Question {
     /// The segments that no condition contradicts at any of their sizes.
     pub fn agreed(&self) -> impl Iterator<Item = &Segment> {
         let others = || self.conditions.values().flatten();
-        self.segments.iter().filter(move |s| !others().any(|o| o.way != s.way && o.from <= s.to && s.from <= o.to))
+        self.segments
+            .iter()
+            .filter(move |s| !others().any(|o| o.way != s.way && o.from <= s.to && s.from <= o.to))
     }
 }
 
@@ -130,13 +138,16 @@ impl Advice {
         let version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
         match version.get("schema").and_then(serde_json::Value::as_u64) {
             Some(schema) if schema == 1 || schema == u64::from(ADVICE_SCHEMA) => {}
-            Some(other) => bail!("it is advice of version {other}; this program reads version {ADVICE_SCHEMA}"),
+            Some(other) => {
+                bail!("it is advice of version {other}; this program reads version {ADVICE_SCHEMA}")
+            }
             None => bail!("it is no file of advice: it has no \"schema\""),
         }
         let advice: Advice = serde_json::from_value(version).context("it is no file of advice")?;
         for (name, question) in &advice.questions {
             let ascends = |segments: &Vec<Segment>| {
-                segments.windows(2).all(|two| two[0].to < two[1].from) && segments.iter().all(|s| s.from <= s.to)
+                segments.windows(2).all(|two| two[0].to < two[1].from)
+                    && segments.iter().all(|s| s.from <= s.to)
             };
             if !ascends(&question.segments) || !question.conditions.values().all(ascends) {
                 bail!("the segments of {name} overlap or are not ascending");
@@ -155,7 +166,8 @@ fn sorted(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
         Value::Object(object) => {
-            let ordered: BTreeMap<String, Value> = object.into_iter().map(|(k, v)| (k, sorted(v))).collect();
+            let ordered: BTreeMap<String, Value> =
+                object.into_iter().map(|(k, v)| (k, sorted(v))).collect();
             Value::Object(ordered.into_iter().collect())
         }
         Value::Array(all) => Value::Array(all.into_iter().map(sorted).collect()),

@@ -99,7 +99,8 @@ impl Topic {
 
     /// Tells whether a way, named as METHOD or METHOD@WORKER, takes part only at one size ([`Way::only_asked`]).
     pub fn is_only_asked(&self, name: &str) -> bool {
-        self.way(name.split('@').next().unwrap_or(name)).is_some_and(|way| way.only_asked)
+        self.way(name.split('@').next().unwrap_or(name))
+            .is_some_and(|way| way.only_asked)
     }
 
     pub fn way(&self, method: &str) -> Option<&Way> {

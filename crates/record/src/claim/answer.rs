@@ -42,13 +42,21 @@ impl Word {
     /// The coarse verdict that this exact one implies.
     pub fn coarse(self) -> Word {
         let holds = matches!(self, Word::Holds | Word::Stronger | Word::HoldsOrStronger);
-        if holds { Word::HoldsOrStronger } else { Word::DoesNotHold }
+        if holds {
+            Word::HoldsOrStronger
+        } else {
+            Word::DoesNotHold
+        }
     }
 
     /// Tells whether both say something of the claim and cannot both be true. Coarse verdicts bear their exact ones.
     pub fn contradicts(self, other: Word) -> bool {
         let is_coarse = self.is_coarse() || other.is_coarse();
-        let agrees = if is_coarse { self.coarse() == other.coarse() } else { self == other };
+        let agrees = if is_coarse {
+            self.coarse() == other.coarse()
+        } else {
+            self == other
+        };
         self.is_decided() && other.is_decided() && !agrees
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use answer::{
-    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference, DifferencePart, JobAnswer, NoVerdict,
-    ResolvedClaim, ResolvedJob, Word,
+    ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, Counter, Difference,
+    DifferencePart, JobAnswer, NoVerdict, ResolvedClaim, ResolvedJob, Word,
 };
 
 /// One claim.
@@ -224,7 +224,9 @@ impl Edge {
     pub fn number(&self) -> Option<f64> {
         match self {
             Edge::Number(value) => Some(*value),
-            Edge::Size(text) => crate::sizes::parse_size(text).ok().map(|bytes| bytes as f64),
+            Edge::Size(text) => crate::sizes::parse_size(text)
+                .ok()
+                .map(|bytes| bytes as f64),
         }
     }
 }
@@ -233,7 +235,9 @@ impl Holds {
     /// Both edges as numbers; infinite where the range is open.
     pub fn edges(&self) -> (Option<f64>, Option<f64>) {
         let open = |times: f64| self.value.map(|value| value * times);
-        let edge = |edge: &Option<Edge>, times: f64| edge.as_ref().map_or_else(|| open(times), Edge::number);
+        let edge = |edge: &Option<Edge>, times: f64| {
+            edge.as_ref().map_or_else(|| open(times), Edge::number)
+        };
         (edge(&self.low, 0.5), edge(&self.high, 2.0))
     }
 
@@ -244,11 +248,18 @@ impl Holds {
     /// The values of a crossover, ascending: the file's, or both edges, those between, an eighth and eight times.
     pub fn points(&self) -> Vec<u64> {
         let mut points: Vec<u64> = match (self.sizes.is_empty(), self.edges()) {
-            (false, _) => self.sizes.iter().filter_map(|s| crate::sizes::parse_size(s).ok()).collect(),
+            (false, _) => self
+                .sizes
+                .iter()
+                .filter_map(|s| crate::sizes::parse_size(s).ok())
+                .collect(),
             (true, (Some(low), Some(high))) => {
                 let between = (low * high).sqrt();
-                let power_of_two = |value: f64| 1_u64 << (value.log2().round() as u32).clamp(12, 62);
-                [low / 8.0, low, between, high, high * 8.0].map(power_of_two).to_vec()
+                let power_of_two =
+                    |value: f64| 1_u64 << (value.log2().round() as u32).clamp(12, 62);
+                [low / 8.0, low, between, high, high * 8.0]
+                    .map(power_of_two)
+                    .to_vec()
             }
             _ => Vec::new(),
         };

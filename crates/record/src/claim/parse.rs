@@ -49,24 +49,45 @@ impl Claim {
 }
 
 fn sound(claim: &Claim, file: &File) -> Result<()> {
-    let word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let word = |text: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
     if !word(&claim.id) {
-        bail!("{}: id {:?} is not one word of letters, digits and - _ .", file.place("", "id"), claim.id);
+        bail!(
+            "{}: id {:?} is not one word of letters, digits and - _ .",
+            file.place("", "id"),
+            claim.id
+        );
     }
     if claim.statement.trim().is_empty() || claim.about.is_empty() {
-        bail!("{}: a claim needs a statement and at least one word under about", file.place("", "statement"));
+        bail!(
+            "{}: a claim needs a statement and at least one word under about",
+            file.place("", "statement")
+        );
     }
     source(claim, file)?;
     match (&claim.missing, &claim.holds) {
         (Some(_), _) if claim.jobs().next().is_some() => {
-            bail!("{}: a claim that says what is missing has no jobs", file.place("", "missing"))
+            bail!(
+                "{}: a claim that says what is missing has no jobs",
+                file.place("", "missing")
+            )
         }
         (Some(_), _) => return Ok(()),
-        (None, None) => bail!("{}: [holds] is left out: with which figures does it hold?", file.at(0)),
+        (None, None) => bail!(
+            "{}: [holds] is left out: with which figures does it hold?",
+            file.at(0)
+        ),
         (None, Some(_)) => {}
     }
     if claim.jobs().next().is_none() {
-        bail!("{}: neither [corrected] nor [published]: what is to be measured?", file.at(0));
+        bail!(
+            "{}: neither [corrected] nor [published]: what is to be measured?",
+            file.at(0)
+        );
     }
     holds(claim, file)?;
     jobs(claim, file)
@@ -76,34 +97,59 @@ fn source(claim: &Claim, file: &File) -> Result<()> {
     let place = |key| file.place("source", key);
     match (&claim.source.address, &claim.source.unlocated) {
         (Some(address), None) if !well_formed(address) => {
-            bail!("{}: {address:?} is not an address such as https://example.org/page", place("address"))
+            bail!(
+                "{}: {address:?} is not an address such as https://example.org/page",
+                place("address")
+            )
         }
         (Some(_), None) | (None, Some(_)) => {}
-        (Some(_), Some(_)) => bail!("{}: a source with an address is not unlocated", place("unlocated")),
-        (None, None) => bail!("{}: a source needs an address, or says under unlocated why it has none", place("title")),
+        (Some(_), Some(_)) => bail!(
+            "{}: a source with an address is not unlocated",
+            place("unlocated")
+        ),
+        (None, None) => bail!(
+            "{}: a source needs an address, or says under unlocated why it has none",
+            place("title")
+        ),
     }
     let date: Vec<&str> = claim.source.read.split('-').collect();
-    let digits = |text: &str, count: usize| text.len() == count && text.chars().all(|c| c.is_ascii_digit());
+    let digits =
+        |text: &str, count: usize| text.len() == count && text.chars().all(|c| c.is_ascii_digit());
     if !matches!(date[..], [y, m, d] if digits(y, 4) && digits(m, 2) && digits(d, 2)) {
-        bail!("{}: read = {:?} is not a date such as 2026-11-21", place("read"), claim.source.read);
+        bail!(
+            "{}: read = {:?} is not a date such as 2026-11-21",
+            place("read"),
+            claim.source.read
+        );
     }
     Ok(())
 }
 
 /// Tells whether it is a web address with a host and without blanks.
 fn well_formed(address: &str) -> bool {
-    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
-    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or("");
+    let rest = address
+        .strip_prefix("https://")
+        .or_else(|| address.strip_prefix("http://"));
+    let host = rest
+        .and_then(|rest| rest.split(['/', '?', '#']).next())
+        .unwrap_or("");
     host.contains('.')
-        && host.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+        && host.split('.').all(|part| {
+            !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        })
         && !address.contains(|c: char| c.is_whitespace() || "<>\"{}|\\^`".contains(c))
 }
 
 fn holds(claim: &Claim, file: &File) -> Result<()> {
-    let Some(holds) = &claim.holds else { return Ok(()) };
+    let Some(holds) = &claim.holds else {
+        return Ok(());
+    };
     let place = |key| file.place("holds", key);
     for (key, edge) in [("low", &holds.low), ("high", &holds.high)] {
-        if edge.as_ref().is_some_and(|edge| !edge.number().is_some_and(|n| n.is_finite() && n >= 0.0)) {
+        if edge
+            .as_ref()
+            .is_some_and(|edge| !edge.number().is_some_and(|n| n.is_finite() && n >= 0.0))
+        {
             bail!("{}: {key} is neither a number nor a size", place(key));
         }
     }
@@ -112,34 +158,65 @@ fn holds(claim: &Claim, file: &File) -> Result<()> {
         bail!("{}: low is not below high", place("low"));
     }
     if low.is_none() && high.is_none() {
-        bail!("{}: neither low nor high: everything would hold", place("low"));
+        bail!(
+            "{}: neither low nor high: everything would hold",
+            place("low")
+        );
     }
     let crossover = claim.kind == ClaimKind::Crossover;
     if crossover && (low.is_none() || high.is_none() || holds.points().len() < 3) {
-        bail!("{}: a crossover needs low, high and at least three sizes", place("low"));
+        bail!(
+            "{}: a crossover needs low, high and at least three sizes",
+            place("low")
+        );
     }
     if !crossover && (holds.parameter.is_some() || !holds.sizes.is_empty()) {
-        bail!("{}: only a crossover has a parameter and sizes", place("parameter"));
+        bail!(
+            "{}: only a crossover has a parameter and sizes",
+            place("parameter")
+        );
     }
     if (claim.kind == ClaimKind::Absolute) != holds.per.is_some() {
-        bail!("{}: an absolute claim says per what, and no other does", place("per"));
+        bail!(
+            "{}: an absolute claim says per what, and no other does",
+            place("per")
+        );
     }
     Ok(())
 }
 
 fn jobs(claim: &Claim, file: &File) -> Result<()> {
     for (name, job) in claim.jobs() {
-        let table = if name == super::CORRECTED { "corrected" } else { "published" };
+        let table = if name == super::CORRECTED {
+            "corrected"
+        } else {
+            "published"
+        };
         let absolute = claim.kind == ClaimKind::Absolute;
         if absolute == job.other.is_some() {
-            let problem = if absolute { "an absolute claim has no" } else { "what is it compared with? there is no" };
+            let problem = if absolute {
+                "an absolute claim has no"
+            } else {
+                "what is it compared with? there is no"
+            };
             bail!("{}: {problem} other", file.place(table, "other"));
         }
-        let varied = claim.holds.as_ref().filter(|_| claim.kind == ClaimKind::Crossover).map(|h| h.parameter());
-        let sets = [("set", &job.set), ("way_set", &job.way_set), ("other_set", &job.other_set)];
+        let varied = claim
+            .holds
+            .as_ref()
+            .filter(|_| claim.kind == ClaimKind::Crossover)
+            .map(|h| h.parameter());
+        let sets = [
+            ("set", &job.set),
+            ("way_set", &job.way_set),
+            ("other_set", &job.other_set),
+        ];
         for (key, set) in sets {
             if varied.is_some_and(|varied| set.contains_key(varied)) {
-                bail!("{}: {key} fixes the parameter that the crossover is about", file.place(table, key));
+                bail!(
+                    "{}: {key} fixes the parameter that the crossover is about",
+                    file.place(table, key)
+                );
             }
         }
         let same = job.other.as_ref() == Some(&job.way) && job.way_set == job.other_set;

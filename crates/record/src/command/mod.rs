@@ -11,12 +11,16 @@ use crate::outcome::{Cause, cause_or_sentence};
 use crate::{kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
-pub use profile::{Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileSummary};
+pub use profile::{
+    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price,
+    ProfileSummary,
+};
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
 use std::{collections::BTreeMap, ops::RangeInclusive, path::PathBuf};
 pub use trial::{
-    Again, Against, ArmStatus, ArmSummary, Failure, FailureKind, Measure, Measured, ProofSummary, SettingEffect, TrialSummary,
+    Again, Against, ArmStatus, ArmSummary, Failure, FailureKind, Measure, Measured, ProofSummary,
+    SettingEffect, TrialSummary,
 };
 
 /// Version of the plan and launches of a study.
@@ -26,7 +30,11 @@ pub const COMMAND_SUMMARY_SCHEMA: u32 = 5;
 
 /// Versions that are read. Tries of version 2 have no interim analyses, profiles of version 3 other names of kinds.
 pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
-    if kind == Kind::Try { 2..=COMMAND_SCHEMA } else { 3..=COMMAND_SCHEMA }
+    if kind == Kind::Try {
+        2..=COMMAND_SCHEMA
+    } else {
+        3..=COMMAND_SCHEMA
+    }
 }
 
 /// Plan of a study. Written once, before the first launch.
@@ -157,7 +165,11 @@ pub struct Arm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// Why it cannot be tried here.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "cause_or_sentence")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "cause_or_sentence"
+    )]
     pub skipped: Option<Cause>,
 }
 
@@ -184,7 +196,10 @@ pub enum LaunchMode {
 impl LaunchMode {
     /// True for a launch of the command.
     pub fn is_command(self) -> bool {
-        matches!(self, LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed)
+        matches!(
+            self,
+            LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed
+        )
     }
 }
 
@@ -222,13 +237,19 @@ pub struct CommandLaunch {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PricePhase>,
     /// The reason why there is no price.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "cause_or_sentence")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "cause_or_sentence"
+    )]
     pub failed: Option<Cause>,
 }
 
 /// True if the process that is followed has ended.
 pub fn has_ended(launches: &[CommandLaunch]) -> bool {
-    launches.iter().any(|launch| launch.cost.as_ref().is_some_and(|cost| cost.process_ended))
+    launches
+        .iter()
+        .any(|launch| launch.cost.as_ref().is_some_and(|cost| cost.process_ended))
 }
 
 /// A try or profile, read whole.

@@ -63,7 +63,9 @@ pub enum EventFamily {
 impl MemoryEvent {
     /// Its family.
     pub fn family(self) -> EventFamily {
-        use MemoryEvent::{FreeBase, FreeHuge, ReadBytes, ReadCalls, WriteBytes, WriteCalls, WriteNew};
+        use MemoryEvent::{
+            FreeBase, FreeHuge, ReadBytes, ReadCalls, WriteBytes, WriteCalls, WriteNew,
+        };
         match self {
             FreeBase | FreeHuge => EventFamily::Freeing,
             ReadCalls | ReadBytes | WriteCalls | WriteBytes | WriteNew => EventFamily::Calls,
@@ -203,7 +205,15 @@ impl ProfileSummary {
     /// Candidates worth a try, the largest saving first.
     pub fn worth_a_try(&self) -> impl Iterator<Item = &Candidate> {
         let cpu_s = self.cpu_s.map_or(0.0, |cpu_s| cpu_s.value);
-        let least = |c: &Candidate| if c.huge_pages > 0.0 { -NOT_PREDICTED } else { Candidate::KEEP_SLACK };
-        self.candidates.iter().filter(move |c| c.kernel_s.value > least(c) * cpu_s)
+        let least = |c: &Candidate| {
+            if c.huge_pages > 0.0 {
+                -NOT_PREDICTED
+            } else {
+                Candidate::KEEP_SLACK
+            }
+        };
+        self.candidates
+            .iter()
+            .filter(move |c| c.kernel_s.value > least(c) * cpu_s)
     }
 }

@@ -25,8 +25,14 @@ pub enum Measure {
 
 impl Measure {
     /// All, in the order in which they are shown.
-    pub const ALL: [Measure; 6] =
-        [Measure::Cpu, Measure::User, Measure::Kernel, Measure::Wall, Measure::MaxRss, Measure::Faults];
+    pub const ALL: [Measure; 6] = [
+        Measure::Cpu,
+        Measure::User,
+        Measure::Kernel,
+        Measure::Wall,
+        Measure::MaxRss,
+        Measure::Faults,
+    ];
 }
 
 /// A whole try, judged.
@@ -122,7 +128,11 @@ pub struct ProofSummary {
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum SettingEffect {
     /// Processes of all that mapped the preloaded library.
-    Preloaded { library: String, mapped: u64, all: u64 },
+    Preloaded {
+        library: String,
+        mapped: u64,
+        all: u64,
+    },
     /// Bytes in huge pages, with the setting and without.
     Huge { bytes: u64, usual_bytes: u64 },
     /// Page faults relative to the baseline's.
@@ -164,7 +174,13 @@ pub enum FailureKind {
     /// Processes that ran when the command had ended.
     LeftRunning { processes: u64 },
     /// An exit code and the signal that a shell means by it; `usual` is that of the baseline's first launch.
-    Exit { code: i32, signal: Option<String>, may_ignore: bool, usual: Option<i32>, followed: bool },
+    Exit {
+        code: i32,
+        signal: Option<String>,
+        may_ignore: bool,
+        usual: Option<i32>,
+        followed: bool,
+    },
     /// Bytes of its output, and of the baseline's.
     OutputChanged { bytes: u64, before: u64 },
     /// Lost records of page faults.

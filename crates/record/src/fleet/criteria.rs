@@ -27,7 +27,10 @@ impl Criteria {
     pub fn parse(text: &str) -> Result<Criteria> {
         let value: serde_json::Value = serde_json::from_str(text)?;
         if value["schema"] != CRITERIA_SCHEMA {
-            bail!("it has schema {}, but this Pagewise reads {CRITERIA_SCHEMA}", value["schema"]);
+            bail!(
+                "it has schema {}, but this Pagewise reads {CRITERIA_SCHEMA}",
+                value["schema"]
+            );
         }
         let criteria: Criteria = serde_json::from_value(value)?;
         for cell in criteria.kinds.iter().flat_map(|kind| &kind.cells) {
@@ -35,7 +38,10 @@ impl Criteria {
             let given: Vec<f64> = limits.into_iter().flatten().collect();
             let in_order = given.iter().all(|ns| TIMES.contains(ns)) && given.is_sorted();
             if !in_order || ![0, limits.len()].contains(&given.len()) {
-                bail!("{}: low_ns, per_unit_ns and high_ns are three times in this order, or none", cell.cell);
+                bail!(
+                    "{}: low_ns, per_unit_ns and high_ns are three times in this order, or none",
+                    cell.cell
+                );
             }
         }
         Ok(criteria)
@@ -105,7 +111,10 @@ pub enum Missed {
         limit: f64,
     },
     /// It ended otherwise; without an outcome it was not measured.
-    Outcome { cell: String, outcome: Option<Outcome> },
+    Outcome {
+        cell: String,
+        outcome: Option<Outcome>,
+    },
     /// A CPU quota kept it waiting, which none did on most nodes.
     Throttled { cell: String, share: f64 },
 }

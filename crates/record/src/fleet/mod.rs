@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 mod criteria;
 
-pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed, TIMES};
+pub use criteria::{
+    CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed, TIMES,
+};
 
 pub const FLEET_SCHEMA: u32 = 4;
 
@@ -142,9 +144,15 @@ pub enum Finding {
 impl Finding {
     pub fn cell(&self) -> (&str, &BTreeMap<String, String>) {
         match self {
-            Finding::Cost { cell, parameters, .. }
-            | Finding::Outcome { cell, parameters, .. }
-            | Finding::Throttled { cell, parameters, .. } => (cell, parameters),
+            Finding::Cost {
+                cell, parameters, ..
+            }
+            | Finding::Outcome {
+                cell, parameters, ..
+            }
+            | Finding::Throttled {
+                cell, parameters, ..
+            } => (cell, parameters),
         }
     }
 }
@@ -202,10 +210,16 @@ pub fn folders(place: &Path) -> Result<Vec<PathBuf>> {
 
 fn walk(folder: &Folder, place: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
     let names = folder.names().unwrap_or_default();
-    if names.iter().any(|name| MARKS.iter().any(|mark| name == *mark)) {
+    if names
+        .iter()
+        .any(|name| MARKS.iter().any(|mark| name == *mark))
+    {
         runs.push(place.to_owned());
     } else if depth > 0 {
-        for name in names.iter().filter(|name| !name.to_string_lossy().starts_with('.')) {
+        for name in names
+            .iter()
+            .filter(|name| !name.to_string_lossy().starts_with('.'))
+        {
             if let Ok(below) = folder.folder(name) {
                 walk(&below, &place.join(name), depth - 1, runs);
             }

@@ -26,7 +26,12 @@ pub struct FramePart {
 }
 
 /// Appends a launch's texts as a frame behind `end`, where the last recorded one ends; the rest of a killed run is removed.
-pub(super) fn append(folder: &Folder, end: u64, launch: usize, parts: &[FramePart]) -> Result<Frame> {
+pub(super) fn append(
+    folder: &Folder,
+    end: u64,
+    launch: usize,
+    parts: &[FramePart],
+) -> Result<Frame> {
     let mut text = format!("pagewise launch {launch}\n").into_bytes();
     for part in parts {
         text.extend(format!("part {} {}\n", part.name, part.bytes.len()).into_bytes());
@@ -34,7 +39,10 @@ pub(super) fn append(folder: &Folder, end: u64, launch: usize, parts: &[FramePar
         text.push(b'\n');
     }
     if text.len() as u64 > MOST_BYTES {
-        bail!("launch {launch} wrote {} bytes, more than the {MOST_BYTES} that can be read again", text.len());
+        bail!(
+            "launch {launch} wrote {} bytes, more than the {MOST_BYTES} that can be read again",
+            text.len()
+        );
     }
     let packed = zstd::bulk::compress(&text, LEVEL).context("zstd")?;
     let mut file = folder.edit(TRANSCRIPTS)?;
@@ -45,8 +53,13 @@ pub(super) fn append(folder: &Folder, end: u64, launch: usize, parts: &[FramePar
             let _ = file.set_len(end);
         })
     };
-    write().with_context(|| format!("cannot write {}", folder.path().join(TRANSCRIPTS).display()))?;
-    Ok(Frame { offset: end, length: packed.len() as u64, sha256: sha256_hex(&[&packed]) })
+    write()
+        .with_context(|| format!("cannot write {}", folder.path().join(TRANSCRIPTS).display()))?;
+    Ok(Frame {
+        offset: end,
+        length: packed.len() as u64,
+        sha256: sha256_hex(&[&packed]),
+    })
 }
 
 thread_local! {
@@ -55,7 +68,10 @@ thread_local! {
 }
 
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
-    let size = zstd::zstd_safe::get_frame_content_size(packed).ok().flatten().context("its frame states no size")?;
+    let size = zstd::zstd_safe::get_frame_content_size(packed)
+        .ok()
+        .flatten()
+        .context("its frame states no size")?;
     if size > MOST_BYTES {
         bail!("its frame would unpack to {size} bytes");
     }
@@ -98,11 +114,17 @@ pub(super) fn behind(folder: &Folder, end: u64) -> Vec<usize> {
     {
         let mut text = Vec::new();
         let head = zstd::stream::read::Decoder::with_buffer(&rest[..length]);
-        if head.and_then(|head| head.take(HEAD_BYTES).read_to_end(&mut text)).is_err() {
+        if head
+            .and_then(|head| head.take(HEAD_BYTES).read_to_end(&mut text))
+            .is_err()
+        {
             break;
         }
         let head = after_line(&text).and_then(|(head, _)| std::str::from_utf8(head).ok());
-        let Some(number) = head.and_then(|h| h.strip_prefix("pagewise launch ")?.parse().ok()) else { break };
+        let Some(number) = head.and_then(|h| h.strip_prefix("pagewise launch ")?.parse().ok())
+        else {
+            break;
+        };
         numbers.push(number);
         rest = &rest[length..];
     }
@@ -112,13 +134,19 @@ pub(super) fn behind(folder: &Folder, end: u64) -> Vec<usize> {
 /// The names and bytes of what stands in a frame's text.
 pub(super) fn parts(text: &[u8]) -> Result<Vec<(&str, &[u8])>> {
     let mut parts = Vec::new();
-    let mut rest = after_line(text).map(|(_, rest)| rest).context("its frame is empty")?;
+    let mut rest = after_line(text)
+        .map(|(_, rest)| rest)
+        .context("its frame is empty")?;
     while let Some((head, body)) = after_line(rest) {
         let head = std::str::from_utf8(head)?;
-        let head = head.strip_prefix("part ").and_then(|head| head.split_once(' '));
+        let head = head
+            .strip_prefix("part ")
+            .and_then(|head| head.split_once(' '));
         let (name, length) = head.context("its frame has a part without a head")?;
         let length: usize = length.parse()?;
-        let bytes = body.get(..length).context("its frame has a part that is cut short")?;
+        let bytes = body
+            .get(..length)
+            .context("its frame has a part that is cut short")?;
         parts.push((name, bytes));
         rest = body.get(length + 1..).unwrap_or_default();
     }

@@ -19,7 +19,12 @@ pub struct Lines<T> {
 }
 
 /// Appends a line: the whole of it or, without room, nothing. An unfinished line of a killed run is removed.
-pub(super) fn append(folder: &Folder, name: &str, start: impl Fn() -> String, value: &impl Serialize) -> Result<()> {
+pub(super) fn append(
+    folder: &Folder,
+    name: &str,
+    start: impl Fn() -> String,
+    value: &impl Serialize,
+) -> Result<()> {
     let json = serde_json::to_string(value)?;
     let mut file = folder.edit(name)?;
     let mut write = || {
@@ -28,12 +33,18 @@ pub(super) fn append(folder: &Folder, name: &str, start: impl Fn() -> String, va
         file.seek(SeekFrom::Start(from))?;
         let mut tail = Vec::new();
         (&file).take(TAIL_BYTES).read_to_end(&mut tail)?;
-        let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let whole = tail
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |last| last + 1);
         let end = from + whole as u64;
         file.set_len(end)?;
         file.seek(SeekFrom::Start(end))?;
         let tail = String::from_utf8_lossy(&tail[..whole]);
-        let last = tail.lines().last().and_then(|line| Some(split_line(line)?.0.to_owned()));
+        let last = tail
+            .lines()
+            .last()
+            .and_then(|line| Some(split_line(line)?.0.to_owned()));
         let line = sealed_line(&last.unwrap_or_else(&start), &json) + "\n";
         file.write_all(line.as_bytes()).inspect_err(|_| {
             let _ = file.set_len(end);
@@ -45,24 +56,45 @@ pub(super) fn append(folder: &Folder, name: &str, start: impl Fn() -> String, va
 /// True unless the first line of a journal was written behind another start.
 pub(super) fn begins_sound(folder: &Folder, name: &str, start: &str) -> bool {
     let bytes = bytes_if_there(folder, name).unwrap_or_default();
-    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return true };
+    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+        return true;
+    };
     let line = std::str::from_utf8(&bytes[..end]).ok().and_then(split_line);
     line.is_some_and(|(seal, json)| seal == line_seal(start, &json))
 }
 
 /// Reads a journal. A last line without an end was cut short by a kill and is left out.
-pub(super) fn read<T: DeserializeOwned>(folder: &Folder, name: &str, start: &str) -> Result<Lines<T>> {
+pub(super) fn read<T: DeserializeOwned>(
+    folder: &Folder,
+    name: &str,
+    start: &str,
+) -> Result<Lines<T>> {
     let bytes = bytes_if_there(folder, name)?;
-    let mut lines = Lines { records: Vec::new(), damage: Vec::new() };
+    let mut lines = Lines {
+        records: Vec::new(),
+        damage: Vec::new(),
+    };
     let mut before = start.to_owned();
     for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let Some(line) = line.strip_suffix(b"\n") else { break };
-        let split = std::str::from_utf8(line).ok().and_then(split_line).map(|(seal, json)| (seal.to_owned(), json));
-        let sound = split.as_ref().is_some_and(|(seal, json)| *seal == line_seal(&before, json));
-        let value = split.as_ref().filter(|_| sound).and_then(|(_, json)| serde_json::from_str(json).ok());
+        let Some(line) = line.strip_suffix(b"\n") else {
+            break;
+        };
+        let split = std::str::from_utf8(line)
+            .ok()
+            .and_then(split_line)
+            .map(|(seal, json)| (seal.to_owned(), json));
+        let sound = split
+            .as_ref()
+            .is_some_and(|(seal, json)| *seal == line_seal(&before, json));
+        let value = split
+            .as_ref()
+            .filter(|_| sound)
+            .and_then(|(_, json)| serde_json::from_str(json).ok());
         match value {
             Some(value) => lines.records.push(value),
-            None => lines.damage.push(format!("{name}: line {} is not as it was written", i + 1)),
+            None => lines
+                .damage
+                .push(format!("{name}: line {} is not as it was written", i + 1)),
         }
         before = split.map_or_else(String::new, |(seal, _)| seal);
     }
@@ -82,25 +114,40 @@ pub struct Damaged {
 
 impl Damaged {
     pub(super) fn altered(path: PathBuf) -> Damaged {
-        Damaged { path, seen: "it is not as it was written".to_owned() }
+        Damaged {
+            path,
+            seen: "it is not as it was written".to_owned(),
+        }
     }
 }
 
 /// Bytes of a file of a kept folder.
 /// Errors: [`Damaged`] if it is missing, larger than any run needs, or no regular file.
 pub(super) fn bytes(folder: &Folder, name: &str) -> Result<Vec<u8>> {
-    folder.read(name, LARGEST).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => error.into(),
-        _ => {
-            let seen = error.source().map_or_else(String::new, |cause| cause.to_string());
-            Damaged { path: folder.path().join(name), seen }.into()
-        }
-    })
+    folder
+        .read(name, LARGEST)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied => error.into(),
+            _ => {
+                let seen = error
+                    .source()
+                    .map_or_else(String::new, |cause| cause.to_string());
+                Damaged {
+                    path: folder.path().join(name),
+                    seen,
+                }
+                .into()
+            }
+        })
 }
 
 /// Bytes of a file of a kept folder; none if it is missing.
 pub(super) fn bytes_if_there(folder: &Folder, name: &str) -> Result<Vec<u8>> {
-    if folder.entry(name).is_err_and(|error| error.is_missing()) { Ok(Vec::new()) } else { bytes(folder, name) }
+    if folder.entry(name).is_err_and(|error| error.is_missing()) {
+        Ok(Vec::new())
+    } else {
+        bytes(folder, name)
+    }
 }
 
 /// A JSON file of a limited size, by the folder's path; `None` if it cannot be read. For lists, which name no damage.

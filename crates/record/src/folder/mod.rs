@@ -25,7 +25,13 @@ const DECISIONS: &str = "decisions.jsonl";
 /// The file of what launches were asked and answered.
 const TRANSCRIPTS: &str = "transcripts.zst";
 /// The sealed files that are written once, before the first launch. The journals' first lines are sealed with their content.
-const SEALED: [&str; 5] = ["plan.json", "environment.json", "preflight.json", "kept.json", ASKED];
+const SEALED: [&str; 5] = [
+    "plan.json",
+    "environment.json",
+    "preflight.json",
+    "kept.json",
+    ASKED,
+];
 /// The claims that a run was made to answer.
 pub const ASKED: &str = "asked.json";
 pub const ANSWERS: &str = "answers.json";
@@ -52,7 +58,12 @@ impl LaunchReader<'_> {
     pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<FramePart>> {
         let text = frames::read(self.0, &record.frame)?;
         let parts = frames::parts(&text)?.into_iter();
-        Ok(parts.map(|(name, bytes)| FramePart { name: name.to_owned(), bytes: bytes.to_vec() }).collect())
+        Ok(parts
+            .map(|(name, bytes)| FramePart {
+                name: name.to_owned(),
+                bytes: bytes.to_vec(),
+            })
+            .collect())
     }
 
     /// The transcripts of a launch's sides; an error if its frame is damaged.
@@ -60,21 +71,32 @@ impl LaunchReader<'_> {
         let text = frames::read(self.0, &record.frame)?;
         let parts = frames::parts(&text)?;
         let transcript = |name: &str| {
-            let (_, bytes) = parts.iter().find(|(n, _)| *n == name).ok_or_else(|| format!("there is no {name}"))?;
+            let (_, bytes) = parts
+                .iter()
+                .find(|(n, _)| *n == name)
+                .ok_or_else(|| format!("there is no {name}"))?;
             Transcript::read(*bytes).map_err(|error| format!("{error:#}"))
         };
-        Ok(record.sides.iter().map(|side| transcript(&side.transcript)).collect())
+        Ok(record
+            .sides
+            .iter()
+            .map(|side| transcript(&side.transcript))
+            .collect())
     }
 }
 
 /// A sentence if fewer lines of launches are there than the end of the run counted.
 pub fn lost(lines: usize, counted: usize) -> Option<String> {
-    (counted > lines).then(|| format!("{LAUNCHES}: {counted} launches were kept and {lines} lines are there"))
+    (counted > lines)
+        .then(|| format!("{LAUNCHES}: {counted} launches were kept and {lines} lines are there"))
 }
 
 fn refused(path: &Path, error: files::Error) -> anyhow::Error {
     if error.kind() == ErrorKind::DirectoryNotEmpty {
-        return anyhow::anyhow!("{} is not empty; a run needs a folder of its own", path.display());
+        return anyhow::anyhow!(
+            "{} is not empty; a run needs a folder of its own",
+            path.display()
+        );
     }
     error.into()
 }
@@ -93,8 +115,14 @@ impl RunFolder {
     /// Makes the folder. Nothing changes if it is in use or cannot be written.
     pub fn create(path: &Path) -> Result<RunFolder> {
         let (folder, made) = Folder::fresh(path).map_err(|error| refused(path, error))?;
-        let folder = RunFolder { folder, made, end: Cell::new(None) };
-        folder.write_text("plan.json", "").inspect_err(|_| folder.discard())?;
+        let folder = RunFolder {
+            folder,
+            made,
+            end: Cell::new(None),
+        };
+        folder
+            .write_text("plan.json", "")
+            .inspect_err(|_| folder.discard())?;
         Ok(folder)
     }
 
@@ -106,13 +134,26 @@ impl RunFolder {
 
     /// Takes back a run without a result: its files, and the folders that were made for it.
     pub fn discard(&self) {
-        let others = [LAUNCHES, DECISIONS, TRANSCRIPTS, OLD_CLAIMS, ANSWERS, SUMMARY, PAGE];
+        let others = [
+            LAUNCHES,
+            DECISIONS,
+            TRANSCRIPTS,
+            OLD_CLAIMS,
+            ANSWERS,
+            SUMMARY,
+            PAGE,
+        ];
         for name in SEALED.into_iter().chain(others) {
             let _ = self.folder.remove(name);
         }
         for path in &self.made {
-            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return };
-            if !Folder::open(path).and_then(|folder| folder.names()).is_ok_and(|names| names.is_empty()) {
+            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+                return;
+            };
+            if !Folder::open(path)
+                .and_then(|folder| folder.names())
+                .is_ok_and(|names| names.is_empty())
+            {
                 return;
             }
             let _ = Folder::open(above).and_then(|above| above.remove(name));
@@ -121,11 +162,22 @@ impl RunFolder {
 
     /// Opens a kept folder, named by its path or by its id below the folder of `kept` runs.
     pub fn open(name: &str, kept: &Path) -> Result<RunFolder> {
-        let open = |path: PathBuf| Folder::open(&path).ok().filter(|folder| folder.entry("plan.json").is_ok());
-        let Some(folder) = open(PathBuf::from(name)).or_else(|| open(kept.join(name))) else {
-            bail!("there is no run {name:?}: neither a folder with a plan.json nor an id below {}", kept.display());
+        let open = |path: PathBuf| {
+            Folder::open(&path)
+                .ok()
+                .filter(|folder| folder.entry("plan.json").is_ok())
         };
-        Ok(RunFolder { folder, made: Vec::new(), end: Cell::new(None) })
+        let Some(folder) = open(PathBuf::from(name)).or_else(|| open(kept.join(name))) else {
+            bail!(
+                "there is no run {name:?}: neither a folder with a plan.json nor an id below {}",
+                kept.display()
+            );
+        };
+        Ok(RunFolder {
+            folder,
+            made: Vec::new(),
+            end: Cell::new(None),
+        })
     }
 
     /// The folder, if it and its files belong to this user and nobody else can change them.
@@ -143,7 +195,12 @@ impl RunFolder {
 
     /// User id of another owner of the folder or of a file in it.
     pub fn other_owner(&self) -> Result<Option<u32>> {
-        let all = self.folder.entries()?.into_iter().map(|entry| entry.ownership).chain([self.folder.ownership()?]);
+        let all = self
+            .folder
+            .entries()?
+            .into_iter()
+            .map(|entry| entry.ownership)
+            .chain([self.folder.ownership()?]);
         Ok(all.into_iter().find_map(|ownership| match ownership {
             Ownership::Foreign(user) => Some(user),
             Ownership::Own => None,
@@ -176,14 +233,23 @@ impl RunFolder {
 
     /// Writes a result: its seal covers the launches it follows from.
     pub fn write_result(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json(&self.cover(name)?, &seal::one_a_line(value)?))
+        self.write_text(
+            name,
+            &seal::sealed_json(&self.cover(name)?, &seal::one_a_line(value)?),
+        )
     }
 
     /// Digest of everything that a result follows from. A summary also follows from the version that judged.
     fn cover(&self, name: &str) -> Result<String> {
-        let version = if name == SUMMARY { env!("CARGO_PKG_VERSION") } else { "" };
+        let version = if name == SUMMARY {
+            env!("CARGO_PKG_VERSION")
+        } else {
+            ""
+        };
         let names = SEALED.into_iter().chain([LAUNCHES, DECISIONS]);
-        let files: Vec<Vec<u8>> = names.map(|name| journal::bytes_if_there(&self.folder, name)).collect::<Result<_>>()?;
+        let files: Vec<Vec<u8>> = names
+            .map(|name| journal::bytes_if_there(&self.folder, name))
+            .collect::<Result<_>>()?;
         let digests: Vec<String> = files.iter().map(|bytes| sha256_hex(&[bytes])).collect();
         Ok(format!("{version} {}", digests.join(" ")))
     }
@@ -191,13 +257,23 @@ impl RunFolder {
     /// Waits until its files have reached their device, so that a power cut takes none. Only before and after the
     /// measuring: waiting for a device between launches disturbs them.
     pub fn reach_device(&self) -> Result<()> {
-        for entry in self.folder.entries()?.into_iter().filter(|entry| entry.kind == files::EntryKind::File) {
+        for entry in self
+            .folder
+            .entries()?
+            .into_iter()
+            .filter(|entry| entry.kind == files::EntryKind::File)
+        {
             let reached = self.folder.file(&entry.name)?.sync_all();
-            reached.with_context(|| format!("cannot write {}", self.path().join(&entry.name).display()))?;
+            reached.with_context(|| {
+                format!("cannot write {}", self.path().join(&entry.name).display())
+            })?;
         }
         // Some file systems know no such call for folders.
         let _ = self.folder.sync();
-        let _ = self.path().parent().map(|above| Folder::open(above).and_then(|above| above.sync()));
+        let _ = self
+            .path()
+            .parent()
+            .map(|above| Folder::open(above).and_then(|above| above.sync()));
         Ok(())
     }
 
@@ -223,9 +299,14 @@ impl RunFolder {
     /// Content that a journal's first line is sealed with: everything that was written before it.
     fn start(&self, journal: &str) -> String {
         // A file that a run does not have seals like an empty one.
-        let contents = |name: &&str| journal::bytes_if_there(&self.folder, name).unwrap_or_default();
+        let contents =
+            |name: &&str| journal::bytes_if_there(&self.folder, name).unwrap_or_default();
         let files: Vec<Vec<u8>> = SEALED.iter().map(contents).collect();
-        let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).chain([journal.as_bytes()]).collect();
+        let parts: Vec<&[u8]> = files
+            .iter()
+            .map(Vec::as_slice)
+            .chain([journal.as_bytes()])
+            .collect();
         sha256_hex(&parts)
     }
 
@@ -238,14 +319,27 @@ impl RunFolder {
         if let Some(name) = SEALED.iter().find(|name| !sound(name)) {
             return Some(format!("{name} is not as it was written"));
         }
-        let begins = |journal: &str| journal::begins_sound(&self.folder, journal, &self.start(journal));
-        let missing: Vec<&str> = SEALED.into_iter().filter(|name| *name != ASKED && !self.has(name)).collect();
+        let begins =
+            |journal: &str| journal::begins_sound(&self.folder, journal, &self.start(journal));
+        let missing: Vec<&str> = SEALED
+            .into_iter()
+            .filter(|name| *name != ASKED && !self.has(name))
+            .collect();
         let taken = !missing.is_empty() && !begins(DECISIONS) && !begins(LAUNCHES);
-        taken.then(|| format!("{} was taken away after the first launch", missing.join(" or ")))
+        taken.then(|| {
+            format!(
+                "{} was taken away after the first launch",
+                missing.join(" or ")
+            )
+        })
     }
 
     fn damaged(&self, seen: String) -> anyhow::Error {
-        Damaged { path: self.path().to_owned(), seen }.into()
+        Damaged {
+            path: self.path().to_owned(),
+            seen,
+        }
+        .into()
     }
 
     fn head(&self) -> Result<Head> {
@@ -254,7 +348,13 @@ impl RunFolder {
     }
 
     pub fn kind(&self) -> Result<Kind> {
-        let old = || if self.has(OLD_CLAIMS) { Kind::Claims } else { Kind::Run };
+        let old = || {
+            if self.has(OLD_CLAIMS) {
+                Kind::Claims
+            } else {
+                Kind::Run
+            }
+        };
         Ok(self.head()?.kind.unwrap_or_else(old))
     }
 
@@ -267,38 +367,64 @@ impl RunFolder {
         // Another version's plan is named by its schema, whatever its seals are.
         if let Some(schema) = self.head()?.schema.filter(|schema| !reads.contains(schema)) {
             let (path, newest) = (self.path().display(), reads.end());
-            bail!("{path} has schema {schema}, but this Pagewise reads {newest}; use the version that made it");
+            bail!(
+                "{path} has schema {schema}, but this Pagewise reads {newest}; use the version that made it"
+            );
         }
         self.read_sealed("plan.json")
     }
 
     /// True if its run has only begun: the folder is made with an empty plan, which shows that it can be written.
     pub fn is_only_begun(&self) -> bool {
-        self.folder.entry("plan.json").is_ok_and(|plan| plan.kind == files::EntryKind::File && plan.bytes == 0)
+        self.folder
+            .entry("plan.json")
+            .is_ok_and(|plan| plan.kind == files::EntryKind::File && plan.bytes == 0)
     }
 
     /// The state of a run: its plan and all decisions.
     pub fn state(&self) -> Result<State> {
-        State::after(self.plan()?, &self.decisions()?).map_err(|error| self.damaged(format!("{error:#}")))
+        State::after(self.plan()?, &self.decisions()?)
+            .map_err(|error| self.damaged(format!("{error:#}")))
     }
 
     /// Reads a try or profile whole, if its plan is of a schema that this version reads.
     pub fn whole(&self) -> Result<KeptCommand> {
         let plan: CommandPlan = self.plan_of(schemas_of(self.kind()?))?;
         let last = self.decisions()?.pop().map(|decision| decision.what);
-        let Lines { records, mut damage } = journal::read(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
+        let Lines {
+            records,
+            mut damage,
+        } = journal::read(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
         if let Some(DecisionKind::Ended { launches, .. }) = last {
             damage.extend(lost(records.len() + damage.len(), launches));
         }
-        let interrupted = !matches!(last, Some(DecisionKind::Ended { stopped_by: None, .. }));
-        Ok(KeptCommand { path: self.path().to_owned(), plan, launches: records, interrupted, damage })
+        let interrupted = !matches!(
+            last,
+            Some(DecisionKind::Ended {
+                stopped_by: None,
+                ..
+            })
+        );
+        Ok(KeptCommand {
+            path: self.path().to_owned(),
+            plan,
+            launches: records,
+            interrupted,
+            damage,
+        })
     }
 
     /// Keeps a launch of a run: its texts as a frame, then the line that locates it. Without room, neither stays.
     pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[FramePart]) -> Result<()> {
         let end = match self.end.get() {
             Some(end) => end,
-            None => self.launches()?.records.iter().map(|r| r.frame.offset + r.frame.length).max().unwrap_or(0),
+            None => self
+                .launches()?
+                .records
+                .iter()
+                .map(|r| r.frame.offset + r.frame.length)
+                .max()
+                .unwrap_or(0),
         };
         record.frame = frames::append(&self.folder, end, record.launch, parts)?;
         self.end.set(Some(end));
@@ -318,7 +444,13 @@ impl RunFolder {
     }
 
     pub fn next_launch(&self) -> Result<usize> {
-        Ok(self.launches()?.records.iter().map(|r| r.launch + 1).max().unwrap_or(0))
+        Ok(self
+            .launches()?
+            .records
+            .iter()
+            .map(|r| r.launch + 1)
+            .max()
+            .unwrap_or(0))
     }
 
     /// The transcripts of a launch's sides; an error if its frame is damaged.
@@ -338,7 +470,12 @@ impl RunFolder {
 
     /// Numbers of the launches whose frames lie behind the last one that has a line. A killed run leaves one at most.
     pub fn unlisted(&self, launches: &Launches) -> Vec<usize> {
-        let end = launches.records.iter().map(|r| r.frame.offset.saturating_add(r.frame.length)).max().unwrap_or(0);
+        let end = launches
+            .records
+            .iter()
+            .map(|r| r.frame.offset.saturating_add(r.frame.length))
+            .max()
+            .unwrap_or(0);
         let mut numbers = frames::behind(&self.folder, end);
         numbers.retain(|number| launches.records.iter().all(|r| r.launch != *number));
         numbers

@@ -14,14 +14,18 @@ const HEAD: &[u8] = b"{\n  \"seal\": \"";
 /// A pretty-printed JSON object with its seal as its first field. The seal covers `cover` too, which is not written.
 pub fn sealed_json(cover: &str, pretty: &str) -> String {
     let rest = pretty.strip_prefix("{\n").unwrap_or(pretty);
-    format!("{{\n  \"seal\": \"{}\",\n{rest}", sha256_hex(&[cover.as_bytes(), rest.as_bytes()]))
+    format!(
+        "{{\n  \"seal\": \"{}\",\n{rest}",
+        sha256_hex(&[cover.as_bytes(), rest.as_bytes()])
+    )
 }
 
 /// Takes the seal out of a sealed JSON file and returns the JSON; `None` if the file or `cover` changed.
 pub fn opened_json<'a>(cover: &str, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
     let seal = bytes.strip_prefix(HEAD)?.get(..64)?.to_vec();
     let rest = HEAD.len() + seal.len() + 3;
-    let sound = bytes.get(rest - 3..rest)? == b"\",\n" && seal == sha256_hex(&[cover.as_bytes(), &bytes[rest..]]).as_bytes();
+    let sound = bytes.get(rest - 3..rest)? == b"\",\n"
+        && seal == sha256_hex(&[cover.as_bytes(), &bytes[rest..]]).as_bytes();
     if !sound {
         return None;
     }
@@ -65,7 +69,9 @@ pub fn one_a_line(value: &impl Serialize) -> Result<String> {
                 format!("  {name}: [\n{}\n  ]", all.join(",\n"))
             }
             Value::Object(all) if !all.is_empty() => {
-                let entry = |(name, entry): (&String, &Value)| Ok(format!("    {}: {entry}", serde_json::to_string(name)?));
+                let entry = |(name, entry): (&String, &Value)| {
+                    Ok(format!("    {}: {entry}", serde_json::to_string(name)?))
+                };
                 let all: Vec<String> = all.iter().map(entry).collect::<Result<_>>()?;
                 format!("  {name}: {{\n{}\n  }}", all.join(",\n"))
             }

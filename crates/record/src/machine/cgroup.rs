@@ -48,7 +48,10 @@ pub struct Quota {
 impl Cgroups {
     /// The least limit on memory, and the folder of its group.
     pub fn memory_limit(&self) -> Option<(u64, &str)> {
-        self.memory.iter().filter_map(|g| Some((g.limit_bytes?, g.folder.as_str()))).min()
+        self.memory
+            .iter()
+            .filter_map(|g| Some((g.limit_bytes?, g.folder.as_str())))
+            .min()
     }
 }
 
@@ -71,29 +74,45 @@ pub struct Hierarchy {
 impl Hierarchy {
     /// The folder and all above it within the mount; all of them bind.
     fn levels(&self) -> impl Iterator<Item = &Path> {
-        self.folder.ancestors().take_while(|level| level.starts_with(&self.mount))
+        self.folder
+            .ancestors()
+            .take_while(|level| level.starts_with(&self.mount))
     }
 }
 
 fn memory_group(m: &dyn Files, place: &Hierarchy) -> Option<MemoryGroup> {
     let folder = place.folder.to_string_lossy().into_owned();
-    let accounts = if place.version == 1 { "memory.usage_in_bytes" } else { "memory.current" };
+    let accounts = if place.version == 1 {
+        "memory.usage_in_bytes"
+    } else {
+        "memory.current"
+    };
     // The root group of version 2 has no such file; it accounts for memory if it may hand the controller on.
-    let controllers = m.text(&format!("{}/cgroup.controllers", place.mount.display())).unwrap_or_default();
+    let controllers = m
+        .text(&format!("{}/cgroup.controllers", place.mount.display()))
+        .unwrap_or_default();
     let hands_on = controllers.split_whitespace().any(|c| c == "memory");
-    let has_account = place.levels().any(|level| m.is_file(&format!("{}/{accounts}", level.display())));
+    let has_account = place
+        .levels()
+        .any(|level| m.is_file(&format!("{}/{accounts}", level.display())));
     if !has_account && !hands_on {
         return None;
     }
     let least = |name: &str| {
-        let levels = place.levels().filter_map(|level| m.number::<u64>(&format!("{}/{name}", level.display())));
+        let levels = place
+            .levels()
+            .filter_map(|level| m.number::<u64>(&format!("{}/{name}", level.display())));
         // Version 1 writes "no limit" as the largest number of whole pages, version 2 as the word `max`.
         levels.filter(|bytes| *bytes < 1 << 62).min()
     };
     let writable = m.is_writable(&folder);
     Some(MemoryGroup {
         version: u64::from(place.version),
-        limit_bytes: least(if place.version == 1 { "memory.limit_in_bytes" } else { "memory.max" }),
+        limit_bytes: least(if place.version == 1 {
+            "memory.limit_in_bytes"
+        } else {
+            "memory.max"
+        }),
         high_bytes: least("memory.high"),
         swap_limit_bytes: least("memory.swap.max"),
         writable: writable && !place.read_only,
@@ -107,13 +126,23 @@ fn quotas(m: &dyn Files, place: &Hierarchy) -> Vec<Quota> {
         if place.version == 1 {
             // Without a limit the quota is -1, which is no number of this kind.
             let quota_us = m.number(&file("cpu.cfs_quota_us"))?;
-            return Some(Quota { quota_us, period_us: m.number(&file("cpu.cfs_period_us"))? });
+            return Some(Quota {
+                quota_us,
+                period_us: m.number(&file("cpu.cfs_period_us"))?,
+            });
         }
         let text = m.text(&file("cpu.max"))?;
         let (quota, period) = text.split_once(' ')?;
-        Some(Quota { quota_us: quota.parse().ok()?, period_us: period.parse().ok()? })
+        Some(Quota {
+            quota_us: quota.parse().ok()?,
+            period_us: period.parse().ok()?,
+        })
     };
-    place.levels().filter_map(quota).filter(|quota| quota.period_us > 0).collect()
+    place
+        .levels()
+        .filter_map(quota)
+        .filter(|quota| quota.period_us > 0)
+        .collect()
 }
 
 /// For how long quotas have kept the processes of the groups above this process waiting, in microseconds: cpu.stat of every
@@ -121,12 +150,25 @@ fn quotas(m: &dyn Files, place: &Hierarchy) -> Vec<Quota> {
 pub fn throttled_us(m: &dyn Files) -> u64 {
     let time = |version: u8, level: &Path| -> Option<u64> {
         let text = m.text(&format!("{}/cpu.stat", level.display()))?;
-        let (name, per_us) = if version == 1 { ("throttled_time", 1000) } else { ("throttled_usec", 1) };
-        let time = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        let (name, per_us) = if version == 1 {
+            ("throttled_time", 1000)
+        } else {
+            ("throttled_usec", 1)
+        };
+        let time = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
         time.map(|time| time / per_us)
     };
     let places = places(m, "cpu");
-    places.iter().flat_map(|place| place.levels().filter_map(|level| time(place.version, level))).sum()
+    places
+        .iter()
+        .flat_map(|place| {
+            place
+                .levels()
+                .filter_map(|level| time(place.version, level))
+        })
+        .sum()
 }
 
 /// Places of this process in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the
@@ -134,13 +176,22 @@ pub fn throttled_us(m: &dyn Files) -> u64 {
 pub fn places(m: &dyn Files, controller: &str) -> Vec<Hierarchy> {
     let mounts = m.text("/proc/self/mountinfo").unwrap_or_default();
     let memberships = m.text("/proc/self/cgroup").unwrap_or_default();
-    mounts.lines().filter_map(|line| place(line, &memberships, controller)).collect()
+    mounts
+        .lines()
+        .filter_map(|line| place(line, &memberships, controller))
+        .collect()
 }
 
 fn place(mount_line: &str, memberships: &str, controller: &str) -> Option<Hierarchy> {
     let (left, right) = mount_line.split_once(" - ")?;
-    let (inside, mount) = (left.split_whitespace().nth(3)?, left.split_whitespace().nth(4)?);
-    let (kind, options) = (right.split_whitespace().next()?, right.split_whitespace().last()?);
+    let (inside, mount) = (
+        left.split_whitespace().nth(3)?,
+        left.split_whitespace().nth(4)?,
+    );
+    let (kind, options) = (
+        right.split_whitespace().next()?,
+        right.split_whitespace().last()?,
+    );
     let named = |list: &str| list.split(',').any(|name| name == controller);
     let version = match kind {
         "cgroup2" => 2,
@@ -150,14 +201,29 @@ fn place(mount_line: &str, memberships: &str, controller: &str) -> Option<Hierar
     let path = memberships.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
         let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        let wanted = if version == 2 { number == "0" && controllers.is_empty() } else { named(controllers) };
+        let wanted = if version == 2 {
+            number == "0" && controllers.is_empty()
+        } else {
+            named(controllers)
+        };
         wanted.then_some(path)
     })?;
     // A container's mount shows only a part of the tree, while the process's path may start above it.
-    let below = Path::new(path).strip_prefix(inside).unwrap_or(Path::new(path));
+    let below = Path::new(path)
+        .strip_prefix(inside)
+        .unwrap_or(Path::new(path));
     let mount = PathBuf::from(mount);
     let folder = mount.join(below.strip_prefix("/").unwrap_or(below));
     // Joining an empty path would leave a slash at the end.
-    let folder = if below.as_os_str().is_empty() { mount.clone() } else { folder };
-    Some(Hierarchy { version, mount, folder, read_only: is_read_only(left) })
+    let folder = if below.as_os_str().is_empty() {
+        mount.clone()
+    } else {
+        folder
+    };
+    Some(Hierarchy {
+        version,
+        mount,
+        folder,
+        read_only: is_read_only(left),
+    })
 }

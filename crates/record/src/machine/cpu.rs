@@ -7,8 +7,29 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Flags of /proc/cpuinfo that change how fast memory is copied, cleared, mapped or timed: `rep movsb` and its wide
 /// rivals, stores past the cache, page table features, a clock that does not stop; the last four are Arm's.
 const MEMORY_FLAGS: [&str; 23] = [
-    "erms", "fsrm", "fzrm", "fsrs", "avx", "avx2", "avx512f", "avx512bw", "movdiri", "movdir64b", "clflushopt", "clwb",
-    "clzero", "pdpe1gb", "la57", "pcid", "invpcid", "constant_tsc", "nonstop_tsc", "asimd", "sve", "dcpop", "mops",
+    "erms",
+    "fsrm",
+    "fzrm",
+    "fsrs",
+    "avx",
+    "avx2",
+    "avx512f",
+    "avx512bw",
+    "movdiri",
+    "movdir64b",
+    "clflushopt",
+    "clwb",
+    "clzero",
+    "pdpe1gb",
+    "la57",
+    "pcid",
+    "invpcid",
+    "constant_tsc",
+    "nonstop_tsc",
+    "asimd",
+    "sve",
+    "dcpop",
+    "mops",
 ];
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
@@ -82,7 +103,9 @@ facts! { m:
 }
 
 fn first_policy(m: &dyn Files, name: &str) -> Option<String> {
-    m.numbered(POLICIES, "policy", "").first().map(|policy| format!("{POLICIES}/policy{policy}/{name}"))
+    m.numbered(POLICIES, "policy", "")
+        .first()
+        .map(|policy| format!("{POLICIES}/policy{policy}/{name}"))
 }
 
 fn cache_file(index: u64, name: &str) -> String {
@@ -97,7 +120,10 @@ impl Cpu {
 
     /// The largest data cache, which is shared by the most CPUs.
     pub fn last_level_cache(&self) -> Option<&Cache> {
-        self.caches.iter().filter(|c| c.kind.as_deref() != Some("Instruction")).max_by_key(|c| c.level)
+        self.caches
+            .iter()
+            .filter(|c| c.kind.as_deref() != Some("Instruction"))
+            .max_by_key(|c| c.level)
     }
 }
 
@@ -124,17 +150,29 @@ const IN_MEMORY: usize = 3;
 impl Ladder {
     /// Cost of a read from memory, in picoseconds: the median of the largest steps, where they are about alike.
     pub fn memory_ps(&self) -> Option<u64> {
-        let mut last: Vec<u64> = self.steps.iter().rev().take(IN_MEMORY).map(|s| s.read_ps).collect();
+        let mut last: Vec<u64> = self
+            .steps
+            .iter()
+            .rev()
+            .take(IN_MEMORY)
+            .map(|s| s.read_ps)
+            .collect();
         last.sort_unstable();
-        let alike = |last: &[u64]| last.len() == IN_MEMORY && 2 * last[IN_MEMORY - 1] <= 3 * last[0];
+        let alike =
+            |last: &[u64]| last.len() == IN_MEMORY && 2 * last[IN_MEMORY - 1] <= 3 * last[0];
         alike(&last).then(|| last[IN_MEMORY / 2])
     }
 
     /// The largest working set within the caches: reads cost less than half of memory's. None if no step is beyond.
     pub fn reach(&self) -> Option<&Step> {
         let memory_ps = self.memory_ps()?;
-        let near = self.steps.iter().rposition(|s| s.read_ps.saturating_mul(2) < memory_ps)?;
-        self.steps.get(near).filter(|_| near + IN_MEMORY < self.steps.len())
+        let near = self
+            .steps
+            .iter()
+            .rposition(|s| s.read_ps.saturating_mul(2) < memory_ps)?;
+        self.steps
+            .get(near)
+            .filter(|_| near + IN_MEMORY < self.steps.len())
     }
 }
 

@@ -45,17 +45,60 @@ impl Environment {
             ("architecture", unknown(self.kernel.architecture.clone())),
             ("hypervisor", self.hypervisor.name()),
             ("memory", unknown(self.memory.total_bytes.map(size))),
-            ("swap", unknown(self.memory.swap_bytes.map(|bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) }))),
+            (
+                "swap",
+                unknown(self.memory.swap_bytes.map(|bytes| {
+                    if bytes == 0 {
+                        "none".to_owned()
+                    } else {
+                        size(bytes)
+                    }
+                })),
+            ),
             ("page", unknown(self.memory.page_bytes.map(size))),
-            ("thp", unknown(self.huge_pages.transparent().map(|(word, _)| word.to_owned()))),
-            ("hugetlb_pages", unknown(self.huge_pages.main_pool().and_then(|p| p.pages).map(|n| n.to_string()))),
+            (
+                "thp",
+                unknown(
+                    self.huge_pages
+                        .transparent()
+                        .map(|(word, _)| word.to_owned()),
+                ),
+            ),
+            (
+                "hugetlb_pages",
+                unknown(
+                    self.huge_pages
+                        .main_pool()
+                        .and_then(|p| p.pages)
+                        .map(|n| n.to_string()),
+                ),
+            ),
             ("cgroup_limit", cgroup_limit),
             ("clocksource", unknown(self.clock.current.clone())),
             ("governor", self.governor()),
-            ("free_page_reporting", if self.reclaim.reports_free_pages() { "on" } else { "off" }.to_owned()),
-            ("hardware_counters", if self.rights.hardware_counters.is_empty() { "none" } else { "present" }.to_owned()),
+            (
+                "free_page_reporting",
+                if self.reclaim.reports_free_pages() {
+                    "on"
+                } else {
+                    "off"
+                }
+                .to_owned(),
+            ),
+            (
+                "hardware_counters",
+                if self.rights.hardware_counters.is_empty() {
+                    "none"
+                } else {
+                    "present"
+                }
+                .to_owned(),
+            ),
         ];
-        facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect()
+        facts
+            .into_iter()
+            .map(|(name, fact)| (name.to_owned(), fact))
+            .collect()
     }
 
     /// The CPUs in use, and how many of them this process may use if fewer.
@@ -68,8 +111,18 @@ impl Environment {
 
     /// The frequency governor, or that there is none to set.
     pub fn governor(&self) -> String {
-        let governors: Vec<&str> = self.cpu.frequency.governors.iter().map(String::as_str).collect();
-        if governors.is_empty() { "not visible".to_owned() } else { governors.join(" and ") }
+        let governors: Vec<&str> = self
+            .cpu
+            .frequency
+            .governors
+            .iter()
+            .map(String::as_str)
+            .collect();
+        if governors.is_empty() {
+            "not visible".to_owned()
+        } else {
+            governors.join(" and ")
+        }
     }
 }
 
@@ -83,8 +136,16 @@ pub fn size(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    let number = if value < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
-    format!("{} {}", number.trim_end_matches('0').trim_end_matches('.'), UNITS[unit])
+    let number = if value < 10.0 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.1}")
+    };
+    format!(
+        "{} {}",
+        number.trim_end_matches('0').trim_end_matches('.'),
+        UNITS[unit]
+    )
 }
 
 /// Names an unknown fact instead of leaving it out.
@@ -112,8 +173,12 @@ facts! { m:
 
 impl Identity {
     pub fn labels(&self) -> BTreeMap<String, String> {
-        let facts: BTreeMap<String, Option<String>> =
-            serde_json::to_value(self).and_then(serde_json::from_value).unwrap_or_default();
-        facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+        let facts: BTreeMap<String, Option<String>> = serde_json::to_value(self)
+            .and_then(serde_json::from_value)
+            .unwrap_or_default();
+        facts
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 }

@@ -32,8 +32,12 @@ impl dyn Files + '_ {
     /// The word in brackets of `always [madvise] never`, or the first word of a file without brackets.
     pub fn chosen(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
-        let bracketed = text.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
-        bracketed.or_else(|| text.split_whitespace().next()).map(str::to_owned)
+        let bracketed = text
+            .split_whitespace()
+            .find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
+        bracketed
+            .or_else(|| text.split_whitespace().next())
+            .map(str::to_owned)
     }
 
     /// A switch in any of the kernel's three spellings.
@@ -47,7 +51,12 @@ impl dyn Files + '_ {
 
     /// Numbers that follow `prefix` in the names of a folder (`cpu7`, `node0`, `hugepages-2048kB`), in rising order.
     pub fn numbered(&self, folder: &str, prefix: &str, suffix: &str) -> Vec<u64> {
-        let number = |name: &String| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
+        let number = |name: &String| {
+            name.strip_prefix(prefix)?
+                .strip_suffix(suffix)?
+                .parse()
+                .ok()
+        };
         let mut numbers: Vec<u64> = self.names(folder).iter().filter_map(number).collect();
         numbers.sort_unstable();
         numbers

@@ -122,27 +122,50 @@ fn pool_file(kib: u64, name: &str) -> String {
 }
 
 fn entries(m: &dyn Files, folder: &str) -> Vec<String> {
-    m.numbered(folder, "", "").into_iter().map(|number| format!("{folder}/{number}")).collect()
+    m.numbered(folder, "", "")
+        .into_iter()
+        .map(|number| format!("{folder}/{number}"))
+        .collect()
 }
 
 fn by_size(m: &dyn Files, name: &str) -> BTreeMap<String, String> {
-    let setting = |kib: u64| Some((format!("{kib}kB"), m.chosen(&format!("{THP_FOLDER}/hugepages-{kib}kB/{name}"))?));
-    m.numbered(THP_FOLDER, "hugepages-", "kB").into_iter().filter_map(setting).collect()
+    let setting = |kib: u64| {
+        Some((
+            format!("{kib}kB"),
+            m.chosen(&format!("{THP_FOLDER}/hugepages-{kib}kB/{name}"))?,
+        ))
+    };
+    m.numbered(THP_FOLDER, "hugepages-", "kB")
+        .into_iter()
+        .filter_map(setting)
+        .collect()
 }
 
 /// A later mount hides an earlier one, so the last line counts; without `size=` a tmpfs takes half of the memory.
 fn dev_shm_bytes(mountinfo: &str) -> Option<u64> {
-    let line = mountinfo.lines().rfind(|l| l.split_whitespace().nth(4) == Some("/dev/shm"))?;
+    let line = mountinfo
+        .lines()
+        .rfind(|l| l.split_whitespace().nth(4) == Some("/dev/shm"))?;
     let options = line.split_whitespace().last()?;
     let size = options.split(',').find_map(|o| o.strip_prefix("size="))?;
-    size.strip_suffix('k').unwrap_or(size).parse::<u64>().ok().map(|n| if size.ends_with('k') { n * 1024 } else { n })
+    size.strip_suffix('k')
+        .unwrap_or(size)
+        .parse::<u64>()
+        .ok()
+        .map(|n| if size.ends_with('k') { n * 1024 } else { n })
 }
 
 /// `VIRTIO_BALLOON_F_REPORTING` is bit 5, and the kernel writes bit 0 first.
 fn balloon_reporting(m: &dyn Files) -> Option<bool> {
     let folder = "/sys/bus/virtio/drivers/virtio_balloon";
-    let device = m.names(folder).into_iter().find(|n| n.starts_with("virtio"))?;
-    m.text(&format!("{folder}/{device}/features"))?.chars().nth(5).map(|bit| bit == '1')
+    let device = m
+        .names(folder)
+        .into_iter()
+        .find(|n| n.starts_with("virtio"))?;
+    m.text(&format!("{folder}/{device}/features"))?
+        .chars()
+        .nth(5)
+        .map(|bit| bit == '1')
 }
 
 impl HugePages {
@@ -153,16 +176,29 @@ impl HugePages {
 
     /// The rule for transparent huge pages in shared memory, and its file.
     pub fn transparent_shared(&self) -> Option<(&str, String)> {
-        self.deciding("shmem_enabled", &self.thp_shmem_by_size, self.thp_shmem_enabled.as_deref())
+        self.deciding(
+            "shmem_enabled",
+            &self.thp_shmem_by_size,
+            self.thp_shmem_enabled.as_deref(),
+        )
     }
 
     /// The setting of this size counts, unless it inherits the common one, or the kernel is older than it.
     fn deciding<'s>(
-        &self, name: &str, by_size: &'s BTreeMap<String, String>, common: Option<&'s str>,
+        &self,
+        name: &str,
+        by_size: &'s BTreeMap<String, String>,
+        common: Option<&'s str>,
     ) -> Option<(&'s str, String)> {
-        let own_name = self.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024)).unwrap_or_default();
+        let own_name = self
+            .thp_bytes
+            .map(|bytes| format!("{}kB", bytes / 1024))
+            .unwrap_or_default();
         match by_size.get(&own_name) {
-            Some(own) if own != "inherit" => Some((own.as_str(), format!("{THP_FOLDER}/hugepages-{own_name}/{name}"))),
+            Some(own) if own != "inherit" => Some((
+                own.as_str(),
+                format!("{THP_FOLDER}/hugepages-{own_name}/{name}"),
+            )),
             _ => Some((common?, format!("{THP_FOLDER}/{name}"))),
         }
     }
@@ -177,7 +213,8 @@ impl HugePages {
 impl Reclaim {
     /// True if free pages go back to the host. The balloon's word counts most: the order alone may be set without effect.
     pub fn reports_free_pages(&self) -> bool {
-        self.balloon_reporting.unwrap_or(self.page_reporting_order.is_some())
+        self.balloon_reporting
+            .unwrap_or(self.page_reporting_order.is_some())
     }
 
     pub fn damon_takes_pages(&self) -> bool {

@@ -44,12 +44,20 @@ impl Preflight {
             s if s > (1.0 - got) / 2.0 => format!("the host took {:.0} % of them", s * 100.0),
             _ => format!("other processes here used {:.1} CPUs", self.busy_cpus),
         };
-        (got < STARVED).then(|| format!("this machine gets {:.0} % of its CPUs at the moment: {taker}", got * 100.0))
+        (got < STARVED).then(|| {
+            format!(
+                "this machine gets {:.0} % of its CPUs at the moment: {taker}",
+                got * 100.0
+            )
+        })
     }
 
     /// Cost of one clock read on the slowest CPU, in nanoseconds.
     pub fn clock_read_ns(&self) -> f64 {
-        self.gaps.iter().map(Gaps::clock_read_ns).fold(0.0, f64::max)
+        self.gaps
+            .iter()
+            .map(Gaps::clock_read_ns)
+            .fold(0.0, f64::max)
     }
 }
 
@@ -154,7 +162,9 @@ impl NoiseDelta {
     /// are made, and their journal's writes are nobody's, so only what exceeds both is foreign.
     pub fn foreign_bytes(&self) -> u64 {
         let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
-        let caused = self.own_written_bytes.saturating_add(self.own_pending_bytes);
+        let caused = self
+            .own_written_bytes
+            .saturating_add(self.own_pending_bytes);
         let written = caused.saturating_mul(1 + JOURNALED);
         read + self.device_written_bytes.saturating_sub(written)
     }

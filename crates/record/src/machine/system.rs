@@ -92,13 +92,26 @@ facts! { m:
 
 /// True for a line of proc_pid_mountinfo(5) whose sixth field, the options of this mount, has `ro`.
 pub(super) fn is_read_only(mount: &str) -> bool {
-    mount.split_whitespace().nth(5).is_some_and(|options| options.split(',').any(|o| o == "ro"))
+    mount
+        .split_whitespace()
+        .nth(5)
+        .is_some_and(|options| options.split(',').any(|o| o == "ro"))
 }
 
 fn process_limits(text: &str) -> BTreeMap<String, String> {
-    let wanted = ["Max address space", "Max data size", "Max locked memory", "Max msgqueue size", "Max stack size"];
+    let wanted = [
+        "Max address space",
+        "Max data size",
+        "Max locked memory",
+        "Max msgqueue size",
+        "Max stack size",
+    ];
     let limit = |name: &&str| {
-        let soft = text.lines().find_map(|l| l.strip_prefix(*name))?.split_whitespace().next()?;
+        let soft = text
+            .lines()
+            .find_map(|l| l.strip_prefix(*name))?
+            .split_whitespace()
+            .next()?;
         Some((name.trim_start_matches("Max ").to_owned(), soft.to_owned()))
     };
     wanted.iter().filter_map(limit).collect()
@@ -114,11 +127,19 @@ impl Hypervisor {
         if self.kind.is_some() || self.clock.is_some() {
             return Some(true);
         }
-        let machine = format!("{} {}", self.dmi_vendor.as_deref()?, self.dmi_product.as_deref().unwrap_or_default());
+        let machine = format!(
+            "{} {}",
+            self.dmi_vendor.as_deref()?,
+            self.dmi_product.as_deref().unwrap_or_default()
+        );
         if machine.contains("metal") {
             return Some(false);
         }
-        Some(["QEMU", "KVM", "Amazon EC2", "Google", "VMware", "Virtual"].iter().any(|name| machine.contains(name)))
+        Some(
+            ["QEMU", "KVM", "Amazon EC2", "Google", "VMware", "Virtual"]
+                .iter()
+                .any(|name| machine.contains(name)),
+        )
     }
 
     /// Its name and how that is known, or `none`.
@@ -128,11 +149,20 @@ impl Hypervisor {
             Some(false) => return "none".to_owned(),
             Some(true) => {}
         }
-        let known = self.kind.clone().or_else(|| self.clock.as_deref().and_then(hypervisor_of_clock).map(str::to_owned));
+        let known = self.kind.clone().or_else(|| {
+            self.clock
+                .as_deref()
+                .and_then(hypervisor_of_clock)
+                .map(str::to_owned)
+        });
         let part = |fact: &Option<String>| fact.clone().unwrap_or_default();
         let (vendor, product) = (part(&self.dmi_vendor), part(&self.dmi_product));
         // Some products carry their maker's name already.
-        let machine = if product.starts_with(&vendor) { product } else { format!("{vendor} {product}") };
+        let machine = if product.starts_with(&vendor) {
+            product
+        } else {
+            format!("{vendor} {product}")
+        };
         match (known, machine.trim()) {
             (Some(known), "") => known,
             (Some(known), machine) => format!("{known} ({machine})"),

@@ -6,18 +6,37 @@ use std::collections::BTreeMap;
 /// The oldest release of Java whose memory segments are final (JEP 454).
 pub const SEGMENTS_SINCE_JAVA: u64 = 22;
 /// Programs that are looked for in PATH; the package managers because doctor names a command.
-const PROGRAMS: [&str; 10] = ["apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "python3", "strace"];
+const PROGRAMS: [&str; 10] = [
+    "apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "python3", "strace",
+];
 /// Folders in which distributions keep shared libraries.
 const LIBRARY_FOLDERS: [&str; 9] = [
-    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib64", "/usr/local/lib",
-    "/lib/x86_64-linux-gnu", "/lib64", "/lib",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib",
+    "/usr/local/lib64",
+    "/usr/local/lib",
+    "/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/lib",
 ];
 
 /// Allocators with the names of their libraries, those that the worker preloads first.
 const ALLOCATORS: [(&str, &[&str]); 3] = [
     ("jemalloc", &["libjemalloc.so.2", "libjemalloc.so"]),
-    ("mimalloc", &["libmimalloc.so.2", "libmimalloc.so.3", "libmimalloc.so"]),
-    ("tcmalloc", &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4", "libtcmalloc_minimal.so"]),
+    (
+        "mimalloc",
+        &["libmimalloc.so.2", "libmimalloc.so.3", "libmimalloc.so"],
+    ),
+    (
+        "tcmalloc",
+        &[
+            "libtcmalloc_minimal.so.4",
+            "libtcmalloc.so.4",
+            "libtcmalloc_minimal.so",
+        ],
+    ),
 ];
 
 facts! { m:
@@ -61,24 +80,35 @@ impl Tools {
     }
 
     pub fn newest_jdk(&self) -> Option<&Java> {
-        self.javas.iter().filter(|java| java.has_compiler).max_by_key(|java| java.feature())
+        self.javas
+            .iter()
+            .filter(|java| java.has_compiler)
+            .max_by_key(|java| java.feature())
     }
 }
 
 /// A variable as this process was started with it, which the kernel keeps, so that a tree of fixtures has its own.
 fn variable(m: &dyn Files, name: &str) -> Option<String> {
     let environment = m.text("/proc/self/environ")?;
-    environment.split('\0').find_map(|v| v.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
+    environment
+        .split('\0')
+        .find_map(|v| v.strip_prefix(name)?.strip_prefix('='))
+        .map(str::to_owned)
 }
 
 /// Paths that PATH gives a program, nearest first.
 fn candidates(m: &dyn Files, program: &str) -> Vec<String> {
     let path = variable(m, "PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
-    path.split(':').map(|folder| format!("{folder}/{program}")).filter(|file| file.starts_with('/')).collect()
+    path.split(':')
+        .map(|folder| format!("{folder}/{program}"))
+        .filter(|file| file.starts_with('/'))
+        .collect()
 }
 
 fn in_path(m: &dyn Files, program: &str) -> Option<String> {
-    candidates(m, program).into_iter().find(|file| m.is_file(file))
+    candidates(m, program)
+        .into_iter()
+        .find(|file| m.is_file(file))
 }
 
 /// The folder two levels above a file.
@@ -96,7 +126,11 @@ fn javas(m: &dyn Files) -> Vec<Java> {
     let java_home = variable(m, "JAVA_HOME").and_then(|home| m.behind_links(&home));
     let mut homes: Vec<String> = java_home.into_iter().collect();
     // The program is HOME/bin/java; Java 8 has a second one in HOME/jre/bin, without a `release` file above it.
-    homes.extend(candidates(m, "java").iter().filter_map(|file| above(&m.behind_links(file)?)));
+    homes.extend(
+        candidates(m, "java")
+            .iter()
+            .filter_map(|file| above(&m.behind_links(file)?)),
+    );
     let installed = m.names("/usr/lib/jvm").into_iter();
     homes.extend(installed.filter_map(|name| m.behind_links(&format!("/usr/lib/jvm/{name}"))));
     let mut javas: Vec<Java> = Vec::new();
@@ -111,14 +145,23 @@ fn javas(m: &dyn Files) -> Vec<Java> {
 /// A value of the file `release` of a Java.
 fn property(m: &dyn Files, home: &str, name: &str) -> Option<String> {
     let release = m.text(&format!("{home}/release"))?;
-    let value = release.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix('='))?;
+    let value = release
+        .lines()
+        .find_map(|l| l.strip_prefix(name)?.strip_prefix('='))?;
     Some(value.trim().trim_matches('"').to_owned())
 }
 
 fn allocators(m: &dyn Files) -> BTreeMap<String, String> {
     let library = |names: &[&str]| {
-        let paths = names.iter().flat_map(|name| LIBRARY_FOLDERS.iter().map(move |folder| format!("{folder}/{name}")));
+        let paths = names.iter().flat_map(|name| {
+            LIBRARY_FOLDERS
+                .iter()
+                .map(move |folder| format!("{folder}/{name}"))
+        });
         paths.into_iter().find(|path| m.is_file(path))
     };
-    ALLOCATORS.iter().filter_map(|(name, names)| Some(((*name).to_owned(), library(names)?))).collect()
+    ALLOCATORS
+        .iter()
+        .filter_map(|(name, names)| Some(((*name).to_owned(), library(names)?)))
+        .collect()
 }

@@ -115,7 +115,11 @@ pub struct CountSummary {
 impl CountSummary {
     pub fn add(&mut self, count: u64) {
         let is_first = self.passes == 0;
-        (self.min, self.max) = if is_first { (count, count) } else { (self.min.min(count), self.max.max(count)) };
+        (self.min, self.max) = if is_first {
+            (count, count)
+        } else {
+            (self.min.min(count), self.max.max(count))
+        };
         self.passes += 1;
     }
 
@@ -150,9 +154,25 @@ pub struct Distribution {
 impl Distribution {
     /// Every value by the same rule, such as a division by units.
     pub fn map(&self, rule: impl Fn(f64) -> f64) -> Distribution {
-        let Distribution { median, mean, low, high, p90, p99, min } = *self;
+        let Distribution {
+            median,
+            mean,
+            low,
+            high,
+            p90,
+            p99,
+            min,
+        } = *self;
         let [mean, low, high, p90, p99] = [mean, low, high, p90, p99].map(|value| value.map(&rule));
-        Distribution { median: rule(median), mean, low, high, p90, p99, min: rule(min) }
+        Distribution {
+            median: rule(median),
+            mean,
+            low,
+            high,
+            p90,
+            p99,
+            min: rule(min),
+        }
     }
 }
 
@@ -273,17 +293,34 @@ pub(super) struct LaunchColumns {
 type Values = fn(&LaunchValues) -> &BTreeMap<String, f64>;
 
 fn columns(launches: &[LaunchValues], values: Values) -> BTreeMap<String, Vec<Option<f64>>> {
-    let names: BTreeSet<&String> = launches.iter().flat_map(|launch| values(launch).keys()).collect();
-    let column = |name: &String| launches.iter().map(|launch| values(launch).get(name).copied()).collect();
-    names.into_iter().map(|name| (name.clone(), column(name))).collect()
+    let names: BTreeSet<&String> = launches
+        .iter()
+        .flat_map(|launch| values(launch).keys())
+        .collect();
+    let column = |name: &String| {
+        launches
+            .iter()
+            .map(|launch| values(launch).get(name).copied())
+            .collect()
+    };
+    names
+        .into_iter()
+        .map(|name| (name.clone(), column(name)))
+        .collect()
 }
 
 fn row(columns: &BTreeMap<String, Vec<Option<f64>>>, number: usize) -> BTreeMap<String, f64> {
-    columns.iter().filter_map(|(name, column)| Some((name.clone(), column[number]?))).collect()
+    columns
+        .iter()
+        .filter_map(|(name, column)| Some((name.clone(), column[number]?)))
+        .collect()
 }
 
 /// For serde: the launches as columns.
-pub fn serialize<S: Serializer>(launches: &[LaunchValues], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<S: Serializer>(
+    launches: &[LaunchValues],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let columns = LaunchColumns {
         launch: launches.iter().map(|l| l.launch).collect(),
         block: launches.iter().map(|l| l.block).collect(),
@@ -296,11 +333,26 @@ pub fn serialize<S: Serializer>(launches: &[LaunchValues], serializer: S) -> Res
 }
 
 /// For serde: the launches from columns, which must be of one length.
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LaunchValues>, D::Error> {
-    let LaunchColumns { launch, block, rounds, wall_ns, cpu_ns, tail_ns } = LaunchColumns::deserialize(deserializer)?;
+pub fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<LaunchValues>, D::Error> {
+    let LaunchColumns {
+        launch,
+        block,
+        rounds,
+        wall_ns,
+        cpu_ns,
+        tail_ns,
+    } = LaunchColumns::deserialize(deserializer)?;
     let lengths = [block.len(), rounds.len()].into_iter();
     if lengths
-        .chain(wall_ns.values().chain(cpu_ns.values()).chain(tail_ns.values()).map(Vec::len))
+        .chain(
+            wall_ns
+                .values()
+                .chain(cpu_ns.values())
+                .chain(tail_ns.values())
+                .map(Vec::len),
+        )
         .any(|length| length != launch.len())
     {
         return Err(D::Error::custom("columns of launches differ in length"));

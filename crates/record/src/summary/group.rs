@@ -172,9 +172,13 @@ impl Verdict {
     pub fn from_interval(low: f64, high: f64, margin: f64) -> Verdict {
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
         if high < below {
-            Verdict::Faster { at_least: 1.0 - high }
+            Verdict::Faster {
+                at_least: 1.0 - high,
+            }
         } else if low > above {
-            Verdict::Slower { at_least: low - 1.0 }
+            Verdict::Slower {
+                at_least: low - 1.0,
+            }
         } else if low >= below && high <= above {
             Verdict::Within { margin }
         } else {
@@ -211,7 +215,11 @@ pub struct Comparison {
 impl Comparison {
     /// The verdict that may be said: the interval's, if it holds among all.
     pub fn overall(&self) -> Verdict {
-        if self.holds_among_all { self.verdict } else { Verdict::NotSettled }
+        if self.holds_among_all {
+            self.verdict
+        } else {
+            Verdict::NotSettled
+        }
     }
 }
 

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use cell::{
-    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary,
-    SteadySummary, TailQuantile, TailRatio,
+    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues,
+    LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use group::{
-    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, StateAnswer,
-    StateEffect, StateRatio, Unsettled, Verdict,
+    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels,
+    Recommendation, StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
 pub use warning::{LaunchCount, Warning, WarningKind};
@@ -60,15 +60,19 @@ pub struct Summary {
 impl Summary {
     /// A sentence for each part of the record that is not as it was written.
     pub fn damage(&self) -> impl Iterator<Item = &str> {
-        self.warnings.iter().filter_map(|warning| match &warning.kind {
-            WarningKind::Damaged { seen } => Some(seen.as_str()),
-            _ => None,
-        })
+        self.warnings
+            .iter()
+            .filter_map(|warning| match &warning.kind {
+                WarningKind::Damaged { seen } => Some(seen.as_str()),
+                _ => None,
+            })
     }
 
     /// True if a signal or a kill ended the run.
     pub fn is_interrupted(&self) -> bool {
-        self.notes.iter().any(|note| note.kind.code() == "interrupted")
+        self.notes
+            .iter()
+            .any(|note| note.kind.code() == "interrupted")
     }
 }
 
@@ -120,21 +124,32 @@ impl Summary {
     }
 
     pub fn groups_of<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a GroupSummary> {
-        self.groups.iter().filter(move |g| g.experiment == experiment)
+        self.groups
+            .iter()
+            .filter(move |g| g.experiment == experiment)
     }
 
     pub fn comparisons(&self) -> impl Iterator<Item = (&GroupSummary, &Comparison)> {
-        self.groups.iter().flat_map(|g| g.comparisons.iter().map(move |c| (g, c)))
+        self.groups
+            .iter()
+            .flat_map(|g| g.comparisons.iter().map(move |c| (g, c)))
     }
 }
 
 impl GroupSummary {
     /// All comparisons of a phase or total, by their cells: for whoever asks for many of them.
     pub fn by_cell(&self, phase: &str) -> BTreeMap<usize, &Comparison> {
-        self.comparisons.iter().rev().filter(|c| c.phase == phase).map(|c| (c.cell, c)).collect()
+        self.comparisons
+            .iter()
+            .rev()
+            .filter(|c| c.phase == phase)
+            .map(|c| (c.cell, c))
+            .collect()
     }
 
     pub fn comparison(&self, cell: usize, phase: &str) -> Option<&Comparison> {
-        self.comparisons.iter().find(|c| c.cell == cell && c.phase == phase)
+        self.comparisons
+            .iter()
+            .find(|c| c.cell == cell && c.phase == phase)
     }
 }

@@ -58,7 +58,11 @@ pub enum NoteKind {
     /// No launch is left that may make a ratio narrower.
     LaunchesEnded(EndedExperiment),
     /// Claims ended: undecided comparisons that more launches should decide, and those near an edge.
-    QuestionsEnded { likely: usize, near_edge: usize, launches: usize },
+    QuestionsEnded {
+        likely: usize,
+        near_edge: usize,
+        launches: usize,
+    },
     /// A try ended at an interim analysis, before it was as precise as this.
     SettledEarly { precision: f64 },
     /// A part of the record is not as it was written.
@@ -108,6 +112,9 @@ impl NoteKind {
 
 impl From<NoteKind> for Note {
     fn from(kind: NoteKind) -> Note {
-        Note { kind, experiment: String::new() }
+        Note {
+            kind,
+            experiment: String::new(),
+        }
     }
 }

@@ -72,7 +72,11 @@ pub enum WarningKind {
         proof: LostProof,
     },
     /// Samples off the expected level, and the first of them.
-    Level { broken: u64, samples: u64, first: String },
+    Level {
+        broken: u64,
+        samples: u64,
+        first: String,
+    },
     /// Nanoseconds of the first pass and of a later one.
     FirstPass { first_ns: f64, later_ns: f64 },
     /// Share of a busy process's time that was taken before the run, and the longest gap.

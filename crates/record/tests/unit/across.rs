@@ -10,8 +10,10 @@ fn made() -> Value {
     tighten(&mut schema);
     schema["$id"] = json!(format!("urn:pagewise:compare:{COMPARED_SCHEMA}"));
     schema["title"] = json!("Pagewise comparison");
-    schema["description"] = json!("Two sets of runs compared with each other: what `pagewise compare --json` prints.");
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": COMPARED_SCHEMA });
+    schema["description"] =
+        json!("Two sets of runs compared with each other: what `pagewise compare --json` prints.");
+    schema["properties"]["schema"] =
+        json!({ "description": "Version of this shape.", "const": COMPARED_SCHEMA });
     schema
 }
 

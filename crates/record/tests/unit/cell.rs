@@ -3,9 +3,18 @@ use super::*;
 #[test]
 fn selectors_are_read_in_all_their_lengths() {
     let one = Selector::parse("fault/touch@c-O3").unwrap();
-    assert_eq!((one.method.as_deref(), one.worker.as_deref()), (Some("touch"), Some("c-O3")));
+    assert_eq!(
+        (one.method.as_deref(), one.worker.as_deref()),
+        (Some("touch"), Some("c-O3"))
+    );
     assert_eq!(Selector::parse("fault/*@go").unwrap().method, None);
-    assert_eq!(Selector::parse("message/udp@c-O3+java-25").unwrap().worker.unwrap(), "c-O3+java-25");
+    assert_eq!(
+        Selector::parse("message/udp@c-O3+java-25")
+            .unwrap()
+            .worker
+            .unwrap(),
+        "c-O3+java-25"
+    );
     for wrong in ["", "/touch", "fault/", "fault/touch@", "@c-O3"] {
         assert!(Selector::parse(wrong).is_err(), "{wrong}");
     }

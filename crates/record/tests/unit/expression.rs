@@ -26,20 +26,35 @@ fn check(text: &str) -> Holding {
 fn laws_follow_the_usual_precedence() {
     let tail = "first-touch.minor_faults == bytes / huge_page_bytes + bytes % huge_page_bytes / page_bytes";
     assert_eq!(check(tail), Holding::Holds);
-    assert_eq!(check("first-touch.minor_faults == 2 * (100 + 29)"), Holding::Holds);
-    assert!(matches!(check("first-touch.minor_faults == 2"), Holding::Broken(_)));
+    assert_eq!(
+        check("first-touch.minor_faults == 2 * (100 + 29)"),
+        Holding::Holds
+    );
+    assert!(matches!(
+        check("first-touch.minor_faults == 2"),
+        Holding::Broken(_)
+    ));
 }
 
 #[test]
 fn conditions_decide_whether_a_law_is_asked() {
     assert_eq!(check("release=dontneed: bytes == 1"), Holding::NotAsked);
-    assert_eq!(check("release=free & bytes >= 6000000: bytes == 1"), Holding::NotAsked);
-    assert!(matches!(check("release=free & bytes>=4096: bytes == 1"), Holding::Broken(_)));
+    assert_eq!(
+        check("release=free & bytes >= 6000000: bytes == 1"),
+        Holding::NotAsked
+    );
+    assert!(matches!(
+        check("release=free & bytes>=4096: bytes == 1"),
+        Holding::Broken(_)
+    ));
 }
 
 #[test]
 fn an_operand_that_was_not_recorded_breaks_the_law() {
-    assert_eq!(check("ghost == 0"), Holding::Broken("ghost == 0: ghost was not recorded".into()));
+    assert_eq!(
+        check("ghost == 0"),
+        Holding::Broken("ghost == 0: ghost was not recorded".into())
+    );
     assert!(matches!(check("bytes / 0 == 1"), Holding::Broken(_)));
 }
 
@@ -52,7 +67,9 @@ fn laws_on_times_are_levels() {
 
 #[test]
 fn nonsense_is_refused() {
-    for text in ["", "1 ==", "== 1", "1 = 1", "1 == 1 1", "(1 == 1", "a ! b", "1 + == 2"] {
+    for text in [
+        "", "1 ==", "== 1", "1 = 1", "1 == 1 1", "(1 == 1", "a ! b", "1 + == 2",
+    ] {
         assert!(Law::parse(text).is_err(), "{text:?}");
     }
 }

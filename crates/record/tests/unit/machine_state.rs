@@ -26,7 +26,10 @@ fn a_proof_holds_at_its_moments_only() {
     let state = MachineState::parse("x", FILE).expect("a state");
     assert_eq!(state.lost(&counters(10, 3), &counters(0, 8)), []);
     let lost = state.lost(&counters(10, 3), &counters(11, 7));
-    let broken: Vec<_> = lost.iter().map(|l| (l.proof.counter.as_str(), l.value)).collect();
+    let broken: Vec<_> = lost
+        .iter()
+        .map(|l| (l.proof.counter.as_str(), l.value))
+        .collect();
     assert_eq!(broken, [("low", Some(11)), ("moved", Some(4))]);
     let lost = state.lost(&counters(11, 3), &counters(0, 8));
     assert_eq!(lost[0].value, Some(11));
@@ -36,7 +39,10 @@ fn a_proof_holds_at_its_moments_only() {
 fn a_counter_that_nobody_reports_proves_nothing() {
     let state = MachineState::parse("x", FILE).expect("a state");
     let lost = state.lost(&Counters::new(), &counters(0, 8));
-    assert_eq!(lost.iter().map(|l| l.value).collect::<Vec<_>>(), [None, None]);
+    assert_eq!(
+        lost.iter().map(|l| l.value).collect::<Vec<_>>(),
+        [None, None]
+    );
 }
 
 #[test]

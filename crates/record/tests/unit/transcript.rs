@@ -11,21 +11,60 @@ fn read(text: &str) -> Result<Transcript> {
 
 #[test]
 fn a_whole_transcript_is_read() {
-    let t = read(&format!("{HEAD}{SAMPLE}fact\t0\t0\tdigest\tab\nskip\t1\tno pool\ndone\t1\n")).unwrap();
+    let t = read(&format!(
+        "{HEAD}{SAMPLE}fact\t0\t0\tdigest\tab\nskip\t1\tno pool\ndone\t1\n"
+    ))
+    .unwrap();
     assert!(t.done);
-    assert_eq!((t.worker.as_str(), t.samples[0].round, t.samples[0].counts.wall_ns), ("c-O3", -1, 6));
+    assert_eq!(
+        (
+            t.worker.as_str(),
+            t.samples[0].round,
+            t.samples[0].counts.wall_ns
+        ),
+        ("c-O3", -1, 6)
+    );
     assert_eq!(t.facts[&0], [("digest".to_owned(), "ab".to_owned())]);
-    assert_eq!(t.endings, [SideEnding::Skip { cell: 1, reason: "no pool".into() }]);
-    assert_eq!(t.endings[0].cause(), Cause::Lacks { text: "no pool".into() });
+    assert_eq!(
+        t.endings,
+        [SideEnding::Skip {
+            cell: 1,
+            reason: "no pool".into()
+        }]
+    );
+    assert_eq!(
+        t.endings[0].cause(),
+        Cause::Lacks {
+            text: "no pool".into()
+        }
+    );
 }
 
 #[test]
 fn a_skip_names_the_setting_that_it_lacks() {
-    let skip = |reason: &str| SideEnding::Skip { cell: 0, reason: reason.to_owned() };
+    let skip = |reason: &str| SideEnding::Skip {
+        cell: 0,
+        reason: reason.to_owned(),
+    };
     let text = "fewer than 32 free pages: sudo sysctl vm.nr_hugepages=32".to_owned();
-    assert_eq!(skip(&text).cause(), Cause::Setting { name: "vm.nr_hugepages".to_owned(), least: 32, text: Some(text.clone()) });
-    for reason in ["the group may not: sudo sysctl vm.hugetlb_shm_group=GID", "sysctl vm.nr_hugepages=32"] {
-        assert_eq!(skip(reason).cause(), Cause::Lacks { text: reason.to_owned() });
+    assert_eq!(
+        skip(&text).cause(),
+        Cause::Setting {
+            name: "vm.nr_hugepages".to_owned(),
+            least: 32,
+            text: Some(text.clone())
+        }
+    );
+    for reason in [
+        "the group may not: sudo sysctl vm.hugetlb_shm_group=GID",
+        "sysctl vm.nr_hugepages=32",
+    ] {
+        assert_eq!(
+            skip(reason).cause(),
+            Cause::Lacks {
+                text: reason.to_owned()
+            }
+        );
     }
 }
 
@@ -33,14 +72,20 @@ fn a_skip_names_the_setting_that_it_lacks() {
 fn lies_and_garbage_are_errors_with_a_line_number() {
     for (text, part) in [
         (format!("{HEAD}{SAMPLE}done\t2\n"), "says it took 2 samples"),
-        (format!("{HEAD}done\t0\nabout\ta\tb\n"), "after the closing line"),
+        (
+            format!("{HEAD}done\t0\nabout\ta\tb\n"),
+            "after the closing line",
+        ),
         (format!("{HEAD}sample\t0\n"), "1 fields where 15 columns"),
         ("hello\n".to_owned(), "begins with"),
         ("pagewise\t2\tx\n".to_owned(), "version 1"),
         (format!("{HEAD}nonsense\t0\n"), "no line of the protocol"),
     ] {
         let error = format!("{:#}", read(&text).unwrap_err());
-        assert!(error.contains(part) && error.starts_with("transcript line"), "{error}");
+        assert!(
+            error.contains(part) && error.starts_with("transcript line"),
+            "{error}"
+        );
     }
 }
 
@@ -56,9 +101,22 @@ fn every_column_is_found_by_its_name() {
 fn what_is_no_count_is_an_error() {
     for wrong in ["", "+1", "-1", "1 ", "0x1", "18446744073709551616"] {
         let text = format!("{HEAD}{}", SAMPLE.replace("4096", wrong));
-        assert!(format!("{:#}", read(&text).unwrap_err()).contains(&format!("{wrong:?} is not a count")), "{wrong:?}");
+        assert!(
+            format!("{:#}", read(&text).unwrap_err())
+                .contains(&format!("{wrong:?} is not a count")),
+            "{wrong:?}"
+        );
     }
-    assert_eq!(read(&format!("{HEAD}{}", SAMPLE.replace("4096", &u64::MAX.to_string()))).unwrap().samples.len(), 1);
+    assert_eq!(
+        read(&format!(
+            "{HEAD}{}",
+            SAMPLE.replace("4096", &u64::MAX.to_string())
+        ))
+        .unwrap()
+        .samples
+        .len(),
+        1
+    );
 }
 
 proptest! {

@@ -32,18 +32,34 @@ pub fn line(summary: &CommandSummary) -> String {
 }
 
 fn notes(notes: &[Note]) -> Option<Block> {
-    Block::list("", notes.iter().map(|note| format!("note: {}", phrases::note(&note.kind))))
+    Block::list(
+        "",
+        notes
+            .iter()
+            .map(|note| format!("note: {}", phrases::note(&note.kind))),
+    )
 }
 
 fn machine(plan: &CommandPlan) -> Vec<Block> {
-    Block::list("", plan.environment.iter().map(|(name, value)| format!("{name}: {value}"))).into_iter().collect()
+    Block::list(
+        "",
+        plan.environment
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}")),
+    )
+    .into_iter()
+    .collect()
 }
 
 /// The reason why there are no figures.
 fn reason(failure: Option<&Failure>) -> String {
-    let Some(Failure { kind, message }) = failure else { return String::new() };
+    let Some(Failure { kind, message }) = failure else {
+        return String::new();
+    };
     let sentence = phrases::sentence("failure", kind);
-    message.as_ref().map_or_else(|| sentence.clone(), |line| format!("{sentence}: {line}"))
+    message
+        .as_ref()
+        .map_or_else(|| sentence.clone(), |line| format!("{sentence}: {line}"))
 }
 
 /// The sign of a change, also of none.
@@ -53,7 +69,11 @@ fn sign(value: f64) -> &'static str {
 
 fn seconds(value: f64) -> String {
     let text = format_ns(value.abs() * 1e9);
-    if value < 0.0 { format!("−{text}") } else { text }
+    if value < 0.0 {
+        format!("−{text}")
+    } else {
+        text
+    }
 }
 
 fn bounds(amount: &Amount) -> String {
@@ -71,7 +91,11 @@ fn count(value: f64) -> String {
 
 /// A number of percent with one decimal, or none where it is large.
 fn digits(percent: f64) -> String {
-    let text = if percent >= 99.5 { format!("{percent:.0}") } else { format!("{percent:.1}") };
+    let text = if percent >= 99.5 {
+        format!("{percent:.0}")
+    } else {
+        format!("{percent:.1}")
+    };
     text.replace('-', "−")
 }
 
@@ -84,5 +108,9 @@ fn signed(ratio: f64) -> String {
 /// As a shell takes it for one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }

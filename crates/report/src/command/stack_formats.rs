@@ -12,25 +12,51 @@ type WriteStacks = fn(&CallStacks, &mut dyn Write) -> Result<()>;
 
 /// Formats by name, with what they hold.
 pub const STACK_FORMATS: [(&str, &str, WriteStacks); 3] = [
-    ("folded", "a profile's call stacks with their cost in nanoseconds, for flame graphs", folded),
-    ("pprof", "the same as pprof's protocol buffer, for go tool pprof and speedscope", pprof),
-    ("firefox", "the same as JSON for profiler.firefox.com", firefox),
+    (
+        "folded",
+        "a profile's call stacks with their cost in nanoseconds, for flame graphs",
+        folded,
+    ),
+    (
+        "pprof",
+        "the same as pprof's protocol buffer, for go tool pprof and speedscope",
+        pprof,
+    ),
+    (
+        "firefox",
+        "the same as JSON for profiler.firefox.com",
+        firefox,
+    ),
 ];
 /// Firefox Profiler's file around the tables of stacks.
 const FIREFOX: &str = include_str!("firefox.jinja");
 
-fn frames<'a>(stacks: &'a CallStacks, stack: &'a CallStack) -> impl DoubleEndedIterator<Item = (usize, &'a CallFrame)> {
-    stack.frames.iter().filter_map(|&at| Some((at, stacks.frames.get(at)?)))
+fn frames<'a>(
+    stacks: &'a CallStacks,
+    stack: &'a CallStack,
+) -> impl DoubleEndedIterator<Item = (usize, &'a CallFrame)> {
+    stack
+        .frames
+        .iter()
+        .filter_map(|&at| Some((at, stacks.frames.get(at)?)))
 }
 
 fn folded(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     for stack in &stacks.stacks {
-        let name = |frame: &CallFrame| label(&frame.function, &frame.module).replace([';', '\n'], ":");
-        let mut line: Vec<String> = frames(stacks, stack).map(|(_, frame)| name(frame)).collect();
+        let name =
+            |frame: &CallFrame| label(&frame.function, &frame.module).replace([';', '\n'], ":");
+        let mut line: Vec<String> = frames(stacks, stack)
+            .map(|(_, frame)| name(frame))
+            .collect();
         if line.is_empty() {
             line.push("(callers not known)".to_owned());
         }
-        writeln!(out, "{} {:.0}", crate::escape::terminal(&line.join(";")), 1e9 * stack.weight)?;
+        writeln!(
+            out,
+            "{} {:.0}",
+            crate::escape::terminal(&line.join(";")),
+            1e9 * stack.weight
+        )?;
     }
     Ok(())
 }
@@ -46,7 +72,10 @@ fn varint(message: &mut Vec<u8>, mut value: usize) {
 /// A protocol buffer's message of numbers by field (protobuf.dev/programming-guides/encoding).
 fn numbers(fields: impl IntoIterator<Item = (usize, usize)>) -> Vec<u8> {
     let mut message = Vec::new();
-    fields.into_iter().flat_map(|(field, value)| [field << 3, value]).for_each(|number| varint(&mut message, number));
+    fields
+        .into_iter()
+        .flat_map(|(field, value)| [field << 3, value])
+        .for_each(|number| varint(&mut message, number));
     message
 }
 
@@ -64,16 +93,33 @@ fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     put(&mut profile, 1, &numbers([(1, 1), (2, 2)]));
     for stack in &stacks.stacks {
         let locations = frames(stacks, stack).rev().map(|(at, _)| (1, at + 1));
-        put(&mut profile, 2, &numbers(locations.chain([(2, (1e9 * stack.weight) as usize)])));
+        put(
+            &mut profile,
+            2,
+            &numbers(locations.chain([(2, (1e9 * stack.weight) as usize)])),
+        );
     }
     for (at, frame) in (1..).zip(&stacks.frames) {
-        let (name, file) = (index(label(&frame.function, &frame.module)), index(frame.file.clone()));
+        let (name, file) = (
+            index(label(&frame.function, &frame.module)),
+            index(frame.file.clone()),
+        );
         let mut location = numbers([(1, at)]);
-        put(&mut location, 4, &numbers([(1, at), (2, frame.line as usize)]));
+        put(
+            &mut location,
+            4,
+            &numbers([(1, at), (2, frame.line as usize)]),
+        );
         put(&mut profile, 4, &location);
-        put(&mut profile, 5, &numbers([(1, at), (2, name), (3, name), (4, file)]));
+        put(
+            &mut profile,
+            5,
+            &numbers([(1, at), (2, name), (3, name), (4, file)]),
+        );
     }
-    texts.iter().for_each(|text| put(&mut profile, 6, text.as_bytes()));
+    texts
+        .iter()
+        .for_each(|text| put(&mut profile, 6, text.as_bytes()));
     Ok(out.write_all(&profile)?)
 }
 
@@ -83,12 +129,18 @@ fn firefox(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     let (mut functions, mut nodes) = (IndexSet::new(), IndexSet::new());
     let call = |frame: &CallFrame| {
         let name = texts.insert_full(label(&frame.function, &frame.module)).0;
-        let file = (!frame.file.is_empty()).then(|| files.insert_full(texts.insert_full(frame.file.clone()).0).0);
-        (functions.insert_full((name, file)).0, (frame.line > 0).then_some(frame.line))
+        let file = (!frame.file.is_empty())
+            .then(|| files.insert_full(texts.insert_full(frame.file.clone()).0).0);
+        (
+            functions.insert_full((name, file)).0,
+            (frame.line > 0).then_some(frame.line),
+        )
     };
     let calls: Vec<_> = stacks.frames.iter().map(call).collect();
     let sample = |stack: &CallStack| {
-        let innermost = frames(stacks, stack).fold(None, |callers, (at, _)| Some(nodes.insert_full((callers, at)).0));
+        let innermost = frames(stacks, stack).fold(None, |callers, (at, _)| {
+            Some(nodes.insert_full((callers, at)).0)
+        });
         (innermost, 1e3 * stack.weight)
     };
     let samples: Vec<_> = stacks.stacks.iter().map(sample).collect();

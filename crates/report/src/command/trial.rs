@@ -7,7 +7,8 @@ use crate::plot::{Axis, Plot};
 use crate::{phrases, wording};
 use minijinja::Value;
 use record::command::{
-    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand, Measure, Measured, TrialSummary,
+    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand,
+    Measure, Measured, TrialSummary,
 };
 use record::sizes::about_size;
 use record::summary::{Estimate, Verdict};
@@ -17,23 +18,39 @@ use std::collections::BTreeMap;
 pub(super) fn document(summary: &TrialSummary) -> Document {
     let plan = &summary.plan;
     let command = plan.arms.first().map_or("", |arm| &arm.shown);
-    let head = [command.to_owned(), wording::count(summary.blocks, "block"), plan.run.clone()];
+    let head = [
+        command.to_owned(),
+        wording::count(summary.blocks, "block"),
+        plan.run.clone(),
+    ];
     let mut blocks: Vec<Block> = Vec::new();
     let mut changes = Vec::new();
     if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
         let why = reason(baseline.failure.as_ref());
-        blocks.push(Block::Answer(format!("The command as it is could not be measured: {why}.")));
+        blocks.push(Block::Answer(format!(
+            "The command as it is could not be measured: {why}."
+        )));
     } else {
         blocks.extend(answer(summary).map(Block::Answer));
         blocks.push(Block::Table(table(summary)));
-        blocks.extend(tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))));
+        blocks.extend(
+            tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))),
+        );
         blocks.extend(skewed(summary));
         blocks.extend(again(summary).map(Block::Answer));
         blocks.extend(deployment(summary));
-        changes.extend(Measure::ALL.iter().filter_map(|measure| self::changes(summary, *measure)).map(Block::Table));
+        changes.extend(
+            Measure::ALL
+                .iter()
+                .filter_map(|measure| self::changes(summary, *measure))
+                .map(Block::Table),
+        );
     }
     blocks.extend(notes(&summary.notes));
-    let repeat = vec![Block::Commands(vec![format!("pagewise report {}", plan.run)])];
+    let repeat = vec![Block::Commands(vec![format!(
+        "pagewise report {}",
+        plan.run
+    )])];
     Document::new("try", head)
         .section("answers", "Answers", Place::Everywhere, blocks)
         .section("changes", "Changes", Place::Page, changes)
@@ -45,39 +62,57 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
 fn answer(summary: &TrialSummary) -> Option<String> {
     tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
     let best = judge::command::trial::best(summary).map(|best| &summary.arms[best]);
-    Some(
-        best.map_or("Nothing tried is shown to save CPU time.".to_owned(), |arm| format!("Use {}: {}", arm.name, finding(arm))),
-    )
+    Some(best.map_or(
+        "Nothing tried is shown to save CPU time.".to_owned(),
+        |arm| format!("Use {}: {}", arm.name, finding(arm)),
+    ))
 }
 
 /// Saving of a setting, as a sentence.
 pub(super) fn finding(arm: &ArmSummary) -> String {
     let times = [(Measure::Cpu, "CPU time"), (Measure::Wall, "wall time")];
-    let parts = times.iter().filter(|(measure, _)| is_settled(arm, *measure)).map(|(m, what)| verdict(arm, *m, what));
+    let parts = times
+        .iter()
+        .filter(|(measure, _)| is_settled(arm, *measure))
+        .map(|(m, what)| verdict(arm, *m, what));
     parts.collect::<Vec<String>>().join(", ") + "."
 }
 
 pub(super) fn exports(arm: &Arm) -> Vec<String> {
-    arm.variables.iter().map(|(name, value)| format!("export {name}={}", quoted(value))).collect()
+    arm.variables
+        .iter()
+        .map(|(name, value)| format!("export {name}={}", quoted(value)))
+        .collect()
 }
 
 /// Lines that deploy the best setting, with its side effects.
 fn deployment(summary: &TrialSummary) -> Vec<Block> {
-    let Some(arm) = judge::command::trial::best(summary).map(|best| &summary.plan.arms[best]) else {
+    let Some(arm) = judge::command::trial::best(summary).map(|best| &summary.plan.arms[best])
+    else {
         return Vec::new();
     };
     let lines = exports(arm);
     if lines.is_empty() {
         return Vec::new();
     }
-    let effects = arm.setting.as_ref().map(|setting| setting.side_effects.as_str()).filter(|text| !text.is_empty());
+    let effects = arm
+        .setting
+        .as_ref()
+        .map(|setting| setting.side_effects.as_str())
+        .filter(|text| !text.is_empty());
     let effects = effects.map_or_else(String::new, |text| format!(" (side effect: {text})"));
-    let text = format!("To deploy {}{effects}; --emit DIR writes a systemd drop-in and Dockerfile lines too:", arm.name);
+    let text = format!(
+        "To deploy {}{effects}; --emit DIR writes a systemd drop-in and Dockerfile lines too:",
+        arm.name
+    );
     vec![Block::Text(text), Block::Commands(lines)]
 }
 
 fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
-    summary.arms.iter().filter(|a| matches!(a.role, ArmRole::Setting | ArmRole::Command))
+    summary
+        .arms
+        .iter()
+        .filter(|a| matches!(a.role, ArmRole::Setting | ArmRole::Command))
 }
 
 fn name(measure: Measure) -> String {
@@ -91,13 +126,25 @@ fn table(summary: &TrialSummary) -> Table {
     let row = |arm: &ArmSummary| {
         let cells = match (arm.status, arm.role) {
             (ArmStatus::Ok, ArmRole::Baseline) => {
-                let cost = |m: Measure| arm.measured.get(&m).map(|v| TableCell::number(amount(m, v), Some(v.median)));
-                Measure::ALL.map(|m| cost(m).unwrap_or_else(|| TableCell::text("–"))).to_vec()
+                let cost = |m: Measure| {
+                    arm.measured
+                        .get(&m)
+                        .map(|v| TableCell::number(amount(m, v), Some(v.median)))
+                };
+                Measure::ALL
+                    .map(|m| cost(m).unwrap_or_else(|| TableCell::text("–")))
+                    .to_vec()
             }
-            (ArmStatus::Ok, _) => {
-                Measure::ALL.map(|m| TableCell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))).to_vec()
-            }
-            (status, _) => vec![TableCell::text(phrases::phrase("status", &status, Value::UNDEFINED))],
+            (ArmStatus::Ok, _) => Measure::ALL
+                .map(|m| {
+                    TableCell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))
+                })
+                .to_vec(),
+            (status, _) => vec![TableCell::text(phrases::phrase(
+                "status",
+                &status,
+                Value::UNDEFINED,
+            ))],
         };
         Entry::new(&arm.name, cells)
     };
@@ -107,9 +154,24 @@ fn table(summary: &TrialSummary) -> Table {
 
 fn skewed(summary: &TrialSummary) -> Option<Block> {
     let text = |arm: &ArmSummary| {
-        let Measured { median, mean, slow_runs, .. } = *arm.measured.get(&Measure::Cpu).filter(|m| m.slow_runs > 0)?;
-        let (median, mean, share) = (seconds(median), seconds(mean), wording::percent(slow_runs as f64 / arm.runs as f64));
-        Some(format!("{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median", arm.name))
+        let Measured {
+            median,
+            mean,
+            slow_runs,
+            ..
+        } = *arm
+            .measured
+            .get(&Measure::Cpu)
+            .filter(|m| m.slow_runs > 0)?;
+        let (median, mean, share) = (
+            seconds(median),
+            seconds(mean),
+            wording::percent(slow_runs as f64 / arm.runs as f64),
+        );
+        Some(format!(
+            "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
+            arm.name
+        ))
     };
     Block::list("", summary.arms.iter().filter_map(text))
 }
@@ -117,17 +179,33 @@ fn skewed(summary: &TrialSummary) -> Option<Block> {
 /// A row an arm: one measure relative to the command as it is.
 fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
     let against = |arm: &ArmSummary| arm.against.get(&measure).copied();
-    let ratios: Vec<Estimate> = summary.arms.iter().filter_map(|arm| against(arm)?.ratio).collect();
+    let ratios: Vec<Estimate> = summary
+        .arms
+        .iter()
+        .filter_map(|arm| against(arm)?.ratio)
+        .collect();
     let axis = Axis::over(ratios.iter())?;
-    let columns = vec![Column::text("arm"), Column::plot(Plot::Ratios(axis.clone())), Column::number("change")];
+    let columns = vec![
+        Column::text("arm"),
+        Column::plot(Plot::Ratios(axis.clone())),
+        Column::number("change"),
+    ];
     let rows = summary.arms.iter().filter_map(|arm| {
         let against = against(arm)?;
         let text = change(measure, &against);
-        let plot = against.ratio.map(|ratio| Plot::interval(&axis, ratio, &text));
-        let cells = vec![TableCell::plot(plot), TableCell::number(text, against.ratio.map(|r| r.ratio))];
+        let plot = against
+            .ratio
+            .map(|ratio| Plot::interval(&axis, ratio, &text));
+        let cells = vec![
+            TableCell::plot(plot),
+            TableCell::number(text, against.ratio.map(|r| r.ratio)),
+        ];
         Some(Entry::new(&arm.name, cells))
     });
-    let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));
+    let caption = format!(
+        "{} relative to the command as it is; left of 1 it is less",
+        name(measure)
+    );
     Some(Table::new(caption, columns, rows))
 }
 
@@ -140,7 +218,10 @@ fn quantity(measure: Measure, value: f64) -> String {
 }
 
 fn amount(measure: Measure, measured: &Measured) -> String {
-    let bounds = measured.low.zip(measured.high).filter(|_| measured.median > 0.0);
+    let bounds = measured
+        .low
+        .zip(measured.high)
+        .filter(|_| measured.median > 0.0);
     let half = bounds.map(|(low, high)| 50.0 * (high - low) / measured.median);
     match half {
         Some(half) => format!("{} ±{} %", quantity(measure, measured.median), digits(half)),
@@ -152,7 +233,11 @@ fn amount(measure: Measure, measured: &Measured) -> String {
 fn change(measure: Measure, against: &Against) -> String {
     match (against.ratio, against.change) {
         (Some(r), _) => format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low))),
-        (None, Some(d)) => format!("{} ±{}", signed_quantity(measure, d.value), quantity(measure, (d.high - d.low) / 2.0)),
+        (None, Some(d)) => format!(
+            "{} ±{}",
+            signed_quantity(measure, d.value),
+            quantity(measure, (d.high - d.low) / 2.0)
+        ),
         (None, None) => "?".to_owned(),
     }
 }
@@ -167,14 +252,25 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
         ArmStatus::Failed => format!("failed: {}", reason(arm.failure.as_ref())),
         ArmStatus::NoEffect => {
             let effects = format!("no effect seen, so no figures: {}", effects(arm).join("; "));
-            std::iter::once(effects).chain(predicted.map(prediction)).collect::<Vec<_>>().join("; ")
+            std::iter::once(effects)
+                .chain(predicted.map(prediction))
+                .collect::<Vec<_>>()
+                .join("; ")
         }
         ArmStatus::Ok => {
             let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
             parts.extend(split(arm, predicted.is_some()));
             parts.extend(predicted.map(prediction));
-            let others = [(Measure::Wall, "wall time"), (Measure::MaxRss, "resident memory")];
-            parts.extend(others.iter().filter(|(m, _)| is_settled(arm, *m)).map(|(m, what)| verdict(arm, *m, what)));
+            let others = [
+                (Measure::Wall, "wall time"),
+                (Measure::MaxRss, "resident memory"),
+            ];
+            parts.extend(
+                others
+                    .iter()
+                    .filter(|(m, _)| is_settled(arm, *m))
+                    .map(|(m, what)| verdict(arm, *m, what)),
+            );
             parts.extend((!arm.proof.seen.is_empty()).then(|| effects(arm).join(", ")));
             parts.join("; ")
         }
@@ -183,7 +279,11 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
 }
 
 fn effects(arm: &ArmSummary) -> Vec<String> {
-    arm.proof.seen.iter().map(|effect| phrases::sentence("effect", effect)).collect()
+    arm.proof
+        .seen
+        .iter()
+        .map(|effect| phrases::sentence("effect", effect))
+        .collect()
 }
 
 fn prediction(change: &Amount) -> String {
@@ -193,29 +293,48 @@ fn prediction(change: &Amount) -> String {
 }
 
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
-    arm.against.get(&measure).is_some_and(|a| a.holds_among_all && a.verdict.differs())
+    arm.against
+        .get(&measure)
+        .is_some_and(|a| a.holds_among_all && a.verdict.differs())
 }
 
 /// A verdict in words; nothing more than what the interval shows.
 fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
-    let Some(against) = arm.against.get(&measure) else { return String::new() };
-    let Some(ratio) = against.ratio else { return format!("{what} not settled") };
+    let Some(against) = arm.against.get(&measure) else {
+        return String::new();
+    };
+    let Some(ratio) = against.ratio else {
+        return format!("{what} not settled");
+    };
     let limits = bounds_of(ratio.low, ratio.high);
     match against.verdict {
         _ if !against.holds_among_all => format!("{what} not settled {limits}"),
         Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
-            let change = if matches!(against.verdict, Verdict::Faster { .. }) { "less" } else { "more" };
+            let change = if matches!(against.verdict, Verdict::Faster { .. }) {
+                "less"
+            } else {
+                "more"
+            };
             let finding = format!("at least {} % {change} {what}", percent(at_least));
-            if against.usual_only { usually(arm, measure, &finding) } else { format!("{finding} {limits}") }
+            if against.usual_only {
+                usually(arm, measure, &finding)
+            } else {
+                format!("{finding} {limits}")
+            }
         }
-        Verdict::Within { margin } => format!("{what} the same within {} %", digits(100.0 * margin)),
+        Verdict::Within { margin } => {
+            format!("{what} the same within {} %", digits(100.0 * margin))
+        }
         Verdict::NotSettled => format!("{what} not settled {limits}"),
     }
 }
 
 /// A verdict that the mean does not confirm.
 fn usually(arm: &ArmSummary, measure: Measure, finding: &str) -> String {
-    let runs = arm.measured.get(&measure).map_or(0, |measured| measured.slow_runs);
+    let runs = arm
+        .measured
+        .get(&measure)
+        .map_or(0, |measured| measured.slow_runs);
     let mean = arm.against.get(&measure).and_then(|against| against.mean);
     let mean = mean.map_or_else(String::new, |m| format!(" {}", bounds_of(m.low, m.high)));
     format!(
@@ -227,17 +346,29 @@ fn usually(arm: &ArmSummary, measure: Measure, finding: &str) -> String {
 /// "At least" is never rounded up.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    digits(if percent >= 99.5 { percent.floor() } else { (10.0 * percent).floor() / 10.0 })
+    digits(if percent >= 99.5 {
+        percent.floor()
+    } else {
+        (10.0 * percent).floor() / 10.0
+    })
 }
 
 /// The bounds in percent, rounded away from each other.
 fn bounds_of(low: f64, high: f64) -> String {
     let outward = |ratio: f64, round: fn(f64) -> f64| {
         let percent = 100.0 * (ratio - 1.0);
-        let rounded = if percent.abs() >= 99.5 { round(percent) } else { round(10.0 * percent) / 10.0 };
+        let rounded = if percent.abs() >= 99.5 {
+            round(percent)
+        } else {
+            round(10.0 * percent) / 10.0
+        };
         format!("{}{}", sign(rounded), digits(rounded.abs()))
     };
-    format!("({} to {} %)", outward(low, f64::floor), outward(high, f64::ceil))
+    format!(
+        "({} to {} %)",
+        outward(low, f64::floor),
+        outward(high, f64::ceil)
+    )
 }
 
 /// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.
@@ -248,14 +379,23 @@ fn split(arm: &ArmSummary, always: bool) -> Option<String> {
         return None;
     }
     let part = |change: &Amount, what: &str| {
-        let limits = [change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x)).join(" to ");
+        let limits = [change.low, change.high]
+            .map(|x| signed_quantity(Measure::Cpu, x))
+            .join(" to ");
         if change.low <= 0.0 && change.high >= 0.0 {
             format!("{what} not settled ({limits})")
         } else {
-            format!("{what} {} ({limits})", signed_quantity(Measure::Cpu, change.value))
+            format!(
+                "{what} {} ({limits})",
+                signed_quantity(Measure::Cpu, change.value)
+            )
         }
     };
-    Some(format!("{}, {}", part(&kernel, "kernel"), part(&user, "user")))
+    Some(format!(
+        "{}, {}",
+        part(&kernel, "kernel"),
+        part(&user, "user")
+    ))
 }
 
 fn again(summary: &TrialSummary) -> Option<String> {
@@ -275,20 +415,35 @@ fn again(summary: &TrialSummary) -> Option<String> {
 
 pub(super) fn line(summary: &TrialSummary) -> String {
     let names: Vec<&str> = tried(summary).map(|arm| arm.name.as_str()).collect();
-    format!("try {} on {} ({} blocks)", names.join(" "), summary.plan.arms[0].shown, summary.blocks)
+    format!(
+        "try {} on {} ({} blocks)",
+        names.join(" "),
+        summary.plan.arms[0].shown,
+        summary.blocks
+    )
 }
 
 /// The measured launches in hyperfine's shape, times in seconds; the A/A arm is left out.
 pub fn hyperfine(kept: &KeptCommand) -> Hyperfine {
     let result = |(index, arm): (usize, &Arm)| {
-        let launches = kept.launches.iter().filter(|launch| launch.arm == index && launch.block >= 0);
+        let launches = kept
+            .launches
+            .iter()
+            .filter(|launch| launch.arm == index && launch.block >= 0);
         let costs: Vec<&CommandCost> = launches.filter_map(|launch| launch.cost.as_ref()).collect();
-        let times: Vec<f64> = costs.iter().map(|cost| cost.wall_ns as f64 * 1e-9).collect();
+        let times: Vec<f64> = costs
+            .iter()
+            .map(|cost| cost.wall_ns as f64 * 1e-9)
+            .collect();
         let (mean, deviation) = mean_and_deviation(&times)?;
         let mean_s = |counter: fn(&CommandCost) -> u64| {
             costs.iter().map(|cost| counter(cost)).sum::<u64>() as f64 * 1e-6 / times.len() as f64
         };
-        let command = if arm.setting.is_some() { format!("{} [{}]", arm.shown, arm.name) } else { arm.shown.clone() };
+        let command = if arm.setting.is_some() {
+            format!("{} [{}]", arm.shown, arm.name)
+        } else {
+            arm.shown.clone()
+        };
         Some(Timed {
             command,
             mean,
@@ -299,11 +454,21 @@ pub fn hyperfine(kept: &KeptCommand) -> Hyperfine {
             min: times.iter().copied().fold(f64::INFINITY, f64::min),
             max: times.iter().copied().fold(0.0, f64::max),
             memory_usage_byte: costs.iter().map(|cost| cost.max_rss_kib * 1024).collect(),
-            exit_codes: costs.iter().map(|cost| (cost.end == CommandEnd::Exit).then_some(cost.code)).collect(),
+            exit_codes: costs
+                .iter()
+                .map(|cost| (cost.end == CommandEnd::Exit).then_some(cost.code))
+                .collect(),
             parameters: BTreeMap::new(),
             times,
         })
     };
-    let arms = kept.plan.arms.iter().enumerate().filter(|(_, arm)| arm.role != ArmRole::Again);
-    Hyperfine { results: arms.filter_map(result).collect() }
+    let arms = kept
+        .plan
+        .arms
+        .iter()
+        .enumerate()
+        .filter(|(_, arm)| arm.role != ArmRole::Again);
+    Hyperfine {
+        results: arms.filter_map(result).collect(),
+    }
 }

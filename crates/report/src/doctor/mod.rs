@@ -14,10 +14,23 @@ pub mod bundle;
 
 const ROWS: &str = include_str!("doctor.toml");
 /// Numbers of capabilities in capabilities(7).
-const CAPABILITIES: [(&str, u32); 4] = [("sys_ptrace", 19), ("sys_admin", 21), ("sys_resource", 24), ("perfmon", 38)];
+const CAPABILITIES: [(&str, u32); 4] = [
+    ("sys_ptrace", 19),
+    ("sys_admin", 21),
+    ("sys_resource", 24),
+    ("perfmon", 38),
+];
 /// Vulnerabilities whose mitigation takes time at each entry into the kernel.
-const AT_ENTRY: [&str; 8] =
-    ["meltdown", "mds", "retbleed", "spec_rstack_overflow", "spectre_v1", "spectre_v2", "tsa", "tsx_async_abort"];
+const AT_ENTRY: [&str; 8] = [
+    "meltdown",
+    "mds",
+    "retbleed",
+    "spec_rstack_overflow",
+    "spectre_v1",
+    "spectre_v2",
+    "tsa",
+    "tsx_async_abort",
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,10 +85,20 @@ impl Doctor {
         let mut templates = Templates::new();
         templates.set_undefined_behavior(UndefinedBehavior::Chainable);
         // A name may hold anything: none of it steers a terminal or ends a line.
-        templates.set_formatter(|out, _, value| Ok(out.write_str(&escape::terminal(&value.to_string()))?));
-        templates.add_filter("size", |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_owned(), size));
+        templates.set_formatter(|out, _, value| {
+            Ok(out.write_str(&escape::terminal(&value.to_string()))?)
+        });
+        templates.add_filter("size", |bytes: Option<u64>| {
+            bytes.map_or_else(|| "unknown".to_owned(), size)
+        });
         templates.add_filter("time", |ps: u64| format_ns(ps as f64 / 1e3));
-        let known = |value: Value| if value.is_undefined() { Value::from("unknown") } else { value };
+        let known = |value: Value| {
+            if value.is_undefined() {
+                Value::from("unknown")
+            } else {
+                value
+            }
+        };
         templates.add_filter("known", known);
         templates.add_filter("on_off", |value: Value| match bool::try_from(value) {
             Ok(true) => "on",
@@ -85,20 +108,36 @@ impl Doctor {
         // The name of a package differs between the two families of distributions.
         let has_dnf = e.tools.has("dnf") && !e.tools.has("apt-get");
         templates.add_function("install", move |debian: String, fedora: String| {
-            if has_dnf { format!("sudo dnf install {fedora}") } else { format!("sudo apt-get install {debian}") }
+            if has_dnf {
+                format!("sudo dnf install {fedora}")
+            } else {
+                format!("sudo apt-get install {debian}")
+            }
         });
         let rows = toml::from_str(ROWS).expect("the rows are well formed");
-        Doctor { rows, templates, known: Value::from(Serde(self::known(e))) }
+        Doctor {
+            rows,
+            templates,
+            known: Value::from(Serde(self::known(e))),
+        }
     }
 
     /// The text of a row, its white space as one space each.
     fn text(&self, template: &str) -> String {
-        let text = self.templates.render_str(template, context! { ..self.known.clone() });
-        text.expect("a row fits every machine").split_whitespace().collect::<Vec<_>>().join(" ")
+        let text = self
+            .templates
+            .render_str(template, context! { ..self.known.clone() });
+        text.expect("a row fits every machine")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn holds(&self, when: &str) -> bool {
-        let value = self.templates.compile_expression(when).and_then(|when| when.eval(&self.known));
+        let value = self
+            .templates
+            .compile_expression(when)
+            .and_then(|when| when.eval(&self.known));
         value.expect("a condition fits every machine").is_true()
     }
 }
@@ -108,15 +147,43 @@ fn known(e: &Environment) -> serde_json::Value {
     let ladder = e.cpu.ladder.as_ref();
     let steps: &[Step] = ladder.map_or(&[], |ladder| &ladder.steps);
     let last = steps.last().map_or(0, |step| step.bytes);
-    let shown = |step: &&Step| step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2));
+    let shown = |step: &&Step| {
+        step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2))
+    };
     let quota = e.cgroups.cpu_quota.as_ref().map(|quota| quota.cpus());
-    let block = e.reclaim.page_reporting_order.and_then(|order| u32::try_from(order).ok());
-    let mut numbers = e.kernel.release.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_digit())).map(str::parse::<u64>);
-    let linux = numbers.next().and_then(Result::ok).zip(numbers.next().and_then(Result::ok));
-    let clocks = e.clock.available.as_deref().unwrap_or_default().split_whitespace();
-    let paid = |name: &&str| e.cpu.mitigations.get(*name).is_some_and(|text| text.starts_with("Mitigation"));
+    let block = e
+        .reclaim
+        .page_reporting_order
+        .and_then(|order| u32::try_from(order).ok());
+    let mut numbers = e
+        .kernel
+        .release
+        .iter()
+        .flat_map(|text| text.split(|c: char| !c.is_ascii_digit()))
+        .map(str::parse::<u64>);
+    let linux = numbers
+        .next()
+        .and_then(Result::ok)
+        .zip(numbers.next().and_then(Result::ok));
+    let clocks = e
+        .clock
+        .available
+        .as_deref()
+        .unwrap_or_default()
+        .split_whitespace();
+    let paid = |name: &&str| {
+        e.cpu
+            .mitigations
+            .get(*name)
+            .is_some_and(|text| text.starts_with("Mitigation"))
+    };
     let can = CAPABILITIES.map(|(name, number)| (name, e.rights.has_capability(number)));
-    let is_clock = |names: &[&str]| e.clock.current.as_deref().map(|clock| names.contains(&clock));
+    let is_clock = |names: &[&str]| {
+        e.clock
+            .current
+            .as_deref()
+            .map(|clock| names.contains(&clock))
+    };
     let mut known = json!({
         "cpus": e.cpus(),
         "usable": e.cpu.usable(),
@@ -152,7 +219,9 @@ fn known(e: &Environment) -> serde_json::Value {
         "jdk_feature": e.tools.newest_jdk().and_then(|jdk| jdk.feature()),
         "segments_since_java": SEGMENTS_SINCE_JAVA,
     });
-    if let (Ok(serde_json::Value::Object(mut fields)), Some(known)) = (serde_json::to_value(e), known.as_object_mut()) {
+    if let (Ok(serde_json::Value::Object(mut fields)), Some(known)) =
+        (serde_json::to_value(e), known.as_object_mut())
+    {
         known.append(&mut fields);
     }
     strip(&mut known);
@@ -176,24 +245,57 @@ pub fn obstacles(environment: &Environment, is_packaged: bool) -> Vec<Obstacle> 
     let mut doctor = Doctor::new(environment);
     doctor.known = context! { is_packaged, ..doctor.known };
     // Root needs no sudo, and small systems where root works have none.
-    let command = |text: String| if environment.rights.is_root() { text.replace("sudo ", "") } else { text };
+    let command = |text: String| {
+        if environment.rights.is_root() {
+            text.replace("sudo ", "")
+        } else {
+            text
+        }
+    };
     let obstacle = |row: &ObstacleRow| Obstacle {
         what: doctor.text(&row.what),
         why: doctor.text(&row.why),
         remedy: Some(command(doctor.text(&row.remedy))).filter(|remedy| !remedy.is_empty()),
     };
-    doctor.rows.obstacle.iter().filter(|row| doctor.holds(&row.when)).map(obstacle).collect()
+    doctor
+        .rows
+        .obstacle
+        .iter()
+        .filter(|row| doctor.holds(&row.when))
+        .map(obstacle)
+        .collect()
 }
 
 /// A machine, what that means, what cannot be measured on it; then workers, each with its state.
-pub fn document(environment: &Environment, obstacles: &[Obstacle], workers: &[(String, String)]) -> Document {
+pub fn document(
+    environment: &Environment,
+    obstacles: &[Obstacle],
+    workers: &[(String, String)],
+) -> Document {
     let doctor = Doctor::new(environment);
     let table = |rows: Vec<(&str, String)>| {
-        let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
-        vec![Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows))]
+        let rows = rows
+            .into_iter()
+            .map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
+        vec![Block::Table(Table::new(
+            "",
+            vec![Column::text(""), Column::sentences("")],
+            rows,
+        ))]
     };
-    let facts = table(doctor.rows.fact.iter().map(|fact| (fact.name.as_str(), doctor.text(&fact.text))).collect());
-    let meanings = doctor.rows.meaning.iter().filter(|meaning| doctor.holds(&meaning.when));
+    let facts = table(
+        doctor
+            .rows
+            .fact
+            .iter()
+            .map(|fact| (fact.name.as_str(), doctor.text(&fact.text)))
+            .collect(),
+    );
+    let meanings = doctor
+        .rows
+        .meaning
+        .iter()
+        .filter(|meaning| doctor.holds(&meaning.when));
     let meanings = Block::list("", meanings.map(|meaning| doctor.text(&meaning.text)));
     let meanings = meanings.unwrap_or_else(|| Block::text("Too few facts can be read here."));
     let mut blocks = Vec::new();
@@ -203,34 +305,77 @@ pub fn document(environment: &Environment, obstacles: &[Obstacle], workers: &[(S
         ));
     }
     for (at, obstacle) in obstacles.iter().enumerate() {
-        let (number, none) = (at + 1, if obstacle.remedy.is_none() { "; no command here changes that" } else { "" });
-        blocks.push(Block::text(format!("{number}. {}. Why: {}{none}.", obstacle.what, obstacle.why)));
-        blocks.extend(obstacle.remedy.iter().map(|command| Block::Commands(vec![format!("$ {command}")])));
+        let (number, none) = (
+            at + 1,
+            if obstacle.remedy.is_none() {
+                "; no command here changes that"
+            } else {
+                ""
+            },
+        );
+        blocks.push(Block::text(format!(
+            "{number}. {}. Why: {}{none}.",
+            obstacle.what, obstacle.why
+        )));
+        blocks.extend(
+            obstacle
+                .remedy
+                .iter()
+                .map(|command| Block::Commands(vec![format!("$ {command}")])),
+        );
     }
     if obstacles.is_empty() {
-        blocks.push(Block::Answer("Nothing is in the way of any method.".to_owned()));
+        blocks.push(Block::Answer(
+            "Nothing is in the way of any method.".to_owned(),
+        ));
     }
     let title = match obstacles.len() {
         0 => "What cannot be measured here".to_owned(),
-        things => format!("What cannot be measured here, or not well: {}", crate::wording::count(things, "thing")),
+        things => format!(
+            "What cannot be measured here, or not well: {}",
+            crate::wording::count(things, "thing")
+        ),
     };
-    let workers: Vec<_> = workers.iter().map(|(name, state)| (name.as_str(), state.clone())).collect();
+    let workers: Vec<_> = workers
+        .iter()
+        .map(|(name, state)| (name.as_str(), state.clone()))
+        .collect();
     Document::new("", [])
         .section("machine", "This machine", Place::Everywhere, facts)
-        .section("meaning", "What that means for measurements", Place::Everywhere, vec![meanings])
+        .section(
+            "meaning",
+            "What that means for measurements",
+            Place::Everywhere,
+            vec![meanings],
+        )
         .section("obstacles", title, Place::Everywhere, blocks)
-        .section("workers", "Workers", Place::Everywhere, if workers.is_empty() { Vec::new() } else { table(workers) })
+        .section(
+            "workers",
+            "Workers",
+            Place::Everywhere,
+            if workers.is_empty() {
+                Vec::new()
+            } else {
+                table(workers)
+            },
+        )
 }
 
 fn names(list: &[Busy]) -> Vec<String> {
-    list.iter().map(|b| format!("{} {:.2} (pid {})", b.name, b.cpus, b.pid)).collect()
+    list.iter()
+        .map(|b| format!("{} {:.2} (pid {})", b.name, b.cpus, b.pid))
+        .collect()
 }
 
 /// The disturbances of a machine, a row a source.
 pub fn noise(seen: &Preflight) -> Document {
     let mut rows: Vec<(String, String)> = Vec::new();
     for gaps in &seen.gaps {
-        let over: Vec<String> = gaps.over.iter().map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64))).collect();
+        let over: Vec<String> = gaps
+            .over
+            .iter()
+            .map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64)))
+            .collect();
         let text = format!(
             "{:.2} % of a busy process's time taken, at most {} at a time ({}); one clock read {:.1} ns",
             gaps.lost_share() * 100.0,
@@ -241,40 +386,102 @@ pub fn noise(seen: &Preflight) -> Document {
         rows.push((format!("CPU {}", gaps.cpu), text));
     }
     let mut row = |name: &str, parts: Vec<String>, none: &str| {
-        rows.push((name.to_owned(), if parts.is_empty() { none.to_owned() } else { parts.join(", ") }));
+        rows.push((
+            name.to_owned(),
+            if parts.is_empty() {
+                none.to_owned()
+            } else {
+                parts.join(", ")
+            },
+        ));
     };
     let counters = &seen.counters;
-    row("steal (as the hypervisor reports it)", vec![format!("{:.2} %", counters.steal_share * 100.0)], "");
+    row(
+        "steal (as the hypervisor reports it)",
+        vec![format!("{:.2} %", counters.steal_share * 100.0)],
+        "",
+    );
     let pressure = counters.pressure_us.iter();
-    let waited = pressure.map(|(name, us)| format!("{name} {:.1} %", *us as f64 / 1e4 / seen.seconds.max(1e-3)));
+    let waited = pressure
+        .map(|(name, us)| format!("{name} {:.1} %", *us as f64 / 1e4 / seen.seconds.max(1e-3)));
     row("waiting (pressure)", waited.collect(), "nothing");
     let ghz = |khz: u64| khz as f64 / 1e6;
-    let frequency = seen.frequency_khz.iter().map(|(a, b)| format!("{:.2} → {:.2} GHz", ghz(*a), ghz(*b)));
-    row("frequency", frequency.collect(), "not reported by the kernel (usual on virtual machines)");
-    row("kernel threads for memory", names(&seen.memory_threads), "none of them ran");
-    let reclaim = counters.vmstat.iter().map(|(name, count)| format!("{name} {count}"));
+    let frequency = seen
+        .frequency_khz
+        .iter()
+        .map(|(a, b)| format!("{:.2} → {:.2} GHz", ghz(*a), ghz(*b)));
+    row(
+        "frequency",
+        frequency.collect(),
+        "not reported by the kernel (usual on virtual machines)",
+    );
+    row(
+        "kernel threads for memory",
+        names(&seen.memory_threads),
+        "none of them ran",
+    );
+    let reclaim = counters
+        .vmstat
+        .iter()
+        .map(|(name, count)| format!("{name} {count}"));
     row("memory counters that moved", reclaim.collect(), "none");
-    let (read, written) = (counters.device_read_bytes as f64, counters.device_written_bytes as f64);
-    row("block devices", vec![format!("{} read", about_size(read)), format!("{} written", about_size(written))], "");
-    let busy = format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy).join(", "));
-    row("other busy processes, in CPUs", if seen.busy.is_empty() { Vec::new() } else { vec![busy] }, "none");
-    let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
+    let (read, written) = (
+        counters.device_read_bytes as f64,
+        counters.device_written_bytes as f64,
+    );
+    row(
+        "block devices",
+        vec![
+            format!("{} read", about_size(read)),
+            format!("{} written", about_size(written)),
+        ],
+        "",
+    );
+    let busy = format!(
+        "{:.2} in all; of those still there: {}",
+        seen.busy_cpus,
+        names(&seen.busy).join(", ")
+    );
+    row(
+        "other busy processes, in CPUs",
+        if seen.busy.is_empty() {
+            Vec::new()
+        } else {
+            vec![busy]
+        },
+        "none",
+    );
+    let rows = rows
+        .into_iter()
+        .map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
     let blocks = vec![Block::Table(table), Block::Answer(verdict(seen))];
-    Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section("answers", "", Place::Everywhere, blocks)
+    Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section(
+        "answers",
+        "",
+        Place::Everywhere,
+        blocks,
+    )
 }
 
 fn verdict(seen: &Preflight) -> String {
     let lost = seen.lost_share();
     let verdict = match lost {
         share if share < 0.002 => "Quiet: medians and tails are the work's own.",
-        share if share < 0.02 => "Usual: medians are sound; the highest per cent of samples is partly the machine's.",
+        share if share < 0.02 => {
+            "Usual: medians are sound; the highest per cent of samples is partly the machine's."
+        }
         _ => {
             "Noisy: ratios are paired round by round and hold, but need more launches; absolute figures and tails are the machine's too."
         }
     };
-    let hidden = lost > 10.0 * seen.counters.steal_share && lost > 0.002 && seen.busy_cpus < 0.5 * lost;
-    let unseen = if hidden { " No counter and no process explains it: it is the hypervisor or interrupts." } else { "" };
+    let hidden =
+        lost > 10.0 * seen.counters.steal_share && lost > 0.002 && seen.busy_cpus < 0.5 * lost;
+    let unseen = if hidden {
+        " No counter and no process explains it: it is the hypervisor or interrupts."
+    } else {
+        ""
+    };
     format!("{verdict}{unseen}")
 }
 

@@ -9,7 +9,14 @@ use std::io::Write;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     // Whatever is configuration keeps runs in tables of their lone, so what differs between runs is a remark.
-    writeln!(out, "{}", terminal(&format!("# pagewise {}, run {} of {}", taken.version, taken.run, taken.created)))?;
+    writeln!(
+        out,
+        "{}",
+        terminal(&format!(
+            "# pagewise {}, run {} of {}",
+            taken.version, taken.run, taken.created
+        ))
+    )?;
     writeln!(out, "goos: linux")?;
     if let Some(architecture) = taken.environment.get("architecture") {
         writeln!(out, "goarch: {}", terminal(architecture))?;
@@ -22,8 +29,21 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     for cell in taken.believed() {
         of_cell(cell, &lone, out)?;
     }
-    for cell in taken.cells.iter().filter(|c| c.status != record::outcome::Status::Ok) {
-        writeln!(out, "{}", terminal(&format!("# {} {}: {}", cell.name, cell.status.word(), cell.reason)))?;
+    for cell in taken
+        .cells
+        .iter()
+        .filter(|c| c.status != record::outcome::Status::Ok)
+    {
+        writeln!(
+            out,
+            "{}",
+            terminal(&format!(
+                "# {} {}: {}",
+                cell.name,
+                cell.status.word(),
+                cell.reason
+            ))
+        )?;
     }
     Ok(())
 }
@@ -37,9 +57,14 @@ type LoneSettings<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 /// names where each method has one value of them.
 fn lone_settings<'a>(taken: &'a ExportedCells<'_>) -> LoneSettings<'a> {
     let mut experiments: BTreeMap<&str, Vec<&CellView>> = BTreeMap::new();
-    taken.believed().for_each(|cell| experiments.entry(&cell.experiment).or_default().push(cell));
+    taken
+        .believed()
+        .for_each(|cell| experiments.entry(&cell.experiment).or_default().push(cell));
     let lone = |cells: &[&'a CellView]| {
-        let keys: BTreeSet<&'a str> = cells.iter().flat_map(|c| c.parameters.keys().map(String::as_str)).collect();
+        let keys: BTreeSet<&'a str> = cells
+            .iter()
+            .flat_map(|c| c.parameters.keys().map(String::as_str))
+            .collect();
         let has_one_value = |key: &str| {
             let mut values: BTreeMap<(&str, &str), &str> = BTreeMap::new();
             cells
@@ -47,10 +72,15 @@ fn lone_settings<'a>(taken: &'a ExportedCells<'_>) -> LoneSettings<'a> {
                 .filter_map(|c| Some((c, c.parameters.get(key)?)))
                 .all(|(c, value)| *values.entry((&c.method, &c.worker)).or_insert(value) == value)
         };
-        let is_lone = |key: &&str| cells.iter().any(|c| !c.parameters.contains_key(*key)) && has_one_value(key);
+        let is_lone = |key: &&str| {
+            cells.iter().any(|c| !c.parameters.contains_key(*key)) && has_one_value(key)
+        };
         keys.into_iter().filter(is_lone).collect()
     };
-    experiments.into_iter().map(|(name, cells)| (name, lone(&cells))).collect()
+    experiments
+        .into_iter()
+        .map(|(name, cells)| (name, lone(&cells)))
+        .collect()
 }
 
 fn of_cell(cell: &CellView<'_>, lone: &LoneSettings, out: &mut dyn Write) -> Result<()> {
@@ -58,15 +88,32 @@ fn of_cell(cell: &CellView<'_>, lone: &LoneSettings, out: &mut dyn Write) -> Res
     let name = name(cell, |key| lone.is_some_and(|lone| lone.contains(key)));
     let mut lines: BTreeMap<usize, (usize, Values)> = BTreeMap::new();
     for phase in &cell.phases {
-        let prefix = if phase.headline { String::new() } else { format!("{}-", word(&phase.name)) };
+        let prefix = if phase.headline {
+            String::new()
+        } else {
+            format!("{}-", word(&phase.name))
+        };
         for launch in &phase.launches {
-            let (_, values) = lines.entry(launch.launch).or_insert((launch.rounds, Vec::new()));
-            values.extend(launch.wall_ns.map(|ns| (ns / phase.units, format!("{prefix}ns/op"))));
-            values.extend(launch.cpu_ns.map(|ns| (ns / phase.units, format!("{prefix}cpu-ns/op"))));
+            let (_, values) = lines
+                .entry(launch.launch)
+                .or_insert((launch.rounds, Vec::new()));
+            values.extend(
+                launch
+                    .wall_ns
+                    .map(|ns| (ns / phase.units, format!("{prefix}ns/op"))),
+            );
+            values.extend(
+                launch
+                    .cpu_ns
+                    .map(|ns| (ns / phase.units, format!("{prefix}cpu-ns/op"))),
+            );
         }
     }
     for (rounds, values) in lines.into_values().filter(|(_, values)| !values.is_empty()) {
-        let values: Vec<String> = values.into_iter().map(|(value, unit)| format!("{value} {unit}")).collect();
+        let values: Vec<String> = values
+            .into_iter()
+            .map(|(value, unit)| format!("{value} {unit}"))
+            .collect();
         writeln!(out, "{name}\t{}\t{}", rounds.max(1), values.join("\t"))?;
     }
     Ok(())
@@ -75,16 +122,28 @@ fn of_cell(cell: &CellView<'_>, lone: &LoneSettings, out: &mut dyn Write) -> Res
 /// `BenchmarkFault/method=touch/worker=c-O3/bytes=4194304`.
 fn name(cell: &CellView<'_>, is_lone: impl Fn(&str) -> bool) -> String {
     let mut first = cell.experiment.chars();
-    let capital: String = first.next().into_iter().flat_map(char::to_uppercase).collect();
+    let capital: String = first
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
     let mut name = format!("Benchmark{}{}", word(&capital), word(first.as_str()));
     let names = [("method", &cell.method), ("worker", &cell.worker)];
-    let parameters = cell.parameters.iter().map(|(key, value)| (key.as_str(), value));
-    for (key, value) in names.into_iter().chain(parameters.filter(|(key, _)| !is_lone(key))) {
+    let parameters = cell
+        .parameters
+        .iter()
+        .map(|(key, value)| (key.as_str(), value));
+    for (key, value) in names
+        .into_iter()
+        .chain(parameters.filter(|(key, _)| !is_lone(key)))
+    {
         name += &format!("/{}={}", word(key), word(value));
     }
     // A number behind the last hyphen would be taken for a number of CPUs.
     match name.rsplit_once('-') {
-        Some((before, digits)) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
+        Some((before, digits))
+            if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) =>
+        {
             format!("{before}%2D{digits}")
         }
         _ => name,
@@ -99,7 +158,11 @@ fn word(text: &str) -> String {
             word.push(sign);
         } else {
             let mut bytes = [0; 4];
-            word.extend(sign.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+            word.extend(
+                sign.encode_utf8(&mut bytes)
+                    .bytes()
+                    .map(|byte| format!("%{byte:02X}")),
+            );
         }
     }
     word

@@ -20,7 +20,11 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     for cell in taken.believed() {
         let measures = all.entry(&cell.name).or_default();
         for phase in &cell.phases {
-            let wall = if phase.headline { "latency".to_owned() } else { format!("{}-wall-ns", phase.name) };
+            let wall = if phase.headline {
+                "latency".to_owned()
+            } else {
+                format!("{}-wall-ns", phase.name)
+            };
             measures.extend(metric(&phase.figures.per_unit_ns).map(|m| (wall, m)));
             let cpu_ns = phase.figures.cpu_ns.map(|ns| ns * (1.0 / phase.units));
             measures.extend(metric(&cpu_ns).map(|m| (format!("{}-cpu-ns", phase.name), m)));
@@ -31,5 +35,9 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
 
 fn metric(d: &Distribution) -> Option<Metric> {
     let limit = |limit: Option<f64>| limit.filter(|l| l.is_finite());
-    d.median.is_finite().then(|| Metric { value: d.median, lower_value: limit(d.low), upper_value: limit(d.high) })
+    d.median.is_finite().then(|| Metric {
+        value: d.median,
+        lower_value: limit(d.low),
+        upper_value: limit(d.high),
+    })
 }

@@ -7,14 +7,26 @@ use serde_json::Value;
 use std::io::Write;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
-    rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
+    rows(
+        &flat::columns(taken),
+        flat::rows(taken).map(|row| flat::fields(&row)),
+        out,
+    )
 }
 
-pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Value>>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn rows(
+    columns: &[String],
+    rows: impl IntoIterator<Item = Vec<Value>>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|name| escape::csv(name)).collect();
     write!(out, "{}\r\n", names.join(","))?;
     for row in rows {
-        write!(out, "{}\r\n", row.iter().map(field).collect::<Vec<_>>().join(","))?;
+        write!(
+            out,
+            "{}\r\n",
+            row.iter().map(field).collect::<Vec<_>>().join(",")
+        )?;
     }
     Ok(())
 }

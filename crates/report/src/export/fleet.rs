@@ -12,15 +12,24 @@ use std::{collections::BTreeMap, io::Write};
 pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     for kind in &fleet.kinds {
         for cell in &kind.cells {
-            let row = json!({ "row": "kind", "kind": kind.name, "facts": kind.facts, "figures": cell });
+            let row =
+                json!({ "row": "kind", "kind": kind.name, "facts": kind.facts, "figures": cell });
             writeln!(out, "{}", escape::json(&row.to_string()))?;
         }
     }
     for node in &fleet.odd {
-        writeln!(out, "{}", escape::json(&json!({ "row": "odd", "node": node }).to_string()))?;
+        writeln!(
+            out,
+            "{}",
+            escape::json(&json!({ "row": "odd", "node": node }).to_string())
+        )?;
     }
     for folder in &fleet.unread {
-        writeln!(out, "{}", escape::json(&json!({ "row": "unread", "folder": folder }).to_string()))?;
+        writeln!(
+            out,
+            "{}",
+            escape::json(&json!({ "row": "unread", "folder": folder }).to_string())
+        )?;
     }
     Ok(())
 }
@@ -31,13 +40,37 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
         head(out, name, "", help)?;
         sample::<&str>(out, name, &[], value as f64)
     };
-    plain(out, "pagewise_fleet_nodes", "Nodes with a run.", fleet.nodes)?;
-    plain(out, "pagewise_fleet_odd_nodes", "Nodes that are unlike their kind.", fleet.odd.len())?;
-    plain(out, "pagewise_fleet_unread_folders", "Run folders that take no part.", fleet.unread.len())?;
-    head(out, "pagewise_fleet_unit_seconds", "seconds", "Wall time of one unit, by the share of nodes that take less.")?;
+    plain(
+        out,
+        "pagewise_fleet_nodes",
+        "Nodes with a run.",
+        fleet.nodes,
+    )?;
+    plain(
+        out,
+        "pagewise_fleet_odd_nodes",
+        "Nodes that are unlike their kind.",
+        fleet.odd.len(),
+    )?;
+    plain(
+        out,
+        "pagewise_fleet_unread_folders",
+        "Run folders that take no part.",
+        fleet.unread.len(),
+    )?;
+    head(
+        out,
+        "pagewise_fleet_unit_seconds",
+        "seconds",
+        "Wall time of one unit, by the share of nodes that take less.",
+    )?;
     for kind in &fleet.kinds {
         for cell in &kind.cells {
-            for (share, ns) in [("0.05", cell.low_ns), ("0.5", cell.per_unit_ns), ("0.95", cell.high_ns)] {
+            for (share, ns) in [
+                ("0.05", cell.low_ns),
+                ("0.5", cell.per_unit_ns),
+                ("0.95", cell.high_ns),
+            ] {
                 let mut labels = labels(&cell.headline.cell, &cell.headline.parameters);
                 labels.push(("kind".to_owned(), kind.name.clone()));
                 // `quantile` is reserved for summaries.
@@ -46,10 +79,23 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
             }
         }
     }
-    head(out, "pagewise_fleet_odd_ratio", "", "Cost on an outlier relative to its kind.")?;
+    head(
+        out,
+        "pagewise_fleet_odd_ratio",
+        "",
+        "Cost on an outlier relative to its kind.",
+    )?;
     for node in &fleet.odd {
         for finding in &node.findings {
-            let Finding::Cost { cell, parameters, ratio, .. } = finding else { continue };
+            let Finding::Cost {
+                cell,
+                parameters,
+                ratio,
+                ..
+            } = finding
+            else {
+                continue;
+            };
             let mut labels = labels(cell, parameters);
             labels.push(("node".to_owned(), escape::terminal(&node.node)));
             sample(out, "pagewise_fleet_odd_ratio", &labels, *ratio)?;
@@ -59,6 +105,13 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 }
 
 fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let labels = parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), escape::terminal(value)));
-    std::iter::once(("cell".to_owned(), escape::terminal(cell))).chain(labels).collect()
+    let labels = parameters.iter().map(|(key, value)| {
+        (
+            format!("parameter_{}", escape::name(key)),
+            escape::terminal(value),
+        )
+    });
+    std::iter::once(("cell".to_owned(), escape::terminal(cell)))
+        .chain(labels)
+        .collect()
 }

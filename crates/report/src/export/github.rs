@@ -17,14 +17,20 @@ struct GithubEntry {
 }
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
-    let entries: Vec<GithubEntry> = taken.believed().filter_map(|cell| entry(taken, cell)).collect();
+    let entries: Vec<GithubEntry> = taken
+        .believed()
+        .filter_map(|cell| entry(taken, cell))
+        .collect();
     Ok(out.write_all(pretty_json(&entries)?.as_bytes())?)
 }
 
 fn entry(taken: &ExportedCells<'_>, cell: &CellView<'_>) -> Option<GithubEntry> {
     let phase = cell.headline()?;
     let wall = phase.figures.per_unit_ns;
-    let range = wall.low.zip(wall.high).map(|(low, high)| format!("{low:.1}–{high:.1} (95 %)"));
+    let range = wall
+        .low
+        .zip(wall.high)
+        .map(|(low, high)| format!("{low:.1}–{high:.1} (95 %)"));
     let verdict = match (&cell.against, phase.verdict.as_str()) {
         (Some(against), words) if !words.is_empty() => format!("against {against}: {words}\n"),
         _ => String::new(),
@@ -34,6 +40,9 @@ fn entry(taken: &ExportedCells<'_>, cell: &CellView<'_>) -> Option<GithubEntry> 
         unit: "ns",
         value: wall.median,
         range,
-        extra: format!("{verdict}{}, {} launches, run {}", phase.name, cell.summary.launches, taken.run),
+        extra: format!(
+            "{verdict}{}, {} launches, run {}",
+            phase.name, cell.summary.launches, taken.run
+        ),
     })
 }

@@ -33,14 +33,21 @@ pub(crate) struct Timed {
 }
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
-    let file = Hyperfine { results: taken.believed().filter_map(of_cell).collect() };
+    let file = Hyperfine {
+        results: taken.believed().filter_map(of_cell).collect(),
+    };
     Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
 }
 
 fn of_cell(cell: &CellView<'_>) -> Option<Timed> {
     let phase = cell.headline()?;
     let (mean, deviation) = phase.spread_ns?;
-    let times: Vec<f64> = phase.launches.iter().filter_map(|l| l.wall_ns).map(|ns| ns * S_PER_NS).collect();
+    let times: Vec<f64> = phase
+        .launches
+        .iter()
+        .filter_map(|l| l.wall_ns)
+        .map(|ns| ns * S_PER_NS)
+        .collect();
     Some(Timed {
         command: cell.name.clone(),
         mean: mean * S_PER_NS,

@@ -23,7 +23,10 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     let mut xml = Writer::new_with_indent(out, b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let mut suites = BytesStart::new("testsuites");
-    suites.push_attribute(("name", format!("pagewise {}", terminal(&taken.run)).as_str()));
+    suites.push_attribute((
+        "name",
+        format!("pagewise {}", terminal(&taken.run)).as_str(),
+    ));
     counted(&mut suites, taken.cells.iter());
     xml.write_event(Event::Start(suites))?;
     let mut names: Vec<&str> = taken.cells.iter().map(|c| c.experiment.as_str()).collect();
@@ -58,22 +61,38 @@ fn counted<'a, 'b: 'a>(start: &mut BytesStart<'_>, cells: impl Iterator<Item = &
 
 fn case(cell: &CellView<'_>, xml: &mut Writer<&mut dyn Write>) -> Result<()> {
     let mut case = BytesStart::new("testcase");
-    case.push_attribute(("classname", format!("pagewise.{}", terminal(&cell.experiment)).as_str()));
+    case.push_attribute((
+        "classname",
+        format!("pagewise.{}", terminal(&cell.experiment)).as_str(),
+    ));
     case.push_attribute(("name", terminal(&cell.name).as_str()));
     let headline = cell.headline();
     if let Some(phase) = headline.filter(|p| p.figures.wall_ns.median.is_finite()) {
-        case.push_attribute(("time", (phase.figures.wall_ns.median * S_PER_NS).to_string().as_str()));
+        case.push_attribute((
+            "time",
+            (phase.figures.wall_ns.median * S_PER_NS)
+                .to_string()
+                .as_str(),
+        ));
     }
     xml.write_event(Event::Start(case))?;
     if let Some(element) = element(cell.status) {
         let mut outcome = BytesStart::new(element);
-        outcome.push_attribute(("message", format!("{}: {}", cell.status.word(), terminal(&cell.reason)).as_str()));
+        outcome.push_attribute((
+            "message",
+            format!("{}: {}", cell.status.word(), terminal(&cell.reason)).as_str(),
+        ));
         xml.write_event(Event::Empty(outcome))?;
     }
-    let compared = headline.filter(|p| !p.verdict.is_empty()).zip(cell.against.as_ref());
+    let compared = headline
+        .filter(|p| !p.verdict.is_empty())
+        .zip(cell.against.as_ref());
     if let Some((phase, against)) = compared {
         xml.write_event(Event::Start(BytesStart::new("system-out")))?;
-        let text = terminal(&format!("{} against {against}: {}", phase.name, phase.verdict));
+        let text = terminal(&format!(
+            "{} against {against}: {}",
+            phase.name, phase.verdict
+        ));
         xml.write_event(Event::Text(BytesText::new(&text)))?;
         xml.write_event(Event::End(BytesEnd::new("system-out")))?;
     }

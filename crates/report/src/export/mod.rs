@@ -31,26 +31,80 @@ const S_PER_NS: f64 = 1e-9;
 
 type Write = fn(&ExportedCells<'_>, &mut dyn std::io::Write) -> Result<()>;
 
-const fn format(name: &'static str, about: &'static str, says_outcomes: bool, write: Write) -> ExportFormat {
-    ExportFormat { name, about, says_outcomes, write }
+const fn format(
+    name: &'static str,
+    about: &'static str,
+    says_outcomes: bool,
+    write: Write,
+) -> ExportFormat {
+    ExportFormat {
+        name,
+        about,
+        says_outcomes,
+        write,
+    }
 }
 
 pub const FORMATS: &[ExportFormat] = &[
-    format("benchfmt", "Go's benchmark format, a line a launch, for benchstat", false, benchfmt::write),
-    format("hyperfine", "hyperfine's JSON, a time a launch, in seconds, for its plot scripts", false, hyperfine::write),
-    format("bmf", "Bencher Metric Format, medians with 95 % limits, in nanoseconds", false, bmf::write),
-    format("github", "github-action-benchmark's customSmallerIsBetter, in nanoseconds", false, github::write),
-    format("hgrm", "HdrHistogram's percentiles of single operations, in µs, for its plotter", false, hgrm::write),
-    format("openmetrics", "a text file for node_exporter's textfile collector, in seconds", true, openmetrics::write),
+    format(
+        "benchfmt",
+        "Go's benchmark format, a line a launch, for benchstat",
+        false,
+        benchfmt::write,
+    ),
+    format(
+        "hyperfine",
+        "hyperfine's JSON, a time a launch, in seconds, for its plot scripts",
+        false,
+        hyperfine::write,
+    ),
+    format(
+        "bmf",
+        "Bencher Metric Format, medians with 95 % limits, in nanoseconds",
+        false,
+        bmf::write,
+    ),
+    format(
+        "github",
+        "github-action-benchmark's customSmallerIsBetter, in nanoseconds",
+        false,
+        github::write,
+    ),
+    format(
+        "hgrm",
+        "HdrHistogram's percentiles of single operations, in µs, for its plotter",
+        false,
+        hgrm::write,
+    ),
+    format(
+        "openmetrics",
+        "a text file for node_exporter's textfile collector, in seconds",
+        true,
+        openmetrics::write,
+    ),
     format("csv", "a row a cell, phase and launch", true, csv::write),
-    format("ndjson", "the same rows, a JSON object each", true, ndjson::write),
-    format("markdown", "the tables of the report, for an issue or a pull request", true, markdown),
+    format(
+        "ndjson",
+        "the same rows, a JSON object each",
+        true,
+        ndjson::write,
+    ),
+    format(
+        "markdown",
+        "the tables of the report, for an issue or a pull request",
+        true,
+        markdown,
+    ),
     format("junit", "JUnit XML, a test case a cell", true, junit::write),
 ];
 
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     write!(out, "{}", crate::markdown::render(&document))?;
-    let [run, created, version] = [&taken.run, &taken.created, &taken.version].map(|text| crate::escape::markdown(text));
-    Ok(writeln!(out, "\nRun {run} of {created}, pagewise {version}.")?)
+    let [run, created, version] =
+        [&taken.run, &taken.created, &taken.version].map(|text| crate::escape::markdown(text));
+    Ok(writeln!(
+        out,
+        "\nRun {run} of {created}, pagewise {version}."
+    )?)
 }

@@ -2,7 +2,9 @@
 
 use super::{csv, ndjson};
 use anyhow::{Result, bail};
-use record::command::{Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary};
+use record::command::{
+    Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary,
+};
 use record::word;
 use serde_json::Value;
 use std::io::Write;
@@ -26,22 +28,40 @@ impl Rows {
 
     /// A row a launch, warm-ups included: their block is negative.
     fn of_launches(kept: &KeptCommand) -> Rows {
-        let columns = [["run", "arm", "role", "command", "block", "end"].as_slice(), &COST.map(|(name, _)| name)].concat();
+        let columns = [
+            ["run", "arm", "role", "command", "block", "end"].as_slice(),
+            &COST.map(|(name, _)| name),
+        ]
+        .concat();
         let row = |launch: &CommandLaunch| {
             let (arm, cost) = (kept.plan.arms.get(launch.arm)?, launch.cost.as_ref()?);
-            let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Value::from(text.as_str()));
+            let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown]
+                .map(|text| Value::from(text.as_str()));
             let mut row = Vec::from(texts);
             row.extend([(launch.block as f64).into(), word(&cost.end).into()]);
             row.extend(COST.map(|(_, of)| Value::from(of(cost))));
             Some(row)
         };
-        Rows { columns, rows: kept.launches.iter().filter_map(row).collect() }
+        Rows {
+            columns,
+            rows: kept.launches.iter().filter_map(row).collect(),
+        }
     }
 
     fn of_prices(summary: &ProfileSummary) -> Rows {
         let columns = [
-            "run", "command", "kind", "count", "each_s", "each_low_s", "each_high_s", "together_s", "together_low_s",
-            "together_high_s", "spread", "unsteady",
+            "run",
+            "command",
+            "kind",
+            "count",
+            "each_s",
+            "each_low_s",
+            "each_high_s",
+            "together_s",
+            "together_low_s",
+            "together_high_s",
+            "spread",
+            "unsteady",
         ];
         let limits = |amount: &Amount| [amount.value, amount.low, amount.high].map(Value::from);
         let rows = summary.prices.iter().map(|price| {
@@ -51,11 +71,18 @@ impl Rows {
                 word(&price.kind).into(),
                 price.count.into(),
             ];
-            row.extend(limits(&price.each_s).into_iter().chain(limits(&price.together_s)));
+            row.extend(
+                limits(&price.each_s)
+                    .into_iter()
+                    .chain(limits(&price.together_s)),
+            );
             row.extend([Value::from(price.spread), price.unsteady.into()]);
             row
         });
-        Rows { columns: columns.to_vec(), rows: rows.collect() }
+        Rows {
+            columns: columns.to_vec(),
+            rows: rows.collect(),
+        }
     }
 
     pub fn write(self, format: &str, out: &mut dyn Write) -> Result<()> {
@@ -63,7 +90,9 @@ impl Rows {
         match format {
             "csv" => csv::rows(&columns, self.rows, out),
             "ndjson" => ndjson::rows(&columns, self.rows, out),
-            _ => bail!("runs of a program are written as {ROWS}, those of a try as hyperfine too: {format} has cells"),
+            _ => bail!(
+                "runs of a program are written as {ROWS}, those of a try as hyperfine too: {format} has cells"
+            ),
         }
     }
 }

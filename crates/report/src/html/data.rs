@@ -10,15 +10,22 @@ use serde_json::{Number, Value};
 pub fn of_run(summary: &Summary) -> Value {
     let mut small = summary.clone();
     for cell in &mut small.cells {
-        let headline = summary.experiment(&cell.experiment).map(|e| e.headline.as_str());
-        cell.phases.retain(|phase, _| Some(phase.as_str()) == headline);
+        let headline = summary
+            .experiment(&cell.experiment)
+            .map(|e| e.headline.as_str());
+        cell.phases
+            .retain(|phase, _| Some(phase.as_str()) == headline);
         cell.per_launch.clear();
         cell.laws.clear();
         cell.proofs.clear();
     }
     for group in &mut small.groups {
-        let headline = summary.experiment(&group.experiment).map(|e| e.headline.as_str());
-        group.comparisons.retain(|comparison| Some(comparison.phase.as_str()) == headline);
+        let headline = summary
+            .experiment(&group.experiment)
+            .map(|e| e.headline.as_str());
+        group
+            .comparisons
+            .retain(|comparison| Some(comparison.phase.as_str()) == headline);
     }
     // What is no number becomes null; nothing else of a summary can fail to be written.
     rounded(&small)
@@ -35,12 +42,20 @@ fn round(value: Value) -> Value {
             let short = number.as_f64().map(six_digits);
             match short {
                 // Whole numbers are written without a fraction.
-                Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => Value::from(whole as i64),
-                short => short.and_then(Number::from_f64).map_or(Value::Null, Value::Number),
+                Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => {
+                    Value::from(whole as i64)
+                }
+                short => short
+                    .and_then(Number::from_f64)
+                    .map_or(Value::Null, Value::Number),
             }
         }
         Value::Array(all) => all.into_iter().map(round).collect(),
-        Value::Object(all) => Value::Object(all.into_iter().map(|(key, value)| (key, round(value))).collect()),
+        Value::Object(all) => Value::Object(
+            all.into_iter()
+                .map(|(key, value)| (key, round(value)))
+                .collect(),
+        ),
         other => other,
     }
 }

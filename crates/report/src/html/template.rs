@@ -20,17 +20,27 @@ pub fn page(document: &Document, data: serde_json::Value) -> String {
     // The one place through which every text passes: nothing can be forgotten to be escaped.
     environment.set_formatter(|out, _, value| {
         let text = value.to_string();
-        out.write_str(&if value.is_safe() { text } else { escape::html(&text) })?;
+        out.write_str(&if value.is_safe() {
+            text
+        } else {
+            escape::html(&text)
+        })?;
         Ok(())
     });
     environment.add_filter("id", |text: String| escape::html_id(&text));
     for (name, text) in [("page.html", PAGE), ("blocks.html", BLOCKS)] {
-        environment.add_template(name, text).expect("the template is well formed");
+        environment
+            .add_template(name, text)
+            .expect("the template is well formed");
     }
     // Programs find what is left out of a page in `summary.json`.
-    let data = Some(data.to_string()).filter(|text| text.len() <= MOST_DATA).map(|text| escape::script_json(&text));
+    let data = Some(data.to_string())
+        .filter(|text| text.len() <= MOST_DATA)
+        .map(|text| escape::script_json(&text));
     let document = &super::bound::bounded(document);
-    let page = environment.get_template("page.html").expect("added just now");
+    let page = environment
+        .get_template("page.html")
+        .expect("added just now");
     let rendered = page.render(context! {
         page => Value::from(Serde(document)),
         style => Value::from_safe_string(STYLE.to_owned()),
@@ -48,9 +58,16 @@ fn hash(text: &str) -> Value {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digest = Sha256::digest(text);
     let digits = |three: &[u8]| -> String {
-        let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        let bits = three
+            .iter()
+            .fold(0u32, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - three.len()));
         let digit = |place: usize| {
-            if place > three.len() { '=' } else { char::from(DIGITS[(bits >> (18 - 6 * place)) as usize & 63]) }
+            if place > three.len() {
+                '='
+            } else {
+                char::from(DIGITS[(bits >> (18 - 6 * place)) as usize & 63])
+            }
         };
         (0..4).map(digit).collect()
     };

@@ -48,7 +48,12 @@ pub enum Plot {
 impl Plot {
     /// An interval without single launches.
     pub fn interval(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
-        Plot::Interval { axis: axis.clone(), ratio: Some(ratio), launches: Vec::new(), label: label.to_owned() }
+        Plot::Interval {
+            axis: axis.clone(),
+            ratio: Some(ratio),
+            launches: Vec::new(),
+            label: label.to_owned(),
+        }
     }
 }
 

@@ -21,25 +21,59 @@ impl Scale {
     /// Times in nanoseconds, by factors; `None` where there is none above zero.
     pub fn times(values: impl Iterator<Item = f64>) -> Option<Scale> {
         let (low, high) = ends(values)?;
-        let ticks = between(low, high).into_iter().map(|t| (t, format_ns(t))).collect();
-        Some(Scale { low, high, ticks, logarithmic: true })
+        let ticks = between(low, high)
+            .into_iter()
+            .map(|t| (t, format_ns(t)))
+            .collect();
+        Some(Scale {
+            low,
+            high,
+            ticks,
+            logarithmic: true,
+        })
     }
 
     /// Durations in nanoseconds from zero on, by lengths.
     pub fn lengths(values: impl Iterator<Item = f64>) -> Option<Scale> {
-        let high = values.filter(|v| v.is_finite() && *v > 0.0).reduce(f64::max)?;
+        let high = values
+            .filter(|v| v.is_finite() && *v > 0.0)
+            .reduce(f64::max)?;
         let step = nice(high / 4.0);
-        let ticks = (0..=4).map(|n| f64::from(n) * step).filter(|t| *t <= high * 1.001);
-        let label = |t: f64| if t == 0.0 { "0".to_owned() } else { format_ns(t) };
-        Some(Scale { low: 0.0, high, ticks: ticks.map(|t| (t, label(t))).collect(), logarithmic: false })
+        let ticks = (0..=4)
+            .map(|n| f64::from(n) * step)
+            .filter(|t| *t <= high * 1.001);
+        let label = |t: f64| {
+            if t == 0.0 {
+                "0".to_owned()
+            } else {
+                format_ns(t)
+            }
+        };
+        Some(Scale {
+            low: 0.0,
+            high,
+            ticks: ticks.map(|t| (t, label(t))).collect(),
+            logarithmic: false,
+        })
     }
 
     /// Sizes in bytes, or counts where `bytes` is false, by factors: each value that was measured is written.
     pub fn values(values: &[u64], bytes: bool) -> Option<Scale> {
         let (low, high) = ends(values.iter().map(|v| *v as f64))?;
-        let label = |v: u64| if bytes { spaced(&format_size(v)) } else { v.to_string() };
+        let label = |v: u64| {
+            if bytes {
+                spaced(&format_size(v))
+            } else {
+                v.to_string()
+            }
+        };
         let ticks = values.iter().map(|&v| (v as f64, label(v))).collect();
-        Some(Scale { low, high, ticks, logarithmic: true })
+        Some(Scale {
+            low,
+            high,
+            ticks,
+            logarithmic: true,
+        })
     }
 
     /// Position of a value, from 0 at the left end to 1 at the right; outside them less than 0 and more than 1.
@@ -66,7 +100,11 @@ fn nice(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let digit = value / power;
     let digits = [1.0, 2.0, 5.0, 10.0];
-    power * digits.into_iter().find(|d| digit <= *d * 1.0001).unwrap_or(10.0)
+    power
+        * digits
+            .into_iter()
+            .find(|d| digit <= *d * 1.0001)
+            .unwrap_or(10.0)
 }
 
 /// About five round values between two.
@@ -74,10 +112,17 @@ fn between(low: f64, high: f64) -> Vec<f64> {
     if high / low < 5.0 {
         let step = nice((high - low) / 4.0);
         let first = (low / step).ceil();
-        return (0..8).map(|n| (first + f64::from(n)) * step).filter(|t| *t <= high).collect();
+        return (0..8)
+            .map(|n| (first + f64::from(n)) * step)
+            .filter(|t| *t <= high)
+            .collect();
     }
     let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let digits: &[f64] = if high / low < 150.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let digits: &[f64] = if high / low < 150.0 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
     let all = (from..=to).flat_map(|power| digits.iter().map(move |d| d * 10f64.powi(power)));
     all.filter(|t| (low..=high).contains(t)).collect()
 }
@@ -104,12 +149,19 @@ impl Axis {
         if !any {
             return None;
         }
-        let (low, high) = (low.clamp(WIDEST_RATIOS.0, 1.0), high.clamp(1.0, WIDEST_RATIOS.1));
+        let (low, high) = (
+            low.clamp(WIDEST_RATIOS.0, 1.0),
+            high.clamp(1.0, WIDEST_RATIOS.1),
+        );
         let step = step(low, high);
         let steps = |ratio: f64| (ratio.ln() / step.ln() - 1e-9).ceil().max(0.0) as i32;
         let (below, above) = (steps(1.0 / low), steps(high));
         let ticks = (-below..=above).map(|power| step.powi(power)).collect();
-        Some(Axis { low: step.powi(-below), high: step.powi(above), ticks })
+        Some(Axis {
+            low: step.powi(-below),
+            high: step.powi(above),
+            ticks,
+        })
     }
 
     /// Its ticks in the order in which they get room: the baseline's own place, the ends, the others.
@@ -124,8 +176,14 @@ impl Axis {
         let doublings = (largest.clamp(2.0, 256.0).log2() - 1e-9).ceil() as i32;
         let high = 2f64.powi(doublings.max(4));
         let step = if doublings > 4 { 4.0 } else { 2.0 };
-        let ticks = (0..=doublings.max(4)).map(|p| 2f64.powi(p)).filter(|t| (t.log2() / f64::log2(step)).fract() == 0.0);
-        Axis { low: 1.0, high, ticks: ticks.collect() }
+        let ticks = (0..=doublings.max(4))
+            .map(|p| 2f64.powi(p))
+            .filter(|t| (t.log2() / f64::log2(step)).fract() == 0.0);
+        Axis {
+            low: 1.0,
+            high,
+            ticks: ticks.collect(),
+        }
     }
 
     /// Position of a ratio, from 0 at the left end to 1 at the right; beyond the ends less than 0 and more than 1.
@@ -137,7 +195,10 @@ impl Axis {
 /// The distance of ticks at which there are few of them.
 fn step(low: f64, high: f64) -> f64 {
     let span = (high / low).ln();
-    [1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0].into_iter().find(|s: &f64| span / s.ln() <= 4.0).unwrap_or(8.0)
+    [1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0]
+        .into_iter()
+        .find(|s: &f64| span / s.ln() <= 4.0)
+        .unwrap_or(8.0)
 }
 
 #[cfg(test)]

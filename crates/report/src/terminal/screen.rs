@@ -16,7 +16,11 @@ pub struct Screen {
 impl Screen {
     /// A terminal of so many columns; fewer than 80 are taken for 80.
     pub fn new(width: usize, ascii: bool) -> Screen {
-        Screen { width: width.max(NARROWEST), ascii, color: false }
+        Screen {
+            width: width.max(NARROWEST),
+            ascii,
+            color: false,
+        }
     }
 
     pub fn colored(self, color: bool) -> Screen {
@@ -25,7 +29,11 @@ impl Screen {
 
     /// A text in a style, where there are colors.
     pub(super) fn styled(&self, text: &str, style: Style) -> String {
-        if self.color && !text.is_empty() { escape::marked(text, style) } else { text.to_owned() }
+        if self.color && !text.is_empty() {
+            escape::marked(text, style)
+        } else {
+            text.to_owned()
+        }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -79,7 +87,11 @@ pub(super) fn cut(text: &str, most: usize, screen: &Screen) -> String {
 
 pub(super) fn pad(text: &str, field: usize, right: bool) -> String {
     let space = " ".repeat(field.saturating_sub(width(text)));
-    if right { format!("{space}{text}") } else { format!("{text}{space}") }
+    if right {
+        format!("{space}{text}")
+    } else {
+        format!("{text}{space}")
+    }
 }
 
 /// Lines of words no wider than so many characters.

@@ -23,23 +23,43 @@ type Widths = Vec<(usize, usize)>;
 /// A table's lines. Bodies that are put aside belong to `full`.
 pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -> Vec<String> {
     if table.apart {
-        return (0..table.bodies.len()).flat_map(|at| lines(&alone(table, at), indent, screen, full)).collect();
+        return (0..table.bodies.len())
+            .flat_map(|at| lines(&alone(table, at), indent, screen, full))
+            .collect();
     }
-    let bodies: Vec<&Body> = table.bodies.iter().filter(|b| (full || !b.aside) && !b.rows.is_empty()).collect();
+    let bodies: Vec<&Body> = table
+        .bodies
+        .iter()
+        .filter(|b| (full || !b.aside) && !b.rows.is_empty())
+        .collect();
     let rows = || bodies.iter().flat_map(|body| &body.rows);
     if rows().next().is_none() {
         return Vec::new();
     }
-    let natural: Vec<usize> = (0..table.columns.len()).map(|c| natural(table, c, rows(), screen)).collect();
+    let natural: Vec<usize> = (0..table.columns.len())
+        .map(|c| natural(table, c, rows(), screen))
+        .collect();
     let room = screen.width().saturating_sub(indent);
     let mut lines = Vec::new();
     for part in parts(&table.columns, &natural, room) {
         let widths = fitted(part, &table.columns, &natural, room);
         lines.extend(head(table, &widths, indent, screen));
         for body in &bodies {
-            let heading = if body.heading.is_empty() { String::new() } else { format!("{}:", body.heading) };
-            lines.extend(wrap(&heading, indent, screen).iter().map(|line| screen.styled(line, Style::Bold)));
-            lines.extend(body.rows.iter().flat_map(|row| line(row, &table.columns, &widths, indent, screen)));
+            let heading = if body.heading.is_empty() {
+                String::new()
+            } else {
+                format!("{}:", body.heading)
+            };
+            lines.extend(
+                wrap(&heading, indent, screen)
+                    .iter()
+                    .map(|line| screen.styled(line, Style::Bold)),
+            );
+            lines.extend(
+                body.rows
+                    .iter()
+                    .flat_map(|row| line(row, &table.columns, &widths, indent, screen)),
+            );
         }
     }
     lines
@@ -48,21 +68,47 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
 /// A body as a table; only that of the first one has titles.
 fn alone(table: &Table, at: usize) -> Table {
     let body = table.bodies[at].clone();
-    let filled = body.rows.iter().map(|row| row.cells.len() + 1).max().unwrap_or(0);
+    let filled = body
+        .rows
+        .iter()
+        .map(|row| row.cells.len() + 1)
+        .max()
+        .unwrap_or(0);
     let mut columns = table.columns[..filled].to_vec();
-    columns.iter_mut().filter(|_| at > 0).for_each(|column| column.title.clear());
-    Table { columns, bodies: vec![body], ..Table::default() }
+    columns
+        .iter_mut()
+        .filter(|_| at > 0)
+        .for_each(|column| column.title.clear());
+    Table {
+        columns,
+        bodies: vec![body],
+        ..Table::default()
+    }
 }
 
 /// The width that a column would like: none where no row has anything in it.
-fn natural<'a>(table: &Table, at: usize, rows: impl Iterator<Item = &'a Entry>, screen: &Screen) -> usize {
+fn natural<'a>(
+    table: &Table,
+    at: usize,
+    rows: impl Iterator<Item = &'a Entry>,
+    screen: &Screen,
+) -> usize {
     let column = &table.columns[at];
     if column.shape == Shape::Drawn {
-        return if rows.filter_map(|r| field(r, at)?.plot.as_ref()).any(is_drawn) { PLOT.0 } else { 0 };
+        return if rows
+            .filter_map(|r| field(r, at)?.plot.as_ref())
+            .any(is_drawn)
+        {
+            PLOT.0
+        } else {
+            0
+        };
     }
     // A cell that spans the rest of its row takes what is there.
     let spans = |row: &Entry| at > 0 && at == row.cells.len() && at + 1 < table.columns.len();
-    let widths = rows.filter(|row| !spans(row)).map(|row| width(&screen.text(text(row, at))));
+    let widths = rows
+        .filter(|row| !spans(row))
+        .map(|row| width(&screen.text(text(row, at))));
     match widths.max().unwrap_or(0) {
         0 if at > 0 => 0,
         widest => widest.max(width(&screen.text(&column.title))),
@@ -74,7 +120,11 @@ fn field(row: &Entry, at: usize) -> Option<&TableCell> {
 }
 
 fn text(row: &Entry, at: usize) -> &str {
-    if at == 0 { &row.name } else { field(row, at).map_or("", |cell| cell.text.as_str()) }
+    if at == 0 {
+        &row.name
+    } else {
+        field(row, at).map_or("", |cell| cell.text.as_str())
+    }
 }
 
 /// The width below which a column is not made.
@@ -105,7 +155,13 @@ fn parts(columns: &[Column], natural: &[usize], room: usize) -> Vec<Vec<usize>> 
         let mut wished: Vec<usize> = (1..columns.len()).filter(|&c| natural[c] > 0).collect();
         wished.retain(|&c| matches!(columns[c].shown, Shown::Room(_)));
         wished.sort_by_key(|&c| columns[c].shown);
-        let width = |c: usize| if columns[c].shape == Shape::Words { natural[c].min(WORDS) } else { natural[c] };
+        let width = |c: usize| {
+            if columns[c].shape == Shape::Words {
+                natural[c].min(WORDS)
+            } else {
+                natural[c]
+            }
+        };
         let mut used: usize = part[1..].iter().map(|&c| GAP + width(c)).sum::<usize>() + name;
         for c in wished {
             if used + GAP + natural[c] <= room {
@@ -132,7 +188,9 @@ fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) 
                 w,
             ))
         };
-        let widest = (0..widths.len()).max_by_key(|&at| gives(&widths[at])).filter(|&at| gives(&widths[at]).is_some());
+        let widest = (0..widths.len())
+            .max_by_key(|&at| gives(&widths[at]))
+            .filter(|&at| gives(&widths[at]).is_some());
         // Nothing gives way any more: the name does, and the line is cut at last.
         let at = widest.unwrap_or(0);
         if widths[at].1 <= 1 {
@@ -141,7 +199,10 @@ fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) 
         widths[at].1 -= 1;
     }
     let left = room.saturating_sub(whole(&widths));
-    if let Some((_, plot)) = widths.iter_mut().find(|(c, _)| columns[*c].shape == Shape::Drawn) {
+    if let Some((_, plot)) = widths
+        .iter_mut()
+        .find(|(c, _)| columns[*c].shape == Shape::Drawn)
+    {
         *plot = (*plot + left).min(PLOT.1);
     }
     widths
@@ -150,8 +211,15 @@ fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) 
 fn head(table: &Table, widths: &Widths, indent: usize, screen: &Screen) -> Option<String> {
     let fields = widths.iter().map(|&(c, field)| {
         let column = &table.columns[c];
-        let title = column.axis.as_ref().map_or_else(|| screen.text(&column.title), |plot| axis(plot, field));
-        pad(&cut(&title, field, screen), field, column.shape == Shape::Number)
+        let title = column
+            .axis
+            .as_ref()
+            .map_or_else(|| screen.text(&column.title), |plot| axis(plot, field));
+        pad(
+            &cut(&title, field, screen),
+            field,
+            column.shape == Shape::Number,
+        )
     });
     let line = joined(fields.collect(), indent, screen);
     (!line.trim().is_empty()).then_some(line)
@@ -163,7 +231,13 @@ fn joined(fields: Vec<String>, indent: usize, screen: &Screen) -> String {
 }
 
 /// A row; several lines where its sentences are wrapped. Its last cell runs over the columns that are left.
-fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen: &Screen) -> Vec<String> {
+fn line(
+    row: &Entry,
+    columns: &[Column],
+    widths: &Widths,
+    indent: usize,
+    screen: &Screen,
+) -> Vec<String> {
     let spans = row.cells.len() + 1 < columns.len();
     let mut fields: Vec<Vec<String>> = Vec::new();
     for (at, &(c, field)) in widths.iter().enumerate() {
@@ -186,8 +260,17 @@ fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen:
     }
     let height = fields.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let part = |height: usize| {
-        let field = |(at, texts): (usize, &Vec<String>)| texts.get(height).cloned().unwrap_or_else(|| " ".repeat(widths[at].1));
-        joined(fields.iter().enumerate().map(field).collect(), indent, screen)
+        let field = |(at, texts): (usize, &Vec<String>)| {
+            texts
+                .get(height)
+                .cloned()
+                .unwrap_or_else(|| " ".repeat(widths[at].1))
+        };
+        joined(
+            fields.iter().enumerate().map(field).collect(),
+            indent,
+            screen,
+        )
     };
     let mut lines: Vec<String> = (0..height).map(part).collect();
     let style = match row.tone {
@@ -206,16 +289,24 @@ fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen:
 
 /// Tells whether characters can draw it in a row of a table.
 pub(super) fn is_drawn(plot: &Plot) -> bool {
-    matches!(plot, Plot::Interval { .. } | Plot::Sides { .. } | Plot::Bar { .. })
+    matches!(
+        plot,
+        Plot::Interval { .. } | Plot::Sides { .. } | Plot::Bar { .. }
+    )
 }
 
 /// A drawing in a row of a table; empty where characters cannot draw it.
 pub(super) fn drawn(plot: &Plot, columns: usize, screen: &Screen) -> String {
     match plot {
-        Plot::Interval { axis, ratio: Some(ratio), .. } | Plot::Sides { axis, ratio, .. } => {
-            interval(ratio, axis, columns, screen)
+        Plot::Interval {
+            axis,
+            ratio: Some(ratio),
+            ..
         }
-        Plot::Interval { axis, ratio: None, .. } => baseline(axis, columns, screen),
+        | Plot::Sides { axis, ratio, .. } => interval(ratio, axis, columns, screen),
+        Plot::Interval {
+            axis, ratio: None, ..
+        } => baseline(axis, columns, screen),
         Plot::Bar { axis, factors, .. } => bar(*factors, axis, columns, screen),
         _ => String::new(),
     }
@@ -223,7 +314,11 @@ pub(super) fn drawn(plot: &Plot, columns: usize, screen: &Screen) -> String {
 
 /// The words of an axis; empty where characters cannot draw it.
 pub(super) fn axis(plot: &Plot, columns: usize) -> String {
-    if let Plot::Ratios(axis) = plot { marks(axis, columns) } else { String::new() }
+    if let Plot::Ratios(axis) = plot {
+        marks(axis, columns)
+    } else {
+        String::new()
+    }
 }
 
 /// Position of a ratio among so many characters; beyond the ends that is said by `None` on its side.
@@ -234,11 +329,15 @@ fn column(axis: &Axis, ratio: f64, columns: usize) -> usize {
 
 /// A bar from one to the factor that is proven, and on to the largest that is possible.
 fn bar((low, high): (f64, f64), axis: &Axis, columns: usize, screen: &Screen) -> String {
-    let length = |factor: f64| axis.place(factor).clamp(0.0, 1.0) * (columns.saturating_sub(1)) as f64;
+    let length =
+        |factor: f64| axis.place(factor).clamp(0.0, 1.0) * (columns.saturating_sub(1)) as f64;
     let proven = length(low).floor() as usize;
-    let possible = (length(high).ceil() as usize).max(proven + usize::from(proven == 0)).max(1);
+    let possible = (length(high).ceil() as usize)
+        .max(proven + usize::from(proven == 0))
+        .max(1);
     let (full, light) = (screen.sign('█', '#'), screen.sign('░', '.'));
-    let signs = std::iter::repeat_n(full, proven).chain(std::iter::repeat_n(light, possible - proven));
+    let signs =
+        std::iter::repeat_n(full, proven).chain(std::iter::repeat_n(light, possible - proven));
     signs.collect()
 }
 
@@ -248,10 +347,14 @@ fn marks(axis: &Axis, columns: usize) -> String {
     for ratio in axis.ranked_ticks() {
         let (at, word) = (column(axis, ratio, columns), numbers::short(ratio));
         let length = word.chars().count();
-        let from = at.saturating_sub(length / 2).min(columns.saturating_sub(length));
+        let from = at
+            .saturating_sub(length / 2)
+            .min(columns.saturating_sub(length));
         let around = from.saturating_sub(1)..(from + length + 1).min(columns);
         if line[around].iter().all(|c| *c == ' ') {
-            word.chars().enumerate().for_each(|(i, c)| line[from + i] = c);
+            word.chars()
+                .enumerate()
+                .for_each(|(i, c)| line[from + i] = c);
         }
     }
     line.into_iter().collect::<String>().trim_end().to_owned()
@@ -260,11 +363,22 @@ fn marks(axis: &Axis, columns: usize) -> String {
 /// An interval with its estimate: `├──●─┤`; an end beyond the axis is an arrow. The baseline's place is a line.
 fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> String {
     let mut line: Vec<char> = vec![' '; columns];
-    let (low, high) = (column(axis, ratio.low, columns), column(axis, ratio.high, columns));
+    let (low, high) = (
+        column(axis, ratio.low, columns),
+        column(axis, ratio.high, columns),
+    );
     line[column(axis, 1.0, columns)] = screen.sign('│', ':');
     line[low..=high].fill(screen.sign('─', '-'));
-    line[low] = if axis.place(ratio.low) < -1e-9 { screen.sign('◂', '<') } else { screen.sign('├', '|') };
-    line[high] = if axis.place(ratio.high) > 1.0 + 1e-9 { screen.sign('▸', '>') } else { screen.sign('┤', '|') };
+    line[low] = if axis.place(ratio.low) < -1e-9 {
+        screen.sign('◂', '<')
+    } else {
+        screen.sign('├', '|')
+    };
+    line[high] = if axis.place(ratio.high) > 1.0 + 1e-9 {
+        screen.sign('▸', '>')
+    } else {
+        screen.sign('┤', '|')
+    };
     let inside = (0.0..=1.0).contains(&axis.place(ratio.ratio));
     if inside {
         line[column(axis, ratio.ratio, columns)] = screen.sign('●', '*');
@@ -273,7 +387,11 @@ fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> S
 }
 
 fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
-    format!("{}{}", " ".repeat(column(axis, 1.0, columns)), screen.sign('●', '*'))
+    format!(
+        "{}{}",
+        " ".repeat(column(axis, 1.0, columns)),
+        screen.sign('●', '*')
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use super::labels::Labels;
 use crate::{escape, phrases, wording};
-use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary};
+use record::summary::{
+    CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary,
+};
 use record::{cell::parameter_words, outcome::Status};
 use stats::t::mean_and_deviation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,15 +87,34 @@ impl<'a> ExportedCells<'a> {
         let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
         let mut seen = BTreeSet::new();
         for group in &summary.groups {
-            order.extend(group.cells.iter().filter(|&&c| seen.insert(c)).map(|&c| (c, Some(group))));
+            order.extend(
+                group
+                    .cells
+                    .iter()
+                    .filter(|&&c| seen.insert(c))
+                    .map(|&c| (c, Some(group))),
+            );
         }
-        order.extend((0..summary.cells.len()).filter(|c| seen.insert(*c)).map(|c| (c, None)));
-        let shown = |(c, _): &(usize, _)| !summary.cells[*c].hidden && wanted(&summary.cells[*c].experiment);
+        order.extend(
+            (0..summary.cells.len())
+                .filter(|c| seen.insert(*c))
+                .map(|c| (c, None)),
+        );
+        let shown = |(c, _): &(usize, _)| {
+            !summary.cells[*c].hidden && wanted(&summary.cells[*c].experiment)
+        };
         // By a table: a run may have very many cells, and to look for each among all comparisons would take their square.
-        let compared: Comparisons = summary.comparisons().map(|(_, c)| ((c.cell, c.phase.as_str()), c)).collect();
-        let cells: Vec<CellView> =
-            order.into_iter().filter(shown).map(|(c, group)| cell(summary, c, group, &compared, &labels)).collect();
-        let parameters: BTreeSet<&String> = cells.iter().flat_map(|c| c.parameters.keys()).collect();
+        let compared: Comparisons = summary
+            .comparisons()
+            .map(|(_, c)| ((c.cell, c.phase.as_str()), c))
+            .collect();
+        let cells: Vec<CellView> = order
+            .into_iter()
+            .filter(shown)
+            .map(|(c, group)| cell(summary, c, group, &compared, &labels))
+            .collect();
+        let parameters: BTreeSet<&String> =
+            cells.iter().flat_map(|c| c.parameters.keys()).collect();
         let parameters = parameters.into_iter().cloned().collect();
         ExportedCells {
             run: escape::terminal(&summary.run),
@@ -117,20 +138,34 @@ impl<'a> ExportedCells<'a> {
 type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
 
 fn all_visible(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    facts.iter().map(|(name, value)| (escape::terminal(name), escape::terminal(value))).collect()
+    facts
+        .iter()
+        .map(|(name, value)| (escape::terminal(name), escape::terminal(value)))
+        .collect()
 }
 
 fn name(cell: &CellSummary) -> String {
     let parameters = parameter_words(&cell.parameters, None);
-    escape::terminal(&if parameters.is_empty() { cell.cell.clone() } else { format!("{} {parameters}", cell.cell) })
+    escape::terminal(&if parameters.is_empty() {
+        cell.cell.clone()
+    } else {
+        format!("{} {parameters}", cell.cell)
+    })
 }
 
 fn cell<'a>(
-    summary: &'a Summary, index: usize, group: Option<&GroupSummary>, compared: &Comparisons, labels: &Labels,
+    summary: &'a Summary,
+    index: usize,
+    group: Option<&GroupSummary>,
+    compared: &Comparisons,
+    labels: &Labels,
 ) -> CellView<'a> {
     let cell = &summary.cells[index];
     let experiment = summary.experiment(&cell.experiment);
-    let varying = cell.parameters.iter().filter(|(key, _)| labels.varies(&cell.experiment, key));
+    let varying = cell
+        .parameters
+        .iter()
+        .filter(|(key, _)| labels.varies(&cell.experiment, key));
     CellView {
         summary: cell,
         name: name(cell),
@@ -140,20 +175,39 @@ fn cell<'a>(
         status: cell.outcome.status,
         reason: escape::terminal(&phrases::reason(&cell.outcome)),
         parameters: all_visible(&cell.parameters),
-        varying: varying.map(|(key, value)| (escape::terminal(key), escape::terminal(value))).collect(),
-        against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),
-        phases: phases(cell, experiment, |phase| compared.get(&(index, phase)).copied()),
+        varying: varying
+            .map(|(key, value)| (escape::terminal(key), escape::terminal(value)))
+            .collect(),
+        against: group
+            .and_then(|g| g.baseline)
+            .filter(|b| *b != index)
+            .and_then(|b| summary.cells.get(b))
+            .map(name),
+        phases: phases(cell, experiment, |phase| {
+            compared.get(&(index, phase)).copied()
+        }),
     }
 }
 
 fn phases<'a, 'b>(
-    cell: &'a CellSummary, experiment: Option<&ExperimentSummary>, comparison: impl Fn(&str) -> Option<&'b Comparison>,
+    cell: &'a CellSummary,
+    experiment: Option<&ExperimentSummary>,
+    comparison: impl Fn(&str) -> Option<&'b Comparison>,
 ) -> Vec<PhaseView<'a>> {
     let headline = experiment.map_or("", |e| e.headline.as_str());
-    let totals = experiment.iter().flat_map(|e| e.definition.totals.iter().map(|t| t.name.as_str()));
-    let declared = experiment.iter().flat_map(|e| e.definition.phases.iter().map(String::as_str));
+    let totals = experiment
+        .iter()
+        .flat_map(|e| e.definition.totals.iter().map(|t| t.name.as_str()));
+    let declared = experiment
+        .iter()
+        .flat_map(|e| e.definition.phases.iter().map(String::as_str));
     let order: Vec<&str> = totals.chain(declared).collect();
-    let place = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
+    let place = |name: &str| {
+        order
+            .iter()
+            .position(|known| *known == name)
+            .unwrap_or(order.len())
+    };
     let mut names: Vec<&String> = cell.phases.keys().collect();
     names.sort_by_key(|name| (*name != headline, place(name)));
     let phase = |name: &'a String| {
@@ -166,8 +220,12 @@ fn phases<'a, 'b>(
             unit: experiment.map_or_else(String::new, |e| escape::terminal(&e.definition.unit)),
             units: operations(&cell.phases[name]),
             figures: &cell.phases[name],
-            ratio: comparison.and_then(|c| c.ratio).filter(|_| cell.outcome.status == Status::Ok),
-            verdict: comparison.filter(|_| cell.outcome.status == Status::Ok).map_or_else(String::new, wording::verdict),
+            ratio: comparison
+                .and_then(|c| c.ratio)
+                .filter(|_| cell.outcome.status == Status::Ok),
+            verdict: comparison
+                .filter(|_| cell.outcome.status == Status::Ok)
+                .map_or_else(String::new, wording::verdict),
             spread_ns: mean_and_deviation(&walls),
             launches,
         }
@@ -178,7 +236,11 @@ fn phases<'a, 'b>(
 /// Operations of one sample; 1 where that is not known.
 fn operations(phase: &PhaseSummary) -> f64 {
     let units = phase.wall_ns.median / phase.per_unit_ns.median;
-    if units.is_finite() && units > 0.0 { units } else { 1.0 }
+    if units.is_finite() && units > 0.0 {
+        units
+    } else {
+        1.0
+    }
 }
 
 fn launches(cell: &CellSummary, phase: &str) -> Vec<LaunchView> {
@@ -190,5 +252,9 @@ fn launches(cell: &CellSummary, phase: &str) -> Vec<LaunchView> {
         wall_ns: finite(l.wall_ns.get(phase)),
         cpu_ns: finite(l.cpu_ns.get(phase)),
     };
-    cell.per_launch.iter().map(view).filter(|l| l.wall_ns.is_some() || l.cpu_ns.is_some()).collect()
+    cell.per_launch
+        .iter()
+        .map(view)
+        .filter(|l| l.wall_ns.is_some() || l.cpu_ns.is_some())
+        .collect()
 }

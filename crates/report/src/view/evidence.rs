@@ -41,16 +41,34 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
                 count(law.broken),
                 TableCell::text(law.broken_in.join(", ")),
             ];
-            Entry { tone: if law.broken > 0 { Tone::Slower } else { Tone::Plain }, ..Entry::new(*text, cells) }
+            Entry {
+                tone: if law.broken > 0 {
+                    Tone::Slower
+                } else {
+                    Tone::Plain
+                },
+                ..Entry::new(*text, cells)
+            }
         });
-        let table = Table::new("Laws: what must hold in each sample for its cell to be believed", columns, rows);
+        let table = Table::new(
+            "Laws: what must hold in each sample for its cell to be believed",
+            columns,
+            rows,
+        );
         blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
     }
     let rows = proofs(summary, experiment, labels);
     if !rows.is_empty() {
         let title = format!("What {} cells recorded of themselves", rows.len());
-        let columns = vec![Column::text("cell"), Column::sentences("facts: a number, or its smallest and largest value")];
-        let table = Table::new("Facts, by which a method proves that it did what its name says", columns, rows);
+        let columns = vec![
+            Column::text("cell"),
+            Column::sentences("facts: a number, or its smallest and largest value"),
+        ];
+        let table = Table::new(
+            "Facts, by which a method proves that it did what its name says",
+            columns,
+            rows,
+        );
         blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
     }
     blocks
@@ -58,7 +76,12 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
 
 fn laws<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> BTreeMap<&'a str, LawRow> {
     let mut rows: BTreeMap<&str, LawRow> = BTreeMap::new();
-    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.experiment == experiment && !c.hidden) {
+    for (index, cell) in summary
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.experiment == experiment && !c.hidden)
+    {
         for (law, found) in &cell.laws {
             let row = rows.entry(law).or_default();
             row.samples = row.samples.saturating_add(found.samples);
@@ -75,14 +98,29 @@ fn laws<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> BTreeMap
 
 /// Facts of all cells that recorded any.
 fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Entry> {
-    let Some(definition) = summary.experiment(experiment).map(|e| &e.definition) else { return Vec::new() };
+    let Some(definition) = summary.experiment(experiment).map(|e| &e.definition) else {
+        return Vec::new();
+    };
     let mut rows = Vec::new();
     for group in group::in_order(summary, experiment) {
         let setting = labels.setting(definition, group);
-        for cell in group.cells.iter().map(|&c| &summary.cells[c]).filter(|c| !c.proofs.is_empty() && !c.hidden) {
+        for cell in group
+            .cells
+            .iter()
+            .map(|&c| &summary.cells[c])
+            .filter(|c| !c.proofs.is_empty() && !c.hidden)
+        {
             let label = [labels.cell(definition, cell), setting.clone()];
-            let label = label.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
-            let facts: Vec<String> = cell.proofs.iter().map(|(k, v)| format!("{k} {}", fact(v))).collect();
+            let label = label
+                .into_iter()
+                .filter(|w| !w.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ");
+            let facts: Vec<String> = cell
+                .proofs
+                .iter()
+                .map(|(k, v)| format!("{k} {}", fact(v)))
+                .collect();
             rows.push(Entry::new(label, vec![TableCell::text(facts.join(" · "))]));
         }
     }
@@ -112,15 +150,32 @@ pub(super) fn circumstances(summary: &Summary) -> Block {
         ("Pagewise", summary.version.clone()),
         ("time in launches", wording::duration(summary.elapsed_s)),
         ("budget", wording::duration(settings.budget_s)),
-        ("precision asked for", if settings.precision > 0.0 { wording::percent(settings.precision) } else { "none".into() }),
+        (
+            "precision asked for",
+            if settings.precision > 0.0 {
+                wording::percent(settings.precision)
+            } else {
+                "none".into()
+            },
+        ),
         ("margin", wording::percent(settings.margin)),
         ("seed", settings.seed.to_string()),
     ];
-    let settings = settings.into_iter().map(|(name, words)| (name.to_owned(), words));
-    let seen: BTreeMap<&String, &String> = summary.host.iter().chain(&summary.environment).collect();
-    let facts = settings.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone())));
+    let settings = settings
+        .into_iter()
+        .map(|(name, words)| (name.to_owned(), words));
+    let seen: BTreeMap<&String, &String> =
+        summary.host.iter().chain(&summary.environment).collect();
+    let facts = settings.chain(
+        seen.into_iter()
+            .map(|(name, words)| (name.clone(), words.clone())),
+    );
     let rows = facts.map(|(name, words)| Entry::new(name, vec![TableCell::text(words)]));
-    Block::Table(Table::new("The machine and the run", vec![Column::text("fact"), Column::text("value")], rows))
+    Block::Table(Table::new(
+        "The machine and the run",
+        vec![Column::text("fact"), Column::text("value")],
+        rows,
+    ))
 }
 
 /// Commands that ask the same questions again, and that show what was measured.
@@ -132,7 +187,11 @@ pub(super) fn repeat(summary: &Summary, run: &str) -> Vec<Block> {
         .filter(|c| !c.hidden && c.role == Role::Method)
         .map(|c| format!("{}/{}", c.experiment, c.method))
         .collect();
-    let names: Vec<&str> = summary.experiments.iter().map(|e| e.definition.name.as_str()).collect();
+    let names: Vec<&str> = summary
+        .experiments
+        .iter()
+        .map(|e| e.definition.name.as_str())
+        .collect();
     let what = if settings.first_look {
         String::new()
     } else if methods.len() <= FEW {
@@ -148,14 +207,29 @@ pub(super) fn repeat(summary: &Summary, run: &str) -> Vec<Block> {
             });
         }
     }
-    let sets: Vec<String> =
-        values.iter().map(|(key, all)| format!(" --set {key}={}", all.iter().copied().collect::<Vec<_>>().join(","))).collect();
+    let sets: Vec<String> = values
+        .iter()
+        .map(|(key, all)| {
+            format!(
+                " --set {key}={}",
+                all.iter().copied().collect::<Vec<_>>().join(",")
+            )
+        })
+        .collect();
     let budget = settings.budget_s.round().max(1.0);
     let mut commands = vec![
-        format!("pagewise run{what}{} --budget {budget:.0}s --seed {}", sets.concat(), settings.seed),
+        format!(
+            "pagewise run{what}{} --budget {budget:.0}s --seed {}",
+            sets.concat(),
+            settings.seed
+        ),
         format!("pagewise report {run} --full"),
     ];
-    if let Some(cell) = summary.cells.iter().find(|c| !c.hidden && c.role == Role::Method) {
+    if let Some(cell) = summary
+        .cells
+        .iter()
+        .find(|c| !c.hidden && c.role == Role::Method)
+    {
         commands.push(format!("pagewise show {}/{}", cell.experiment, cell.method));
     }
     let text = "The first command asks the same again, the second prints this run's tables, the third the source \

@@ -18,15 +18,34 @@ pub(super) struct Absent<'a> {
 }
 
 /// Those of one experiment.
-pub(super) fn absent<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> Vec<Absent<'a>> {
+pub(super) fn absent<'a>(
+    summary: &'a Summary,
+    experiment: &str,
+    labels: &Labels,
+) -> Vec<Absent<'a>> {
     let definition = summary.experiment(experiment);
-    let name = |cell: &&CellSummary| definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
-    let is_absent = |c: &&CellSummary| c.experiment == experiment && !c.hidden && c.outcome.status != Status::Ok;
-    let mut groups = together(summary.cells.iter().filter(is_absent).map(|cell| (cell, &cell.outcome)));
+    let name = |cell: &&CellSummary| {
+        definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell))
+    };
+    let is_absent = |c: &&CellSummary| {
+        c.experiment == experiment && !c.hidden && c.outcome.status != Status::Ok
+    };
+    let mut groups = together(
+        summary
+            .cells
+            .iter()
+            .filter(is_absent)
+            .map(|cell| (cell, &cell.outcome)),
+    );
     groups.sort_by_key(|(outcome, _)| outcome.status);
     let absent = |(_, cells): (_, Vec<&'a CellSummary>)| Absent {
         cell: cells[0],
-        names: cells.iter().map(name).collect::<IndexSet<_>>().into_iter().collect(),
+        names: cells
+            .iter()
+            .map(name)
+            .collect::<IndexSet<_>>()
+            .into_iter()
+            .collect(),
         methods: cells.iter().map(|cell| cell.method.as_str()).collect(),
         cells: cells.len(),
     };
@@ -48,9 +67,13 @@ impl<'a> Remedy<'a> {
     fn new(cell: &'a CellSummary) -> Remedy<'a> {
         match &cell.outcome.cause {
             Some(Cause::Budget) => Remedy::Budget,
-            Some(Cause::NotInstalled { package, .. } | Cause::NoWorker { package: Some(package), .. }) => {
-                Remedy::Install(vec![package])
-            }
+            Some(
+                Cause::NotInstalled { package, .. }
+                | Cause::NoWorker {
+                    package: Some(package),
+                    ..
+                },
+            ) => Remedy::Install(vec![package]),
             Some(Cause::Setting { name, least, .. }) => Remedy::Setting(name, *least),
             _ => Remedy::Unknown(cell),
         }
@@ -61,7 +84,12 @@ impl<'a> Remedy<'a> {
         match (self, further) {
             (Remedy::Budget, Remedy::Budget) => true,
             (Remedy::Install(packages), Remedy::Install(more)) => {
-                packages.extend(more.iter().filter(|package| !packages.contains(package)).copied().collect::<Vec<_>>());
+                packages.extend(
+                    more.iter()
+                        .filter(|package| !packages.contains(package))
+                        .copied()
+                        .collect::<Vec<_>>(),
+                );
                 true
             }
             (Remedy::Setting(name, value), Remedy::Setting(same, least)) if name == same => {
@@ -70,7 +98,10 @@ impl<'a> Remedy<'a> {
             }
             (Remedy::Unknown(cell), Remedy::Unknown(other)) => {
                 let causes = (&cell.outcome.cause, &other.outcome.cause);
-                let is_one = matches!(causes, (Some(Cause::Memory { .. }), Some(Cause::Memory { .. })));
+                let is_one = matches!(
+                    causes,
+                    (Some(Cause::Memory { .. }), Some(Cause::Memory { .. }))
+                );
                 let joins = is_one || causes.0 == causes.1;
                 *cell = if joins { other } else { *cell };
                 joins
@@ -100,14 +131,18 @@ struct MissingCells<'a> {
 /// machine lacks: it does not go with these, and nothing would bring it.
 fn is_missing(summary: &Summary, absent: &Absent) -> bool {
     let has_figures = |method: &str| {
-        let mut all = summary.cells.iter().filter(|c| c.experiment == absent.cell.experiment && c.method == method);
+        let mut all = summary
+            .cells
+            .iter()
+            .filter(|c| c.experiment == absent.cell.experiment && c.method == method);
         all.any(|c| c.outcome.status == Status::Ok)
     };
     match absent.cell.outcome.status {
         Status::Ok | Status::Untrusted | Status::Damaged => false,
         Status::Refused | Status::Failed => true,
         Status::Skipped => {
-            !matches!(Remedy::new(absent.cell), Remedy::Unknown(_)) || !absent.methods.iter().all(|method| has_figures(method))
+            !matches!(Remedy::new(absent.cell), Remedy::Unknown(_))
+                || !absent.methods.iter().all(|method| has_figures(method))
         }
     }
 }
@@ -116,19 +151,39 @@ fn is_missing(summary: &Summary, absent: &Absent) -> bool {
 pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     let mut missing: Vec<MissingCells> = Vec::new();
     for name in summary.experiments.iter().map(|e| &e.definition.name) {
-        for absent in absent(summary, name, labels).into_iter().filter(|absent| is_missing(summary, absent)) {
+        for absent in absent(summary, name, labels)
+            .into_iter()
+            .filter(|absent| is_missing(summary, absent))
+        {
             let remedy = Remedy::new(absent.cell);
-            let known = missing.iter_mut().position(|known| known.remedy.joins(&remedy)).unwrap_or(missing.len());
+            let known = missing
+                .iter_mut()
+                .position(|known| known.remedy.joins(&remedy))
+                .unwrap_or(missing.len());
             if known == missing.len() {
-                missing.push(MissingCells { remedy, names: BTreeSet::new(), cells: 0 });
+                missing.push(MissingCells {
+                    remedy,
+                    names: BTreeSet::new(),
+                    cells: 0,
+                });
             }
-            missing[known].names.extend(absent.names.iter().map(|n| format!("{name}/{n}")));
+            missing[known]
+                .names
+                .extend(absent.names.iter().map(|n| format!("{name}/{n}")));
             missing[known].cells += absent.cells;
         }
     }
     missing.sort_by_key(|missing| std::cmp::Reverse(missing.cells));
-    let sentence = |MissingCells { remedy, names, cells }: MissingCells| match names.len() {
-        1 | 2 => format!("{}: {}", names.into_iter().collect::<Vec<_>>().join(", "), remedy.text()),
+    let sentence = |MissingCells {
+                        remedy,
+                        names,
+                        cells,
+                    }: MissingCells| match names.len() {
+        1 | 2 => format!(
+            "{}: {}",
+            names.into_iter().collect::<Vec<_>>().join(", "),
+            remedy.text()
+        ),
         _ => format!("{cells} cells: {}", remedy.text()),
     };
     missing.into_iter().map(sentence).collect()

@@ -1,7 +1,9 @@
 //! The headline figures of kept runs, in the order in which the runs were made.
 
 use super::{group, labels::Labels};
-use crate::document::{Block, Chart, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
+use crate::document::{
+    Block, Chart, Column, Document, Entry, Place, Shown, Table, TableCell, Tone,
+};
 use crate::plot::{CurvePoint, Curves, Line, Scale};
 use crate::{numbers, numbers::Work, wording};
 use record::summary::{Role, Summary};
@@ -36,22 +38,48 @@ type CellKey<'a> = (&'a str, &'a BTreeMap<String, String>, Option<&'a str>);
 /// Every believed headline figure of a run: ratios to the baseline, and the baseline's time.
 fn figures(summary: &Summary) -> BTreeMap<CellKey<'_>, TrendPoint> {
     let mut figures = BTreeMap::new();
-    for (group, experiment) in summary.groups.iter().filter_map(|g| Some((g, summary.experiment(&g.experiment)?))) {
-        for (index, cell) in group.cells.iter().map(|&index| (index, &summary.cells[index])) {
-            let is_shown = cell.outcome.status == Status::Ok && cell.role == Role::Method && !cell.hidden;
-            let Some(phase) = cell.phases.get(&experiment.headline).filter(|_| is_shown) else { continue };
+    for (group, experiment) in summary
+        .groups
+        .iter()
+        .filter_map(|g| Some((g, summary.experiment(&g.experiment)?)))
+    {
+        for (index, cell) in group
+            .cells
+            .iter()
+            .map(|&index| (index, &summary.cells[index]))
+        {
+            let is_shown =
+                cell.outcome.status == Status::Ok && cell.role == Role::Method && !cell.hidden;
+            let Some(phase) = cell.phases.get(&experiment.headline).filter(|_| is_shown) else {
+                continue;
+            };
             let base = group.baseline.filter(|&base| base != index);
-            let ratio = base.and_then(|base| Some((base, group.comparison(index, &experiment.headline)?.ratio?)));
+            let ratio = base.and_then(|base| {
+                Some((base, group.comparison(index, &experiment.headline)?.ratio?))
+            });
             let (value, bounds, text) = match ratio {
                 Some((_, r)) => (r.ratio, (r.low, r.high), numbers::with_limits(&r)),
                 None => {
                     let (cost, work) = (&phase.per_unit_ns, Work::new(&experiment.definition));
-                    (cost.median, cost.low.zip(cost.high).unwrap_or((cost.median, cost.median)), work.interval(cost).0)
+                    (
+                        cost.median,
+                        cost.low
+                            .zip(cost.high)
+                            .unwrap_or((cost.median, cost.median)),
+                        work.interval(cost).0,
+                    )
                 }
             };
             let against = ratio.map(|(base, _)| summary.cells[base].cell.as_str());
             if value.is_finite() && value > 0.0 {
-                figures.insert((cell.cell.as_str(), &cell.parameters, against), TrendPoint { value, bounds, text });
+                figures.insert(
+                    (cell.cell.as_str(), &cell.parameters, against),
+                    TrendPoint {
+                        value,
+                        bounds,
+                        text,
+                    },
+                );
             }
         }
     }
@@ -59,10 +87,15 @@ fn figures(summary: &Summary) -> BTreeMap<CellKey<'_>, TrendPoint> {
 }
 
 fn tone(points: &[Option<TrendPoint>]) -> Tone {
-    let Some((Some(newest), earlier)) = points.split_last() else { return Tone::Plain };
+    let Some((Some(newest), earlier)) = points.split_last() else {
+        return Tone::Plain;
+    };
     let (low, high) = newest.bounds;
     let earlier = || earlier.iter().flatten().map(|point| point.bounds);
-    match (earlier().all(|old| low > old.1), earlier().all(|old| high < old.0)) {
+    match (
+        earlier().all(|old| low > old.1),
+        earlier().all(|old| high < old.0),
+    ) {
         (true, false) => Tone::Slower,
         (false, true) => Tone::Faster,
         _ => Tone::Plain,
@@ -71,13 +104,18 @@ fn tone(points: &[Option<TrendPoint>]) -> Tone {
 
 /// Facts of a run's machine that differ from those of the run before: `kernel 6.1 → 6.18`.
 fn changed(before: &Summary, summary: &Summary) -> Vec<String> {
-    let host = (before.host.get("machine") != summary.host.get("machine")).then(|| "another machine".to_owned());
+    let host = (before.host.get("machine") != summary.host.get("machine"))
+        .then(|| "another machine".to_owned());
     let fact = |(key, now): (&String, &String)| {
         let was = before.environment.get(key).filter(|was| *was != now)?;
         Some(format!("{key} {was} → {now}"))
     };
-    let version = (before.version != summary.version).then(|| format!("Pagewise {} → {}", before.version, summary.version));
-    host.into_iter().chain(summary.environment.iter().filter_map(fact)).chain(version).collect()
+    let version = (before.version != summary.version)
+        .then(|| format!("Pagewise {} → {}", before.version, summary.version));
+    host.into_iter()
+        .chain(summary.environment.iter().filter_map(fact))
+        .chain(version)
+        .collect()
 }
 
 /// The newest run's cells with the figures of all runs. `summaries` are in order of time; `name` is their word.
@@ -87,57 +125,105 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
     let is_wanted = |name: &String| experiments.is_empty() || experiments.contains(name);
     if let Some(newest) = summaries.last() {
         let labels = Labels::new(newest);
-        for definition in newest.experiments.iter().map(|e| &e.definition).filter(|e| is_wanted(&e.name)) {
+        for definition in newest
+            .experiments
+            .iter()
+            .map(|e| &e.definition)
+            .filter(|e| is_wanted(&e.name))
+        {
             let mut blocks = Vec::new();
             for group in group::in_order(newest, &definition.name) {
                 let baseline = group.baseline.map(|cell| newest.cells[cell].cell.as_str());
                 let row = |&cell: &usize| {
                     let cell = &newest.cells[cell];
-                    let mut keys = [baseline, None].map(|base| (cell.cell.as_str(), &cell.parameters, base)).into_iter();
-                    let key = keys.find(|key| figures.last().is_some_and(|run| run.contains_key(key)))?;
+                    let mut keys = [baseline, None]
+                        .map(|base| (cell.cell.as_str(), &cell.parameters, base))
+                        .into_iter();
+                    let key =
+                        keys.find(|key| figures.last().is_some_and(|run| run.contains_key(key)))?;
                     let points: Vec<_> = figures.iter().map(|run| run.get(&key).cloned()).collect();
                     let (name, is_ratio) = (labels.cell(definition, cell), key.2.is_some());
-                    let row = TrendRow { name, is_ratio, tone: tone(&points), points };
+                    let row = TrendRow {
+                        name,
+                        is_ratio,
+                        tone: tone(&points),
+                        points,
+                    };
                     (row.points.iter().flatten().count() > 1).then_some(row)
                 };
                 let of_group: Vec<TrendRow> = group.cells.iter().filter_map(row).collect();
                 if !of_group.is_empty() {
                     blocks.push(Block::Heading(labels.setting(definition, group)));
-                    blocks.extend(of_rows(&of_group, summaries, &labels.setting(definition, group)));
+                    blocks.extend(of_rows(
+                        &of_group,
+                        summaries,
+                        &labels.setting(definition, group),
+                    ));
                 }
                 rows.extend(of_group);
             }
             sections.push((definition.name.clone(), blocks));
         }
     }
-    let day = |run: &Summary| run.created.get(..16).unwrap_or(&run.created).replace('T', " ");
+    let day = |run: &Summary| {
+        run.created
+            .get(..16)
+            .unwrap_or(&run.created)
+            .replace('T', " ")
+    };
     let count = |tone| rows.iter().filter(|row| row.tone == tone).count();
     let (above, below) = (count(Tone::Slower), count(Tone::Faster));
-    let answer =
-        format!("Of {} figures of the newest run, {above} are above those of all earlier runs, and {below} below.", rows.len());
+    let answer = format!(
+        "Of {} figures of the newest run, {above} are above those of all earlier runs, and {below} below.",
+        rows.len()
+    );
     let caveat = "Each interval is that of one run (95 %). Machine, kernel and neighbors may differ between runs: \
                   pagewise compare tag:A tag:B gives a verdict over runs.";
-    let head = [format!("{} of {name}", wording::count(summaries.len(), "run"))];
+    let head = [format!(
+        "{} of {name}",
+        wording::count(summaries.len(), "run")
+    )];
     let answers = vec![Block::Answer(answer), Block::text(caveat)];
-    let mut document = Document::new("trend", head).section("answers", "Answers", Place::Everywhere, answers);
+    let mut document =
+        Document::new("trend", head).section("answers", "Answers", Place::Everywhere, answers);
     for (name, blocks) in sections {
-        document = document.section(&format!("experiment-{name}"), name, Place::Everywhere, blocks);
+        document = document.section(
+            &format!("experiment-{name}"),
+            name,
+            Place::Everywhere,
+            blocks,
+        );
     }
     let run = |(at, run): (usize, &Summary)| {
-        let changed = at.checked_sub(1).map_or_else(Vec::new, |before| changed(&summaries[before], run));
+        let changed = at
+            .checked_sub(1)
+            .map_or_else(Vec::new, |before| changed(&summaries[before], run));
         let cells = [run.run.clone(), day(run), changed.join("; ")].map(TableCell::text);
         Entry::new((at + 1).to_string(), cells.into())
     };
     let columns = ["#", "run", "made (UTC)"].map(Column::text).into_iter();
-    let columns = columns.chain([Column::sentences("changed since the run before")]).collect();
-    let runs = Table::new("The runs, in the order of their time", columns, summaries.iter().enumerate().map(run));
+    let columns = columns
+        .chain([Column::sentences("changed since the run before")])
+        .collect();
+    let runs = Table::new(
+        "The runs, in the order of their time",
+        columns,
+        summaries.iter().enumerate().map(run),
+    );
     document.section("runs", "Runs", Place::Everywhere, vec![Block::Table(runs)])
 }
 
 /// The cells of a group: ratios over runs as curves, and a table.
 fn of_rows(rows: &[TrendRow], summaries: &[Summary], setting: &str) -> Vec<Block> {
-    let mut columns = vec![Column::text("method"), Column::number("newest"), Column::sentences("against earlier runs")];
-    columns.extend([Column::number("first"), Column::number("runs").shown(Shown::Room(1))]);
+    let mut columns = vec![
+        Column::text("method"),
+        Column::number("newest"),
+        Column::sentences("against earlier runs"),
+    ];
+    columns.extend([
+        Column::number("first"),
+        Column::number("runs").shown(Shown::Room(1)),
+    ]);
     let entry = |row: &TrendRow| {
         let known: Vec<&TrendPoint> = row.points.iter().flatten().collect();
         let figure = |at: usize| TableCell::number(&known[at].text, Some(known[at].value));
@@ -147,12 +233,24 @@ fn of_rows(rows: &[TrendRow], summaries: &[Summary], setting: &str) -> Vec<Block
             Tone::Faster => format!("below all {earlier}"),
             _ => String::new(),
         };
-        let cells = vec![figure(earlier), TableCell::text(finding), figure(0), TableCell::count(known.len())];
-        Entry { tone: row.tone, ..Entry::new(&row.name, cells) }
+        let cells = vec![
+            figure(earlier),
+            TableCell::text(finding),
+            figure(0),
+            TableCell::count(known.len()),
+        ];
+        Entry {
+            tone: row.tone,
+            ..Entry::new(&row.name, cells)
+        }
     };
     let caption = format!("Ratios to the baseline, whose row has its time {setting}");
     let table = Table::new(caption.trim_end(), columns, rows.iter().map(entry));
-    let chart = Block::part("", Place::Page, curves(rows, summaries).into_iter().collect());
+    let chart = Block::part(
+        "",
+        Place::Page,
+        curves(rows, summaries).into_iter().collect(),
+    );
     chart.into_iter().chain([Block::Table(table)]).collect()
 }
 
@@ -161,15 +259,51 @@ fn curves(rows: &[TrendRow], summaries: &[Summary]) -> Option<Block> {
         let point = point.as_ref()?;
         let (value, cost) = (run as u64 + 1, (point.value, Some(point.bounds)));
         let value_words = format!("run {value} ({})", summaries[run].run);
-        Some(CurvePoint { cell: 0, value, value_words, cost, cost_words: point.text.clone() })
+        Some(CurvePoint {
+            cell: 0,
+            value,
+            value_words,
+            cost,
+            cost_words: point.text.clone(),
+        })
     };
     let points = |row: &TrendRow| row.points.iter().enumerate().filter_map(point).collect();
-    let line = |row: &TrendRow| Line { label: row.name.clone(), color: 0, points: points(row) };
-    let lines: Vec<Line> = rows.iter().filter(|row| row.is_ratio).map(line).take(MOST).collect();
+    let line = |row: &TrendRow| Line {
+        label: row.name.clone(),
+        color: 0,
+        points: points(row),
+    };
+    let lines: Vec<Line> = rows
+        .iter()
+        .filter(|row| row.is_ratio)
+        .map(line)
+        .take(MOST)
+        .collect();
     let mut upward = Scale::times(lines.iter().flat_map(Line::costs))?;
-    upward.ticks.iter_mut().for_each(|(ratio, text)| *text = three_digits(*ratio));
-    let ticks = (1..=summaries.len()).map(|run| (run as f64, run.to_string())).collect();
-    let across = Scale { low: 0.5, high: summaries.len() as f64 + 0.5, ticks, logarithmic: false };
-    let caption = "Ratio to the baseline in each run, in the order of the runs; thick lines are 95 % limits".to_owned();
-    Some(Chart::of_curves(caption, Curves { across, upward, lines, crossovers: Vec::new() }, &mut Vec::new()))
+    upward
+        .ticks
+        .iter_mut()
+        .for_each(|(ratio, text)| *text = three_digits(*ratio));
+    let ticks = (1..=summaries.len())
+        .map(|run| (run as f64, run.to_string()))
+        .collect();
+    let across = Scale {
+        low: 0.5,
+        high: summaries.len() as f64 + 0.5,
+        ticks,
+        logarithmic: false,
+    };
+    let caption =
+        "Ratio to the baseline in each run, in the order of the runs; thick lines are 95 % limits"
+            .to_owned();
+    Some(Chart::of_curves(
+        caption,
+        Curves {
+            across,
+            upward,
+            lines,
+            crossovers: Vec::new(),
+        },
+        &mut Vec::new(),
+    ))
 }

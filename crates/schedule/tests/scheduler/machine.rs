@@ -7,7 +7,9 @@ use std::path::Path;
 use anyhow::Result;
 use judge::evidence::Evidence;
 use pagewise_schedule::lessons::lessons;
-use pagewise_schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use pagewise_schedule::{
+    Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns,
+};
 use record::cell::Cell;
 use record::decision::{Decision, DecisionKind, LeftOut};
 use record::decision::{Ending, Reason, Width};
@@ -52,14 +54,24 @@ pub struct Done {
 
 impl Done {
     pub fn launches(&self, method: &str) -> usize {
-        let cell = self.state.cells.iter().position(|c| c.cell.method == method && !c.twin).unwrap();
-        self.evidence.cells.get(&cell).map_or(0, |cell| cell.launches.len())
+        let cell = self
+            .state
+            .cells
+            .iter()
+            .position(|c| c.cell.method == method && !c.twin)
+            .unwrap();
+        self.evidence
+            .cells
+            .get(&cell)
+            .map_or(0, |cell| cell.launches.len())
     }
 
     /// The reason why an experiment ended.
     pub fn reason(&self, name: &str) -> Option<Reason> {
         self.endings.iter().find_map(|ending| match ending {
-            Ending::Experiment { experiment, reason, .. } if experiment == name => Some(*reason),
+            Ending::Experiment {
+                experiment, reason, ..
+            } if experiment == name => Some(*reason),
             _ => None,
         })
     }
@@ -84,7 +96,10 @@ impl Forecast for Observed<'_> {
     }
 
     fn launches(&self, cell: usize) -> usize {
-        self.evidence.cells.get(&cell).map_or(0, |cell| cell.launches.len())
+        self.evidence
+            .cells
+            .get(&cell)
+            .map_or(0, |cell| cell.launches.len())
     }
 
     fn widths(&self, state: &State, experiment: &str) -> Vec<Width> {
@@ -100,10 +115,21 @@ impl Forecast for Observed<'_> {
     }
 
     fn undecided(&self, state: &State) -> Result<Vec<Undecided>> {
-        let Some(UntilLaunched(cells, launches)) = self.undecided else { return Ok(Vec::new()) };
-        let first = state.cells.iter().position(|planned| planned.cell == cells[0]).unwrap();
+        let Some(UntilLaunched(cells, launches)) = self.undecided else {
+            return Ok(Vec::new());
+        };
+        let first = state
+            .cells
+            .iter()
+            .position(|planned| planned.cell == cells[0])
+            .unwrap();
         let open = self.launches(first) < *launches && state.cells[first].outcome.is_none();
-        let one = Undecided { cells: cells.clone(), launches: *launches, decides: true, likely: true };
+        let one = Undecided {
+            cells: cells.clone(),
+            launches: *launches,
+            decides: true,
+            likely: true,
+        };
         Ok(if open { vec![one] } else { Vec::new() })
     }
 }
@@ -116,18 +142,32 @@ pub struct Machine<'a> {
     undecided: Option<&'a UntilLaunched>,
 }
 
-pub const STEADY: [(&str, Manner); 3] =
-    [("touch", Manner::Takes(1e6, 0.0)), ("populate-write", Manner::Takes(5e5, 0.0)), ("null", Manner::Takes(1e3, 0.0))];
+pub const STEADY: [(&str, Manner); 3] = [
+    ("touch", Manner::Takes(1e6, 0.0)),
+    ("populate-write", Manner::Takes(5e5, 0.0)),
+    ("null", Manner::Takes(1e3, 0.0)),
+];
 
 impl<'a> Machine<'a> {
     /// Steady methods, and these.
     pub fn new(manners: &[(&str, Manner)]) -> Machine<'a> {
-        let all = STEADY.iter().chain(manners).map(|(name, manner)| ((*name).to_owned(), *manner));
-        Machine { manners: all.collect(), random: Seeded::new(3), now_s: 0.0, undecided: None }
+        let all = STEADY
+            .iter()
+            .chain(manners)
+            .map(|(name, manner)| ((*name).to_owned(), *manner));
+        Machine {
+            manners: all.collect(),
+            random: Seeded::new(3),
+            now_s: 0.0,
+            undecided: None,
+        }
     }
 
     pub fn asking(self, undecided: &'a UntilLaunched) -> Machine<'a> {
-        Machine { undecided: Some(undecided), ..self }
+        Machine {
+            undecided: Some(undecided),
+            ..self
+        }
     }
 
     /// A whole run of a plan.
@@ -141,24 +181,50 @@ impl<'a> Machine<'a> {
             None => Purpose::Precision,
             Some(UntilLaunched(cells, _)) => Purpose::Claims(vec![(cells.clone(), true)]),
         };
-        let (mut kept, mut records, mut transcripts) =
-            before.map_or((Vec::new(), Vec::new(), Vec::new()), |done| (done.decisions, done.records, done.transcripts));
+        let (mut kept, mut records, mut transcripts) = before
+            .map_or((Vec::new(), Vec::new(), Vec::new()), |done| {
+                (done.decisions, done.records, done.transcripts)
+            });
         let mut state = State::after(plan, &kept).unwrap();
-        let mut observed = Observed { evidence: Evidence::default(), samples_ns: BTreeMap::new(), undecided: self.undecided };
-        records.iter().zip(&transcripts).for_each(|(record, read)| observed.evidence.add(&state, record, read));
+        let mut observed = Observed {
+            evidence: Evidence::default(),
+            samples_ns: BTreeMap::new(),
+            undecided: self.undecided,
+        };
+        records
+            .iter()
+            .zip(&transcripts)
+            .for_each(|(record, read)| observed.evidence.add(&state, record, read));
         let mut scheduler = Scheduler::new(purpose, Facts::default());
         let mut last_s = (0.0, 0.0);
         let mut decide = |state: &mut State, why: &str, what: DecisionKind| {
             state.apply(&what).unwrap();
-            kept.push(Decision { time: String::new(), why: why.to_owned(), what });
+            kept.push(Decision {
+                time: String::new(),
+                why: why.to_owned(),
+                what,
+            });
         };
         for _ in 0..MOST_ACTIONS {
-            let moment = Moment { state: &state, forecast: &observed, spent_s: self.now_s, launches: records.len() };
+            let moment = Moment {
+                state: &state,
+                forecast: &observed,
+                spent_s: self.now_s,
+                launches: records.len(),
+            };
             let action = scheduler.next(moment).unwrap();
             let launch = match action {
                 Action::End(endings) => {
                     let evidence = observed.evidence;
-                    return Done { state, evidence, records, transcripts, decisions: kept, endings, last_s };
+                    return Done {
+                        state,
+                        evidence,
+                        records,
+                        transcripts,
+                        decisions: kept,
+                        endings,
+                        last_s,
+                    };
                 }
                 Action::Pilot(launch) | Action::Launch(launch) => launch,
                 action => {
@@ -175,9 +241,17 @@ impl<'a> Machine<'a> {
             let limit_s = scheduler.limit_s(&state, &launch);
             let (record, read) = self.launch(&state, &launch, cells, (records.len(), limit_s));
             last_s = (begun_s, self.now_s);
-            if matches!(record.sides[0].end, End::TimeLimit(_)) && launch.at_most_s == Some(limit_s) {
+            if matches!(record.sides[0].end, End::TimeLimit(_)) && launch.at_most_s == Some(limit_s)
+            {
                 let launch_groups = vec![launch.launch_group];
-                decide(&mut state, "", DecisionKind::LeftOut { launch_groups, reason: LeftOut::TooLong });
+                decide(
+                    &mut state,
+                    "",
+                    DecisionKind::LeftOut {
+                        launch_groups,
+                        reason: LeftOut::TooLong,
+                    },
+                );
             } else {
                 if launch.block < 0 {
                     observed.samples_ns = samples_ns(&record, &read);
@@ -195,7 +269,11 @@ impl<'a> Machine<'a> {
     }
 
     fn launch(
-        &mut self, state: &State, launch: &Launch, cells: Vec<usize>, (number, limit_s): (usize, f64),
+        &mut self,
+        state: &State,
+        launch: &Launch,
+        cells: Vec<usize>,
+        (number, limit_s): (usize, f64),
     ) -> (LaunchRecord, Read) {
         let turns = turns::of_launch(state, launch, &cells, true);
         let begun_s = self.now_s;
@@ -206,7 +284,12 @@ impl<'a> Machine<'a> {
             (text, end) = (String::new(), End::TimeLimit(limit_s as u64));
         }
         let read = vec![Transcript::read(text.as_bytes()).map_err(|error| format!("{error:#}"))];
-        let side = SideRecord { worker: "c-O3".to_owned(), transcript: "transcript".to_owned(), end, message: String::new() };
+        let side = SideRecord {
+            worker: "c-O3".to_owned(),
+            transcript: "transcript".to_owned(),
+            end,
+            message: String::new(),
+        };
         let record = LaunchRecord {
             launch: number,
             launch_group: launch.launch_group,
@@ -229,10 +312,16 @@ impl<'a> Machine<'a> {
 
     /// The transcript of a launch, and how its process ends.
     fn answer(&mut self, state: &State, cells: &[usize], turns: &turns::Turns) -> (String, End) {
-        let mut text = format!("pagewise\t1\tc-O3\ncolumns\tslot\tround\tcell\tphase\t{}\n", COLUMNS.join("\t"));
+        let mut text = format!(
+            "pagewise\t1\tc-O3\ncolumns\tslot\tround\tcell\tphase\t{}\n",
+            COLUMNS.join("\t")
+        );
         let planned: Vec<_> = cells.iter().map(|&cell| &state.cells[cell]).collect();
         // Differences between processes are drawn once for each cell of a launch.
-        let shifts: Vec<f64> = cells.iter().map(|_| 2.0 * self.random.unit() - 1.0).collect();
+        let shifts: Vec<f64> = cells
+            .iter()
+            .map(|_| 2.0 * self.random.unit() - 1.0)
+            .collect();
         let mut skipped = vec![false; cells.len()];
         let (mut slot, mut samples) = (0, 0);
         let warmup = (1..).map(|number: i32| -number).zip(&turns.warmup);
@@ -273,21 +362,42 @@ impl<'a> Machine<'a> {
 }
 
 fn samples_ns(record: &LaunchRecord, read: &Read) -> BTreeMap<usize, f64> {
-    let samples = read.iter().flatten().flat_map(|transcript| &transcript.samples).filter(|s| s.round >= 0);
+    let samples = read
+        .iter()
+        .flatten()
+        .flat_map(|transcript| &transcript.samples)
+        .filter(|s| s.round >= 0);
     let mut by_cell = BTreeMap::new();
     for sample in samples {
-        *by_cell.entry(record.cells[sample.cell as usize]).or_insert(0.0) += sample.counts.wall_ns as f64;
+        *by_cell
+            .entry(record.cells[sample.cell as usize])
+            .or_insert(0.0) += sample.counts.wall_ns as f64;
     }
-    by_cell.into_iter().map(|(cell, sum)| (cell, sum / f64::from(record.rounds))).collect()
+    by_cell
+        .into_iter()
+        .map(|(cell, sum)| (cell, sum / f64::from(record.rounds)))
+        .collect()
 }
 
 /// The plan of a recorded run, whose methods only have to take time.
 pub fn plan(change: impl Fn(&mut Plan)) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/runs/ordinary");
-    let mut plan = RunFolder::open(path.to_str().unwrap(), Path::new("/nowhere")).unwrap().plan().unwrap();
-    plan.experiments.iter_mut().for_each(|e| e.content = Content::None);
-    plan.cells.iter_mut().for_each(|c| c.method.laws = Default::default());
-    (plan.min_launches, plan.max_launches, plan.precision, plan.budget_s) = (6, 40, 0.01, 60.0);
+    let mut plan = RunFolder::open(path.to_str().unwrap(), Path::new("/nowhere"))
+        .unwrap()
+        .plan()
+        .unwrap();
+    plan.experiments
+        .iter_mut()
+        .for_each(|e| e.content = Content::None);
+    plan.cells
+        .iter_mut()
+        .for_each(|c| c.method.laws = Default::default());
+    (
+        plan.min_launches,
+        plan.max_launches,
+        plan.precision,
+        plan.budget_s,
+    ) = (6, 40, 0.01, 60.0);
     change(&mut plan);
     plan
 }
@@ -303,11 +413,18 @@ pub fn add_method(plan: &mut Plan, name: &str) {
 /// A cell of 1 GiB with a launch group of its own.
 pub fn add_slow(plan: &mut Plan, experiment: &str, method: &str) {
     let mut cell = plan.cells[0].clone();
-    (cell.cell.experiment, cell.cell.method, cell.twin) = (experiment.to_owned(), method.to_owned(), false);
-    cell.cell.parameters.insert("bytes".to_owned(), (1_u64 << 30).to_string());
+    (cell.cell.experiment, cell.cell.method, cell.twin) =
+        (experiment.to_owned(), method.to_owned(), false);
+    cell.cell
+        .parameters
+        .insert("bytes".to_owned(), (1_u64 << 30).to_string());
     let cells = vec![plan.cells.len()];
     plan.cells.push(cell);
-    plan.launch_groups.push(LaunchGroup { experiment: experiment.to_owned(), cells, fresh: false });
+    plan.launch_groups.push(LaunchGroup {
+        experiment: experiment.to_owned(),
+        cells,
+        fresh: false,
+    });
 }
 
 /// Another experiment before the others, with the cells of the first launch group.
@@ -315,7 +432,8 @@ pub fn add_experiment(plan: &mut Plan, name: &str) {
     let mut first = plan.experiments[plan.experiments.len() - 1].clone();
     first.name = name.to_owned();
     plan.experiments.insert(0, first);
-    plan.baselines.insert(name.to_owned(), plan.baselines["fault"].clone());
+    plan.baselines
+        .insert(name.to_owned(), plan.baselines["fault"].clone());
     let from = plan.cells.len();
     for cell in plan.launch_groups[0].cells.clone() {
         let mut cell = plan.cells[cell].clone();
@@ -323,7 +441,11 @@ pub fn add_experiment(plan: &mut Plan, name: &str) {
         plan.cells.push(cell);
     }
     let cells = (from..plan.cells.len()).collect();
-    plan.launch_groups.push(LaunchGroup { experiment: name.to_owned(), cells, fresh: false });
+    plan.launch_groups.push(LaunchGroup {
+        experiment: name.to_owned(),
+        cells,
+        fresh: false,
+    });
 }
 
 /// The cells of the first launch group under a neighboring condition, where `populate-write` has another name.
@@ -331,18 +453,31 @@ pub fn add_condition(plan: &mut Plan, name: &str) {
     let experiment = &mut plan.experiments[0];
     let mut parameter = experiment.parameters["release"].clone();
     (parameter.condition, parameter.option) = (true, false);
-    parameter.when = ["dontneed", "kept"].map(|value| (value.to_owned(), format!("it is {value}"))).into();
+    parameter.when = ["dontneed", "kept"]
+        .map(|value| (value.to_owned(), format!("it is {value}")))
+        .into();
     (parameter.default, parameter.look) = (vec!["dontneed".to_owned()], Vec::new());
-    experiment.parameters.insert("release".to_owned(), parameter);
+    experiment
+        .parameters
+        .insert("release".to_owned(), parameter);
     let from = plan.cells.len();
     for cell in plan.launch_groups[0].cells.clone() {
         let mut cell = plan.cells[cell].clone();
-        cell.cell.parameters.insert("release".to_owned(), "kept".to_owned());
+        cell.cell
+            .parameters
+            .insert("release".to_owned(), "kept".to_owned());
         if cell.cell.method == "populate-write" {
             cell.cell.method = name.to_owned();
         }
         plan.cells.push(cell);
     }
-    let (experiment, cells) = (plan.launch_groups[0].experiment.clone(), (from..plan.cells.len()).collect());
-    plan.launch_groups.push(LaunchGroup { experiment, cells, fresh: false });
+    let (experiment, cells) = (
+        plan.launch_groups[0].experiment.clone(),
+        (from..plan.cells.len()).collect(),
+    );
+    plan.launch_groups.push(LaunchGroup {
+        experiment,
+        cells,
+        fresh: false,
+    });
 }

@@ -3,11 +3,14 @@
 use proptest::prelude::*;
 use record::plan::Plan;
 
-use crate::machine::{Done, Machine, Manner, UntilLaunched, add_experiment, add_method, add_slow, plan};
+use crate::machine::{
+    Done, Machine, Manner, UntilLaunched, add_experiment, add_method, add_slow, plan,
+};
 
 /// A method of any kind: nanoseconds of a phase between 1 µs and 3 s.
 fn manner() -> impl Strategy<Value = Manner> {
-    let takes = (3.0..9.5_f64, 0.0..0.5_f64).prop_map(|(digits, share)| Manner::Takes(10_f64.powf(digits), share));
+    let takes = (3.0..9.5_f64, 0.0..0.5_f64)
+        .prop_map(|(digits, share)| Manner::Takes(10_f64.powf(digits), share));
     prop_oneof![8 => takes, 1 => Just(Manner::Dies), 1 => Just(Manner::Skips)]
 }
 
@@ -25,7 +28,12 @@ struct Setup {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let sizes = (1..4_usize, 0..3_usize, prop::bool::ANY, prop::bool::ANY);
-    let goal = (0.0..3.0_f64, 1..8_u32, 0..40_u32, prop_oneof![Just(0.0), Just(0.01), Just(0.1)]);
+    let goal = (
+        0.0..3.0_f64,
+        1..8_u32,
+        0..40_u32,
+        prop_oneof![Just(0.0), Just(0.01), Just(0.1)],
+    );
     (prop::collection::vec(manner(), 6), sizes, goal).prop_map(|(manners, sizes, goal)| Setup {
         manners,
         experiments: sizes.0,
@@ -38,7 +46,14 @@ fn setup() -> impl Strategy<Value = Setup> {
     })
 }
 
-const NAMES: [&str; 6] = ["touch", "populate-write", "null", "third", "slow-0", "slow-1"];
+const NAMES: [&str; 6] = [
+    "touch",
+    "populate-write",
+    "null",
+    "third",
+    "slow-0",
+    "slow-1",
+];
 
 fn planned(setup: &Setup) -> Plan {
     plan(|p| {
@@ -55,11 +70,25 @@ fn planned(setup: &Setup) -> Plan {
 
 fn done(setup: &Setup) -> Done {
     let plan = planned(setup);
-    let manners: Vec<(&str, Manner)> = NAMES.into_iter().zip(setup.manners.iter().copied()).collect();
-    let cells = ["touch", "third"].map(|m| plan.cells.iter().map(|p| &p.cell).find(|c| c.method == m).unwrap().clone());
+    let manners: Vec<(&str, Manner)> = NAMES
+        .into_iter()
+        .zip(setup.manners.iter().copied())
+        .collect();
+    let cells = ["touch", "third"].map(|m| {
+        plan.cells
+            .iter()
+            .map(|p| &p.cell)
+            .find(|c| c.method == m)
+            .unwrap()
+            .clone()
+    });
     let undecided = UntilLaunched(cells.to_vec(), 30);
     let machine = Machine::new(&manners);
-    if setup.claims { machine.asking(&undecided).run(plan) } else { machine.run(plan) }
+    if setup.claims {
+        machine.asking(&undecided).run(plan)
+    } else {
+        machine.run(plan)
+    }
 }
 
 proptest! {
@@ -104,10 +133,23 @@ fn a_first_launch_that_took_too_long_is_not_tried_again_as_the_same_block() {
     let takes = |ns| Manner::Takes(ns, 0.0);
     let manners = [vec![takes(1e3); 5], vec![takes(1_340_138_628.3)]].concat();
     let (experiments, slow, budget_s) = (2, 2, 42.583_472_69);
-    let setup =
-        Setup { manners, experiments, slow, overview: false, claims: false, budget_s, launches: (1, 1), precision: 0.0 };
+    let setup = Setup {
+        manners,
+        experiments,
+        slow,
+        overview: false,
+        claims: false,
+        budget_s,
+        launches: (1, 1),
+        precision: 0.0,
+    };
     let done = done(&setup);
-    let blocks: Vec<_> = done.records.iter().filter(|r| r.block >= 0).map(|r| (r.launch_group, r.block)).collect();
+    let blocks: Vec<_> = done
+        .records
+        .iter()
+        .filter(|r| r.block >= 0)
+        .map(|r| (r.launch_group, r.block))
+        .collect();
     let once: std::collections::BTreeSet<_> = blocks.iter().collect();
     assert_eq!(once.len(), blocks.len(), "{blocks:?}");
 }

@@ -20,8 +20,8 @@ pub fn normal(rng: &mut Seeded) -> f64 {
 /// white noise plus first-order series that forget after 10, 300 and 8000 samples.
 pub fn long_memory(length: usize, seed: u64) -> Vec<f64> {
     let mut rng = Seeded::new(seed);
-    let parts =
-        [(0.181_f64, 10.0_f64), (0.12, 300.0), (0.166, 8_000.0)].map(|(share, memory)| (share.sqrt(), (-1.0 / memory).exp()));
+    let parts = [(0.181_f64, 10.0_f64), (0.12, 300.0), (0.166, 8_000.0)]
+        .map(|(share, memory)| (share.sqrt(), (-1.0 / memory).exp()));
     let mut states = [0; 3].map(|_| normal(&mut rng));
     (0..length)
         .map(|_| {
@@ -38,15 +38,25 @@ pub fn long_memory(length: usize, seed: u64) -> Vec<f64> {
 /// The noise of every recorded stream, as logarithms relative to its median.
 pub fn recorded() -> Vec<Vec<f64>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/streams");
-    let files = std::fs::read_dir(folder).expect("the folder of streams").map(|entry| entry.expect("an entry").path());
+    let files = std::fs::read_dir(folder)
+        .expect("the folder of streams")
+        .map(|entry| entry.expect("an entry").path());
     let streams = files.filter(|path| path.extension().is_some_and(|extension| extension == "txt"));
-    streams.map(|path| relative_logs(&std::fs::read_to_string(path).expect("a text file"))).collect()
+    streams
+        .map(|path| relative_logs(&std::fs::read_to_string(path).expect("a text file")))
+        .collect()
 }
 
 fn relative_logs(text: &str) -> Vec<f64> {
     let costs = text.lines().filter(|line| !line.starts_with('#'));
-    let logs: Vec<f64> = costs.map(|cost| cost.trim().parse::<f64>().expect("a number").ln()).collect();
-    assert!(logs.len() >= 20_000, "a stream of {} samples is too short", logs.len());
+    let logs: Vec<f64> = costs
+        .map(|cost| cost.trim().parse::<f64>().expect("a number").ln())
+        .collect();
+    assert!(
+        logs.len() >= 20_000,
+        "a stream of {} samples is too short",
+        logs.len()
+    );
     let centre = pagewise_stats::quantile::median(&mut logs.clone()).expect("positive costs");
     logs.into_iter().map(|log| log - centre).collect()
 }
@@ -73,14 +83,29 @@ pub struct Machine<'a> {
 impl Machine<'_> {
     /// A machine with nothing but the given noise, ticks, and launches that differ by 2.8 %.
     pub fn new<'a>(noise: &'a [f64], costs: &'a [f64]) -> Machine<'a> {
-        Machine { noise, costs, launch_sd: 0.028, drift: 0.0, second_level: 1.0, carry_over: 1.0, ticks: true }
+        Machine {
+            noise,
+            costs,
+            launch_sd: 0.028,
+            drift: 0.0,
+            second_level: 1.0,
+            carry_over: 1.0,
+            ticks: true,
+        }
     }
 
     /// Starts a run somewhere in the noise.
     pub fn run(&self, seed: u64) -> Run<'_> {
         let mut rng = Seeded::new(seed);
         let time = rng.below(self.noise.len());
-        Run { machine: self, elapsed_us: TICK_US * rng.unit(), slow: rng.below(2) == 1, rng, time, samples: 0 }
+        Run {
+            machine: self,
+            elapsed_us: TICK_US * rng.unit(),
+            slow: rng.below(2) == 1,
+            rng,
+            time,
+            samples: 0,
+        }
     }
 }
 
@@ -105,11 +130,17 @@ impl Run<'_> {
     pub fn launch_in(&mut self, orders: &[Vec<usize>]) -> Vec<Vec<f64>> {
         let machine = self.machine;
         let cells = machine.costs.len();
-        let levels: Vec<f64> = (0..cells).map(|_| machine.launch_sd * normal(&mut self.rng)).collect();
+        let levels: Vec<f64> = (0..cells)
+            .map(|_| machine.launch_sd * normal(&mut self.rng))
+            .collect();
         let mut samples = vec![Vec::with_capacity(orders.len()); cells];
         let mut before = None;
         for &cell in orders.iter().flatten() {
-            let carried = if before == Some(cells - 1) { machine.carry_over } else { 1.0 };
+            let carried = if before == Some(cells - 1) {
+                machine.carry_over
+            } else {
+                1.0
+            };
             samples[cell].push(self.sample(machine.costs[cell] * carried, levels[cell]));
             before = Some(cell);
         }
@@ -126,7 +157,12 @@ impl Run<'_> {
         self.samples += 1;
         let before = (self.elapsed_us / TICK_US).floor();
         let ticks = ((self.elapsed_us + work) / TICK_US).floor() - before;
-        let elapsed = work + if machine.ticks { ticks * TICK_COST_US } else { 0.0 };
+        let elapsed = work
+            + if machine.ticks {
+                ticks * TICK_COST_US
+            } else {
+                0.0
+            };
         self.elapsed_us += elapsed;
         elapsed
     }
@@ -134,6 +170,15 @@ impl Run<'_> {
 
 /// The point of each launch of a run: its second cell against its first.
 pub fn points(launches: &[Vec<Vec<f64>>]) -> Vec<Point> {
-    let logs = |cells: &Vec<Vec<f64>>| cells[1].iter().zip(&cells[0]).map(|(m, b)| (m / b).ln()).collect::<Vec<f64>>();
-    launches.iter().map(|cells| Point::of_rounds(&logs(cells)).expect("positive times")).collect()
+    let logs = |cells: &Vec<Vec<f64>>| {
+        cells[1]
+            .iter()
+            .zip(&cells[0])
+            .map(|(m, b)| (m / b).ln())
+            .collect::<Vec<f64>>()
+    };
+    launches
+        .iter()
+        .map(|cells| Point::of_rounds(&logs(cells)).expect("positive times"))
+        .collect()
 }

@@ -3,14 +3,23 @@ use crate::rng::Seeded;
 
 #[test]
 fn launches_that_get_frames_back_from_the_host_are_a_second_level() {
-    let ms = [215.0, 221.0, 600.0, 236.0, 228.0, 1157.0, 219.0, 790.0, 222.0, 840.0];
+    let ms = [
+        215.0, 221.0, 600.0, 236.0, 228.0, 1157.0, 219.0, 790.0, 222.0, 840.0,
+    ];
     let logs: Vec<f64> = ms.iter().map(|ms: &f64| ms.ln()).collect();
     let found = two_levels(&logs).unwrap();
     assert!((found.share - 0.4).abs() < 1e-12);
-    assert!((found.low.exp() - 221.5).abs() < 1.0 && found.high.exp() > 800.0, "{found:?}");
+    assert!(
+        (found.low.exp() - 221.5).abs() < 1.0 && found.high.exp() > 800.0,
+        "{found:?}"
+    );
     // Two far launches of ten are no level, and so few launches as seven show none.
     assert_eq!(two_levels(&logs[..7]), None);
-    let two: Vec<f64> = ms.map(|ms| if ms > 800.0 { ms } else { 220.0 }).iter().map(|ms| ms.ln()).collect();
+    let two: Vec<f64> = ms
+        .map(|ms| if ms > 800.0 { ms } else { 220.0 })
+        .iter()
+        .map(|ms| ms.ln())
+        .collect();
     assert_eq!(two_levels(&two), None);
 }
 

@@ -4,7 +4,10 @@ use super::*;
 fn looks_are_ever_further_apart() {
     let all: Vec<usize> = planned().take(6).collect();
     assert_eq!(all, [6, 9, 14, 21, 32, 48]);
-    assert_eq!([next_look(0), next_look(6), next_look(8), next_look(9)], [6, 9, 9, 14]);
+    assert_eq!(
+        [next_look(0), next_look(6), next_look(8), next_look(9)],
+        [6, 9, 9, 14]
+    );
     assert_eq!([looks(4), looks(6), looks(9), looks(40)], [1, 1, 2, 5]);
 }
 

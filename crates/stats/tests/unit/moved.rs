@@ -7,18 +7,29 @@ fn order_is_seen_and_disorder_is_not() {
     let swinging: Vec<f64> = (0..12).map(|i| f64::from(i % 2)).collect();
     assert!(neighbours_alike(&swinging).expect("twelve") > 0.99);
     assert_eq!(neighbours_alike(&[1.0; 9]), Ok(1.0));
-    assert_eq!(neighbours_alike(&[1.0; 7]), Err(Undefined::TooFew { got: 7, needed: 8 }));
+    assert_eq!(
+        neighbours_alike(&[1.0; 7]),
+        Err(Undefined::TooFew { got: 7, needed: 8 })
+    );
 }
 
 #[test]
 fn equal_values_share_the_mean_of_their_ranks() {
-    assert_eq!(mid_ranks(&[3.0, 0.0, 7.0, -0.0, 3.0, 3.0]), [4.0, 1.5, 6.0, 1.5, 4.0, 4.0]);
+    assert_eq!(
+        mid_ranks(&[3.0, 0.0, 7.0, -0.0, 3.0, 3.0]),
+        [4.0, 1.5, 6.0, 1.5, 4.0, 4.0]
+    );
 }
 
 #[test]
 fn a_large_step_is_seen_in_ten_launches() {
-    let step = [-0.36, -0.31, -0.38, -0.33, -0.35, 0.04, 0.09, 0.05, 0.08, 0.04];
-    assert!(neighbours_alike(&step).expect("ten") > MOVED_AT, "ranks alone do not see it");
+    let step = [
+        -0.36, -0.31, -0.38, -0.33, -0.35, 0.04, 0.09, 0.05, 0.08, 0.04,
+    ];
+    assert!(
+        neighbours_alike(&step).expect("ten") > MOVED_AT,
+        "ranks alone do not see it"
+    );
     assert!(alike_by_chance(&step).expect("ten") < MOVED_AT);
 }
 

@@ -6,7 +6,10 @@ fn six_values_reach_95_percent_by_their_range() {
     let interval = signed_rank_interval(&values, 0.95).expect("six will do");
     assert_eq!((interval.low, interval.high), (1.0, 9.0));
     assert_eq!(interval.coverage, 1.0 - 2.0 / 64.0);
-    assert_eq!(signed_rank_interval(&values[..5], 0.95), Err(Undefined::TooFew { got: 5, needed: 6 }));
+    assert_eq!(
+        signed_rank_interval(&values[..5], 0.95),
+        Err(Undefined::TooFew { got: 5, needed: 6 })
+    );
     assert!(signed_rank_interval(&values[..5], 0.90).is_ok());
 }
 
@@ -15,7 +18,10 @@ fn the_masses_are_the_share_of_all_sign_patterns() {
     let n = 9;
     let mut counted = vec![0.0; n * (n + 1) / 2 + 1];
     for signs in 0_u32..1 << n {
-        let sum: usize = (0..n).filter(|rank| signs >> rank & 1 == 1).map(|rank| rank + 1).sum();
+        let sum: usize = (0..n)
+            .filter(|rank| signs >> rank & 1 == 1)
+            .map(|rank| rank + 1)
+            .sum();
         counted[sum] += 1.0 / f64::from(1 << n);
     }
     assert_eq!(masses(n), counted);

@@ -20,21 +20,52 @@ fn quantiles_are_taken_launch_by_launch() {
 #[test]
 fn four_or_five_launches_have_limits_by_students_t() {
     let mut launches = [1.0, 2.0, 4.0, 8.0].map(|v| vec![v]);
-    let interval = absolute(&mut launches, 0.95).expect("samples").median.interval.expect("four launches");
+    let interval = absolute(&mut launches, 0.95)
+        .expect("samples")
+        .median
+        .interval
+        .expect("four launches");
     // By powers of two 1.5 ± 3.1824 · 1.2910 / 2, by hand.
     let (low, high) = ((-0.5543_f64).exp2(), 3.5543_f64.exp2());
-    assert!((interval.low / low - 1.0).abs() < 1e-3 && (interval.high / high - 1.0).abs() < 1e-3, "{interval:?}");
+    assert!(
+        (interval.low / low - 1.0).abs() < 1e-3 && (interval.high / high - 1.0).abs() < 1e-3,
+        "{interval:?}"
+    );
     assert_eq!((interval.estimate, interval.n), (3.0, 4));
-    assert!(absolute(&mut [[0.0], [1.0], [1.0], [1.0]], 0.95).expect("samples").median.interval.is_none());
-    assert!(absolute(&mut [[1.0], [1.0], [1.0]], 0.95).expect("samples").median.interval.is_none());
+    assert!(
+        absolute(&mut [[0.0], [1.0], [1.0], [1.0]], 0.95)
+            .expect("samples")
+            .median
+            .interval
+            .is_none()
+    );
+    assert!(
+        absolute(&mut [[1.0], [1.0], [1.0]], 0.95)
+            .expect("samples")
+            .median
+            .interval
+            .is_none()
+    );
 }
 
 #[test]
 fn what_the_count_does_not_allow_is_absent() {
     let mut launches = vec![launch(0.0, 9), launch(0.0, 200)];
     let figures = absolute(&mut launches, 0.95).expect("samples");
-    assert_eq!((figures.p90, figures.p99, figures.median.interval), (None, None, None));
-    assert_eq!(absolute(&mut [vec![1.0], vec![]], 0.95), Err(Undefined::TooFew { got: 0, needed: 1 }));
-    assert_eq!(absolute(&mut [[0.0; 0]; 0], 0.95), Err(Undefined::TooFew { got: 0, needed: 1 }));
-    assert_eq!(absolute(&mut [[1.0, f64::NAN]], 0.95), Err(Undefined::NotFinite));
+    assert_eq!(
+        (figures.p90, figures.p99, figures.median.interval),
+        (None, None, None)
+    );
+    assert_eq!(
+        absolute(&mut [vec![1.0], vec![]], 0.95),
+        Err(Undefined::TooFew { got: 0, needed: 1 })
+    );
+    assert_eq!(
+        absolute(&mut [[0.0; 0]; 0], 0.95),
+        Err(Undefined::TooFew { got: 0, needed: 1 })
+    );
+    assert_eq!(
+        absolute(&mut [[1.0, f64::NAN]], 0.95),
+        Err(Undefined::NotFinite)
+    );
 }

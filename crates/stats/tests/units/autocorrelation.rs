@@ -18,7 +18,10 @@ fn a_first_order_series_has_its_known_correlations() {
     let values = series(0.8, 40_000);
     for lag in [1, 2, 5] {
         let got = autocorrelation(&values, lag).expect("long enough");
-        assert!((got - 0.8_f64.powi(lag as i32)).abs() < 0.03, "{lag}: {got}");
+        assert!(
+            (got - 0.8_f64.powi(lag as i32)).abs() < 0.03,
+            "{lag}: {got}"
+        );
     }
 }
 

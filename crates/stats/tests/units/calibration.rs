@@ -6,7 +6,14 @@ use pagewise_stats::t::two_sided_p;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 fn check(logs: &[f64]) -> RatioEstimate {
-    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 5, round_variance: 0.0 }).collect();
+    let points: Vec<Point> = logs
+        .iter()
+        .map(|log| Point {
+            log: *log,
+            rounds: 5,
+            round_variance: 0.0,
+        })
+        .collect();
     estimate(&points, &Prior::NONE, 0.95).expect("enough launches")
 }
 
@@ -19,7 +26,11 @@ fn one_broken_group_does_not_condemn_the_others() {
     let wide = scores.map(|z| 4.0 * z.min(2.0));
     let seen = calibrate(&wide);
     assert!(seen.factor > 2.0 && seen.p <= OFF_AT, "{seen:?}");
-    assert_eq!(calibrate(&[9.0; 5]).factor, 1.0, "five checks calibrate nothing");
+    assert_eq!(
+        calibrate(&[9.0; 5]).factor,
+        1.0,
+        "five checks calibrate nothing"
+    );
     assert_eq!(calibrate(&[]).factor, 1.0);
 }
 
@@ -34,8 +45,22 @@ fn a_score_is_the_normal_deviate_of_the_same_probability() {
 
 #[test]
 fn only_what_is_no_chance_and_matters_costs_the_trust() {
-    let tight = |centre: f64| check(&[centre, centre + 1e-4, centre - 1e-4, centre + 2e-4, centre - 2e-4, centre]);
-    let checks = [tight(0.0), tight(0.01), tight(0.05), check(&[0.1, 0.3, -0.1, 0.2])];
+    let tight = |centre: f64| {
+        check(&[
+            centre,
+            centre + 1e-4,
+            centre - 1e-4,
+            centre + 2e-4,
+            centre - 2e-4,
+            centre,
+        ])
+    };
+    let checks = [
+        tight(0.0),
+        tight(0.01),
+        tight(0.05),
+        check(&[0.1, 0.3, -0.1, 0.2]),
+    ];
     assert_eq!(differing(&checks, 0.02), [2]);
     assert_eq!(differing(&checks, 0.001), [1, 2]);
 }

@@ -1,11 +1,20 @@
 use pagewise_stats::change_points::{ChangeRule, change_points};
 use pagewise_stats::rng::Seeded;
 
-const CHANGE: ChangeRule = ChangeRule { least_length: 5, least_shift: 0.0, level: 0.01, permutations: 199 };
+const CHANGE: ChangeRule = ChangeRule {
+    least_length: 5,
+    least_shift: 0.0,
+    level: 0.01,
+    permutations: 199,
+};
 
 fn noise(seed: u64, levels: &[(usize, f64)]) -> Vec<f64> {
     let mut rng = Seeded::new(seed);
-    levels.iter().flat_map(|&(n, level)| vec![level; n]).map(|level| level + rng.unit() - 0.5).collect()
+    levels
+        .iter()
+        .flat_map(|&(n, level)| vec![level; n])
+        .map(|level| level + rng.unit() - 0.5)
+        .collect()
 }
 
 #[test]
@@ -23,14 +32,19 @@ fn there_and_back_are_two_steps() {
 
 #[test]
 fn noise_alone_has_steps_as_rarely_as_the_level_says() {
-    let alarms = (0..300).filter(|&seed| !change_points(&noise(seed, &[(40, 0.0)]), &CHANGE, seed).is_empty()).count();
+    let alarms = (0..300)
+        .filter(|&seed| !change_points(&noise(seed, &[(40, 0.0)]), &CHANGE, seed).is_empty())
+        .count();
     // At 1 % three of 300 are expected; nine or more would happen once in two hundred and fifty.
     assert!(alarms <= 9, "{alarms}");
 }
 
 #[test]
 fn a_step_below_the_least_shift_is_ignored() {
-    let change = ChangeRule { least_shift: 1.5, ..CHANGE };
+    let change = ChangeRule {
+        least_shift: 1.5,
+        ..CHANGE
+    };
     assert!(change_points(&noise(3, &[(30, 0.0), (30, 1.0)]), &change, 1).is_empty());
 }
 

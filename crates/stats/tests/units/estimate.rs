@@ -3,7 +3,13 @@ use pagewise_stats::moderated::Prior;
 use pagewise_stats::t::t_interval;
 
 fn plain(logs: &[f64]) -> Vec<Point> {
-    logs.iter().map(|log| Point { log: *log, rounds: 10, round_variance: 0.01 }).collect()
+    logs.iter()
+        .map(|log| Point {
+            log: *log,
+            rounds: 10,
+            round_variance: 0.01,
+        })
+        .collect()
 }
 
 #[test]
@@ -11,7 +17,10 @@ fn launches_alike_give_students_interval() {
     let logs = [0.1, 0.3, -0.1, 0.2, 0.15];
     let student = t_interval(&logs, 0.95).expect("five");
     let own = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("five");
-    assert!((own.low - student.low.exp()).abs() < 1e-12 && (own.high - student.high.exp()).abs() < 1e-12);
+    assert!(
+        (own.low - student.low.exp()).abs() < 1e-12
+            && (own.high - student.high.exp()).abs() < 1e-12
+    );
     assert_eq!((own.n, own.freedom, own.moved), (5, 4.0, None));
 }
 
@@ -21,15 +30,27 @@ fn exchanging_the_sides_inverts_the_ratio() {
     let back: Vec<f64> = logs.iter().map(|log| -log).collect();
     let forth = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("nine");
     let back = estimate(&plain(&back), &Prior::NONE, 0.95).expect("nine");
-    assert!((forth.low * back.high - 1.0).abs() < 1e-12 && (forth.ratio * back.ratio - 1.0).abs() < 1e-12);
+    assert!(
+        (forth.low * back.high - 1.0).abs() < 1e-12
+            && (forth.ratio * back.ratio - 1.0).abs() < 1e-12
+    );
 }
 
 #[test]
 fn a_ratio_that_moves_is_said_to_move_between_its_blocks() {
     let logs: Vec<f64> = (0..16).map(|i| -1.8 + 0.015 * f64::from(i)).collect();
-    let moved = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("sixteen").moved.expect("it moves");
-    assert!((moved.low - (-1.8_f64 + 0.0225).exp()).abs() < 1e-9, "{moved:?}");
-    assert!((moved.high - (-1.8_f64 + 0.2025).exp()).abs() < 1e-9, "{moved:?}");
+    let moved = estimate(&plain(&logs), &Prior::NONE, 0.95)
+        .expect("sixteen")
+        .moved
+        .expect("it moves");
+    assert!(
+        (moved.low - (-1.8_f64 + 0.0225).exp()).abs() < 1e-9,
+        "{moved:?}"
+    );
+    assert!(
+        (moved.high - (-1.8_f64 + 0.2025).exp()).abs() < 1e-9,
+        "{moved:?}"
+    );
 }
 
 #[test]

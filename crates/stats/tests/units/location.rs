@@ -7,7 +7,11 @@ fn small_cases() {
     assert_eq!(midmean(&[]), Err(Undefined::TooFew { got: 0, needed: 1 }));
     assert_eq!(midmean(&[7.0]), Ok(7.0));
     assert_eq!(midmean(&[7.0, 8.0]), Ok(7.5));
-    assert_eq!(midmean(&[7.0, 800.0, 8.0]), Ok(8.0), "one of three may be wrong");
+    assert_eq!(
+        midmean(&[7.0, 800.0, 8.0]),
+        Ok(8.0),
+        "one of three may be wrong"
+    );
     assert_eq!(midmean(&[9.0, 1.0, 2.0, 3.0]), Ok(2.5));
     assert_eq!(midmean(&[9e9, 1.0, 2.0, 3.0, -9e9]), Ok(2.0));
     assert_eq!(midmean(&[1.0, f64::NAN]), Err(Undefined::NotFinite));

@@ -14,6 +14,9 @@ fn adjusted_values_keep_their_order_and_stay_probabilities() {
         for (raw, value) in p.iter().zip(&adjusted) {
             assert!(value >= raw && *value <= 1.0, "{name} {raw} {value}");
         }
-        assert!(adjusted[1] <= adjusted[2] && adjusted[2] <= adjusted[4], "{name}");
+        assert!(
+            adjusted[1] <= adjusted[2] && adjusted[2] <= adjusted[4],
+            "{name}"
+        );
     }
 }

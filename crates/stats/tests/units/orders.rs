@@ -67,5 +67,8 @@ fn across_the_border_of_two_rounds_every_succession_is_as_likely() {
         counts[pair[0][cells - 1] * cells + pair[1][0]] += 1;
     }
     // Within a square rows are drawn without replacement, which moves the expected 2000 only a little.
-    assert!(counts.iter().all(|c| (1_500..=2_600).contains(c)), "{counts:?}");
+    assert!(
+        counts.iter().all(|c| (1_500..=2_600).contains(c)),
+        "{counts:?}"
+    );
 }

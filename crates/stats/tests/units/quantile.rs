@@ -10,7 +10,10 @@ fn small_cases() {
     assert_eq!(quantile(&mut [1.0, 2.0], 1.5), None);
     assert_eq!(median(&mut [1.0, f64::NAN]), None);
     assert_eq!(median(&mut [1.0, f64::INFINITY]), None);
-    assert_eq!(median_absolute_deviation(&mut [1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), Some(1.0));
+    assert_eq!(
+        median_absolute_deviation(&mut [1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]),
+        Some(1.0)
+    );
 }
 
 proptest! {

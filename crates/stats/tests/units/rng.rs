@@ -14,7 +14,10 @@ fn below_is_even_and_never_reaches_its_bound() {
         counts[rng.below(7)] += 1;
     }
     // Each count has standard deviation 93; five of them leave one false alarm in a million.
-    assert!(counts.iter().all(|&c| (9_535..=10_465).contains(&c)), "{counts:?}");
+    assert!(
+        counts.iter().all(|&c| (9_535..=10_465).contains(&c)),
+        "{counts:?}"
+    );
 }
 
 #[test]
@@ -27,12 +30,19 @@ fn a_shuffle_reaches_every_order_equally_often() {
         *counts.entry(items).or_insert(0_u32) += 1;
     }
     assert_eq!(counts.len(), 24);
-    assert!(counts.values().all(|c| (845..=1_155).contains(c)), "{counts:?}");
+    assert!(
+        counts.values().all(|c| (845..=1_155).contains(c)),
+        "{counts:?}"
+    );
 }
 
 #[test]
 fn unit_stays_in_its_range() {
     let mut rng = Seeded::new(3);
-    let mean = (0..10_000).map(|_| rng.unit()).inspect(|u| assert!((0.0..1.0).contains(u))).sum::<f64>() / 1e4;
+    let mean = (0..10_000)
+        .map(|_| rng.unit())
+        .inspect(|u| assert!((0.0..1.0).contains(u)))
+        .sum::<f64>()
+        / 1e4;
     assert!((mean - 0.5).abs() < 0.015, "{mean}");
 }

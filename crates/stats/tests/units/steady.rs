@@ -14,7 +14,11 @@ fn launch(rounds: usize, seed: u64, level: impl Fn(f64) -> f64) -> Vec<f64> {
 }
 
 fn labels(rounds: usize, level: impl Fn(f64) -> f64) -> Vec<Label> {
-    let judged = |seed| steadiness(&launch(rounds, seed, &level), TOLERANCE, seed).expect("positive costs").label;
+    let judged = |seed| {
+        steadiness(&launch(rounds, seed, &level), TOLERANCE, seed)
+            .expect("positive costs")
+            .label
+    };
     (0..20).map(judged).collect()
 }
 
@@ -22,10 +26,22 @@ fn labels(rounds: usize, level: impl Fn(f64) -> f64) -> Vec<Label> {
 fn each_behaviour_gets_its_label() {
     for rounds in [60, 200, 3000] {
         assert_eq!(labels(rounds, |_| 1.0), [Label::Steady; 20], "{rounds}");
-        assert_eq!(labels(rounds, |t| 1.0 + 0.3 * t), [Label::Drifting; 20], "{rounds}");
-        assert_eq!(labels(rounds, |t| if t < 0.4 { 1.0 } else { 1.2 }), [Label::TwoLevel; 20], "{rounds}");
+        assert_eq!(
+            labels(rounds, |t| 1.0 + 0.3 * t),
+            [Label::Drifting; 20],
+            "{rounds}"
+        );
+        assert_eq!(
+            labels(rounds, |t| if t < 0.4 { 1.0 } else { 1.2 }),
+            [Label::TwoLevel; 20],
+            "{rounds}"
+        );
         let there_and_back = |t| if (0.3..0.7).contains(&t) { 1.2 } else { 1.0 };
-        assert_eq!(labels(rounds, there_and_back), [Label::TwoLevel; 20], "{rounds}");
+        assert_eq!(
+            labels(rounds, there_and_back),
+            [Label::TwoLevel; 20],
+            "{rounds}"
+        );
         let stairs = |t: f64| 1.0 + 0.2 * (3.0 * t).floor();
         assert_eq!(labels(rounds, stairs), [Label::Drifting; 20], "{rounds}");
     }
@@ -33,7 +49,12 @@ fn each_behaviour_gets_its_label() {
 
 #[test]
 fn the_place_and_the_size_of_a_step_are_told() {
-    let judged = steadiness(&launch(600, 1, |t| if t < 0.5 { 1.0 } else { 1.2 }), TOLERANCE, 1).expect("positive");
+    let judged = steadiness(
+        &launch(600, 1, |t| if t < 0.5 { 1.0 } else { 1.2 }),
+        TOLERANCE,
+        1,
+    )
+    .expect("positive");
     let shift = judged.shift.expect("long enough");
     assert!((shift - 1.2).abs() < 0.02, "{shift}");
     assert_eq!(judged.change_points.len(), 1);
@@ -45,6 +66,12 @@ fn what_cannot_be_judged_says_so() {
     let short = steadiness(&[1.0; 29], TOLERANCE, 1).expect("positive");
     assert_eq!((short.label, short.shift), (Label::Short, None));
     assert_eq!(steadiness(&[0.0; 40], TOLERANCE, 1), Err(Undefined::Zero));
-    assert_eq!(steadiness(&[-1.0; 40], TOLERANCE, 1), Err(Undefined::Negative));
-    assert_eq!(steadiness(&[f64::NAN; 40], TOLERANCE, 1), Err(Undefined::NotFinite));
+    assert_eq!(
+        steadiness(&[-1.0; 40], TOLERANCE, 1),
+        Err(Undefined::Negative)
+    );
+    assert_eq!(
+        steadiness(&[f64::NAN; 40], TOLERANCE, 1),
+        Err(Undefined::NotFinite)
+    );
 }

@@ -4,7 +4,10 @@ use pagewise_stats::t::{t_interval, two_sided_p, welch};
 #[test]
 fn equal_values_have_an_interval_of_no_width() {
     let interval = t_interval(&[2.0; 5], 0.95).expect("five values");
-    assert_eq!((interval.low, interval.estimate, interval.high), (2.0, 2.0, 2.0));
+    assert_eq!(
+        (interval.low, interval.estimate, interval.high),
+        (2.0, 2.0, 2.0)
+    );
 }
 
 #[test]
@@ -17,7 +20,10 @@ fn groups_without_spread_differ_surely_or_not_at_all() {
 
 #[test]
 fn one_value_says_nothing_of_its_spread() {
-    assert_eq!(t_interval(&[2.0], 0.95), Err(Undefined::TooFew { got: 1, needed: 2 }));
+    assert_eq!(
+        t_interval(&[2.0], 0.95),
+        Err(Undefined::TooFew { got: 1, needed: 2 })
+    );
 }
 
 #[test]

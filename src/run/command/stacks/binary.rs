@@ -36,7 +36,9 @@ impl Binary {
         let bytes = files::read_input(Path::new(path), MOST_BYTES).ok()?;
         let elf = object::File::parse(&*bytes).ok()?;
         let debug_bytes = elf.build_id().ok().flatten().and_then(debug_file);
-        let debug = debug_bytes.as_ref().and_then(|bytes| object::File::parse(&**bytes).ok());
+        let debug = debug_bytes
+            .as_ref()
+            .and_then(|bytes| object::File::parse(&**bytes).ok());
         let section = |name: &str| {
             let section = elf.section_by_name(name)?;
             let (start, data) = (section.address(), section.uncompressed_data().ok()?);
@@ -51,13 +53,24 @@ impl Binary {
             (offset, bytes, segment.address())
         };
         // Of the names of one address the one that perf takes: few underscores before it, then the longest.
-        let rank = |name: &str| (name.is_empty(), name.len() - name.trim_start_matches('_').len(), usize::MAX - name.len());
+        let rank = |name: &str| {
+            (
+                name.is_empty(),
+                name.len() - name.trim_start_matches('_').len(),
+                usize::MAX - name.len(),
+            )
+        };
         let mut symbols = BTreeMap::new();
         for elf in [Some(&elf), debug.as_ref()].into_iter().flatten() {
             let all = elf.dynamic_symbols().chain(elf.symbols());
             for symbol in all.filter(|s| s.kind() == SymbolKind::Text && s.address() != 0) {
                 let end = symbol.address() + symbol.size().max(1);
-                let name = symbol.name().unwrap_or_default().split('@').next().unwrap_or_default();
+                let name = symbol
+                    .name()
+                    .unwrap_or_default()
+                    .split('@')
+                    .next()
+                    .unwrap_or_default();
                 let known: &mut (u64, String) = symbols.entry(symbol.address()).or_default();
                 if rank(name) < rank(&known.1) {
                     *known = (end, name.to_owned());
@@ -76,17 +89,27 @@ impl Binary {
 
     /// Code that a runtime has made, by the lines of this user's /tmp/perf-PID.map: start, size and name.
     pub fn generated(pid: i32) -> Binary {
-        let opened = Folder::open(Path::new("/tmp")).and_then(|tmp| tmp.read_open(format!("perf-{pid}.map"), MOST_MAP_BYTES));
-        let trusted =
-            opened.ok().filter(|(file, _)| Access::of_descriptor(file).is_ok_and(|a| a.ownership() == Ownership::Own));
-        let text = trusted.map_or_else(String::new, |(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+        let opened = Folder::open(Path::new("/tmp"))
+            .and_then(|tmp| tmp.read_open(format!("perf-{pid}.map"), MOST_MAP_BYTES));
+        let trusted = opened.ok().filter(|(file, _)| {
+            Access::of_descriptor(file).is_ok_and(|a| a.ownership() == Ownership::Own)
+        });
+        let text = trusted.map_or_else(String::new, |(_, bytes)| {
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
         let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
         let function = |line: &str| {
             let (start, rest) = line.split_once(' ')?;
             let (bytes, name) = rest.split_once(' ')?;
-            Some((hex(start)?, (hex(start)?.checked_add(hex(bytes)?)?, name.to_owned())))
+            Some((
+                hex(start)?,
+                (hex(start)?.checked_add(hex(bytes)?)?, name.to_owned()),
+            ))
         };
-        Binary { symbols: text.lines().filter_map(function).collect(), ..Binary::default() }
+        Binary {
+            symbols: text.lines().filter_map(function).collect(),
+            ..Binary::default()
+        }
     }
 
     /// True for CPython's trampolines, which have no rule of unwinding.
@@ -96,8 +119,15 @@ impl Binary {
 
     /// The address in the file of what is mapped from an offset on.
     pub fn address_of(&self, offset: u64, bytes: u64) -> u64 {
-        let meets = |&&(from, length, _): &&(u64, u64, u64)| from < offset + bytes && offset < from + length;
-        self.segments.iter().find(meets).map_or(offset, |(from, _, address)| (address + offset).wrapping_sub(*from))
+        let meets = |&&(from, length, _): &&(u64, u64, u64)| {
+            from < offset + bytes && offset < from + length
+        };
+        self.segments
+            .iter()
+            .find(meets)
+            .map_or(offset, |(from, _, address)| {
+                (address + offset).wrapping_sub(*from)
+            })
     }
 
     /// The file as it is mapped, for the unwinder.
@@ -117,25 +147,42 @@ impl Binary {
     /// The functions at an address, the innermost first; one without a name where nothing covers it.
     pub fn names(&self, address: u64) -> Vec<CallFrame> {
         let mut names = Vec::new();
-        let mut frames = self.lines.as_ref().and_then(|lines| lines.find_frames(address).skip_all_loads().ok());
+        let mut frames = self
+            .lines
+            .as_ref()
+            .and_then(|lines| lines.find_frames(address).skip_all_loads().ok());
         while let Some(Ok(Some(frame))) = frames.as_mut().map(|frames| frames.next()) {
-            let function = frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            let function = frame
+                .function
+                .as_ref()
+                .and_then(|name| Some(name.demangle().ok()?.into_owned()));
             let location = frame.location.as_ref();
             names.push(CallFrame {
                 function: function.unwrap_or_else(|| self.symbol(address)),
-                file: location.and_then(|at| at.file).unwrap_or_default().to_owned(),
+                file: location
+                    .and_then(|at| at.file)
+                    .unwrap_or_default()
+                    .to_owned(),
                 line: location.and_then(|at| at.line).unwrap_or_default(),
                 module: self.name.clone(),
             });
         }
         if names.is_empty() {
-            names.push(CallFrame { function: self.symbol(address), module: self.name.clone(), ..CallFrame::default() });
+            names.push(CallFrame {
+                function: self.symbol(address),
+                module: self.name.clone(),
+                ..CallFrame::default()
+            });
         }
         names
     }
 
     fn symbol(&self, address: u64) -> String {
-        let at = self.symbols.range(..=address).next_back().filter(|(_, (end, _))| address < *end);
+        let at = self
+            .symbols
+            .range(..=address)
+            .next_back()
+            .filter(|(_, (end, _))| address < *end);
         let name = at.map_or("", |(_, (_, name))| name.as_str());
         addr2line::demangle_auto(Cow::from(name), None).into_owned()
     }
@@ -144,8 +191,13 @@ impl Binary {
 /// The lines of a file's code; nothing where it carries none.
 fn lines(elf: &object::File<'_>) -> Option<addr2line::Context<Reader>> {
     let section = |id: SectionId| {
-        let data = elf.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
-        Ok::<_, gimli::Error>(Reader::new(Arc::from(&*data.unwrap_or_default()), NativeEndian))
+        let data = elf
+            .section_by_name(id.name())
+            .and_then(|section| section.uncompressed_data().ok());
+        Ok::<_, gimli::Error>(Reader::new(
+            Arc::from(&*data.unwrap_or_default()),
+            NativeEndian,
+        ))
     };
     addr2line::Context::from_dwarf(gimli::Dwarf::load(section).ok()?).ok()
 }
@@ -154,5 +206,9 @@ fn lines(elf: &object::File<'_>) -> Option<addr2line::Context<Reader>> {
 fn debug_file(build_id: &[u8]) -> Option<Vec<u8>> {
     let (first, rest) = build_id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-    files::read_input(&PathBuf::from(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug")), MOST_BYTES).ok()
+    files::read_input(
+        &PathBuf::from(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug")),
+        MOST_BYTES,
+    )
+    .ok()
 }

@@ -6,7 +6,9 @@ mod binary;
 use anyhow::{Context, Result};
 use binary::Binary;
 use files::Folder;
-use framehop::{CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
+use framehop::{
+    CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative,
+};
 use indexmap::IndexSet;
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
 use std::path::{Path, PathBuf};
@@ -28,8 +30,8 @@ const LINE: usize = 56;
 const KINDS: [MemoryEvent; 15] = {
     use MemoryEvent::*;
     [
-        Heap, Anonymous, Stack, Shared, Again, Again, Anonymous, ZeroRead, ZeroWrite, Cow, File, FileWrite, Huge, Elsewhere,
-        InCalls,
+        Heap, Anonymous, Stack, Shared, Again, Again, Anonymous, ZeroRead, ZeroWrite, Cow, File,
+        FileWrite, Huge, Elsewhere, InCalls,
     ]
 };
 
@@ -40,13 +42,32 @@ pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> 
 
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
 fn period(launches: &[CommandLaunch], block: i64) -> u64 {
-    let cost = |mode| launches.iter().filter(move |l| l.mode == mode).find_map(|l| l.cost.as_ref());
-    let (faults, cpu_s) = cost(LaunchMode::Plain).map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
+    let cost = |mode| {
+        launches
+            .iter()
+            .filter(move |l| l.mode == mode)
+            .find_map(|l| l.cost.as_ref())
+    };
+    let (faults, cpu_s) =
+        cost(LaunchMode::Plain).map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
     let wanted = WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4);
-    let processes = cost(LaunchMode::Traced).and_then(|cost| cost.proof.as_ref()).map_or(1, |proof| proof.processes);
+    let processes = cost(LaunchMode::Traced)
+        .and_then(|cost| cost.proof.as_ref())
+        .map_or(1, |proof| proof.processes);
     let least = (faults / wanted).min(faults / processes.max(1) / LEAST);
-    let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
-    if least < 2 { 1 } else { (least..).filter(is_prime).nth((block.unsigned_abs() % 8) as usize).unwrap_or(least) }
+    let is_prime = |n: &u64| {
+        (2..)
+            .take_while(|d| d * d <= *n)
+            .all(|d| !n.is_multiple_of(d))
+    };
+    if least < 2 {
+        1
+    } else {
+        (least..)
+            .filter(is_prime)
+            .nth((block.unsigned_abs() % 8) as usize)
+            .unwrap_or(least)
+    }
 }
 
 #[derive(Clone, Default)]
@@ -87,9 +108,12 @@ impl Callers {
     /// It cannot be read.
     pub fn read(&mut self, scratch: &Path) -> Result<CallStacks> {
         let folder = Folder::open(scratch)?;
-        let bytes = folder.read(FILE, MOST_BYTES).context("the stacks of page faults")?;
+        let bytes = folder
+            .read(FILE, MOST_BYTES)
+            .context("the stacks of page faults")?;
         folder.remove(FILE)?;
-        let (mut processes, mut table): (HashMap<i32, ProcessCode>, StackTable) = Default::default();
+        let (mut processes, mut table): (HashMap<i32, ProcessCode>, StackTable) =
+            Default::default();
         // Names are known by the addresses of code, which is not freed before the end.
         let mut ended = Vec::new();
         for line in lines(&bytes) {
@@ -101,8 +125,10 @@ impl Callers {
                 }
                 b'X' => ended.extend(processes.remove(&line.pid)),
                 _ => {
-                    let frames = self.frames(processes.entry(line.pid).or_default(), &line, &mut table);
-                    *table.weights.entry((frames, line.kind)).or_default() += f64::from(line.weight);
+                    let frames =
+                        self.frames(processes.entry(line.pid).or_default(), &line, &mut table);
+                    *table.weights.entry((frames, line.kind)).or_default() +=
+                        f64::from(line.weight);
                 }
             }
         }
@@ -114,20 +140,48 @@ impl Callers {
         let path = String::from_utf8_lossy(line.more).into_owned();
         let [start, bytes, offset, _] = line.numbers;
         let end = start.saturating_add(bytes);
-        let binary = self.binaries.entry(path).or_insert_with_key(|path| Binary::load(path).map(Rc::new)).clone();
-        let bias = binary.as_ref().map_or(0, |binary| start.wrapping_sub(binary.address_of(offset, bytes)));
-        process.mappings.retain(|other| other.end <= start || end <= other.start);
-        process.mappings.push(Mapping { start, end, bias, binary });
+        let binary = self
+            .binaries
+            .entry(path)
+            .or_insert_with_key(|path| Binary::load(path).map(Rc::new))
+            .clone();
+        let bias = binary.as_ref().map_or(0, |binary| {
+            start.wrapping_sub(binary.address_of(offset, bytes))
+        });
+        process
+            .mappings
+            .retain(|other| other.end <= start || end <= other.start);
+        process.mappings.push(Mapping {
+            start,
+            end,
+            bias,
+            binary,
+        });
         process.unwinder = None;
     }
 
     /// The frames of a stack, the outermost first.
-    fn frames(&mut self, process: &mut ProcessCode, line: &SavedLine<'_>, table: &mut StackTable) -> Vec<usize> {
-        let unwinder = process.unwinder.get_or_insert_with(|| Rc::new(unwinder(&process.mappings))).clone();
+    fn frames(
+        &mut self,
+        process: &mut ProcessCode,
+        line: &SavedLine<'_>,
+        table: &mut StackTable,
+    ) -> Vec<usize> {
+        let unwinder = process
+            .unwinder
+            .get_or_insert_with(|| Rc::new(unwinder(&process.mappings)))
+            .clone();
         let [pc, sp, fp, lr] = line.numbers;
         let mut read = |address: u64| {
-            let at = address.checked_sub(sp).and_then(|at| usize::try_from(at).ok()).ok_or(())?;
-            let word = line.more.get(at..).and_then(|rest| rest.first_chunk()).ok_or(())?;
+            let at = address
+                .checked_sub(sp)
+                .and_then(|at| usize::try_from(at).ok())
+                .ok_or(())?;
+            let word = line
+                .more
+                .get(at..)
+                .and_then(|rest| rest.first_chunk())
+                .ok_or(())?;
             Ok(u64::from_ne_bytes(*word))
         };
         let (mut frames, mut registers) = (Vec::new(), registers(pc, sp, fp, lr));
@@ -135,13 +189,19 @@ impl Callers {
         while let Some(address) = next.filter(|_| frames.len() < MOST_FRAMES) {
             let at = address.address_for_lookup();
             frames.extend(table.names(process, line.pid, at));
-            let is_trampoline = process.generated.as_ref().is_some_and(|code| code.is_trampoline(at));
+            let is_trampoline = process
+                .generated
+                .as_ref()
+                .is_some_and(|code| code.is_trampoline(at));
             let caller = if is_trampoline && has_no_frame(&registers) {
                 let (sp, word) = (registers.sp(), size_of::<u64>() as u64);
                 registers.set_sp(sp + 2 * word);
                 read(sp + word).ok()
             } else {
-                unwinder.unwind_frame(address, &mut registers, &mut self.cache, &mut read).ok().flatten()
+                unwinder
+                    .unwind_frame(address, &mut registers, &mut self.cache, &mut read)
+                    .ok()
+                    .flatten()
             };
             next = caller.and_then(FrameAddress::from_return_address);
         }
@@ -153,22 +213,52 @@ impl Callers {
 impl StackTable {
     /// The functions at an address, the innermost first: several where calls were inlined.
     fn names(&mut self, process: &mut ProcessCode, pid: i32, address: u64) -> Vec<usize> {
-        let mapping = process.mappings.iter().find(|m| (m.start..m.end).contains(&address));
+        let mapping = process
+            .mappings
+            .iter()
+            .find(|m| (m.start..m.end).contains(&address));
         let binary = mapping.and_then(|m| Some((m.binary.clone()?, address.wrapping_sub(m.bias))));
-        let generated = || (process.generated.get_or_insert_with(|| Rc::new(Binary::generated(pid))).clone(), address);
+        let generated = || {
+            (
+                process
+                    .generated
+                    .get_or_insert_with(|| Rc::new(Binary::generated(pid)))
+                    .clone(),
+                address,
+            )
+        };
         let (binary, address) = binary.unwrap_or_else(generated);
         let known = self.known.entry((Rc::as_ptr(&binary), address));
         let frames = &mut self.frames;
-        known.or_insert_with(|| binary.names(address).into_iter().map(|frame| frames.insert_full(frame).0).collect()).clone()
+        known
+            .or_insert_with(|| {
+                binary
+                    .names(address)
+                    .into_iter()
+                    .map(|frame| frames.insert_full(frame).0)
+                    .collect()
+            })
+            .clone()
     }
 
     fn stacks(self) -> CallStacks {
         let stack = |((frames, kind), weight): ((Vec<usize>, u32), f64)| {
-            Some(CallStack { frames, event: *KINDS.get(kind as usize)?, weight })
+            Some(CallStack {
+                frames,
+                event: *KINDS.get(kind as usize)?,
+                weight,
+            })
         };
         let mut stacks: Vec<CallStack> = self.weights.into_iter().filter_map(stack).collect();
-        stacks.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.frames.cmp(&b.frames)));
-        CallStacks { frames: self.frames.into_iter().collect(), stacks }
+        stacks.sort_by(|a, b| {
+            b.weight
+                .total_cmp(&a.weight)
+                .then_with(|| a.frames.cmp(&b.frames))
+        });
+        CallStacks {
+            frames: self.frames.into_iter().collect(),
+            stacks,
+        }
     }
 }
 
@@ -217,12 +307,27 @@ struct SavedLine<'a> {
 fn lines(mut rest: &[u8]) -> impl Iterator<Item = SavedLine<'_>> {
     std::iter::from_fn(move || {
         let (line, after) = rest.split_at_checked(LINE)?;
-        let word = |at: usize| line[8 * at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-        let half = |at: usize| line[4 * at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+        let word = |at: usize| {
+            line[8 * at..]
+                .first_chunk()
+                .map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
+        let half = |at: usize| {
+            line[4 * at..]
+                .first_chunk()
+                .map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+        };
         let (more, after) = after.split_at_checked(half(11) as usize)?;
         rest = after;
         let numbers = [word(0), word(1), word(2), word(3)];
-        Some(SavedLine { numbers, tag: half(8) as u8, kind: half(9), weight: half(10), pid: half(12) as i32, more })
+        Some(SavedLine {
+            numbers,
+            tag: half(8) as u8,
+            kind: half(9),
+            weight: half(10),
+            pid: half(12) as i32,
+            more,
+        })
     })
 }
 

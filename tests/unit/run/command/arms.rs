@@ -4,7 +4,10 @@ use super::*;
 
 #[test]
 fn a_shell_is_used_only_where_it_is_needed() {
-    assert_eq!(command_words("gzip -1 'a b'").unwrap(), ["gzip", "-1", "a b"]);
+    assert_eq!(
+        command_words("gzip -1 'a b'").unwrap(),
+        ["gzip", "-1", "a b"]
+    );
     assert_eq!(command_words("gzip <a").unwrap()[..2], ["/bin/sh", "-c"]);
     assert_eq!(command_words("A=1 true").unwrap()[0], "/bin/sh");
     assert!(command_words("  ").is_err());
@@ -15,8 +18,13 @@ fn without_a_setting_every_word_is_a_command() {
     let arms = arms(&["true".to_owned(), "sh -c :".to_owned()], &[]).unwrap();
     let roles: Vec<ArmRole> = arms.iter().map(|a| a.role).collect();
     assert_eq!(roles, [ArmRole::Baseline, ArmRole::Command, ArmRole::Again]);
-    let error = super::arms(&["true".to_owned(), "no-such-file".to_owned()], &[]).unwrap_err().to_string();
-    assert!(error.contains("no-such-file") && error.contains("--with"), "{error}");
+    let error = super::arms(&["true".to_owned(), "no-such-file".to_owned()], &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("no-such-file") && error.contains("--with"),
+        "{error}"
+    );
 }
 
 #[test]

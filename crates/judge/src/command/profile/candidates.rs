@@ -12,18 +12,31 @@ const KEEP_ERROR: f64 = 0.5;
 const HUGE_ERROR: f64 = 25.9;
 
 /// Settings worth a try, the largest saving first; nothing where kinds are not known.
-pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Vec<Candidate> {
+pub(super) fn candidates(
+    plan: &CommandPlan,
+    counted: &Counted<'_>,
+    blocks: &[ProfileBlock],
+) -> Vec<Candidate> {
     if counted.followed.is_empty() {
         return Vec::new();
     }
-    let Some(pages) = &plan.pages else { return Vec::new() };
+    let Some(pages) = &plan.pages else {
+        return Vec::new();
+    };
     let again = counted.foreseen(|f| f.again_malloc);
     // A setting, the faults that it would take away, and huge pages that would come instead.
     let mut changes = vec![("keep", again, 0.0)];
     // Where every mapping gets huge pages already, asking for them changes nothing.
     if pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20 {
-        let (faults, blocks) = (counted.foreseen(|f| f.other_faults), counted.foreseen(|f| f.other_blocks));
-        changes.push(("thp", counted.foreseen(|f| f.malloc_faults) + faults, counted.foreseen(|f| f.malloc_blocks) + blocks));
+        let (faults, blocks) = (
+            counted.foreseen(|f| f.other_faults),
+            counted.foreseen(|f| f.other_blocks),
+        );
+        changes.push((
+            "thp",
+            counted.foreseen(|f| f.malloc_faults) + faults,
+            counted.foreseen(|f| f.malloc_blocks) + blocks,
+        ));
         if counted.followed.iter().any(|(_, faults)| faults.java) {
             changes.push(("java-thp", faults, blocks));
         }
@@ -37,7 +50,12 @@ pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Pr
     candidates
 }
 
-fn candidate(change: (&str, f64, f64), resident: f64, is_seen: bool, blocks: &[ProfileBlock]) -> Option<Candidate> {
+fn candidate(
+    change: (&str, f64, f64),
+    resident: f64,
+    is_seen: bool,
+    blocks: &[ProfileBlock],
+) -> Option<Candidate> {
     let (setting, faults_saved, huge_pages) = change;
     let unpriced = |b: &ProfileBlock| huge_pages > 0.0 && b.prices.price(Huge).is_none();
     if faults_saved < 1.0 || blocks.iter().any(unpriced) {
@@ -45,15 +63,38 @@ fn candidate(change: (&str, f64, f64), resident: f64, is_seen: bool, blocks: &[P
     }
     let price_s = |b: &ProfileBlock, event| b.prices.of_kind_or_zero(event) * b.scale;
     let removed = |b: &ProfileBlock| faults_saved * (price_s(b, Heap) + price_s(b, FreeBase));
-    let cheaper_s = |b: &ProfileBlock| (huge_pages - resident).max(0.0) * (price_s(b, Huge) - b.prices.huge_again_s * b.scale);
-    let huge_s = |b: &ProfileBlock| huge_pages * (price_s(b, Huge) + price_s(b, FreeHuge)) - cheaper_s(b);
+    let cheaper_s = |b: &ProfileBlock| {
+        (huge_pages - resident).max(0.0) * (price_s(b, Huge) - b.prices.huge_again_s * b.scale)
+    };
+    let huge_s =
+        |b: &ProfileBlock| huge_pages * (price_s(b, Huge) + price_s(b, FreeHuge)) - cheaper_s(b);
     let saved = |b: &ProfileBlock| removed(b) - huge_s(b);
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
-    let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
+    let share = amount(
+        blocks
+            .iter()
+            .map(|block| saved(block) / block.plain.cpu_s().max(1e-6)),
+    )?;
     let (cost_s, value) = (amount(blocks.iter().map(removed))?.value, kernel_s.value);
     let keep_s = KEEP_ERROR * value + Candidate::KEEP_SLACK * value / share.value;
-    let error_s = if huge_pages > 0.0 || !is_seen { HUGE_ERROR * cost_s } else { keep_s };
-    let (low, high) = (kernel_s.low.min(value - error_s), kernel_s.high.max(value + error_s));
-    let kernel_s = Amount { low, high, ..kernel_s };
-    (share.value.abs() >= WORTH).then(|| Candidate { setting: setting.to_owned(), faults_saved, huge_pages, kernel_s })
+    let error_s = if huge_pages > 0.0 || !is_seen {
+        HUGE_ERROR * cost_s
+    } else {
+        keep_s
+    };
+    let (low, high) = (
+        kernel_s.low.min(value - error_s),
+        kernel_s.high.max(value + error_s),
+    );
+    let kernel_s = Amount {
+        low,
+        high,
+        ..kernel_s
+    };
+    (share.value.abs() >= WORTH).then(|| Candidate {
+        setting: setting.to_owned(),
+        faults_saved,
+        huge_pages,
+        kernel_s,
+    })
 }

@@ -19,11 +19,22 @@ const MARGIN: f64 = 0.02;
 
 /// A ratio whose 95 % limits are `width` to either side, of many launches.
 fn cost(ratio: f64, width: f64) -> Estimate {
-    Estimate { ratio, low: ratio / (1.0 + width), high: ratio * (1.0 + width), level: 0.95, launches: 400, moved: None }
+    Estimate {
+        ratio,
+        low: ratio / (1.0 + width),
+        high: ratio * (1.0 + width),
+        level: 0.95,
+        launches: 400,
+        moved: None,
+    }
 }
 
 fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> AdvicePoint {
-    AdvicePoint { bytes, way: way.to_owned(), cost: cost(ratio, width) }
+    AdvicePoint {
+        bytes,
+        way: way.to_owned(),
+        cost: cost(ratio, width),
+    }
 }
 
 fn one(points: &[AdvicePoint]) -> Option<String> {
@@ -37,7 +48,13 @@ fn a_way_is_advised_only_beyond_the_margin_at_all_sizes_together() {
     let at = |ratio, width| one(&[point(1, "new", ratio, width)]);
     assert_eq!(at(0.8, 0.01).as_deref(), Some("new"));
     assert_eq!(at(1.2, 0.01).as_deref(), Some("old"));
-    for (ratio, width) in [(0.985, 0.001), (1.015, 0.001), (1.0, 0.3), (0.9, 0.2), (1.1, 0.2)] {
+    for (ratio, width) in [
+        (0.985, 0.001),
+        (1.015, 0.001),
+        (1.0, 0.3),
+        (0.9, 0.2),
+        (1.1, 0.2),
+    ] {
         assert_eq!(at(ratio, width), None, "{ratio} ±{width}");
     }
     // The 95 % limit lies beyond the margin by a hair; among six sizes that is not enough.
@@ -52,7 +69,12 @@ fn no_advice_is_ever_given_inside_the_margin() {
         let mut all = Vec::new();
         for bytes in 1..=6 {
             for way in ["a", "b", "c"] {
-                all.push(point(bytes, way, (random.unit() - 0.5).exp(), 0.3 * random.unit()));
+                all.push(point(
+                    bytes,
+                    way,
+                    (random.unit() - 0.5).exp(),
+                    0.3 * random.unit(),
+                ));
             }
         }
         let edge = 1.0 + MARGIN;
@@ -60,13 +82,18 @@ fn no_advice_is_ever_given_inside_the_margin() {
             for bytes in segment.from..=segment.to {
                 let here = all.iter().filter(|p| p.bytes == bytes);
                 let shown = if segment.way == "old" {
-                    here.clone().any(|p| p.cost.low > edge) && here.clone().all(|p| p.cost.low > 1.0 / edge)
+                    here.clone().any(|p| p.cost.low > edge)
+                        && here.clone().all(|p| p.cost.low > 1.0 / edge)
                 } else {
-                    here.clone().any(|p| p.way == segment.way && p.cost.high < 1.0 / edge)
+                    here.clone()
+                        .any(|p| p.way == segment.way && p.cost.high < 1.0 / edge)
                 };
                 assert!(shown, "{segment:?} at {bytes}");
             }
-            assert!(segment.at_least <= segment.ratio && segment.ratio <= segment.at_most, "{segment:?}");
+            assert!(
+                segment.at_least <= segment.ratio && segment.ratio <= segment.at_most,
+                "{segment:?}"
+            );
         }
     }
 }
@@ -81,10 +108,21 @@ fn segments_end_at_measured_sizes_and_leave_a_band_between() {
         point(80, "new", 0.5, 0.01),
     ];
     let found = segments(&all, "old", MARGIN);
-    let short: Vec<(u64, u64, &str, &str)> = found.iter().map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str())).collect();
+    let short: Vec<(u64, u64, &str, &str)> = found
+        .iter()
+        .map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str()))
+        .collect();
     assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
     let flip = &flips(&all, &found, "old")[0];
-    assert_eq!((flip.above, flip.up_to, flip.below.as_str(), flip.beyond.as_str()), (20, 40, "old", "new"));
+    assert_eq!(
+        (
+            flip.above,
+            flip.up_to,
+            flip.below.as_str(),
+            flip.beyond.as_str()
+        ),
+        (20, 40, "old", "new")
+    );
     assert!((found[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && found[0].at_most < 1.0);
 }
 
@@ -99,11 +137,21 @@ fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
     ];
     let band = |all: &[AdvicePoint]| {
         let found = segments(all, "old", MARGIN);
-        assert_eq!(found.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(), [(10, 10), (40, 40)]);
-        flips(all, &found, "old").first().map(|f| (f.above, f.up_to)).unwrap()
+        assert_eq!(
+            found.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(),
+            [(10, 10), (40, 40)]
+        );
+        flips(all, &found, "old")
+            .first()
+            .map(|f| (f.above, f.up_to))
+            .unwrap()
     };
     assert_eq!(band(&all), (20, 30));
-    let below = |all: &[AdvicePoint]| flips(all, &segments(all, "old", MARGIN), "old")[0].below.clone();
+    let below = |all: &[AdvicePoint]| {
+        flips(all, &segments(all, "old", MARGIN), "old")[0]
+            .below
+            .clone()
+    };
     assert_eq!(below(&all), "old");
     // Where the signs do not agree on one change, all of them lie within the band.
     (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
@@ -126,18 +174,36 @@ fn a_third_way_takes_over_only_where_it_is_shown_to_be_better() {
         point(2, "b", 0.5, 0.01),
         point(3, "a", 0.8, 0.01),
     ];
-    let ways: Vec<Option<String>> = choices(&all, "old", MARGIN).into_iter().map(|(_, way)| way).collect();
-    assert_eq!(ways, [Some("a".to_owned()), Some("b".to_owned()), Some("a".to_owned())]);
+    let ways: Vec<Option<String>> = choices(&all, "old", MARGIN)
+        .into_iter()
+        .map(|(_, way)| way)
+        .collect();
+    assert_eq!(
+        ways,
+        [
+            Some("a".to_owned()),
+            Some("b".to_owned()),
+            Some("a".to_owned())
+        ]
+    );
 }
 
 #[test]
 fn runs_that_agree_narrow_and_runs_that_disagree_widen() {
-    let both = |a: f64, b: f64| pooled(vec![point(1, "new", a, 0.05), point(1, "new", b, 0.05)])[0].cost;
+    let both =
+        |a: f64, b: f64| pooled(vec![point(1, "new", a, 0.05), point(1, "new", b, 0.05)])[0].cost;
     let (alone, agree, disagree) = (cost(0.8, 0.05), both(0.8, 0.801), both(0.6, 1.1));
     assert!(agree.half_width() < alone.half_width());
     assert!(disagree.half_width() > 3.0 * alone.half_width());
     assert!(disagree.low < 0.6 && disagree.high > 1.1, "{disagree:?}");
-    assert_eq!(one(&[AdvicePoint { bytes: 1, way: "new".into(), cost: disagree }]), None);
+    assert_eq!(
+        one(&[AdvicePoint {
+            bytes: 1,
+            way: "new".into(),
+            cost: disagree
+        }]),
+        None
+    );
 }
 
 fn advice(run: &str, points: Vec<AdvicePoint>) -> Advice {
@@ -163,17 +229,38 @@ fn advice(run: &str, points: Vec<AdvicePoint>) -> Advice {
 
 #[test]
 fn files_of_equal_machines_are_merged_and_disagreement_widens_the_band() {
-    let curve = |at: [f64; 4]| (1..).zip(at).map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02)).collect::<Vec<_>>();
-    let (first, second) = (advice("1", curve([1.5, 1.3, 0.7, 0.5])), advice("2", curve([1.5, 0.7, 0.7, 0.5])));
+    let curve = |at: [f64; 4]| {
+        (1..)
+            .zip(at)
+            .map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02))
+            .collect::<Vec<_>>()
+    };
+    let (first, second) = (
+        advice("1", curve([1.5, 1.3, 0.7, 0.5])),
+        advice("2", curve([1.5, 0.7, 0.7, 0.5])),
+    );
     let merged = merge(&[first.clone(), second.clone()]).unwrap();
     let flip = |a: &Advice| {
         let question = &a.questions["copy"];
-        flips(&question.points, &question.segments, "old").first().map(|f| (f.above, f.up_to))
+        flips(&question.points, &question.segments, "old")
+            .first()
+            .map(|f| (f.above, f.up_to))
     };
-    assert_eq!((flip(&first), flip(&second), flip(&merged)), (Some((2, 3)), Some((1, 2)), Some((1, 3))));
+    assert_eq!(
+        (flip(&first), flip(&second), flip(&merged)),
+        (Some((2, 3)), Some((1, 2)), Some((1, 3)))
+    );
     assert_eq!(merged.questions["copy"].runs, ["1", "2"]);
-    assert_eq!(merge(&[second, first.clone()]).unwrap().questions, merged.questions, "the order does not matter");
-    assert_eq!(merge(&[first.clone(), first.clone()]).unwrap(), first, "a run counts once");
+    assert_eq!(
+        merge(&[second, first.clone()]).unwrap().questions,
+        merged.questions,
+        "the order does not matter"
+    );
+    assert_eq!(
+        merge(&[first.clone(), first.clone()]).unwrap(),
+        first,
+        "a run counts once"
+    );
     let mut other = first.clone();
     other.machine.kernel = "7.0".into();
     let error = merge(&[first, other]).unwrap_err().to_string();
@@ -194,14 +281,24 @@ fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse(
     // As fast as the fastest, or not settled: nothing that a reader could catch as wrong.
     assert!(!contradicts(&first, &advised("read", &["mmap"], &[])));
     assert!(!contradicts(&first, &advised("read", &[], &["mmap"])));
-    assert!(!contradicts(&first, &record::advice::Case { way: None, ..record::advice::Case::default() }));
+    assert!(!contradicts(
+        &first,
+        &record::advice::Case {
+            way: None,
+            ..record::advice::Case::default()
+        }
+    ));
 }
 
 /// A recorded run of touch and populate, whose recommendation is open.
 fn open_run() -> (AdviceRequest, Summary) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let text = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
-    let folder = RunFolder::open(&format!("{root}/tests/fixtures/runs/ordinary"), root.as_ref()).unwrap();
+    let folder = RunFolder::open(
+        &format!("{root}/tests/fixtures/runs/ordinary"),
+        root.as_ref(),
+    )
+    .unwrap();
     let summary = crate::replay(&folder).unwrap().1;
     let cell = |index: usize| {
         let cell = &summary.cells[index];
@@ -230,13 +327,38 @@ fn where_the_fastest_is_open_what_is_shown_to_be_faster_is_advised() {
     let (request, mut summary) = open_run();
     // Under another condition only the group's verdict counts; the first question takes all runs together.
     let mut advised = |verdict| {
-        for comparison in summary.groups[0].comparisons.iter_mut().filter(|c| c.cell == 1 && c.phase == "ready") {
-            (comparison.ratio, comparison.verdict, comparison.holds_among_all) = (Some(cost(0.7, 0.1)), verdict, true);
+        for comparison in summary.groups[0]
+            .comparisons
+            .iter_mut()
+            .filter(|c| c.cell == 1 && c.phase == "ready")
+        {
+            (
+                comparison.ratio,
+                comparison.verdict,
+                comparison.holds_among_all,
+            ) = (Some(cost(0.7, 0.1)), verdict, true);
         }
-        let answer = answer(&request, &[BTreeMap::new()], &[&summary], &[], MARGIN, |_| Vec::new());
-        [&answer.case, &answer.also[0]].map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+        let answer = answer(
+            &request,
+            &[BTreeMap::new()],
+            &[&summary],
+            &[],
+            MARGIN,
+            |_| Vec::new(),
+        );
+        [&answer.case, &answer.also[0]]
+            .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
     };
     let populate = || ("populate".to_owned(), Vec::new());
-    assert_eq!(advised(Verdict::Faster { at_least: 0.2 }), [populate(), populate()]);
-    assert_eq!(advised(Verdict::NotSettled), [populate(), ("touch".to_owned(), vec!["populate".to_owned()])]);
+    assert_eq!(
+        advised(Verdict::Faster { at_least: 0.2 }),
+        [populate(), populate()]
+    );
+    assert_eq!(
+        advised(Verdict::NotSettled),
+        [
+            populate(),
+            ("touch".to_owned(), vec!["populate".to_owned()])
+        ]
+    );
 }

@@ -26,7 +26,11 @@ fn arm(name: &str, role: ArmRole, setting: Option<Setting>) -> Arm {
 }
 
 fn plan(pairs: Option<usize>) -> CommandPlan {
-    let setting = Setting { name: "thp".to_owned(), proof: vec![Proof::Huge, Proof::Faults], ..Setting::default() };
+    let setting = Setting {
+        name: "thp".to_owned(),
+        proof: vec![Proof::Huge, Proof::Faults],
+        ..Setting::default()
+    };
     CommandPlan {
         schema: 2,
         kind: record::kind::Kind::Try,
@@ -77,7 +81,13 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> CommandLaunch {
         process_ended: false,
         proof: (block < 0).then(ObservedEffects::default),
     };
-    CommandLaunch { arm, block, thp: "madvise".to_owned(), cost: Some(cost), ..CommandLaunch::default() }
+    CommandLaunch {
+        arm,
+        block,
+        thp: "madvise".to_owned(),
+        cost: Some(cost),
+        ..CommandLaunch::default()
+    }
 }
 
 /// A program whose cost drifts from block to block, varies from run to run, and is sometimes disturbed.
@@ -96,15 +106,21 @@ impl Program {
     fn block(&mut self, number: i64, factor: f64) -> Vec<CommandLaunch> {
         self.drift = 0.9 * self.drift + 0.05 * self.normal();
         let one = |arm: usize, program: &mut Program| {
-            let disturbed = if program.rng.unit() < 0.08 { 0.3 * program.rng.unit() } else { 0.0 };
+            let disturbed = if program.rng.unit() < 0.08 {
+                0.3 * program.rng.unit()
+            } else {
+                0.0
+            };
             let own = if arm == 1 || arm == 2 { factor } else { 1.0 };
-            let log = |program: &mut Program, sd: f64| program.drift + disturbed + sd * program.normal();
+            let log =
+                |program: &mut Program, sd: f64| program.drift + disturbed + sd * program.normal();
             let cpu = own * log(program, 0.03).exp();
             let faults = (own * 10_000.0 * (0.002 * program.normal()).exp()) as u64;
             let mut run = run(arm, number, cpu, faults);
             run.cost.as_mut().unwrap().system_us = (0.2e6 * own * log(program, 0.06).exp()) as u64;
             run.cost.as_mut().unwrap().wall_ns = (1.1e9 * own * log(program, 0.04).exp()) as u64;
-            run.cost.as_mut().unwrap().max_rss_kib = (10_000.0 * own * (0.01 * program.normal()).exp()) as u64;
+            run.cost.as_mut().unwrap().max_rss_kib =
+                (10_000.0 * own * (0.01 * program.normal()).exp()) as u64;
             run
         };
         (0..4).map(|arm| one(arm, self)).collect()
@@ -113,17 +129,28 @@ impl Program {
     /// A whole try that ends at an interim analysis, on precision or after 60 blocks.
     fn tried(&mut self, plan: &CommandPlan, factor: f64) -> TrialSummary {
         let mut runs: Vec<CommandLaunch> = (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
-        runs[1].cost.as_mut().unwrap().proof =
-            Some(ObservedEffects { huge_bytes: 64 << 20, processes: 1, ..ObservedEffects::default() });
-        let goal = StoppingGoal { precision: plan.precision, budget_seconds: 60.0 };
+        runs[1].cost.as_mut().unwrap().proof = Some(ObservedEffects {
+            huge_bytes: 64 << 20,
+            processes: 1,
+            ..ObservedEffects::default()
+        });
+        let goal = StoppingGoal {
+            precision: plan.precision,
+            budget_seconds: 60.0,
+        };
         for number in 0.. {
             runs.extend(self.block(number, factor));
             let launches = number as usize + 1;
-            let group = GroupProgress { launches, half_width: half_width(plan, &runs), launch_seconds: 1.0 };
+            let group = GroupProgress {
+                launches,
+                half_width: half_width(plan, &runs),
+                launch_seconds: 1.0,
+            };
             let done = plan.pairs.is_some_and(|n| launches >= n) || launches >= 60;
             if done
                 || interim(plan, &runs).is_some()
-                || (plan.pairs.is_none() && matches!(decide(&goal, &[group], launches as f64), NextStep::Precise))
+                || (plan.pairs.is_none()
+                    && matches!(decide(&goal, &[group], launches as f64), NextStep::Precise))
             {
                 break;
             }
@@ -134,14 +161,29 @@ impl Program {
 
 /// Tells whether anything at all is announced.
 fn announces(summary: &TrialSummary) -> bool {
-    let said = |a: &Against| matches!(a.verdict, Verdict::Faster { .. } | Verdict::Slower { .. }) && a.holds_among_all;
-    summary.arms.iter().filter(|a| a.role != ArmRole::Again).any(|a| a.against.values().any(said))
+    let said = |a: &Against| {
+        matches!(a.verdict, Verdict::Faster { .. } | Verdict::Slower { .. }) && a.holds_among_all
+    };
+    summary
+        .arms
+        .iter()
+        .filter(|a| a.role != ArmRole::Again)
+        .any(|a| a.against.values().any(said))
 }
 
 #[test]
 fn identical_commands_are_called_different_in_at_most_5_percent_of_tries() {
-    for (pairs, precision) in [(None, 0.02), (None, 0.01), (Some(6), 0.01), (Some(20), 0.01)] {
-        let plan = CommandPlan { precision, margin: 0.0001, ..plan(pairs) };
+    for (pairs, precision) in [
+        (None, 0.02),
+        (None, 0.01),
+        (Some(6), 0.01),
+        (Some(20), 0.01),
+    ] {
+        let plan = CommandPlan {
+            precision,
+            margin: 0.0001,
+            ..plan(pairs)
+        };
         let tries = 300;
         let (any, differs, outside, _) = simulated(&plan, tries, 1.0);
         // 300 tries at 5 %: 15, and two standard errors above are 23. The margin here is next to nothing on purpose.
@@ -154,17 +196,25 @@ fn identical_commands_are_called_different_in_at_most_5_percent_of_tries() {
 /// Tries by simulation: those that announce a difference, those that are not believed, those whose interval of CPU time does
 /// not hold the true ratio, and all their blocks.
 fn simulated(plan: &CommandPlan, tries: usize, factor: f64) -> (usize, usize, usize, usize) {
-    let mut program = Program { rng: Seeded::new(20), drift: 0.0 };
+    let mut program = Program {
+        rng: Seeded::new(20),
+        drift: 0.0,
+    };
     let (mut any, mut differs, mut outside, mut blocks) = (0, 0, 0, 0);
     for _ in 0..tries {
         let summary = program.tried(plan, factor);
-        let ratio = summary.arms[1].against[&Measure::Cpu].ratio.expect("six blocks");
+        let ratio = summary.arms[1].against[&Measure::Cpu]
+            .ratio
+            .expect("six blocks");
         any += usize::from(announces(&summary));
         differs += usize::from(!summary.trusted);
         outside += usize::from(ratio.low > factor || ratio.high < factor);
         blocks += summary.blocks;
     }
-    eprintln!("factor {factor}, precision {}: {any}, {differs}, {outside} of {tries}; {blocks} blocks", plan.precision);
+    eprintln!(
+        "factor {factor}, precision {}: {any}, {differs}, {outside} of {tries}; {blocks} blocks",
+        plan.precision
+    );
     (any, differs, outside, blocks)
 }
 
@@ -172,17 +222,29 @@ fn simulated(plan: &CommandPlan, tries: usize, factor: f64) -> (usize, usize, us
 fn an_interim_analysis_ends_a_try_sooner_and_is_wrong_no_more_often() {
     let tries = 300;
     for margin in [0.0001, 0.01] {
-        let usual = CommandPlan { margin, ..plan(None) };
-        let plan = CommandPlan { interim: true, ..usual.clone() };
+        let usual = CommandPlan {
+            margin,
+            ..plan(None)
+        };
+        let plan = CommandPlan {
+            interim: true,
+            ..usual.clone()
+        };
         // 300 tries at 5 %: 15, and two standard errors above are 23.
         let (any, differs, outside, _) = simulated(&plan, tries, 1.0);
-        assert!(any <= 23 && differs <= 9 && outside <= 23, "{any}, {differs}, {outside}");
+        assert!(
+            any <= 23 && differs <= 9 && outside <= 23,
+            "{any}, {differs}, {outside}"
+        );
         for factor in [1.02, 1.05, 1.1, 0.9] {
             let (any, _, outside, blocks) = simulated(&plan, tries, factor);
             let (any_usually, _, _, usually) = simulated(&usual, tries, factor);
             assert!(outside <= 23, "{factor}: {outside}");
             assert!(any + 6 >= any_usually, "{factor}: {any} of {any_usually}");
-            assert!(blocks <= usually && (factor < 1.1 || 2 * blocks < usually), "{factor}: {blocks} of {usually}");
+            assert!(
+                blocks <= usually && (factor < 1.1 || 2 * blocks < usually),
+                "{factor}: {blocks} of {usually}"
+            );
         }
     }
 }
@@ -190,11 +252,16 @@ fn an_interim_analysis_ends_a_try_sooner_and_is_wrong_no_more_often() {
 #[test]
 fn a_difference_of_ten_percent_is_found() {
     let plan = plan(None);
-    let mut program = Program { rng: Seeded::new(7), drift: 0.0 };
+    let mut program = Program {
+        rng: Seeded::new(7),
+        drift: 0.0,
+    };
     let found = (0..100).filter(|_| {
         let summary = program.tried(&plan, 0.9);
-        matches!(summary.arms[1].against[&Measure::Cpu].verdict, Verdict::Faster { .. })
-            && summary.arms[1].against[&Measure::Cpu].holds_among_all
+        matches!(
+            summary.arms[1].against[&Measure::Cpu].verdict,
+            Verdict::Faster { .. }
+        ) && summary.arms[1].against[&Measure::Cpu].holds_among_all
     });
     assert!(found.count() >= 95);
 }
@@ -204,12 +271,23 @@ fn a_difference_of_ten_percent_is_found() {
 fn nothing_is_called_faster_before_there_are_six_blocks() {
     let tried = |blocks: i64| {
         let plan = plan(None);
-        let mut program = Program { rng: Seeded::new(11), drift: 0.0 };
-        judge(&plan, &(0..blocks).flat_map(|number| program.block(number, 0.3)).collect::<Vec<_>>())
+        let mut program = Program {
+            rng: Seeded::new(11),
+            drift: 0.0,
+        };
+        judge(
+            &plan,
+            &(0..blocks)
+                .flat_map(|number| program.block(number, 0.3))
+                .collect::<Vec<_>>(),
+        )
     };
     for blocks in 2..LEAST_LAUNCHES as i64 {
         let summary = tried(blocks);
-        assert!(!announces(&summary) && summary.arms[2].against[&Measure::Cpu].ratio.is_none(), "{blocks} blocks");
+        assert!(
+            !announces(&summary) && summary.arms[2].against[&Measure::Cpu].ratio.is_none(),
+            "{blocks} blocks"
+        );
     }
     assert!(announces(&tried(LEAST_LAUNCHES as i64)));
 }
@@ -224,20 +302,34 @@ fn what_only_the_usual_run_saves_is_no_saving_of_the_mean() {
             (2, _) => 0.7 + 0.001 * (block % 7) as f64,
             _ => 1.0 + 0.001 * (block % 5) as f64,
         };
-        runs.extend((0..40).flat_map(|block| (0..4).map(move |arm| run(arm, block, cost(arm, block), 10_000))));
+        runs.extend(
+            (0..40)
+                .flat_map(|block| (0..4).map(move |arm| run(arm, block, cost(arm, block), 10_000))),
+        );
         judge(&plan, &runs).arms.swap_remove(2)
     };
     let skewed = tried(1.6);
     let cpu = skewed.against[&Measure::Cpu];
-    assert!(matches!(cpu.verdict, Verdict::Faster { .. }) && cpu.usual_only, "{cpu:?}");
+    assert!(
+        matches!(cpu.verdict, Verdict::Faster { .. }) && cpu.usual_only,
+        "{cpu:?}"
+    );
     assert_eq!(skewed.measured[&Measure::Cpu].slow_runs, 9);
     assert!(skewed.measured[&Measure::Cpu].mean > 1.25 * skewed.measured[&Measure::Cpu].median);
     let even = tried(0.7).against[&Measure::Cpu];
-    assert!(matches!(even.verdict, Verdict::Faster { at_least } if at_least > 0.29) && !even.usual_only, "{even:?}");
+    assert!(
+        matches!(even.verdict, Verdict::Faster { at_least } if at_least > 0.29) && !even.usual_only,
+        "{even:?}"
+    );
     // Where the mean saves as well, no more is promised than it shows.
     let mild = tried(1.1).against[&Measure::Cpu];
-    let Verdict::Faster { at_least } = mild.verdict else { panic!("{mild:?}") };
-    assert!(!mild.usual_only && at_least <= 1.0 - mild.mean.unwrap().high + 1e-9, "{mild:?}");
+    let Verdict::Faster { at_least } = mild.verdict else {
+        panic!("{mild:?}")
+    };
+    assert!(
+        !mild.usual_only && at_least <= 1.0 - mild.mean.unwrap().high + 1e-9,
+        "{mild:?}"
+    );
 }
 
 #[test]
@@ -251,34 +343,77 @@ fn a_setting_that_was_not_seen_to_take_effect_has_no_figures() {
     assert_eq!(summary.arms[1].status, ArmStatus::NoEffect);
     assert!(
         summary.arms[1].against.is_empty()
-            && summary.arms[1].proof.seen.iter().any(|e| matches!(e, SettingEffect::Faults { .. }))
+            && summary.arms[1]
+                .proof
+                .seen
+                .iter()
+                .any(|e| matches!(e, SettingEffect::Faults { .. }))
     );
     // The other command has nothing to prove.
-    assert_eq!((summary.arms[2].status, summary.arms[2].proof.took_effect), (ArmStatus::Ok, None));
+    assert_eq!(
+        (summary.arms[2].status, summary.arms[2].proof.took_effect),
+        (ArmStatus::Ok, None)
+    );
 }
 
 #[test]
 fn an_arm_that_does_something_else_is_failed() {
     let plan = plan(Some(6));
-    let sound = || (0..4).flat_map(|arm| [run(arm, -1, 1.0, 10), run(arm, 0, 1.0, 10)]).collect::<Vec<_>>();
+    let sound = || {
+        (0..4)
+            .flat_map(|arm| [run(arm, -1, 1.0, 10), run(arm, 0, 1.0, 10)])
+            .collect::<Vec<_>>()
+    };
     let of = |change: &dyn Fn(&mut CommandLaunch), at: usize| {
         let mut runs = sound();
         change(&mut runs[at]);
         let summary = judge(&plan, &runs);
-        (summary.arms.into_iter().map(|a| (a.status, a.failure.map(|failure| failure.kind))).collect::<Vec<_>>(), summary.notes)
+        (
+            summary
+                .arms
+                .into_iter()
+                .map(|a| (a.status, a.failure.map(|failure| failure.kind)))
+                .collect::<Vec<_>>(),
+            summary.notes,
+        )
     };
-    let changed = of(&|r| r.cost.as_mut().unwrap().output_hash = "cd".to_owned(), 3).0;
+    let changed = of(
+        &|r| r.cost.as_mut().unwrap().output_hash = "cd".to_owned(),
+        3,
+    )
+    .0;
     assert!(
-        changed[1].0 == ArmStatus::Failed && matches!(changed[1].1, Some(FailureKind::OutputChanged { .. })),
+        changed[1].0 == ArmStatus::Failed
+            && matches!(changed[1].1, Some(FailureKind::OutputChanged { .. })),
         "{changed:?}"
     );
     let code = of(&|r| r.cost.as_mut().unwrap().code = 2, 3).0;
-    assert!(matches!(code[1].1, Some(FailureKind::Exit { code: 2, usual: Some(0), .. })), "{code:?}");
+    assert!(
+        matches!(
+            code[1].1,
+            Some(FailureKind::Exit {
+                code: 2,
+                usual: Some(0),
+                ..
+            })
+        ),
+        "{code:?}"
+    );
     let left = of(&|r| r.cost.as_mut().unwrap().left = 2, 2).0;
     assert_eq!(left[1].1, Some(FailureKind::LeftRunning { processes: 2 }));
     let slow = of(&|r| r.cost.as_mut().unwrap().end = CommandEnd::TimeLimit, 1).0;
-    assert!(slow[0].0 == ArmStatus::Failed && slow[0].1 == Some(FailureKind::TimeLimit { limit_s: 60.0 }), "{slow:?}");
+    assert!(
+        slow[0].0 == ArmStatus::Failed
+            && slow[0].1 == Some(FailureKind::TimeLimit { limit_s: 60.0 }),
+        "{slow:?}"
+    );
     // Where the command itself writes another thing each time, an output says nothing.
-    let (arms, notes) = of(&|r| r.cost.as_mut().unwrap().output_hash = "cd".to_owned(), 7);
-    assert!(arms[3].0 == ArmStatus::Ok && notes.iter().any(|n| n.kind == NoteKind::OutputVaries), "{arms:?}");
+    let (arms, notes) = of(
+        &|r| r.cost.as_mut().unwrap().output_hash = "cd".to_owned(),
+        7,
+    );
+    assert!(
+        arms[3].0 == ArmStatus::Ok && notes.iter().any(|n| n.kind == NoteKind::OutputVaries),
+        "{arms:?}"
+    );
 }

@@ -39,25 +39,49 @@ fn question(number: usize) -> SetQuestion {
         phase: "time to usable".to_owned(),
         unit: "page".to_owned(),
     };
-    SetQuestion { headline, advised: true, baseline: Some(0) }
+    SetQuestion {
+        headline,
+        advised: true,
+        baseline: Some(0),
+    }
 }
 
 /// A run of a node whose cells cost `factor(cell)` times what they cost on its kind.
-fn run(rng: &mut Seeded, name: &str, id: usize, kernel: &str, factor: impl Fn(usize) -> f64) -> NodeRun {
+fn run(
+    rng: &mut Seeded,
+    name: &str,
+    id: usize,
+    kernel: &str,
+    factor: impl Fn(usize) -> f64,
+) -> NodeRun {
     let level = node_level(rng);
     let cell = |(question, cost): (usize, &f64)| {
-        let own = cost.ln() + level + factor(question).ln() + SCATTER[0] * normal(rng) + SCATTER[1] * normal(rng);
+        let own = cost.ln()
+            + level
+            + factor(question).ln()
+            + SCATTER[0] * normal(rng)
+            + SCATTER[1] * normal(rng);
         let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-        RunCell { question, outcome: Outcome::OK, logs, throttled: None }
+        RunCell {
+            question,
+            outcome: Outcome::OK,
+            logs,
+            throttled: None,
+        }
     };
     let cells = COSTS.iter().enumerate().map(cell).collect();
-    let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
+    let facts = [("kernel", kernel), ("cpu", "x")]
+        .map(|(n, f)| (n.to_owned(), f.to_owned()))
+        .into();
     NodeRun {
         folder: format!("/shared/{name}/{id}"),
         run: format!("{name}-{id}"),
         name: name.to_owned(),
         machine: name.to_owned(),
-        known_by: KindFacts { facts, memory_bytes: Some(64 << 30) },
+        known_by: KindFacts {
+            facts,
+            memory_bytes: Some(64 << 30),
+        },
         cells,
     }
 }
@@ -100,7 +124,12 @@ fn twelve_odd_nodes_are_found_among_five_hundred() {
         let (gathered, odd) = fleet(500, 17 + seed);
         let judged = judge(&gathered, &by(), 0.05);
         let (right, false_ones) = found(&judged, &odd);
-        assert_eq!(right, 12, "seed {seed}: {:?}", judged.odd.iter().map(|n| &n.node).collect::<Vec<_>>());
+        assert_eq!(
+            right,
+            12,
+            "seed {seed}: {:?}",
+            judged.odd.iter().map(|n| &n.node).collect::<Vec<_>>()
+        );
         assert!(false_ones <= 1, "seed {seed}");
         wrong += false_ones;
         assert_eq!(judged.rerun.len(), judged.odd.len());
@@ -115,7 +144,10 @@ fn twelve_odd_nodes_are_found_among_ten_thousand() {
     for seed in 0..3 {
         let (gathered, odd) = fleet(10_000, 1_000 + seed);
         let (right, false_ones) = found(&judge(&gathered, &by(), 0.05), &odd);
-        assert!(right == 12 && false_ones <= 1, "seed {seed}: {right} found, {false_ones} false");
+        assert!(
+            right == 12 && false_ones <= 1,
+            "seed {seed}: {right} found, {false_ones} false"
+        );
     }
 }
 
@@ -146,17 +178,31 @@ fn two_kinds(rng: &mut Seeded) -> Gathered {
 #[test]
 fn kinds_are_compared_and_one_that_is_alone_is_not_called_odd() {
     let judged = judge(&two_kinds(&mut Seeded::new(9)), &by(), 0.05);
-    let names: Vec<(&str, usize)> = judged.kinds.iter().map(|k| (k.name.as_str(), k.nodes.len())).collect();
+    let names: Vec<(&str, usize)> = judged
+        .kinds
+        .iter()
+        .map(|k| (k.name.as_str(), k.nodes.len()))
+        .collect();
     assert_eq!(names, [("A", 8), ("B", 5), ("C", 1)]);
     assert!(judged.kinds[2].too_few && judged.odd.is_empty());
     assert_eq!(judged.kinds[1].differences[0].field, "kernel");
     assert_eq!(judged.compared.len(), 1);
-    let faster = |cell: &record::across::ComparedCell| matches!(cell.verdict, Verdict::Faster { .. });
+    let faster =
+        |cell: &record::across::ComparedCell| matches!(cell.verdict, Verdict::Faster { .. });
     let cells = &judged.compared[0].cells;
-    assert!(cells.iter().all(|cell| faster(cell) == (cell.headline.cell == "fault/m4@c-O3")), "{cells:#?}");
+    assert!(
+        cells
+            .iter()
+            .all(|cell| faster(cell) == (cell.headline.cell == "fault/m4@c-O3")),
+        "{cells:#?}"
+    );
     let methods = &judged.kinds[0].methods;
     assert_eq!(methods.len(), COSTS.len() - 1);
-    assert!(methods.iter().all(|m| (m.ratio.ratio < 1.0) == matches!(m.verdict, Verdict::Faster { .. })));
+    assert!(
+        methods
+            .iter()
+            .all(|m| (m.ratio.ratio < 1.0) == matches!(m.verdict, Verdict::Faster { .. }))
+    );
 }
 
 #[test]
@@ -169,11 +215,28 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
     gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
     let last = gathered.runs.last_mut().unwrap();
     let outcome = Outcome::because(Status::Untrusted, Cause::Altered);
-    last.cells[1] = RunCell { question: 1, outcome: outcome.clone(), logs: vec![], throttled: None };
+    last.cells[1] = RunCell {
+        question: 1,
+        outcome: outcome.clone(),
+        logs: vec![],
+        throttled: None,
+    };
     let judged = judge(&gathered, &by(), 0.05);
-    assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a8", "a9"]);
-    assert!(matches!(&judged.odd[0].findings[0], Finding::Outcome { outcome: seen, nodes: 9, .. } if *seen == outcome));
-    assert_eq!((judged.odd[0].confirmed, judged.odd[1].confirmed), (None, Some(true)));
+    assert_eq!(
+        judged
+            .odd
+            .iter()
+            .map(|n| n.node.as_str())
+            .collect::<Vec<_>>(),
+        ["a8", "a9"]
+    );
+    assert!(
+        matches!(&judged.odd[0].findings[0], Finding::Outcome { outcome: seen, nodes: 9, .. } if *seen == outcome)
+    );
+    assert_eq!(
+        (judged.odd[0].confirmed, judged.odd[1].confirmed),
+        (None, Some(true))
+    );
     assert_eq!(judged.rerun, ["a8"]);
 }
 
@@ -184,19 +247,41 @@ fn a_quota_that_the_kernel_saw_at_work_is_odd_whatever_it_cost_and_not_where_all
     let held = 0.7;
     gathered.runs[3].cells[2].throttled = Some(held);
     let judged = judge(&gathered, &by(), 0.05);
-    assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a3"]);
-    assert!(matches!(&judged.odd[0].findings[..], [Finding::Throttled { nodes: 7, share, .. }] if *share == held));
-    assert_eq!((judged.odd[0].confirmed, judged.rerun), (None, vec!["a3".to_owned()]));
+    assert_eq!(
+        judged
+            .odd
+            .iter()
+            .map(|n| n.node.as_str())
+            .collect::<Vec<_>>(),
+        ["a3"]
+    );
+    assert!(
+        matches!(&judged.odd[0].findings[..], [Finding::Throttled { nodes: 7, share, .. }] if *share == held)
+    );
+    assert_eq!(
+        (judged.odd[0].confirmed, judged.rerun),
+        (None, vec!["a3".to_owned()])
+    );
     // A second run without a quota does not confirm it; one with it does.
-    let second = NodeRun { run: "second".to_owned(), folder: "/second".to_owned(), ..gathered.runs[3].clone() };
+    let second = NodeRun {
+        run: "second".to_owned(),
+        folder: "/second".to_owned(),
+        ..gathered.runs[3].clone()
+    };
     let mut free = second.clone();
     free.cells[2].throttled = None;
     for (run, confirmed) in [(second, true), (free, false)] {
         let mut gathered = gathered.clone();
         gathered.add(run);
-        assert_eq!(judge(&gathered, &by(), 0.05).odd[0].confirmed, Some(confirmed));
+        assert_eq!(
+            judge(&gathered, &by(), 0.05).odd[0].confirmed,
+            Some(confirmed)
+        );
     }
-    gathered.runs.iter_mut().for_each(|run| run.cells[2].throttled = Some(held));
+    gathered
+        .runs
+        .iter_mut()
+        .for_each(|run| run.cells[2].throttled = Some(held));
     assert_eq!(judge(&gathered, &by(), 0.05).odd, []);
 }
 
@@ -204,14 +289,30 @@ fn a_quota_that_the_kernel_saw_at_work_is_odd_whatever_it_cost_and_not_where_all
 fn the_same_run_counts_once_and_names_of_two_machines_are_told_apart() {
     let mut rng = Seeded::new(12);
     let mut gathered = two_kinds(&mut rng);
-    let copy = NodeRun { folder: "/copy".to_owned(), ..gathered.runs[0].clone() };
+    let copy = NodeRun {
+        folder: "/copy".to_owned(),
+        ..gathered.runs[0].clone()
+    };
     gathered.add(copy);
-    let other = NodeRun { run: "other".to_owned(), machine: "another".to_owned(), ..gathered.runs[0].clone() };
+    let other = NodeRun {
+        run: "other".to_owned(),
+        machine: "another".to_owned(),
+        ..gathered.runs[0].clone()
+    };
     gathered.add(other);
     let judged = judge(&gathered, &by(), 0.05);
-    assert_eq!((judged.runs, judged.nodes, judged.unread.len()), (15, 15, 1));
-    assert!(matches!(&judged.unread[0].fault, Fault::Duplicate { known } if known.contains("/shared/a0/0")));
-    let named: Vec<&String> = judged.kinds[0].nodes.iter().filter(|n| n.starts_with("a0")).collect();
+    assert_eq!(
+        (judged.runs, judged.nodes, judged.unread.len()),
+        (15, 15, 1)
+    );
+    assert!(
+        matches!(&judged.unread[0].fault, Fault::Duplicate { known } if known.contains("/shared/a0/0"))
+    );
+    let named: Vec<&String> = judged.kinds[0]
+        .nodes
+        .iter()
+        .filter(|n| n.starts_with("a0"))
+        .collect();
     assert_eq!(named, ["a0#a0", "a0#another"]);
 }
 
@@ -223,9 +324,18 @@ fn what_is_learnt_of_launches_far_apart_can_be_read_again() {
     }
     let criteria = learn(&gathered, &by(), 0.05);
     let cells = &criteria.kinds[0].cells;
-    let wide = cells.iter().find(|cell| cell.cell == "fault/m0@c-O3").unwrap();
-    assert_eq!((wide.low_ns, wide.per_unit_ns, wide.high_ns), (None, None, None));
-    assert!(cells.iter().filter(|cell| cell.low_ns.is_some()).count() == 5, "{cells:?}");
+    let wide = cells
+        .iter()
+        .find(|cell| cell.cell == "fault/m0@c-O3")
+        .unwrap();
+    assert_eq!(
+        (wide.low_ns, wide.per_unit_ns, wide.high_ns),
+        (None, None, None)
+    );
+    assert!(
+        cells.iter().filter(|cell| cell.low_ns.is_some()).count() == 5,
+        "{cells:?}"
+    );
     Criteria::parse(&serde_json::to_string(&criteria).unwrap()).unwrap();
 }
 
@@ -233,8 +343,14 @@ fn what_is_learnt_of_launches_far_apart_can_be_read_again() {
 fn a_node_is_checked_by_what_the_others_showed() {
     let (gathered, _) = fleet(240, 5);
     let criteria = learn(&gathered, &by(), 0.05);
-    assert_eq!((criteria.kinds.len(), criteria.set.clone()), (1, vec!["bytes=2097152".to_owned()]));
-    assert!((220..=228).contains(&criteria.kinds[0].nodes), "odd ones are not learnt from");
+    assert_eq!(
+        (criteria.kinds.len(), criteria.set.clone()),
+        (1, vec!["bytes=2097152".to_owned()])
+    );
+    assert!(
+        (220..=228).contains(&criteria.kinds[0].nodes),
+        "odd ones are not learnt from"
+    );
     let mut rng = Seeded::new(6);
     let mut alarms = 0;
     for n in 0..200 {
@@ -242,15 +358,38 @@ fn a_node_is_checked_by_what_the_others_showed() {
         alarms += usize::from(!check(&criteria, &gathered, &good).missed.is_empty());
     }
     assert!(alarms <= 10, "{alarms} of 200 ordinary nodes");
-    let slow = check(&criteria, &gathered, &run(&mut rng, "new", 0, "6.1", |cell| if cell == 2 { 2.5 } else { 1.0 }));
-    assert!(matches!(&slow.missed[..], [Missed::Cost { cell, .. }] if cell.contains("m2")), "{slow:?}");
+    let slow = check(
+        &criteria,
+        &gathered,
+        &run(
+            &mut rng,
+            "new",
+            0,
+            "6.1",
+            |cell| if cell == 2 { 2.5 } else { 1.0 },
+        ),
+    );
+    assert!(
+        matches!(&slow.missed[..], [Missed::Cost { cell, .. }] if cell.contains("m2")),
+        "{slow:?}"
+    );
     let mut held = run(&mut rng, "new", 0, "6.1", |_| 1.0);
     held.cells[3].throttled = Some(0.4);
-    assert!(matches!(&check(&criteria, &gathered, &held).missed[..], [Missed::Throttled { .. }]));
-    let unknown = check(&criteria, &gathered, &run(&mut rng, "new", 0, "7.0", |_| 1.0));
+    assert!(matches!(
+        &check(&criteria, &gathered, &held).missed[..],
+        [Missed::Throttled { .. }]
+    ));
+    let unknown = check(
+        &criteria,
+        &gathered,
+        &run(&mut rng, "new", 0, "7.0", |_| 1.0),
+    );
     assert_eq!(unknown.nodes, None);
     let mut broken = run(&mut rng, "new", 0, "6.1", |_| 1.0);
     broken.cells.remove(0);
-    assert!(matches!(&check(&criteria, &gathered, &broken).missed[..], [Missed::Outcome { outcome: None, .. }]));
+    assert!(matches!(
+        &check(&criteria, &gathered, &broken).missed[..],
+        [Missed::Outcome { outcome: None, .. }]
+    ));
     let _: BTreeMap<String, String> = criteria.kinds[0].known_by.facts.clone();
 }

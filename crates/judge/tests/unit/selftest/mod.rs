@@ -2,17 +2,37 @@ use super::*;
 
 fn ratio(low: f64, high: f64) -> Estimate {
     let estimate = (low * high).sqrt();
-    Estimate { ratio: estimate, low, high, level: 0.95, launches: 6, moved: None }
+    Estimate {
+        ratio: estimate,
+        low,
+        high,
+        level: 0.95,
+        launches: 6,
+        moved: None,
+    }
 }
 
 fn done(alarms: usize, pairs: usize, effect: Estimate) -> Done {
-    let pair = |i: usize| if i < alarms { ratio(1.001, 1.01) } else { ratio(0.99, 1.01) };
+    let pair = |i: usize| {
+        if i < alarms {
+            ratio(1.001, 1.01)
+        } else {
+            ratio(0.99, 1.01)
+        }
+    };
     let logs = |i: usize| (0..8).map(|j| ((i * 31 + j * 17) % 13) as f64).collect();
     Done {
         work: WorkKind::Steps,
         twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
         planned: pairs,
-        effects: vec![Effect { extra_permille: 50, ratio: Some(effect), verdict: Verdict::Slower { at_least: 0.03 } }; 10],
+        effects: vec![
+            Effect {
+                extra_permille: 50,
+                ratio: Some(effect),
+                verdict: Verdict::Slower { at_least: 0.03 }
+            };
+            10
+        ],
         launches: 6,
         rounds: 20,
         samples_each: 120,
@@ -28,14 +48,24 @@ fn done(alarms: usize, pairs: usize, effect: Estimate) -> Done {
 }
 
 fn judged(alarms: usize, effect: Estimate) -> SelfTest {
-    SelfTest::from_trials(&[done(alarms, 100, effect)], &[], Vec::new(), 1, (120.0, 60.0))
+    SelfTest::from_trials(
+        &[done(alarms, 100, effect)],
+        &[],
+        Vec::new(),
+        1,
+        (120.0, 60.0),
+    )
 }
 
 #[test]
 fn as_many_false_alarms_as_chance_explains_are_no_fault() {
     for alarms in [0, 5, 10] {
         let found = judged(alarms, ratio(1.04, 1.06));
-        assert_eq!((found.false_alarms(), found.exit_code()), ((100, alarms), 0), "{found:?}");
+        assert_eq!(
+            (found.false_alarms(), found.exit_code()),
+            ((100, alarms), 0),
+            "{found:?}"
+        );
     }
     assert_eq!(judged(30, ratio(1.04, 1.06)).exit_code(), 3);
 }

@@ -15,11 +15,22 @@ fn made<T: JsonSchema>(name: &str, version: u32, about: &str) -> Value {
     tighten(&mut schema);
     schema["title"] = json!(format!("Pagewise {name}"));
     schema["description"] = json!(about);
-    let versions = if version == ADVICE_SCHEMA && name == "advice" { vec![1, version] } else { vec![version] };
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": versions });
+    let versions = if version == ADVICE_SCHEMA && name == "advice" {
+        vec![1, version]
+    } else {
+        vec![version]
+    };
+    schema["properties"]["schema"] =
+        json!({ "description": "Version of this shape.", "enum": versions });
     let mut ordered = Map::new();
-    ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
-    ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:{name}:{version}")));
+    ordered.insert(
+        "$schema".to_owned(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
+    ordered.insert(
+        "$id".to_owned(),
+        json!(format!("urn:pagewise:{name}:{version}")),
+    );
     ordered.extend(schema.as_object().cloned().unwrap_or_default());
     Value::Object(ordered)
 }
@@ -29,7 +40,10 @@ fn all() -> [(&'static str, Value); 2] {
     let answer = "The answer to one question: `pagewise advise QUESTION --json`.";
     [
         (FILE, made::<Advice>("advice", ADVICE_SCHEMA, file)),
-        (ANSWER, made::<AdviceAnswer>("advice-answer", ANSWER_SCHEMA, answer)),
+        (
+            ANSWER,
+            made::<AdviceAnswer>("advice-answer", ANSWER_SCHEMA, answer),
+        ),
     ]
 }
 
@@ -47,7 +61,11 @@ fn the_committed_schemas_of_advice_are_those_of_the_types() {
         let kept: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let differs = difference("", &kept, &schema);
         let hint = "write_the_advice_schemas -- --ignored writes it; a new shape is a new version";
-        assert!(differs.is_none(), "{path}: {} differs; {hint}", differs.unwrap_or_default());
+        assert!(
+            differs.is_none(),
+            "{path}: {} differs; {hint}",
+            differs.unwrap_or_default()
+        );
         jsonschema::meta::validate(&kept).unwrap();
     }
 }
@@ -76,7 +94,9 @@ fn advice_is_read_written_the_same_and_asked() {
     let advice = Advice::parse(&advice().to_string()).unwrap();
     let text = advice.canonical().unwrap();
     assert_eq!(Advice::parse(&text).unwrap().canonical().unwrap(), text);
-    assert!(text.starts_with("{\"created\":") && text.ends_with("}\n") && text.lines().count() == 1);
+    assert!(
+        text.starts_with("{\"created\":") && text.ends_with("}\n") && text.lines().count() == 1
+    );
     let validator = jsonschema::validator_for(&all()[0].1).unwrap();
     assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
 }
@@ -90,9 +110,13 @@ fn a_program_that_names_no_condition_gets_what_none_contradicts() {
     };
     let mut json = advice();
     json["schema"] = json!(ADVICE_SCHEMA);
-    json["questions"]["read"]["conditions"] = json!({ "cache=hot": segment("read"), "cache=mapped": segment("mmap") });
+    json["questions"]["read"]["conditions"] =
+        json!({ "cache=hot": segment("read"), "cache=mapped": segment("mmap") });
     let advice = Advice::parse(&json.to_string()).unwrap();
-    let agreed: Vec<_> = advice.questions["read"].agreed().map(|s| (s.way.as_str(), s.from)).collect();
+    let agreed: Vec<_> = advice.questions["read"]
+        .agreed()
+        .map(|s| (s.way.as_str(), s.from))
+        .collect();
     assert_eq!(agreed, [("mmap", 131_072)], "it depends at 4 KiB only");
     let validator = jsonschema::validator_for(&all()[0].1).unwrap();
     assert!(validator.is_valid(&serde_json::from_str(&advice.canonical().unwrap()).unwrap()));
@@ -104,17 +128,37 @@ fn what_is_no_advice_is_refused_in_a_sentence() {
     for (pointer, wrong, words) in [
         ("/schema", json!(7), "version 7"),
         ("/margin", json!("much"), "invalid type"),
-        ("/questions/read/segments/0/from", json!(-1), "invalid value"),
+        (
+            "/questions/read/segments/0/from",
+            json!(-1),
+            "invalid value",
+        ),
         ("/questions/read/segments/1/from", json!(5), "overlap"),
         ("/machine/page_bytes", Value::Null, "invalid type"),
     ] {
         let mut other = advice();
         *other.pointer_mut(pointer).unwrap() = wrong;
         let error = format!("{:#}", Advice::parse(&other.to_string()).unwrap_err());
-        assert!(error.contains(words) && !error.contains('\n'), "{pointer}: {error}");
+        assert!(
+            error.contains(words) && !error.contains('\n'),
+            "{pointer}: {error}"
+        );
         // What a schema cannot say is that segments ascend.
-        assert!(!validator.is_valid(&other) || words == "overlap", "{pointer}");
+        assert!(
+            !validator.is_valid(&other) || words == "overlap",
+            "{pointer}"
+        );
     }
-    assert!(Advice::parse("{}").unwrap_err().to_string().contains("no \"schema\""));
-    assert!(Advice::parse("advice").unwrap_err().to_string().contains("no JSON"));
+    assert!(
+        Advice::parse("{}")
+            .unwrap_err()
+            .to_string()
+            .contains("no \"schema\"")
+    );
+    assert!(
+        Advice::parse("advice")
+            .unwrap_err()
+            .to_string()
+            .contains("no JSON")
+    );
 }

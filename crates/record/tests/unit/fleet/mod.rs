@@ -13,7 +13,8 @@ fn dressed(mut schema: Value, name: &str, version: u32, about: &str) -> Value {
     schema["$id"] = json!(format!("urn:pagewise:{name}:{version}"));
     schema["title"] = json!(format!("Pagewise {name}"));
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": version });
+    schema["properties"]["schema"] =
+        json!({ "description": "Version of this shape.", "const": version });
     schema
 }
 
@@ -24,7 +25,10 @@ fn made() -> [(&'static str, Value); 2] {
     let of_criteria = "What nodes of a fleet may cost: what `pagewise fleet learn` writes and `pagewise check-node` reads.";
     [
         (FLEET, dressed(fleet, "fleet", FLEET_SCHEMA, of_fleet)),
-        (CRITERIA, dressed(criteria, "criteria", CRITERIA_SCHEMA, of_criteria)),
+        (
+            CRITERIA,
+            dressed(criteria, "criteria", CRITERIA_SCHEMA, of_criteria),
+        ),
     ]
 }
 

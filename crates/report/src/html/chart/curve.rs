@@ -22,13 +22,25 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     let x = |value: u64| LEFT + (RIGHT - LEFT) * curves.across.place(value as f64);
     let y = |cost: f64| {
         let place = curves.upward.place(cost);
-        let place = if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 };
+        let place = if place.is_finite() {
+            place.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         BOTTOM - (BOTTOM - TOP) * place
     };
     for (at, crossover) in curves.crossovers.iter().enumerate() {
         let (from, to) = crossover.between;
-        let (ends, class) = ((x(from), x(to)), format!("c{}", curves.lines[crossover.line].color));
-        svg.area(&format!("band {class}"), ends, (TOP, BOTTOM), &crossover.sentence);
+        let (ends, class) = (
+            (x(from), x(to)),
+            format!("c{}", curves.lines[crossover.line].color),
+        );
+        svg.area(
+            &format!("band {class}"),
+            ends,
+            (TOP, BOTTOM),
+            &crossover.sentence,
+        );
         // A strip each above: bands that lie over each other are told apart there.
         let top = STRIPS + STRIP * (at % MOST_STRIPS) as f64;
         svg.area(&class, ends, (top, top + STRIP - 1.0), &crossover.sentence);
@@ -37,8 +49,12 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
         svg.line("grid", (0.0, y(*cost)), (1.0, y(*cost)));
         svg.text((0.0, y(*cost) - 3.0), "start", words);
     }
-    let across: Vec<(f64, &str)> =
-        curves.across.ticks.iter().map(|(value, words)| (x(*value as u64), words.as_str())).collect();
+    let across: Vec<(f64, &str)> = curves
+        .across
+        .ticks
+        .iter()
+        .map(|(value, words)| (x(*value as u64), words.as_str()))
+        .collect();
     svg::ticks(&mut svg, across.into_iter(), BOTTOM + 20.0, 0.13);
     for line in &curves.lines {
         for pair in line.points.windows(2) {
@@ -46,16 +62,35 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
             svg.line(&format!("course c{}", line.color), ends[0], ends[1]);
         }
         for point in &line.points {
-            self::point(&mut svg, line.color, (x(point.value), y(point.cost.0)), point, &line.label, &y);
+            self::point(
+                &mut svg,
+                line.color,
+                (x(point.value), y(point.cost.0)),
+                point,
+                &line.label,
+                &y,
+            );
         }
     }
     svg.done()
 }
 
-fn point(svg: &mut Svg, color: usize, at: (f64, f64), point: &CurvePoint, label: &str, y: &impl Fn(f64) -> f64) {
+fn point(
+    svg: &mut Svg,
+    color: usize,
+    at: (f64, f64),
+    point: &CurvePoint,
+    label: &str,
+    y: &impl Fn(f64) -> f64,
+) {
     if let Some((low, high)) = point.cost.1 {
         svg.line(&format!("limits c{color}"), (at.0, y(low)), (at.0, y(high)));
     }
     let title = format!("{label}, {}: {}", point.value_words, point.cost_words);
-    svg.shape(&format!("mark c{color}"), at, MARKS[color % MARKS.len()], &title);
+    svg.shape(
+        &format!("mark c{color}"),
+        at,
+        MARKS[color % MARKS.len()],
+        &title,
+    );
 }

@@ -24,19 +24,39 @@ fn number(ratio: f64) -> String {
 
 /// The words of an axis of ratios.
 pub(super) fn head(axis: &Axis) -> Drawing {
-    let ticks: Vec<(f64, String)> = axis.ranked_ticks().into_iter().map(|t| (axis.place(t), number(t))).collect();
+    let ticks: Vec<(f64, String)> = axis
+        .ranked_ticks()
+        .into_iter()
+        .map(|t| (axis.place(t), number(t)))
+        .collect();
     let mut svg = Svg::new("axis", 16, "");
-    svg::ticks(&mut svg, ticks.iter().map(|(place, ticks)| (*place, ticks.as_str())), 12.0, 0.15);
+    svg::ticks(
+        &mut svg,
+        ticks.iter().map(|(place, ticks)| (*place, ticks.as_str())),
+        12.0,
+        0.15,
+    );
     svg.done()
 }
 
 /// An interval with its estimate, the baseline at one, and every launch as a small dot, from the first at the top to the last
 /// at the bottom. Without an estimate it is the baseline itself.
-pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], label: &str) -> Drawing {
+pub(super) fn interval(
+    axis: &Axis,
+    ratio: Option<&Estimate>,
+    launches: &[f64],
+    label: &str,
+) -> Drawing {
     let mut svg = Svg::new("plot", HEIGHT, label);
-    svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(HEIGHT)));
+    svg.line(
+        "one",
+        (axis.place(1.0), 0.0),
+        (axis.place(1.0), f64::from(HEIGHT)),
+    );
     let step = (f64::from(HEIGHT) - 6.0) / (launches.len().max(2) - 1) as f64;
-    dots(&mut svg, axis, "launch", launches, |at| 3.0 + step * at as f64);
+    dots(&mut svg, axis, "launch", launches, |at| {
+        3.0 + step * at as f64
+    });
     match ratio {
         Some(ratio) => whisker(&mut svg, axis, ratio, MIDDLE),
         None => svg.dot("estimate base", (axis.place(1.0), MIDDLE)),
@@ -47,10 +67,19 @@ pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], 
 /// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
 pub(super) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], label: &str) -> Drawing {
     let mut svg = Svg::new("plot", TALL, label);
-    svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(TALL)));
+    svg.line(
+        "one",
+        (axis.place(1.0), 0.0),
+        (axis.place(1.0), f64::from(TALL)),
+    );
     // Two heights in turn, so that runs alike do not hide each other.
-    for (class, runs, top) in [("launch-a", &runs[0], 3.0), ("launch-b", &runs[1], f64::from(TALL) - 7.0)] {
-        dots(&mut svg, axis, class, runs, |at| top + 4.0 * (at % 2) as f64);
+    for (class, runs, top) in [
+        ("launch-a", &runs[0], 3.0),
+        ("launch-b", &runs[1], f64::from(TALL) - 7.0),
+    ] {
+        dots(&mut svg, axis, class, runs, |at| {
+            top + 4.0 * (at % 2) as f64
+        });
     }
     whisker(&mut svg, axis, ratio, f64::from(TALL) / 2.0);
     svg.done()
@@ -59,9 +88,17 @@ pub(super) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], label: 
 /// Small dots at ratios; what lies beyond the axis is an open dot at its end.
 fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn(usize) -> f64) {
     let inside = |place: f64| (-0.01..=1.01).contains(&place);
-    let places: Vec<(usize, f64)> = ratios.iter().map(|ratio| axis.place(*ratio)).enumerate().collect();
+    let places: Vec<(usize, f64)> = ratios
+        .iter()
+        .map(|ratio| axis.place(*ratio))
+        .enumerate()
+        .collect();
     for beyond in [false, true] {
-        let chosen = || places.iter().filter(|(_, place)| inside(*place) != beyond && place.is_finite());
+        let chosen = || {
+            places
+                .iter()
+                .filter(|(_, place)| inside(*place) != beyond && place.is_finite())
+        };
         if chosen().next().is_none() {
             continue;
         }
@@ -74,7 +111,13 @@ fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn
 /// A line from limit to limit with the estimate on it.
 fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
     let [low, high] = [ratio.low, ratio.high].map(|end| axis.place(end));
-    let [from, to] = [low, high].map(|place| if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 });
+    let [from, to] = [low, high].map(|place| {
+        if place.is_finite() {
+            place.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    });
     svg.line("whisker", (from, middle), (to, middle));
     for (end, place) in [(from, low), (to, high)] {
         match place {
@@ -92,7 +135,11 @@ fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
 pub(super) fn bar(axis: &Axis, (low, high): (f64, f64), label: &str) -> Drawing {
     let mut svg = Svg::new("bar", HEIGHT, label);
     for &tick in &axis.ticks {
-        svg.line("grid", (axis.place(tick), 0.0), (axis.place(tick), f64::from(HEIGHT)));
+        svg.line(
+            "grid",
+            (axis.place(tick), 0.0),
+            (axis.place(tick), f64::from(HEIGHT)),
+        );
     }
     let [low, high] = [low, high].map(|factor| axis.place(factor).clamp(0.0, 1.0));
     svg.area("proven", (0.0, low), (6.0, 20.0), "");

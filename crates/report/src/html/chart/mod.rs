@@ -31,10 +31,28 @@ impl Serialize for Plot {
         let Drawing(svg) = match self {
             Plot::Ratios(axis) => interval::head(axis),
             Plot::Times(scale) => stack::times(scale),
-            Plot::Interval { axis, ratio, launches, label } => interval::interval(axis, ratio.as_ref(), launches, label),
-            Plot::Sides { axis, ratio, runs, label } => interval::sides(axis, ratio, runs, label),
-            Plot::Bar { axis, factors, label } => interval::bar(axis, *factors, label),
-            Plot::Stack { scale, phases, parts } => stack::stack(scale, phases, parts),
+            Plot::Interval {
+                axis,
+                ratio,
+                launches,
+                label,
+            } => interval::interval(axis, ratio.as_ref(), launches, label),
+            Plot::Sides {
+                axis,
+                ratio,
+                runs,
+                label,
+            } => interval::sides(axis, ratio, runs, label),
+            Plot::Bar {
+                axis,
+                factors,
+                label,
+            } => interval::bar(axis, *factors, label),
+            Plot::Stack {
+                scale,
+                phases,
+                parts,
+            } => stack::stack(scale, phases, parts),
             Plot::Curves { curves, label } => curve::curves(curves, label),
             Plot::Flame(boxes) => stack::flame(boxes),
         };

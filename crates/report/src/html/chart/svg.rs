@@ -9,7 +9,11 @@ pub(super) struct Svg(String);
 
 /// A share as a percentage of the width; what is no number, or lies beyond all reason, is brought to an end.
 pub(super) fn percent(share: f64) -> String {
-    let share = if share.is_finite() { share.clamp(-1.0, 2.0) } else { 0.0 };
+    let share = if share.is_finite() {
+        share.clamp(-1.0, 2.0)
+    } else {
+        0.0
+    };
     format!("{}%", (share * 10_000.0).round() / 100.0)
 }
 
@@ -20,30 +24,54 @@ impl Svg {
             "" => "aria-hidden=\"true\"".to_owned(),
             words => format!("role=\"img\" aria-label=\"{}\"", escape::html(words)),
         };
-        Svg(format!("<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {role}>"))
+        Svg(format!(
+            "<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {role}>"
+        ))
     }
 
     /// The same with numbers for the script of the page.
     pub(super) fn data(mut self, name: &str, numbers: &[f64]) -> Svg {
-        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.6e}")).collect();
-        self.0.insert_str("<svg".len(), &format!(" data-{name}=\"{}\"", numbers.join(" ")));
+        let numbers: Vec<String> = numbers
+            .iter()
+            .map(|number| format!("{number:.6e}"))
+            .collect();
+        self.0.insert_str(
+            "<svg".len(),
+            &format!(" data-{name}=\"{}\"", numbers.join(" ")),
+        );
         self
     }
 
     pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let (x1, x2) = (percent(x1), percent(x2));
-        let _ = write!(self.0, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1:.1}\" x2=\"{x2}\" y2=\"{y2:.1}\"/>");
+        let _ = write!(
+            self.0,
+            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1:.1}\" x2=\"{x2}\" y2=\"{y2:.1}\"/>"
+        );
     }
 
-    pub(super) fn area(&mut self, class: &str, (from, to): (f64, f64), (top, bottom): (f64, f64), title: &str) {
+    pub(super) fn area(
+        &mut self,
+        class: &str,
+        (from, to): (f64, f64),
+        (top, bottom): (f64, f64),
+        title: &str,
+    ) {
         let (x, width) = (percent(from), percent((to - from).max(0.0)));
         let height = bottom - top;
-        let _ = write!(self.0, "<rect class=\"{class}\" x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
+        let _ = write!(
+            self.0,
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{height}\""
+        );
         self.titled("rect", title);
     }
 
     pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64)) {
-        let _ = write!(self.0, "<circle class=\"{class}\" cx=\"{}\" cy=\"{y:.1}\" r=\"4.5\"/>", percent(x));
+        let _ = write!(
+            self.0,
+            "<circle class=\"{class}\" cx=\"{}\" cy=\"{y:.1}\" r=\"4.5\"/>",
+            percent(x)
+        );
     }
 
     /// Begins elements that share a class.
@@ -61,8 +89,11 @@ impl Svg {
     }
 
     pub(super) fn shape(&mut self, class: &str, (x, y): (f64, f64), path: &str, title: &str) {
-        let _ =
-            write!(self.0, "<svg x=\"{}\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"{class}\" d=\"{path}\"", percent(x));
+        let _ = write!(
+            self.0,
+            "<svg x=\"{}\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"{class}\" d=\"{path}\"",
+            percent(x)
+        );
         self.titled("path", title);
         self.0.push_str("</svg>");
     }
@@ -70,7 +101,10 @@ impl Svg {
     /// Words; `anchor` is start, middle or end.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
         let (x, text) = (percent(x), escape::html(text));
-        let _ = write!(self.0, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
+        let _ = write!(
+            self.0,
+            "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+        );
     }
 
     /// Ends an element that was begun, with what is said when it is pointed at.
@@ -78,7 +112,11 @@ impl Svg {
         match title {
             "" => self.0.push_str("/>"),
             words => {
-                let _ = write!(self.0, "><title>{}</title></{element}>", escape::html(words));
+                let _ = write!(
+                    self.0,
+                    "><title>{}</title></{element}>",
+                    escape::html(words)
+                );
             }
         }
     }
@@ -90,7 +128,12 @@ impl Svg {
 }
 
 /// Labels below a scale, kept within its ends; of two that are too close, the later one is left out.
-pub(super) fn ticks<'a>(svg: &mut Svg, ticks: impl Iterator<Item = (f64, &'a str)>, y: f64, apart: f64) {
+pub(super) fn ticks<'a>(
+    svg: &mut Svg,
+    ticks: impl Iterator<Item = (f64, &'a str)>,
+    y: f64,
+    apart: f64,
+) {
     let mut taken: Vec<f64> = Vec::new();
     for (place, words) in ticks.filter(|(place, _)| (-1e-6..=1.0 + 1e-6).contains(place)) {
         if taken.iter().any(|other| (place - other).abs() < apart) {

@@ -1,7 +1,14 @@
 use super::*;
 
 fn estimate(low: f64, high: f64) -> Estimate {
-    Estimate { ratio: (low * high).sqrt(), low, high, level: 0.95, launches: 10, moved: None }
+    Estimate {
+        ratio: (low * high).sqrt(),
+        low,
+        high,
+        level: 0.95,
+        launches: 10,
+        moved: None,
+    }
 }
 
 #[test]
@@ -24,5 +31,8 @@ fn hopeless_ratios_do_not_squeeze_the_others() {
 fn factors_run_to_sixteen_at_least() {
     assert_eq!(Axis::factors(3.0).ticks, [1.0, 2.0, 4.0, 8.0, 16.0]);
     let wide = Axis::factors(100.0);
-    assert_eq!((wide.high, wide.ticks.as_slice()), (128.0, [1.0, 4.0, 16.0, 64.0].as_slice()));
+    assert_eq!(
+        (wide.high, wide.ticks.as_slice()),
+        (128.0, [1.0, 4.0, 16.0, 64.0].as_slice())
+    );
 }

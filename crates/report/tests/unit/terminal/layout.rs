@@ -13,6 +13,12 @@ fn no_line_is_wider_than_the_screen() {
 
 #[test]
 fn what_is_cut_says_so() {
-    assert_eq!(cut("process-vm-readv", 8, &Screen::new(80, false)), "process…");
-    assert_eq!(cut("process-vm-readv", 8, &Screen::new(80, true)), "process~");
+    assert_eq!(
+        cut("process-vm-readv", 8, &Screen::new(80, false)),
+        "process…"
+    );
+    assert_eq!(
+        cut("process-vm-readv", 8, &Screen::new(80, true)),
+        "process~"
+    );
 }

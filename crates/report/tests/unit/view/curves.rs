@@ -9,7 +9,11 @@ fn line(costs: &[f64], share: f64) -> Line {
         cost: (cost, Some((cost * (1.0 - share), cost * (1.0 + share)))),
         cost_words: String::new(),
     };
-    Line { label: "touch".to_owned(), color: 0, points: costs.iter().enumerate().map(point).collect() }
+    Line {
+        label: "touch".to_owned(),
+        color: 0,
+        points: costs.iter().enumerate().map(point).collect(),
+    }
 }
 
 fn between(costs: &[f64], share: f64) -> Option<(u64, u64)> {
@@ -18,9 +22,20 @@ fn between(costs: &[f64], share: f64) -> Option<(u64, u64)> {
 
 #[test]
 fn the_knee_lies_behind_the_last_step_that_helps() {
-    assert_eq!(between(&[800.0, 400.0, 200.0, 200.0, 210.0], 0.02), Some((4, 8)));
-    assert_eq!(between(&[800.0, 400.0, 420.0, 900.0], 0.02), Some((2, 4)), "a cost that rises again");
-    assert_eq!(between(&[800.0, 420.0, 330.0, 310.0, 309.0], 0.01), Some((4, 16)), "Amdahl's law");
+    assert_eq!(
+        between(&[800.0, 400.0, 200.0, 200.0, 210.0], 0.02),
+        Some((4, 8))
+    );
+    assert_eq!(
+        between(&[800.0, 400.0, 420.0, 900.0], 0.02),
+        Some((2, 4)),
+        "a cost that rises again"
+    );
+    assert_eq!(
+        between(&[800.0, 420.0, 330.0, 310.0, 309.0], 0.01),
+        Some((4, 16)),
+        "Amdahl's law"
+    );
 }
 
 #[test]
