@@ -11,8 +11,22 @@ use std::path::{Path, PathBuf};
 use std::{cell::RefCell, collections::BTreeMap, process::Stdio, time::Duration};
 
 #[cfg(test)]
-#[path = "../../tests/unit/machine/fixture.rs"]
-pub mod fixture;
+pub mod fixture {
+    //! A file system for tests: what a machine would have below /.
+
+    use std::fs;
+
+    /// A temporary folder with these files, each by its path and its text.
+    pub fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        place
+    }
+}
 pub mod memory;
 pub mod noise;
 pub mod preflight;
@@ -217,5 +231,16 @@ pub fn look_at_caches(environment: &Environment) -> Result<Ladder> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/machine/ladder.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ladder_goes_beyond_what_is_told_and_leaves_memory_to_others() {
+        let much = 1 << 40;
+        assert_eq!(top(None, much), 64 << 20);
+        assert_eq!(top(Some(32 << 20), much), 64 << 20);
+        assert_eq!(top(Some(105 << 20), much), 256 << 20);
+        assert_eq!(top(Some(u64::MAX), much), 1 << 30);
+        assert_eq!(top(Some(32 << 20), 100 << 20), 25 << 20);
+    }
+}

@@ -242,5 +242,158 @@ fn parse(stat: &str) -> Option<Process> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/machine/noise.rs"]
-mod tests;
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_what_others_did_is_foreign() {
+        let delta = NoiseDelta {
+            device_read_bytes: 100,
+            own_read_bytes: 60,
+            device_written_bytes: 10,
+            own_written_bytes: 500,
+            ..NoiseDelta::default()
+        };
+        assert_eq!(delta.foreign_bytes(), 40);
+        let late = NoiseDelta {
+            device_written_bytes: 700,
+            own_pending_bytes: 200,
+            ..NoiseDelta::default()
+        };
+        assert_eq!(
+            late.foreign_bytes(),
+            100,
+            "a launch before made them, with their journal"
+        );
+    }
+
+    #[test]
+    fn what_stands_on_another_device_is_counted_once() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        for folder in [
+            "proc",
+            "sys/block/vda",
+            "sys/block/loop0/loop",
+            "sys/block/dm-0/slaves/vda",
+        ] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let write = |sectors: u64, dirty: u64| {
+            let line = |name: &str| format!(" 254 0 {name} 1 0 0 0 2 0 {sectors} 0\n");
+            fs::write(
+                root.join("proc/diskstats"),
+                ["vda", "loop0", "dm-0"].map(line).concat(),
+            )
+            .unwrap();
+            fs::write(
+                root.join("proc/meminfo"),
+                format!("Dirty: {dirty} kB\nWriteback: 4 kB\n"),
+            )
+            .unwrap();
+            fs::create_dir_all(root.join("proc/self")).unwrap();
+            fs::write(root.join("proc/self/io"), "write_bytes: 10240\n").unwrap();
+        };
+        write(100, 4);
+        let before = Snapshot::take(root);
+        write(108, 0);
+        let delta = Snapshot::take(root).delta(&before);
+        assert_eq!(
+            (delta.device_written_bytes, delta.own_pending_bytes),
+            (4096, 8192)
+        );
+    }
+
+    #[test]
+    fn only_what_moved_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        fs::create_dir_all(root.join("proc/pressure")).unwrap();
+        fs::create_dir_all(root.join("sys/block/vda")).unwrap();
+        let write = |stat: &str, vm: &str, disk: &str| {
+            fs::write(root.join("proc/stat"), stat).unwrap();
+            fs::write(root.join("proc/vmstat"), vm).unwrap();
+            fs::write(root.join("proc/diskstats"), disk).unwrap();
+        };
+        write(
+            "cpu 10 0 10 80 0 0 0 0 0 0\n",
+            "oom_kill 1\ncompact_stall 5\n",
+            " 254 0 vda 1 0 100 0 2 0 200 0\n",
+        );
+        let before = Snapshot::take(root);
+        write(
+            "cpu 20 0 10 160 0 0 0 10 0 0\n",
+            "oom_kill 2\ncompact_stall 5\n",
+            " 254 0 vda 1 0 104 0 2 0 200 0\n",
+        );
+        let delta = Snapshot::take(root).delta(&before);
+        assert_eq!((delta.steal_share, delta.busy_cpu_s), (0.1, 0.1));
+        assert_eq!(delta.counter("oom_kill"), 1);
+        assert!(!delta.vmstat.contains_key("compact_stall"));
+        assert_eq!(
+            (delta.device_read_bytes, delta.device_written_bytes),
+            (2048, 0)
+        );
+    }
+
+    mod busy {
+        use super::*;
+
+        fn stat(name: &str, parent: u32, user: u64, system: u64) -> Process {
+            let text = format!(
+                "7 ({name}) S {parent} 7 7 0 -1 0 1 2 3 4 {user} {system} 0 0 20 0 1 0 5 6 7"
+            );
+            parse(&text).expect("a line of stat")
+        }
+
+        fn processes(list: &[(u32, Process)]) -> Processes {
+            Processes {
+                by_pid: list.iter().cloned().collect(),
+            }
+        }
+
+        #[test]
+        fn names_with_spaces_and_parentheses_are_read() {
+            let process = stat("a (b) c", 5, 10, 3);
+            assert_eq!(
+                (process.name.as_str(), process.parent, process.ticks),
+                ("a (b) c", 5, 13)
+            );
+            assert!(parse("cut short").is_none());
+        }
+
+        #[test]
+        fn the_busy_are_told_apart_from_the_kernel_s_memory_threads() {
+            let before = processes(&[
+                (10, stat("make", 1, 100, 0)),
+                (20, stat("kswapd0", 2, 5, 5)),
+                (30, stat("idle", 1, 1, 1)),
+            ]);
+            let after = processes(&[
+                (10, stat("make", 1, 150, 0)),
+                (20, stat("kswapd0", 2, 5, 15)),
+                (30, stat("idle", 1, 1, 1)),
+                (40, stat("worker", 99, 500, 0)),
+                (99, stat("pagewise", 1, 500, 0)),
+            ]);
+            let (others, threads) = after.since(&before, 1.0, 99);
+            assert_eq!(
+                others,
+                [Busy {
+                    name: "make".into(),
+                    pid: 10,
+                    cpus: 0.5
+                }]
+            );
+            assert_eq!(
+                threads,
+                [Busy {
+                    name: "kswapd0".into(),
+                    pid: 20,
+                    cpus: 0.1
+                }]
+            );
+        }
+    }
+}

@@ -50,5 +50,84 @@ pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/plan/covering.rs"]
-mod tests;
+mod tests {
+    use super::covering;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    type Parameters = BTreeMap<String, String>;
+
+    /// All combinations of the first `counts` values of parameters a, b, c …
+    fn product(counts: &[usize]) -> Vec<Parameters> {
+        let mut all = vec![Parameters::new()];
+        for (key, count) in (b'a'..).zip(counts) {
+            let with = |p: &Parameters, value: usize| {
+                p.clone()
+                    .into_iter()
+                    .chain([((key as char).to_string(), value.to_string())])
+            };
+            all = all
+                .iter()
+                .flat_map(|p| (0..*count).map(move |value| with(p, value).collect()))
+                .collect();
+        }
+        all
+    }
+
+    /// Every set of three values of different parameters that meets in one of these.
+    fn triples(all: &[Parameters]) -> BTreeSet<[(String, String); 3]> {
+        let mut met = BTreeSet::new();
+        for values in all
+            .iter()
+            .map(|p| p.clone().into_iter().collect::<Vec<_>>())
+        {
+            for a in 0..values.len() {
+                for b in a + 1..values.len() {
+                    for c in b + 1..values.len() {
+                        met.insert([a, b, c].map(|at| values[at].clone()));
+                    }
+                }
+            }
+        }
+        met
+    }
+
+    #[test]
+    fn every_three_values_meet_in_few_of_all_combinations() {
+        // The least that is possible is the product of the three largest counts.
+        for (counts, least, most) in [
+            (&[2; 6][..], 8, 16),
+            (&[3, 2, 2, 2, 2], 12, 18),
+            (&[4, 3, 3, 2, 2], 36, 50),
+        ] {
+            let all = product(counts);
+            let few = covering(all.clone());
+            assert_eq!(triples(&few), triples(&all), "{counts:?}");
+            assert!(
+                (least..=most).contains(&few.len()),
+                "{counts:?}: {} of {}",
+                few.len(),
+                all.len()
+            );
+        }
+    }
+
+    #[test]
+    fn what_never_meets_is_not_made_up() {
+        let without = |p: &Parameters| p["a"] == "0" || p["b"] == "0";
+        let all: Vec<_> = product(&[2, 2, 2, 2, 2])
+            .into_iter()
+            .filter(without)
+            .collect();
+        let few = covering(all.clone());
+        assert!(few.len() < all.len() && few.iter().all(|p| all.contains(p)));
+        assert_eq!(triples(&few), triples(&all));
+    }
+
+    #[test]
+    fn of_two_parameters_all_combinations_stay() {
+        for counts in [&[][..], &[3], &[3, 4], &[3, 1, 4, 1]] {
+            assert_eq!(covering(product(counts)), product(counts));
+        }
+        assert!(covering(Vec::new()).is_empty());
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::source::{Source, below, code, none};
+use crate::source::{Source, below, code, none, without_tests};
 
 /// Most doc comments that may open with a free relative.
 const MOST_OPENINGS: usize = 60;
@@ -79,11 +79,14 @@ const PHRASES: [&str; 40] = [
     "in company",
 ];
 
-/// A source that is compiled into the laboratory.
+/// The sources that are compiled into the laboratory, without their unit tests.
 pub fn laboratory() -> Vec<Source> {
     let mut files = below(&["src", "crates"], &[".rs"]);
     files.retain(|(name, _)| !name.contains("/tests/"));
     files
+        .into_iter()
+        .map(|(name, text)| (name, without_tests(&text)))
+        .collect()
 }
 
 /// Doc comments that open with a free relative.

@@ -14,5 +14,370 @@ pub use points::{AdviceRequest, has, points};
 pub use pool::pooled;
 
 #[cfg(test)]
-#[path = "../../tests/unit/advise/tests.rs"]
-mod tests;
+mod tests {
+    //! Advice from synthetic figures, on both sides of every threshold.
+
+    use std::collections::BTreeMap;
+
+    use record::advice::{Advice, AdvicePoint, Fingerprint, Question, Topic};
+    use record::cell::Cell;
+    use record::experiment::Experiment;
+    use record::folder::RunFolder;
+    use record::summary::{Estimate, Summary, Verdict};
+    use stats::rng::Seeded;
+
+    use super::answer::{answer, contradicts};
+    use super::choice::{choices, flips, segments};
+    use super::merge::merge;
+    use super::points::AdviceRequest;
+    use super::pool::pooled;
+
+    const MARGIN: f64 = 0.02;
+
+    /// A ratio whose 95 % limits are `width` to either side, of many launches.
+    fn cost(ratio: f64, width: f64) -> Estimate {
+        Estimate {
+            ratio,
+            low: ratio / (1.0 + width),
+            high: ratio * (1.0 + width),
+            level: 0.95,
+            launches: 400,
+            moved: None,
+        }
+    }
+
+    fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> AdvicePoint {
+        AdvicePoint {
+            bytes,
+            way: way.to_owned(),
+            cost: cost(ratio, width),
+        }
+    }
+
+    fn one(points: &[AdvicePoint]) -> Option<String> {
+        let all = choices(points, "old", MARGIN);
+        assert_eq!(all.len(), 1);
+        all[0].1.clone()
+    }
+
+    #[test]
+    fn a_way_is_advised_only_beyond_the_margin_at_all_sizes_together() {
+        let at = |ratio, width| one(&[point(1, "new", ratio, width)]);
+        assert_eq!(at(0.8, 0.01).as_deref(), Some("new"));
+        assert_eq!(at(1.2, 0.01).as_deref(), Some("old"));
+        for (ratio, width) in [
+            (0.985, 0.001),
+            (1.015, 0.001),
+            (1.0, 0.3),
+            (0.9, 0.2),
+            (1.1, 0.2),
+        ] {
+            assert_eq!(at(ratio, width), None, "{ratio} ±{width}");
+        }
+        // The 95 % limit lies beyond the margin by a hair; among six sizes that is not enough.
+        assert_eq!(at(0.98 / 1.02, 0.0185), None);
+        assert!(cost(0.98 / 1.02, 0.0185).high < 1.0 / (1.0 + MARGIN));
+    }
+
+    #[test]
+    fn no_advice_is_ever_given_inside_the_margin() {
+        let mut random = Seeded::new(7);
+        for _ in 0..1500 {
+            let mut all = Vec::new();
+            for bytes in 1..=6 {
+                for way in ["a", "b", "c"] {
+                    all.push(point(
+                        bytes,
+                        way,
+                        (random.unit() - 0.5).exp(),
+                        0.3 * random.unit(),
+                    ));
+                }
+            }
+            let edge = 1.0 + MARGIN;
+            for segment in segments(&all, "old", MARGIN) {
+                for bytes in segment.from..=segment.to {
+                    let here = all.iter().filter(|p| p.bytes == bytes);
+                    let shown = if segment.way == "old" {
+                        here.clone().any(|p| p.cost.low > edge)
+                            && here.clone().all(|p| p.cost.low > 1.0 / edge)
+                    } else {
+                        here.clone()
+                            .any(|p| p.way == segment.way && p.cost.high < 1.0 / edge)
+                    };
+                    assert!(shown, "{segment:?} at {bytes}");
+                }
+                assert!(
+                    segment.at_least <= segment.ratio && segment.ratio <= segment.at_most,
+                    "{segment:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn segments_end_at_measured_sizes_and_leave_a_band_between() {
+        let all = [
+            point(10, "new", 1.5, 0.01),
+            point(20, "new", 1.2, 0.01),
+            point(30, "new", 1.0, 0.05),
+            point(40, "new", 0.8, 0.01),
+            point(80, "new", 0.5, 0.01),
+        ];
+        let found = segments(&all, "old", MARGIN);
+        let short: Vec<(u64, u64, &str, &str)> = found
+            .iter()
+            .map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str()))
+            .collect();
+        assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
+        let flip = &flips(&all, &found, "old")[0];
+        assert_eq!(
+            (
+                flip.above,
+                flip.up_to,
+                flip.below.as_str(),
+                flip.beyond.as_str()
+            ),
+            (20, 40, "old", "new")
+        );
+        assert!((found[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && found[0].at_most < 1.0);
+    }
+
+    #[test]
+    fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
+        let mut all = vec![
+            point(10, "new", 1.5, 0.001),
+            point(20, "new", 1.01, 0.001),
+            point(25, "new", 1.0, 0.01),
+            point(30, "new", 0.99, 0.001),
+            point(40, "new", 0.8, 0.001),
+        ];
+        let band = |all: &[AdvicePoint]| {
+            let found = segments(all, "old", MARGIN);
+            assert_eq!(
+                found.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(),
+                [(10, 10), (40, 40)]
+            );
+            flips(all, &found, "old")
+                .first()
+                .map(|f| (f.above, f.up_to))
+                .unwrap()
+        };
+        assert_eq!(band(&all), (20, 30));
+        let below = |all: &[AdvicePoint]| {
+            flips(all, &segments(all, "old", MARGIN), "old")[0]
+                .below
+                .clone()
+        };
+        assert_eq!(below(&all), "old");
+        // Where the signs do not agree on one change, all of them lie within the band.
+        (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
+        assert_eq!(band(&all), (10, 40));
+        let turned: Vec<AdvicePoint> = [1.5, 1.01, 1.0, 0.99, 0.8]
+            .into_iter()
+            .rev()
+            .zip([10, 20, 25, 30, 40])
+            .map(|(ratio, bytes)| point(bytes, "new", ratio, 0.001))
+            .collect();
+        assert_eq!((band(&turned), below(&turned).as_str()), ((20, 30), "new"));
+    }
+
+    #[test]
+    fn a_third_way_takes_over_only_where_it_is_shown_to_be_better() {
+        let all = [
+            point(1, "a", 0.8, 0.01),
+            point(1, "b", 0.79, 0.01),
+            point(2, "a", 0.8, 0.01),
+            point(2, "b", 0.5, 0.01),
+            point(3, "a", 0.8, 0.01),
+        ];
+        let ways: Vec<Option<String>> = choices(&all, "old", MARGIN)
+            .into_iter()
+            .map(|(_, way)| way)
+            .collect();
+        assert_eq!(
+            ways,
+            [
+                Some("a".to_owned()),
+                Some("b".to_owned()),
+                Some("a".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn runs_that_agree_narrow_and_runs_that_disagree_widen() {
+        let both = |a: f64, b: f64| {
+            pooled(vec![point(1, "new", a, 0.05), point(1, "new", b, 0.05)])[0].cost
+        };
+        let (alone, agree, disagree) = (cost(0.8, 0.05), both(0.8, 0.801), both(0.6, 1.1));
+        assert!(agree.half_width() < alone.half_width());
+        assert!(disagree.half_width() > 3.0 * alone.half_width());
+        assert!(disagree.low < 0.6 && disagree.high > 1.1, "{disagree:?}");
+        assert_eq!(
+            one(&[AdvicePoint {
+                bytes: 1,
+                way: "new".into(),
+                cost: disagree
+            }]),
+            None
+        );
+    }
+
+    fn advice(run: &str, points: Vec<AdvicePoint>) -> Advice {
+        let question = Question {
+            conditions: BTreeMap::new(),
+            does: "do it".into(),
+            experiment: "copy".into(),
+            settings: BTreeMap::new(),
+            obvious: "old".into(),
+            segments: segments(&points, "old", MARGIN),
+            points,
+            runs: vec![run.into()],
+        };
+        Advice {
+            schema: 1,
+            created: run.into(),
+            version: "1".into(),
+            machine: Fingerprint::default(),
+            margin: MARGIN,
+            questions: BTreeMap::from([("copy".to_owned(), question)]),
+        }
+    }
+
+    #[test]
+    fn files_of_equal_machines_are_merged_and_disagreement_widens_the_band() {
+        let curve = |at: [f64; 4]| {
+            (1..)
+                .zip(at)
+                .map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02))
+                .collect::<Vec<_>>()
+        };
+        let (first, second) = (
+            advice("1", curve([1.5, 1.3, 0.7, 0.5])),
+            advice("2", curve([1.5, 0.7, 0.7, 0.5])),
+        );
+        let merged = merge(&[first.clone(), second.clone()]).unwrap();
+        let flip = |a: &Advice| {
+            let question = &a.questions["copy"];
+            flips(&question.points, &question.segments, "old")
+                .first()
+                .map(|f| (f.above, f.up_to))
+        };
+        assert_eq!(
+            (flip(&first), flip(&second), flip(&merged)),
+            (Some((2, 3)), Some((1, 2)), Some((1, 3)))
+        );
+        assert_eq!(merged.questions["copy"].runs, ["1", "2"]);
+        assert_eq!(
+            merge(&[second, first.clone()]).unwrap().questions,
+            merged.questions,
+            "the order does not matter"
+        );
+        assert_eq!(
+            merge(&[first.clone(), first.clone()]).unwrap(),
+            first,
+            "a run counts once"
+        );
+        let mut other = first.clone();
+        other.machine.kernel = "7.0".into();
+        let error = merge(&[first, other]).unwrap_err().to_string();
+        assert!(error.contains("kernel (7.0 here"), "{error}");
+    }
+
+    #[test]
+    fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse() {
+        let advised = |way: &str, within: &[&str], open: &[&str]| record::advice::Case {
+            way: Some(way.to_owned()),
+            within: within.iter().map(|way| (*way).to_owned()).collect(),
+            unsettled: open.iter().map(|way| (*way).to_owned()).collect(),
+            ..record::advice::Case::default()
+        };
+        let first = advised("mmap", &[], &[]);
+        assert!(contradicts(&first, &advised("read", &[], &[])));
+        assert!(!contradicts(&first, &advised("mmap", &[], &[])));
+        // As fast as the fastest, or not settled: nothing that a reader could catch as wrong.
+        assert!(!contradicts(&first, &advised("read", &["mmap"], &[])));
+        assert!(!contradicts(&first, &advised("read", &[], &["mmap"])));
+        assert!(!contradicts(
+            &first,
+            &record::advice::Case {
+                way: None,
+                ..record::advice::Case::default()
+            }
+        ));
+    }
+
+    /// A recorded run of touch and populate, whose recommendation is open.
+    fn open_run() -> (AdviceRequest, Summary) {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let text = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+        let folder = RunFolder::open(
+            &format!("{root}/tests/fixtures/runs/ordinary"),
+            root.as_ref(),
+        )
+        .unwrap();
+        let summary = crate::replay(&folder).unwrap().1;
+        let cell = |index: usize| {
+            let cell = &summary.cells[index];
+            Cell {
+                experiment: cell.experiment.clone(),
+                method: cell.method.clone(),
+                worker: cell.worker.clone(),
+                parameters: cell.parameters.clone(),
+            }
+        };
+        let request = AdviceRequest {
+            topic: Topic::parse("fault.toml", &text("advice/fault.toml")).unwrap(),
+            settings: BTreeMap::new(),
+            experiment: Experiment::parse("fault.toml", &text("experiments/fault.toml")).unwrap(),
+            open: BTreeMap::new(),
+            measure: "ready".to_owned(),
+            obvious: cell(0),
+            ways: vec![("populate".to_owned(), cell(1))],
+            bytes: 1 << 20,
+        };
+        (request, summary)
+    }
+
+    #[test]
+    fn where_the_fastest_is_open_what_is_shown_to_be_faster_is_advised() {
+        let (request, mut summary) = open_run();
+        // Under another condition only the group's verdict counts; the first question takes all runs together.
+        let mut advised = |verdict| {
+            for comparison in summary.groups[0]
+                .comparisons
+                .iter_mut()
+                .filter(|c| c.cell == 1 && c.phase == "ready")
+            {
+                (
+                    comparison.ratio,
+                    comparison.verdict,
+                    comparison.holds_among_all,
+                ) = (Some(cost(0.7, 0.1)), verdict, true);
+            }
+            let answer = answer(
+                &request,
+                &[BTreeMap::new()],
+                &[&summary],
+                &[],
+                MARGIN,
+                |_| Vec::new(),
+            );
+            [&answer.case, &answer.also[0]]
+                .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+        };
+        let populate = || ("populate".to_owned(), Vec::new());
+        assert_eq!(
+            advised(Verdict::Faster { at_least: 0.2 }),
+            [populate(), populate()]
+        );
+        assert_eq!(
+            advised(Verdict::NotSettled),
+            [
+                populate(),
+                ("touch".to_owned(), vec!["populate".to_owned()])
+            ]
+        );
+    }
+}

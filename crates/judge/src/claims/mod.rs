@@ -435,5 +435,706 @@ fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, NoVerdic
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/claims/tests.rs"]
-mod tests;
+mod tests {
+    //! Words on both sides of each threshold, from summaries made by hand, and what must hold of all of them.
+
+    use std::collections::BTreeMap;
+
+    use record::cell::Cell;
+    use record::claim::{
+        Claim, ClaimPoint, Counter, Difference, NoVerdict, ResolvedClaim, ResolvedJob, Word,
+    };
+    use record::outcome::{Cause, Outcome, Status};
+    use record::summary::{
+        Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues,
+        PhaseSummary, Recommendation, SUMMARY_SCHEMA, Settings, Summary,
+    };
+    use serde_json::json;
+    use stats::rng::Seeded;
+
+    use super::regions::Regions;
+    use super::{answers, answers_already, changes, crossover, report, wanted};
+
+    const MARGIN: f64 = 0.05;
+
+    /// The text of a claim about `a` and `b`.
+    fn text(kind: &str, holds: &str, of: &str) -> String {
+        let other = if kind == "absolute" {
+            ""
+        } else {
+            "other = \"b\"\n"
+        };
+        format!(
+            "id = \"x\"\nstatement = \"A is cheaper.\"\nkind = \"{kind}\"\nabout = [\"copy\"]\n[source]\ntitle = \"T\"\n\
+         author = \"N\"\naddress = \"https://example.org/a\"\nfigure = \"half\"\nread = \"2026-11-21\"\n[holds]\n{holds}\n\
+         [corrected]\nexperiment = \"copy\"\nway = \"a\"\n{other}{of}\n"
+        )
+    }
+
+    fn claim(kind: &str, holds: &str) -> Claim {
+        Claim::parse("x.toml", &text(kind, holds, "")).unwrap()
+    }
+
+    fn cell(method: &str, bytes: &str) -> Cell {
+        let parameters = BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]);
+        Cell {
+            experiment: "copy".into(),
+            method: method.into(),
+            worker: "c-O3".into(),
+            parameters,
+        }
+    }
+
+    fn distribution(median: f64) -> Distribution {
+        Distribution {
+            median,
+            mean: None,
+            low: None,
+            high: None,
+            p90: None,
+            p99: None,
+            min: median,
+        }
+    }
+
+    /// A cell of ten launches around `wall_ns`, a quarter of a percent apart.
+    fn measured(method: &str, bytes: &str, wall_ns: f64, wobble: u64) -> CellSummary {
+        let mut random = Seeded::new(wobble);
+        let mut launch = |block: usize| {
+            let value = wall_ns * (1.0 + 0.005 * (random.unit() - 0.5));
+            let values = BTreeMap::from([("copy".to_owned(), value)]);
+            LaunchValues {
+                launch: block,
+                block: block as i32,
+                rounds: 5,
+                wall_ns: values.clone(),
+                cpu_ns: values,
+                tail_ns: BTreeMap::new(),
+            }
+        };
+        let per_launch: Vec<LaunchValues> = (0..10).map(&mut launch).collect();
+        let phase: PhaseSummary = serde_json::from_value(json!({
+        "wall_ns": distribution(wall_ns), "cpu_ns": distribution(wall_ns), "per_unit_ns": distribution(wall_ns / 1000.0),
+        "user_ns": wall_ns, "system_ns": 0.0, "minor_faults": 0.0, "major_faults": 0.0,
+        "voluntary_switches": 0.0, "involuntary_switches": 0.0, "below_floor": false, "samples": 50,
+    }))
+    .unwrap();
+        CellSummary {
+            cell: format!("copy/{method}@c-O3"),
+            experiment: "copy".into(),
+            method: method.into(),
+            worker: "c-O3".into(),
+            role: record::summary::Role::Method,
+            group: String::new(),
+            parameters: BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]),
+            hidden: false,
+            outcome: Outcome::OK,
+            launches: 10,
+            per_launch,
+            footprint: None,
+            steady: None,
+            phases: BTreeMap::from([("copy".to_owned(), phase)]),
+            counts: BTreeMap::new(),
+            proofs: BTreeMap::new(),
+            laws: BTreeMap::new(),
+            latency_ns: None,
+        }
+    }
+
+    fn summary(run: &str, cells: Vec<CellSummary>) -> Summary {
+        let definition = record::experiment::Experiment::parse(
+            "copy.toml",
+            "name = \"copy\"\ntitle = \"t\"\nquestion = \"q\"\nunit = \"byte\"\nphases = [\"copy\"]\nbaseline = \"b\"\n\
+         content = \"none\"\n",
+        );
+        let experiment = record::summary::ExperimentSummary {
+            definition: definition.unwrap(),
+            headline: "copy".into(),
+            launch_s: 1.0,
+            headline_s: 1.0,
+        };
+        let mut groups: Vec<GroupSummary> = Vec::new();
+        for (index, cell) in cells.iter().enumerate() {
+            match groups.iter_mut().find(|g| g.parameters == cell.parameters) {
+                Some(group) => group.cells.push(index),
+                None => groups.push(GroupSummary {
+                    experiment: "copy".into(),
+                    parameters: cell.parameters.clone(),
+                    cells: vec![index],
+                    baseline: None,
+                    best_possible: None,
+                    floor: None,
+                    aa: None,
+                    comparisons: Vec::new(),
+                    best: Vec::new(),
+                    recommendation: Recommendation::Nothing,
+                    conditions: Vec::new(),
+                    state: None,
+                }),
+            }
+        }
+        Summary {
+            schema: SUMMARY_SCHEMA,
+            run: run.into(),
+            created: String::new(),
+            version: String::new(),
+            host: BTreeMap::new(),
+            environment: BTreeMap::new(),
+            settings: Settings::default(),
+            elapsed_s: 1.0,
+            experiments: vec![experiment],
+            groups,
+            cells,
+            calibration: Calibration {
+                checks: 0,
+                spread: None,
+                p: None,
+                widened: 1.0,
+            },
+            trusted: true,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn asked(claim: Claim) -> ResolvedClaim {
+        let job = ResolvedJob {
+            job: "corrected".into(),
+            way: vec![cell("a", "64")],
+            other: vec![cell("b", "64")],
+            ..ResolvedJob::default()
+        };
+        ResolvedClaim {
+            claim,
+            jobs: vec![job],
+        }
+    }
+
+    /// The word on a claim where `a` costs `ratio` times what `b` does.
+    fn word(holds: &str, ratio: f64) -> Word {
+        let made = summary(
+            "r",
+            vec![
+                measured("a", "64", 1000.0 * ratio, 1),
+                measured("b", "64", 1000.0, 2),
+            ],
+        );
+        answers(&[asked(claim("ratio", holds))], &[&made], MARGIN)[0].word
+    }
+
+    #[test]
+    fn a_claim_that_it_is_cheaper_has_its_word_on_both_sides_of_each_edge() {
+        let holds = "low = 0.4\nhigh = 0.6";
+        for (ratio, expected) in [
+            (0.38, Word::Stronger),
+            (0.4, Word::HoldsOrStronger),
+            (0.42, Word::Holds),
+            (0.58, Word::Holds),
+            (0.6, Word::Undecided),
+            (0.62, Word::Weaker),
+            (0.93, Word::Weaker),
+            (1.0 / 1.05, Word::DoesNotHold),
+            (0.97, Word::NoDifferenceHere),
+            (1.03, Word::NoDifferenceHere),
+            (1.05, Word::DoesNotHold),
+            (1.07, Word::Reversed),
+        ] {
+            assert_eq!(word(holds, ratio), expected, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_it_is_dearer_is_the_mirror_of_that() {
+        let holds = "low = 2.0\nhigh = 3.0";
+        let expected = [
+            (3.1, Word::Stronger),
+            (2.9, Word::Holds),
+            (2.0, Word::Undecided),
+            (1.9, Word::Weaker),
+            (1.02, Word::NoDifferenceHere),
+            (0.9, Word::Reversed),
+        ];
+        for (ratio, expected) in expected {
+            assert_eq!(word(holds, ratio), expected, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn open_ranges_and_claims_that_nothing_differs() {
+        assert_eq!(
+            (word("high = 0.95", 0.001), word("high = 0.95", 1.0)),
+            (Word::Holds, Word::NoDifferenceHere)
+        );
+        assert_eq!(
+            (word("low = 1.05", 9.0), word("low = 1.05", 0.8)),
+            (Word::Holds, Word::Reversed)
+        );
+        let same = "low = 0.9\nhigh = 1.1";
+        assert_eq!(
+            (word(same, 1.0), word(same, 1.2), word(same, 0.8)),
+            (Word::Holds, Word::Reversed, Word::Reversed)
+        );
+        assert_eq!(
+            (word("high = 1.1", 0.2), word("high = 1.1", 1.3)),
+            (Word::Holds, Word::Reversed)
+        );
+    }
+
+    #[test]
+    fn what_has_no_word_wants_launches() {
+        let claim = || asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let wanted_at = |ratio: f64| {
+            let made = summary(
+                "r",
+                vec![
+                    measured("a", "64", 1000.0 * ratio, 1),
+                    measured("b", "64", 1000.0, 2),
+                ],
+            );
+            wanted(&[claim()], &made, MARGIN)
+        };
+        assert!(wanted_at(0.5).is_empty(), "it has its word");
+        let near = wanted_at(0.599);
+        assert_eq!(near.len(), 1);
+        assert!(
+            near[0].launches > 10 && near[0].launches <= 110 && near[0].decides,
+            "{near:?}"
+        );
+        assert_eq!(near[0].cells, [cell("a", "64"), cell("b", "64")]);
+        let coarse = wanted_at(0.4);
+        assert!(
+            coarse.len() == 1 && !coarse[0].decides,
+            "the exact word comes after all claims have one: {coarse:?}"
+        );
+    }
+
+    #[test]
+    fn questions_without_a_word_count_among_all() {
+        let made = summary(
+            "r",
+            vec![
+                measured("a", "64", 597.0, 1),
+                measured("b", "64", 1000.0, 2),
+                measured("c", "64", 600.0, 3),
+            ],
+        );
+        let claims = |others: usize| {
+            let one = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+            let mut open = one.clone();
+            open.jobs[0].way = vec![cell("c", "64")];
+            let mut all = vec![one];
+            all.extend(std::iter::repeat_n(open, others));
+            all
+        };
+        let word_of_first = |others: usize| {
+            let all = answers(&claims(others), &[&made], MARGIN);
+            all.iter()
+                .flat_map(|a| &a.jobs)
+                .find(|j| j.way.starts_with("copy/a"))
+                .unwrap()
+                .word
+        };
+        assert_eq!(
+            (word_of_first(0), word_of_first(3000)),
+            (Word::Holds, Word::Undecided)
+        );
+    }
+
+    #[test]
+    fn an_absolute_claim_holds_within_a_factor_of_two() {
+        let holds = "value = 1.0\nper = \"unit\"";
+        for (wall_ns, expected) in [
+            (400.0, Word::Weaker),
+            (600.0, Word::Holds),
+            (1900.0, Word::Holds),
+            (2100.0, Word::Stronger),
+        ] {
+            let made = summary("r", vec![measured("a", "64", wall_ns, 3)]);
+            let mut asked = asked(claim("absolute", holds));
+            asked.jobs[0].other.clear();
+            let answer = &answers(&[asked], &[&made], MARGIN)[0];
+            assert_eq!(
+                (answer.word, answer.jobs[0].unit.as_str()),
+                (expected, "ns each"),
+                "{wall_ns}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_says_why() {
+        let mut skipped = measured("a", "64", 1.0, 1);
+        let pool = Outcome::because(
+            Status::Skipped,
+            Cause::Lacks {
+                text: "no reserved huge pages".to_owned(),
+            },
+        );
+        skipped.outcome = pool.clone();
+        let made = summary("r", vec![skipped, measured("b", "64", 1.0, 2)]);
+        let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
+        assert_eq!(answer.word, Word::NotMeasurableHere);
+        let why = answer.jobs[0].why.clone();
+        assert!(
+            matches!(&why, Some(NoVerdict::Cell { outcome, .. }) if *outcome == pool),
+            "{why:?}"
+        );
+        let mut late = measured("a", "64", 1.0, 1);
+        late.outcome = Outcome::because(Status::Refused, Cause::Budget);
+        let made = summary("r", vec![late, measured("b", "64", 1.0, 2)]);
+        let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
+        assert_eq!(
+            (answer.word, &answer.jobs[0].why),
+            (Word::Undecided, &Some(NoVerdict::Budget { needed_s: None }))
+        );
+        assert!(answer.jobs[0].late);
+        let mut short = measured("a", "64", 1.0, 1);
+        short.per_launch.truncate(3);
+        short.launches = 3;
+        let made = summary("r", vec![short, measured("b", "64", 1.0, 2)]);
+        let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
+        assert_eq!(
+            (answer.word, &answer.jobs[0].why),
+            (
+                Word::Undecided,
+                &Some(NoVerdict::Launches {
+                    launches: 3,
+                    least: 4
+                })
+            )
+        );
+        assert_eq!(
+            answers(&[asked(claim("ratio", "high = 0.9"))], &[], MARGIN)[0].word,
+            Word::Undecided
+        );
+    }
+
+    #[test]
+    fn facts_are_compared_by_the_extremes_that_were_seen() {
+        let with = |method: &str, min: u64, max: u64| {
+            let mut cell = measured(method, "64", 1.0, 1);
+            cell.proofs.insert(
+                "memory_bytes".into(),
+                FactProof::Number {
+                    min,
+                    max,
+                    samples: 9,
+                },
+            );
+            cell
+        };
+        let claim = Claim::parse(
+            "x.toml",
+            &text("ratio", "low = 0.6\nhigh = 0.75", "fact = \"memory_bytes\""),
+        )
+        .unwrap();
+        for (min, max, expected) in [
+            (66, 67, Word::Holds),
+            (50, 67, Word::Undecided),
+            (99, 100, Word::NoDifferenceHere),
+        ] {
+            let made = summary("r", vec![with("a", min, max), with("b", 100, 100)]);
+            assert_eq!(
+                answers(&[asked(claim.clone())], &[&made], MARGIN)[0].word,
+                expected,
+                "{min}–{max}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_spread_is_compared_by_the_distances_from_the_median() {
+        let spread = |method: &str, factor: f64| {
+            let mut cell = measured(method, "64", 1000.0, 1);
+            for (i, launch) in cell.per_launch.iter_mut().enumerate() {
+                launch
+                    .wall_ns
+                    .insert("copy".into(), 1000.0 + factor * (i as f64 - 4.5));
+            }
+            cell
+        };
+        let claim = Claim::parse("x.toml", &text("ratio", "low = 1.5", "of = \"spread\"")).unwrap();
+        let made = summary("r", vec![spread("a", 40.0), spread("b", 2.0)]);
+        assert_eq!(
+            answers(&[asked(claim)], &[&made], MARGIN)[0].word,
+            Word::Holds
+        );
+    }
+
+    #[test]
+    fn many_words_need_stronger_evidence_than_one() {
+        let just = |id: u64| {
+            let (mut a, b) = (
+                measured("a", "64", 1000.0, id),
+                measured("b", "64", 1000.0, id),
+            );
+            for (i, launch) in a.per_launch.iter_mut().enumerate() {
+                launch
+                    .wall_ns
+                    .insert("copy".into(), 845.0 + 11.0 * (7 * i % 10) as f64);
+            }
+            summary("r", vec![a, b])
+        };
+        let one = just(1);
+        let alone = asked(claim("ratio", "high = 0.95"));
+        assert_eq!(
+            answers(std::slice::from_ref(&alone), &[&one], MARGIN)[0].word,
+            Word::Holds
+        );
+        let many: Vec<ResolvedClaim> = (0..100).map(|_| alone.clone()).collect();
+        let all = answers(&many, &[&one], MARGIN);
+        assert!(all.iter().all(|a| a.word == Word::Undecided
+            && matches!(
+                a.jobs[0].why,
+                Some(NoVerdict::AmongAll { questions: 100, .. })
+            )));
+    }
+
+    #[test]
+    fn the_newest_run_that_has_both_cells_answers_and_others_are_named() {
+        let newer = summary("newer", vec![measured("a", "64", 500.0, 1)]);
+        let older = summary(
+            "older",
+            vec![
+                measured("a", "64", 500.0, 1),
+                measured("b", "64", 1000.0, 2),
+            ],
+        );
+        let asked = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let answers = report(
+            std::slice::from_ref(&asked),
+            &[&newer, &older],
+            MARGIN,
+            Some("newer".into()),
+        );
+        assert_eq!(
+            (answers.answers[0].word, answers.reused.as_slice()),
+            (Word::Holds, &["older".to_owned()][..])
+        );
+        assert!(
+            answers_already(&asked, 0, &older, MARGIN)
+                && !answers_already(&asked, 0, &newer, MARGIN)
+        );
+    }
+
+    #[test]
+    fn two_runs_are_told_apart_by_their_verdicts() {
+        let of = |ratio: f64| {
+            let made = summary(
+                "r",
+                vec![
+                    measured("a", "64", 1000.0 * ratio, 1),
+                    measured("b", "64", 1000.0, 2),
+                ],
+            );
+            report(
+                &[asked(claim("ratio", "low = 0.4\nhigh = 0.6"))],
+                &[&made],
+                MARGIN,
+                None,
+            )
+        };
+        assert!(changes(&of(0.5), &of(0.52)).is_empty());
+        let found = changes(&of(0.5), &of(1.5));
+        assert_eq!(
+            (found[0].first, found[0].second),
+            (Some(Word::Holds), Some(Word::Reversed))
+        );
+        // A coarse verdict leaves open which exact one is true, and an open one contradicts none.
+        let with = |word: Word| {
+            let mut answers = of(0.5);
+            answers.answers[0].jobs[0].word = word;
+            answers
+        };
+        for (a, b, is_change) in [
+            (Word::DoesNotHold, Word::Reversed, false),
+            (Word::Stronger, Word::HoldsOrStronger, false),
+            (Word::Undecided, Word::NotMeasurableHere, false),
+            (Word::DoesNotHold, Word::HoldsOrStronger, true),
+            (Word::HoldsOrStronger, Word::Weaker, true),
+            (Word::Weaker, Word::Reversed, true),
+            (Word::Undecided, Word::Holds, true),
+        ] {
+            assert_eq!(
+                changes(&with(a), &with(b)).len(),
+                usize::from(is_change),
+                "{a:?} {b:?}"
+            );
+            assert_eq!(
+                changes(&with(b), &with(a)).len(),
+                usize::from(is_change),
+                "{b:?} {a:?}"
+            );
+        }
+    }
+
+    /// No word but "undecided" where the interval crosses an edge that decides it: every value in the interval, taken by itself,
+    /// must get the same word.
+    #[test]
+    fn no_word_is_said_across_an_edge() {
+        let mut random = Seeded::new(20_261_121);
+        for _ in 0..4000 {
+            let mut within = |low: f64, high: f64| low + (high - low) * random.unit();
+            let (a, b) = (within(-2.0, 2.0).exp(), within(0.01, 1.5).exp());
+            let holds = match within(0.0, 4.0) as u32 {
+                0 => format!("low = {a}"),
+                1 => format!("high = {a}"),
+                _ => format!("low = {a}\nhigh = {}", a * b),
+            };
+            let kind = if within(0.0, 1.0) < 0.2 {
+                "absolute"
+            } else {
+                "ratio"
+            };
+            let per = if kind == "absolute" {
+                "\nper = \"unit\""
+            } else {
+                ""
+            };
+            let margin = within(0.01, 0.2);
+            let regions = Regions::of_claim(&claim(kind, &(holds.clone() + per)), margin);
+            let (low, width) = (within(-3.0, 3.0).exp(), within(0.0, 0.8).exp());
+            let said = regions.word(low, low * width);
+            if said != Word::Undecided {
+                for step in 0..=50 {
+                    let inside = low * width.powf(f64::from(step) / 50.0);
+                    assert_eq!(
+                        regions.word(inside, inside),
+                        said,
+                        "{holds} {low} {width} {margin}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn point(value: u64, low: f64, high: f64) -> ClaimPoint {
+        let ratio = (low * high).sqrt();
+        ClaimPoint {
+            value,
+            ratio: Some(Estimate {
+                ratio,
+                low,
+                high,
+                level: 0.95,
+                launches: 9,
+                moved: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_crossover_has_its_word_by_the_signs_of_the_sizes() {
+        let sizes = [4_u64 << 10, 16 << 10, 64 << 10, 256 << 10];
+        let range = (16384.0, 65536.0);
+        let of = |ratios: [f64; 4]| {
+            let points: Vec<ClaimPoint> = sizes
+                .iter()
+                .zip(ratios)
+                .map(|(size, ratio)| point(*size, ratio * 0.98, ratio * 1.02))
+                .collect();
+            crossover::word(&points, range, MARGIN).0
+        };
+        for (ratios, expected) in [
+            ([2.0, 1.5, 0.8, 0.5], Word::Holds),
+            ([2.0, 0.8, 0.7, 0.5], Word::Stronger),
+            ([0.9, 0.8, 0.7, 0.5], Word::Stronger),
+            ([2.0, 1.8, 1.5, 0.5], Word::Weaker),
+            ([2.0, 1.8, 1.5, 1.0], Word::Weaker),
+            ([2.0, 1.8, 1.5, 1.2], Word::Reversed),
+            ([0.5, 0.8, 1.2, 1.5], Word::Reversed),
+            ([2.0, 1.0, 0.8, 0.5], Word::Undecided),
+            ([2.0, 1.5, 1.0, 0.5], Word::Undecided),
+            ([2.0, 0.5, 2.0, 0.5], Word::Undecided),
+            ([1.0, 1.0, 1.0, 1.0], Word::NoDifferenceHere),
+        ] {
+            assert_eq!(of(ratios), expected, "{ratios:?}");
+        }
+    }
+
+    /// Seeded simulations of a cost that crosses at a known size: the band must contain it in 95 % of them at least.
+    #[test]
+    fn bands_contain_the_crossover() {
+        let mut random = Seeded::new(7);
+        let (mut bands, mut right) = (0, 0);
+        for _ in 0..400 {
+            let truth = (64.0 * 1024.0) * (2.0 * random.unit() - 1.0).exp();
+            let sizes: Vec<u64> = (12..22).map(|power| 1_u64 << power).collect();
+            let points: Vec<ClaimPoint> = sizes
+                .iter()
+                .map(|size| {
+                    // The true log ratio is a line through zero at the crossover; ten launches with noise of 10 %.
+                    let centre = -0.15 * (*size as f64 / truth).ln();
+                    let logs: Vec<f64> = (0..10)
+                        .map(|_| centre + 0.1 * ((0..12).map(|_| random.unit()).sum::<f64>() - 6.0))
+                        .collect();
+                    ClaimPoint {
+                        value: *size,
+                        ratio: crate::estimate::of_logs(&logs, 0.95).map(|e| e.estimate),
+                    }
+                })
+                .collect();
+            let (_, band, _, _) = crossover::word(&points, (32768.0, 131_072.0), MARGIN);
+            if let Some(band) = band {
+                bands += 1;
+                let above = band.above.is_none_or(|size| (size as f64) <= truth);
+                let below = band.up_to.is_none_or(|size| (size as f64) >= truth);
+                right += u32::from(above && below);
+            }
+        }
+        assert!(
+            bands > 350 && f64::from(right) >= 0.95 * f64::from(bands),
+            "{right} of {bands}"
+        );
+    }
+
+    #[test]
+    fn the_cause_is_said_where_a_part_carries_the_difference_and_not_otherwise() {
+        let with = |method: &str, wall: f64, system: f64, user: f64, faults: f64| {
+            let mut cell = measured(method, "64", wall, 5);
+            let phase = cell.phases.get_mut("copy").unwrap();
+            (phase.system_ns, phase.user_ns, phase.minor_faults) = (system, user, faults);
+            phase.cpu_ns = distribution(system + user);
+            cell
+        };
+        let cause = |a: CellSummary, b: CellSummary| {
+            let made = summary("r", vec![a, b]);
+            answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0].jobs[0]
+                .cause
+                .clone()
+        };
+        let faults = cause(
+            with("a", 1000.0, 100.0, 900.0, 10.0),
+            with("b", 3000.0, 2000.0, 1000.0, 5120.0),
+        );
+        let Some(Difference::Kernel(part)) = faults else {
+            panic!("{faults:?}")
+        };
+        assert_eq!(
+            (part.counter, part.dear.as_str(), part.cheap.as_str()),
+            (Counter::Faults, "b", "a")
+        );
+        assert_eq!((part.dear_count, part.cheap_count), (5120.0, 10.0));
+        let waiting = cause(
+            with("a", 1000.0, 100.0, 900.0, 0.0),
+            with("b", 9000.0, 100.0, 900.0, 0.0),
+        );
+        assert!(
+            matches!(waiting, Some(Difference::Waiting(_))),
+            "{waiting:?}"
+        );
+        let program = cause(
+            with("a", 1000.0, 0.0, 1000.0, 0.0),
+            with("b", 3000.0, 0.0, 3000.0, 0.0),
+        );
+        assert!(
+            matches!(program, Some(Difference::Program(_))),
+            "{program:?}"
+        );
+        let unknown = cause(
+            with("a", 1000.0, 300.0, 700.0, 0.0),
+            with("b", 3000.0, 1100.0, 1500.0, 0.0),
+        );
+        assert_eq!(unknown, Some(Difference::NotFound));
+    }
+}

@@ -196,5 +196,400 @@ pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/fleet/tests.rs"]
-mod tests;
+mod tests {
+    //! Fleets of simulated nodes, with the scatter that recorded runs have.
+
+    use std::collections::BTreeMap;
+
+    use record::across::CellHeadline;
+    use record::fleet::{Criteria, Fault, Finding, Fleet, KindFacts, Missed};
+    use record::outcome::{Cause, Outcome, Status};
+    use record::summary::Verdict;
+    use stats::rng::Seeded;
+
+    use super::{BY, Gathered, NodeRun, check, judge, learn};
+    use crate::sets::{RunCell, SetQuestion};
+
+    /// Scatter of nodes, of runs of a node and of launches of a run: between what quiet machines and shared ones showed.
+    const SCATTER: [f64; 3] = [0.03, 0.01, 0.04];
+
+    /// Cells: how many there are, and what each costs, in nanoseconds.
+    const COSTS: [f64; 6] = [180.0, 95.0, 60.0, 400.0, 33.0, 1250.0];
+
+    fn normal(rng: &mut Seeded) -> f64 {
+        (0..12).map(|_| rng.unit()).sum::<f64>() - 6.0
+    }
+
+    /// One in twenty nodes lies three times as far off as the others: machines are not normally distributed.
+    fn node_level(rng: &mut Seeded) -> f64 {
+        let heavy = if rng.below(20) == 0 { 3.0 } else { 1.0 };
+        SCATTER[0] * heavy * normal(rng)
+    }
+
+    fn by() -> Vec<String> {
+        BY.map(str::to_owned).to_vec()
+    }
+
+    fn question(number: usize) -> SetQuestion {
+        let headline = CellHeadline {
+            cell: format!("fault/m{number}@c-O3"),
+            experiment: "fault".to_owned(),
+            parameters: [("bytes".to_owned(), "2097152".to_owned())].into(),
+            phase: "time to usable".to_owned(),
+            unit: "page".to_owned(),
+        };
+        SetQuestion {
+            headline,
+            advised: true,
+            baseline: Some(0),
+        }
+    }
+
+    /// A run of a node whose cells cost `factor(cell)` times what they cost on its kind.
+    fn run(
+        rng: &mut Seeded,
+        name: &str,
+        id: usize,
+        kernel: &str,
+        factor: impl Fn(usize) -> f64,
+    ) -> NodeRun {
+        let level = node_level(rng);
+        let cell = |(question, cost): (usize, &f64)| {
+            let own = cost.ln()
+                + level
+                + factor(question).ln()
+                + SCATTER[0] * normal(rng)
+                + SCATTER[1] * normal(rng);
+            let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
+            RunCell {
+                question,
+                outcome: Outcome::OK,
+                logs,
+                throttled: None,
+            }
+        };
+        let cells = COSTS.iter().enumerate().map(cell).collect();
+        let facts = [("kernel", kernel), ("cpu", "x")]
+            .map(|(n, f)| (n.to_owned(), f.to_owned()))
+            .into();
+        NodeRun {
+            folder: format!("/shared/{name}/{id}"),
+            run: format!("{name}-{id}"),
+            name: name.to_owned(),
+            machine: name.to_owned(),
+            known_by: KindFacts {
+                facts,
+                memory_bytes: Some(64 << 30),
+            },
+            cells,
+        }
+    }
+
+    /// A fleet of which every `nodes / 12`th node is odd in one of four ways; the names of these.
+    fn fleet(nodes: usize, seed: u64) -> (Gathered, Vec<String>) {
+        let mut rng = Seeded::new(seed);
+        let mut gathered = Gathered::default();
+        (0..COSTS.len()).for_each(|number| {
+            gathered.questions.index(question(number));
+        });
+        let mut odd = Vec::new();
+        for number in 0..nodes {
+            let name = format!("n{number}");
+            let way = (number % (nodes / 12) == 5 && odd.len() < 12).then_some(odd.len() % 4);
+            let factor = |cell: usize| match (way, cell) {
+                // Half the frequency; one slow path; huge pages that are none; a neighbour that takes a third.
+                (Some(0), _) => 2.0,
+                (Some(1), 3) => 3.0,
+                (Some(2), 1 | 2) => 2.2,
+                (Some(3), _) => 1.6,
+                _ => 1.0,
+            };
+            gathered.add(run(&mut rng, &name, 0, "6.1", factor));
+            odd.extend(way.map(|_| name));
+        }
+        (gathered, odd)
+    }
+
+    /// Number of outliers found, and number of false ones.
+    fn found(fleet: &Fleet, odd: &[String]) -> (usize, usize) {
+        let right = fleet.odd.iter().filter(|n| odd.contains(&n.node)).count();
+        (right, fleet.odd.len() - right)
+    }
+
+    #[test]
+    fn twelve_odd_nodes_are_found_among_five_hundred() {
+        let mut wrong = 0;
+        for seed in 0..5 {
+            let (gathered, odd) = fleet(500, 17 + seed);
+            let judged = judge(&gathered, &by(), 0.05);
+            let (right, false_ones) = found(&judged, &odd);
+            assert_eq!(
+                right,
+                12,
+                "seed {seed}: {:?}",
+                judged.odd.iter().map(|n| &n.node).collect::<Vec<_>>()
+            );
+            assert!(false_ones <= 1, "seed {seed}");
+            wrong += false_ones;
+            assert_eq!(judged.rerun.len(), judged.odd.len());
+            assert!(judged.kinds.len() == 1 && judged.compared.is_empty());
+        }
+        assert!(wrong <= 2, "{wrong} false ones in five fleets");
+    }
+
+    #[test]
+    #[ignore = "ten thousand nodes: cargo test --release -p pagewise-judge ten_thousand -- --ignored"]
+    fn twelve_odd_nodes_are_found_among_ten_thousand() {
+        for seed in 0..3 {
+            let (gathered, odd) = fleet(10_000, 1_000 + seed);
+            let (right, false_ones) = found(&judge(&gathered, &by(), 0.05), &odd);
+            assert!(
+                right == 12 && false_ones <= 1,
+                "seed {seed}: {right} found, {false_ones} false"
+            );
+        }
+    }
+
+    #[test]
+    fn a_fleet_without_an_odd_node_has_none() {
+        let mut rng = Seeded::new(4);
+        let mut gathered = Gathered::default();
+        (0..COSTS.len()).for_each(|number| {
+            gathered.questions.index(question(number));
+        });
+        (0..60).for_each(|n| gathered.add(run(&mut rng, &format!("n{n}"), 0, "6.1", |_| 1.0)));
+        assert_eq!(judge(&gathered, &by(), 0.05).odd, []);
+    }
+
+    /// Eight nodes of one kind, five of another with a third less cost in cell 4, and one alone.
+    fn two_kinds(rng: &mut Seeded) -> Gathered {
+        let mut gathered = Gathered::default();
+        (0..COSTS.len()).for_each(|number| {
+            gathered.questions.index(question(number));
+        });
+        (0..8).for_each(|n| gathered.add(run(rng, &format!("a{n}"), 0, "6.1", |_| 1.0)));
+        let new = |cell: usize| if cell == 4 { 0.5 } else { 1.0 };
+        (0..5).for_each(|n| gathered.add(run(rng, &format!("b{n}"), 0, "6.12", new)));
+        gathered.add(run(rng, "c0", 0, "5.4", |_| 4.0));
+        gathered
+    }
+
+    #[test]
+    fn kinds_are_compared_and_one_that_is_alone_is_not_called_odd() {
+        let judged = judge(&two_kinds(&mut Seeded::new(9)), &by(), 0.05);
+        let names: Vec<(&str, usize)> = judged
+            .kinds
+            .iter()
+            .map(|k| (k.name.as_str(), k.nodes.len()))
+            .collect();
+        assert_eq!(names, [("A", 8), ("B", 5), ("C", 1)]);
+        assert!(judged.kinds[2].too_few && judged.odd.is_empty());
+        assert_eq!(judged.kinds[1].differences[0].field, "kernel");
+        assert_eq!(judged.compared.len(), 1);
+        let faster =
+            |cell: &record::across::ComparedCell| matches!(cell.verdict, Verdict::Faster { .. });
+        let cells = &judged.compared[0].cells;
+        assert!(
+            cells
+                .iter()
+                .all(|cell| faster(cell) == (cell.headline.cell == "fault/m4@c-O3")),
+            "{cells:#?}"
+        );
+        let methods = &judged.kinds[0].methods;
+        assert_eq!(methods.len(), COSTS.len() - 1);
+        assert!(
+            methods
+                .iter()
+                .all(|m| (m.ratio.ratio < 1.0) == matches!(m.verdict, Verdict::Faster { .. }))
+        );
+    }
+
+    #[test]
+    fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
+        let mut rng = Seeded::new(11);
+        let mut gathered = two_kinds(&mut rng);
+        let slow = |factor: f64| move |cell: usize| if cell == 2 { factor } else { 1.0 };
+        gathered.add(run(&mut rng, "a9", 0, "6.1", slow(9.0)));
+        gathered.add(run(&mut rng, "a9", 1, "6.1", slow(8.0)));
+        gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
+        let last = gathered.runs.last_mut().unwrap();
+        let outcome = Outcome::because(Status::Untrusted, Cause::Altered);
+        last.cells[1] = RunCell {
+            question: 1,
+            outcome: outcome.clone(),
+            logs: vec![],
+            throttled: None,
+        };
+        let judged = judge(&gathered, &by(), 0.05);
+        assert_eq!(
+            judged
+                .odd
+                .iter()
+                .map(|n| n.node.as_str())
+                .collect::<Vec<_>>(),
+            ["a8", "a9"]
+        );
+        assert!(
+            matches!(&judged.odd[0].findings[0], Finding::Outcome { outcome: seen, nodes: 9, .. } if *seen == outcome)
+        );
+        assert_eq!(
+            (judged.odd[0].confirmed, judged.odd[1].confirmed),
+            (None, Some(true))
+        );
+        assert_eq!(judged.rerun, ["a8"]);
+    }
+
+    #[test]
+    fn a_quota_that_the_kernel_saw_at_work_is_odd_whatever_it_cost_and_not_where_all_have_one() {
+        let mut rng = Seeded::new(13);
+        let mut gathered = two_kinds(&mut rng);
+        let held = 0.7;
+        gathered.runs[3].cells[2].throttled = Some(held);
+        let judged = judge(&gathered, &by(), 0.05);
+        assert_eq!(
+            judged
+                .odd
+                .iter()
+                .map(|n| n.node.as_str())
+                .collect::<Vec<_>>(),
+            ["a3"]
+        );
+        assert!(
+            matches!(&judged.odd[0].findings[..], [Finding::Throttled { nodes: 7, share, .. }] if *share == held)
+        );
+        assert_eq!(
+            (judged.odd[0].confirmed, judged.rerun),
+            (None, vec!["a3".to_owned()])
+        );
+        // A second run without a quota does not confirm it; one with it does.
+        let second = NodeRun {
+            run: "second".to_owned(),
+            folder: "/second".to_owned(),
+            ..gathered.runs[3].clone()
+        };
+        let mut free = second.clone();
+        free.cells[2].throttled = None;
+        for (run, confirmed) in [(second, true), (free, false)] {
+            let mut gathered = gathered.clone();
+            gathered.add(run);
+            assert_eq!(
+                judge(&gathered, &by(), 0.05).odd[0].confirmed,
+                Some(confirmed)
+            );
+        }
+        gathered
+            .runs
+            .iter_mut()
+            .for_each(|run| run.cells[2].throttled = Some(held));
+        assert_eq!(judge(&gathered, &by(), 0.05).odd, []);
+    }
+
+    #[test]
+    fn the_same_run_counts_once_and_names_of_two_machines_are_told_apart() {
+        let mut rng = Seeded::new(12);
+        let mut gathered = two_kinds(&mut rng);
+        let copy = NodeRun {
+            folder: "/copy".to_owned(),
+            ..gathered.runs[0].clone()
+        };
+        gathered.add(copy);
+        let other = NodeRun {
+            run: "other".to_owned(),
+            machine: "another".to_owned(),
+            ..gathered.runs[0].clone()
+        };
+        gathered.add(other);
+        let judged = judge(&gathered, &by(), 0.05);
+        assert_eq!(
+            (judged.runs, judged.nodes, judged.unread.len()),
+            (15, 15, 1)
+        );
+        assert!(
+            matches!(&judged.unread[0].fault, Fault::Duplicate { known } if known.contains("/shared/a0/0"))
+        );
+        let named: Vec<&String> = judged.kinds[0]
+            .nodes
+            .iter()
+            .filter(|n| n.starts_with("a0"))
+            .collect();
+        assert_eq!(named, ["a0#a0", "a0#another"]);
+    }
+
+    #[test]
+    fn what_is_learnt_of_launches_far_apart_can_be_read_again() {
+        let (mut gathered, _) = fleet(24, 5);
+        for cell in gathered.runs.iter_mut().map(|run| &mut run.cells[0]) {
+            cell.logs = vec![2.0, 9.0];
+        }
+        let criteria = learn(&gathered, &by(), 0.05);
+        let cells = &criteria.kinds[0].cells;
+        let wide = cells
+            .iter()
+            .find(|cell| cell.cell == "fault/m0@c-O3")
+            .unwrap();
+        assert_eq!(
+            (wide.low_ns, wide.per_unit_ns, wide.high_ns),
+            (None, None, None)
+        );
+        assert!(
+            cells.iter().filter(|cell| cell.low_ns.is_some()).count() == 5,
+            "{cells:?}"
+        );
+        Criteria::parse(&serde_json::to_string(&criteria).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_node_is_checked_by_what_the_others_showed() {
+        let (gathered, _) = fleet(240, 5);
+        let criteria = learn(&gathered, &by(), 0.05);
+        assert_eq!(
+            (criteria.kinds.len(), criteria.set.clone()),
+            (1, vec!["bytes=2097152".to_owned()])
+        );
+        assert!(
+            (220..=228).contains(&criteria.kinds[0].nodes),
+            "odd ones are not learnt from"
+        );
+        let mut rng = Seeded::new(6);
+        let mut alarms = 0;
+        for n in 0..200 {
+            let good = run(&mut rng, "new", n, "6.1", |_| 1.0);
+            alarms += usize::from(!check(&criteria, &gathered, &good).missed.is_empty());
+        }
+        assert!(alarms <= 10, "{alarms} of 200 ordinary nodes");
+        let slow = check(
+            &criteria,
+            &gathered,
+            &run(
+                &mut rng,
+                "new",
+                0,
+                "6.1",
+                |cell| if cell == 2 { 2.5 } else { 1.0 },
+            ),
+        );
+        assert!(
+            matches!(&slow.missed[..], [Missed::Cost { cell, .. }] if cell.contains("m2")),
+            "{slow:?}"
+        );
+        let mut held = run(&mut rng, "new", 0, "6.1", |_| 1.0);
+        held.cells[3].throttled = Some(0.4);
+        assert!(matches!(
+            &check(&criteria, &gathered, &held).missed[..],
+            [Missed::Throttled { .. }]
+        ));
+        let unknown = check(
+            &criteria,
+            &gathered,
+            &run(&mut rng, "new", 0, "7.0", |_| 1.0),
+        );
+        assert_eq!(unknown.nodes, None);
+        let mut broken = run(&mut rng, "new", 0, "6.1", |_| 1.0);
+        broken.cells.remove(0);
+        assert!(matches!(
+            &check(&criteria, &gathered, &broken).missed[..],
+            [Missed::Outcome { outcome: None, .. }]
+        ));
+        let _: BTreeMap<String, String> = criteria.kinds[0].known_by.facts.clone();
+    }
+}

@@ -228,5 +228,89 @@ fn walk(folder: &Folder, place: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/fleet/mod.rs"]
-mod tests;
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::summary::schema::tighten;
+
+    const FLEET: &str = "schema/fleet.schema.json";
+    const CRITERIA: &str = "schema/criteria.schema.json";
+
+    fn dressed(mut schema: Value, name: &str, version: u32, about: &str) -> Value {
+        tighten(&mut schema);
+        schema["$id"] = json!(format!("urn:pagewise:{name}:{version}"));
+        schema["title"] = json!(format!("Pagewise {name}"));
+        schema["description"] = json!(about);
+        schema["properties"]["schema"] =
+            json!({ "description": "Version of this shape.", "const": version });
+        schema
+    }
+
+    fn made() -> [(&'static str, Value); 2] {
+        let fleet = serde_json::to_value(schemars::schema_for!(Fleet)).unwrap();
+        let criteria = serde_json::to_value(schemars::schema_for!(Criteria)).unwrap();
+        let of_fleet = "Many machines' runs together: what `pagewise fleet --json` prints.";
+        let of_criteria = "What nodes of a fleet may cost: what `pagewise fleet learn` writes and `pagewise check-node` reads.";
+        [
+            (FLEET, dressed(fleet, "fleet", FLEET_SCHEMA, of_fleet)),
+            (
+                CRITERIA,
+                dressed(criteria, "criteria", CRITERIA_SCHEMA, of_criteria),
+            ),
+        ]
+    }
+
+    #[test]
+    #[ignore = "writes the schemas: cargo test -p pagewise-record write_the_schema -- --ignored"]
+    fn write_the_schema() {
+        for (path, value) in made() {
+            std::fs::write(path, serde_json::to_string_pretty(&value).unwrap() + "\n").unwrap();
+        }
+    }
+
+    #[test]
+    fn the_committed_schemas_are_those_of_the_types() {
+        for (path, value) in made() {
+            let kept: Value =
+                serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            let hint = "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape has a new number";
+            assert!(kept == value, "{path}: {hint}");
+            jsonschema::meta::validate(&kept).unwrap();
+        }
+    }
+
+    mod folders {
+        use std::fs;
+
+        use super::*;
+
+        #[test]
+        fn runs_are_found_at_any_depth_and_links_are_not_followed() {
+            let place = tempfile::tempdir().unwrap();
+            let make = |path: &str, file: &str| {
+                fs::create_dir_all(place.path().join(path)).unwrap();
+                fs::write(place.path().join(path).join(file), "").unwrap();
+            };
+            make("n2/run", "plan.json");
+            make("n1", "transcripts.zst");
+            make("n3", "notes.txt");
+            make(".hidden", "plan.json");
+            std::os::unix::fs::symlink(place.path(), place.path().join("n4")).unwrap();
+            let names = |found: Vec<PathBuf>| -> Vec<String> {
+                found
+                    .iter()
+                    .map(|p| p.strip_prefix(place.path()).unwrap().display().to_string())
+                    .collect()
+            };
+            assert_eq!(names(folders(place.path()).unwrap()), ["n1", "n2/run"]);
+            assert_eq!(names(folders(&place.path().join("n1")).unwrap()), ["n1"]);
+            assert!(
+                folders(&place.path().join("n9"))
+                    .unwrap_err()
+                    .to_string()
+                    .contains("cannot read")
+            );
+        }
+    }
+}

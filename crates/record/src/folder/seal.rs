@@ -82,5 +82,66 @@ pub fn one_a_line(value: &impl Serialize) -> Result<String> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/folder/seal.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_byte_or_another_cover_shows() {
+        let sealed = sealed_json("c", "{\n  \"a\": 1\n}\n").into_bytes();
+        assert_eq!(
+            opened_json("c", &mut sealed.clone()),
+            Some(&b"{  \"a\": 1\n}\n"[..])
+        );
+        assert_eq!(opened_json("d", &mut sealed.clone()), None);
+        for i in 0..sealed.len() {
+            let mut bytes = sealed.clone();
+            bytes[i] ^= 1;
+            assert_eq!(opened_json("c", &mut bytes), None, "byte {i}");
+            assert_eq!(
+                opened_json("c", &mut sealed[..i].to_vec()),
+                None,
+                "cut at {i}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_holds_only_behind_the_line_before_it() {
+        let first = sealed_line("start", "{\"n\":1}");
+        let (seal, json) = split_line(&first).unwrap();
+        assert_eq!(
+            (seal, json.as_str()),
+            (line_seal("start", "{\"n\":1}").as_str(), "{\"n\":1}")
+        );
+        assert_ne!(
+            line_seal(seal, "{\"n\":2}"),
+            line_seal("start", "{\"n\":2}")
+        );
+    }
+
+    mod layout {
+        use super::*;
+
+        #[test]
+        fn fields_and_elements_have_lines_and_come_back() {
+            let value = serde_json::json!({ "a": 1.5, "\"b": [{ "c": [1, 2] }, {}], "d": { "e": {} }, "f": [1, 2], "g": {} });
+            let text = one_a_line(&value).unwrap();
+            let lines = [
+                "{",
+                "  \"a\": 1.5,",
+                "  \"\\\"b\": [",
+                "    {\"c\":[1,2]},",
+                "    {}",
+                "  ],",
+                "  \"d\": {",
+                "    \"e\": {}",
+                "  },",
+                "  \"f\": [1,2],",
+                "  \"g\": {}",
+                "}",
+            ];
+            assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        }
+    }
+}

@@ -4,8 +4,286 @@ pub mod cell;
 mod group;
 mod note;
 #[cfg(test)]
-#[path = "../../tests/unit/summary/schema.rs"]
-pub(crate) mod schema;
+pub(crate) mod schema {
+    //! The JSON Schema of a summary is made from the types that are written, and committed: whoever reads a summary needs it, and
+    //! a change of the shape shows in it.
+
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    use schemars::JsonSchema;
+    use serde_json::{Map, Value, json};
+
+    use super::{SUMMARY_SCHEMA, Summary};
+    use crate::outcome::{BrokenLaw, Cause, Disturbed, LaunchFault};
+
+    /// Course of the cost during one launch.
+    #[derive(JsonSchema)]
+    #[allow(
+        dead_code,
+        reason = "the words of stats::steady::Label, which knows nothing of schemas"
+    )]
+    #[schemars(rename_all = "kebab-case", rename = "Label")]
+    pub(super) enum LabelWord {
+        /// No change from round to round.
+        Steady,
+        /// The cost grew or fell.
+        Drifting,
+        /// The cost jumped between two levels.
+        TwoLevel,
+        Short,
+    }
+
+    fn path() -> PathBuf {
+        PathBuf::from("schema/summary.schema.json")
+    }
+
+    /// Nothing may stand in an object that the schema does not name, and each word says what it is. An object that takes
+    /// properties from its variants or from a definition is closed as a whole, and those are open.
+    pub(crate) fn tighten(schema: &mut Value) {
+        let mut parts = BTreeSet::new();
+        close(schema, false, &mut parts);
+        parts
+            .iter()
+            .for_each(|name| open(&mut schema["$defs"][name]));
+    }
+
+    /// Keywords under which the schemas stand that an object has to satisfy too.
+    const BESIDE: [&str; 3] = ["oneOf", "anyOf", "allOf"];
+
+    /// Closes the objects of a schema; `parts` are the definitions that others take properties from.
+    fn close(value: &mut Value, part: bool, parts: &mut BTreeSet<String>) {
+        let Value::Object(object) = value else {
+            let all = value.as_array_mut();
+            return all
+                .into_iter()
+                .flatten()
+                .for_each(|value| close(value, false, parts));
+        };
+        let named = object.contains_key("properties");
+        let whole = part
+            || named
+                && (object.contains_key("$ref")
+                    || BESIDE.iter().any(|word| object.contains_key(*word)));
+        if named && !part {
+            object.insert(
+                if whole {
+                    "unevaluatedProperties"
+                } else {
+                    "additionalProperties"
+                }
+                .to_owned(),
+                json!(false),
+            );
+        }
+        if let Some(Value::Object(word)) =
+            object.get_mut("properties").and_then(|p| p.get_mut("word"))
+        {
+            word.entry("description")
+                .or_insert_with(|| json!("Which of these it is."));
+        }
+        if let Some(name) = object.get("$ref").and_then(Value::as_str).filter(|_| whole) {
+            parts.insert(name.trim_start_matches("#/$defs/").to_owned());
+        }
+        for (key, value) in object {
+            match value {
+                Value::Array(all) if BESIDE.contains(&key.as_str()) => {
+                    all.iter_mut().for_each(|v| close(v, whole, parts))
+                }
+                _ => close(value, false, parts),
+            }
+        }
+    }
+
+    /// Takes the closing of an object and of its variants away.
+    fn open(value: &mut Value) {
+        let Value::Object(object) = value else { return };
+        object.remove("additionalProperties");
+        object.remove("unevaluatedProperties");
+        for (_, value) in object
+            .iter_mut()
+            .filter(|(key, _)| BESIDE.contains(&key.as_str()))
+        {
+            value.as_array_mut().into_iter().flatten().for_each(open);
+        }
+    }
+
+    fn made() -> Value {
+        let mut schema = serde_json::to_value(schemars::schema_for!(Summary)).unwrap();
+        tighten(&mut schema);
+        let about = "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
+        schema["title"] = json!("Pagewise summary");
+        schema["description"] = json!(about);
+        schema["properties"]["schema"] =
+            json!({ "description": "Version of this shape.", "const": SUMMARY_SCHEMA });
+        let mut ordered = Map::new();
+        ordered.insert(
+            "$schema".to_owned(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        ordered.insert(
+            "$id".to_owned(),
+            json!(format!("urn:pagewise:summary:{SUMMARY_SCHEMA}")),
+        );
+        ordered.extend(schema.as_object().cloned().unwrap_or_default());
+        Value::Object(ordered)
+    }
+
+    #[test]
+    #[ignore = "writes the schema: cargo test -p pagewise-record write_the_schema -- --ignored"]
+    fn write_the_schema() {
+        std::fs::write(
+            path(),
+            serde_json::to_string_pretty(&made()).unwrap() + "\n",
+        )
+        .unwrap();
+    }
+
+    #[test]
+    fn the_committed_schema_is_that_of_the_types() {
+        let kept: Value = serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap();
+        let hint = "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape is a new SUMMARY_SCHEMA";
+        let differs = difference("", &kept, &made());
+        assert!(
+            differs.is_none(),
+            "{} differs; {hint}",
+            differs.unwrap_or_default()
+        );
+        jsonschema::meta::validate(&kept).unwrap();
+    }
+
+    /// First difference of two values.
+    pub(crate) fn difference(at: &str, value: &Value, other: &Value) -> Option<String> {
+        match (value, other) {
+            (Value::Object(a), Value::Object(b)) => {
+                let keys = a.keys().chain(b.keys());
+                keys.filter(|k| a.get(*k) != b.get(*k)).find_map(|k| {
+                    let (a, b) = (
+                        a.get(k).unwrap_or(&Value::Null),
+                        b.get(k).unwrap_or(&Value::Null),
+                    );
+                    difference(&format!("{at}/{k}"), a, b)
+                })
+            }
+            _ => (value != other).then(|| at.to_owned()),
+        }
+    }
+
+    /// A summary of a real run, with every kind of outcome in it, as it is written now.
+    fn recorded() -> Value {
+        let path = "../report/tests/fixtures/whole.json";
+        let read: Summary = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        serde_json::to_value(Summary {
+            schema: SUMMARY_SCHEMA,
+            ..read
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn a_recorded_summary_conforms_and_a_wrong_one_does_not() {
+        let validator = jsonschema::validator_for(&made()).unwrap();
+        let whole = recorded();
+        let errors: Vec<String> = validator
+            .iter_errors(&whole)
+            .map(|e| format!("{}: {e}", e.instance_path()))
+            .take(5)
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        // It is read and written again without loss, and so does what is written now conform.
+        let read: Summary = serde_json::from_value(whole.clone()).unwrap();
+        let written = serde_json::to_value(&read).unwrap();
+        assert!(validator.is_valid(&written));
+        assert!(
+            serde_json::from_value::<Summary>(written).unwrap() == read,
+            "something was lost"
+        );
+        for (pointer, wrong) in [
+            ("/schema", json!(1)),
+            ("/cells/0/status", json!("fine")),
+            ("/cells/0/parameters/bytes", json!(4096)),
+            ("/cells/0/launches", json!("1")),
+            ("/groups/0/recommendation/word", json!("perhaps")),
+            ("/trusted", Value::Null),
+            ("/more", json!(1)),
+        ] {
+            let mut other = whole.clone();
+            match pointer {
+                "/more" => other["more"] = wrong,
+                _ => {
+                    *other
+                        .pointer_mut(pointer)
+                        .unwrap_or_else(|| panic!("{pointer}")) = wrong
+                }
+            }
+            assert!(!validator.is_valid(&other), "{pointer}");
+        }
+    }
+
+    /// Causes whose properties are partly those of another type.
+    fn causes() -> Vec<Cause> {
+        let law = BrokenLaw {
+            first: "launch 1: pages <= 4 with 5".to_owned(),
+            broken: 1,
+            samples: 30,
+        };
+        let all = [
+            ("transcript", json!({"error": "no ready"})),
+            ("rounds", json!({"seen": 1, "planned": 2})),
+            ("no-digest", json!({})),
+        ];
+        let mut causes: Vec<Cause> = Vec::new();
+        for (word, mut figures) in all {
+            figures["fault"] = json!(word);
+            let fault: LaunchFault = serde_json::from_value(figures).unwrap();
+            causes.push(Cause::Broken {
+                launch: 1,
+                fault: fault.clone(),
+                law: None,
+            });
+            causes.push(Cause::Broken {
+                launch: 1,
+                fault,
+                law: Some(law.clone()),
+            });
+        }
+        let disturbed = Disturbed {
+            launches: 3,
+            all: 5,
+            by: vec!["cpu-pressure".to_owned()],
+        };
+        causes.extend([
+            Cause::OthersOnDisk(disturbed.clone()),
+            Cause::Disturbed(disturbed),
+            Cause::Law(law),
+        ]);
+        let of_twin: Vec<Cause> = causes
+            .iter()
+            .map(|cause| Cause::Duplicate {
+                cause: Box::new(cause.clone()),
+            })
+            .collect();
+        causes.extend(of_twin);
+        causes
+    }
+
+    #[test]
+    fn a_cause_with_the_figures_of_another_type_conforms_and_more_does_not() {
+        let validator = jsonschema::validator_for(&made()).unwrap();
+        let mut whole = recorded();
+        for cause in causes() {
+            let written = serde_json::to_value(&cause).unwrap();
+            whole["cells"][0]["cause"] = written.clone();
+            let errors: Vec<String> = validator
+                .iter_errors(&whole)
+                .map(|e| e.to_string())
+                .collect();
+            assert!(errors.is_empty(), "{written}: {errors:#?}");
+            whole["cells"][0]["cause"]["more"] = json!(1);
+            assert!(!validator.is_valid(&whole), "{written} with more");
+        }
+    }
+}
 mod warning;
 
 use serde::{Deserialize, Serialize};

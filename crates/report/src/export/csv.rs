@@ -42,5 +42,11 @@ fn field(field: &Value) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/export/csv.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal() {
+        assert_eq!(field(&2.5e-9.into()), "0.0000000025");
+    }
+}

@@ -75,5 +75,15 @@ fn hash(text: &str) -> Value {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/html/template.rs"]
-mod tests;
+mod tests {
+    use super::hash;
+
+    #[test]
+    fn hashes_are_those_of_the_standard_tools() {
+        // printf abc | openssl dgst -sha256 -binary | base64
+        assert_eq!(
+            hash("abc").to_string(),
+            "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
+        );
+    }
+}

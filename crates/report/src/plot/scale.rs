@@ -202,5 +202,95 @@ fn step(low: f64, high: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/plot/scale.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_get_round_ticks_between_their_ends() {
+        let words = |values: &[f64]| -> Vec<String> {
+            Scale::times(values.iter().copied())
+                .unwrap()
+                .ticks
+                .into_iter()
+                .map(|(_, words)| words)
+                .collect()
+        };
+        assert_eq!(
+            words(&[1.0e6, 1.3e6]),
+            ["1.00 ms", "1.10 ms", "1.20 ms", "1.30 ms"]
+        );
+        assert_eq!(
+            words(&[900.0, 12_000.0]),
+            ["1.00 µs", "2.00 µs", "5.00 µs", "10.0 µs"]
+        );
+        assert_eq!(
+            words(&[900.0, 2e6]),
+            ["1.00 µs", "10.0 µs", "100 µs", "1.00 ms"]
+        );
+        assert_eq!(
+            Scale::times([0.0, f64::NAN, f64::INFINITY].into_iter()),
+            None
+        );
+    }
+
+    #[test]
+    fn lengths_begin_at_zero() {
+        let scale = Scale::lengths([300.0, 900.0].into_iter()).unwrap();
+        assert_eq!((scale.low, scale.place(450.0)), (0.0, 0.5));
+        assert_eq!(
+            scale.ticks.iter().map(|(t, _)| *t).collect::<Vec<_>>(),
+            [0.0, 500.0]
+        );
+    }
+
+    #[test]
+    fn hopelessly_small_values_do_not_squeeze_the_others() {
+        let scale = Scale::times([1e-300, 1e3, 2e3].into_iter()).unwrap();
+        assert!(scale.place(1e-300) < 0.0 && scale.place(2e3) > 0.9);
+        assert_eq!(
+            Scale::values(&[4096, 1 << 20], true).unwrap().ticks[1].1,
+            "1 MiB"
+        );
+    }
+
+    mod axis {
+        use super::*;
+
+        fn estimate(low: f64, high: f64) -> Estimate {
+            Estimate {
+                ratio: (low * high).sqrt(),
+                low,
+                high,
+                level: 0.95,
+                launches: 10,
+                moved: None,
+            }
+        }
+
+        #[test]
+        fn an_axis_holds_all_intervals_and_the_baseline_between_whole_ticks() {
+            let axis = Axis::over([estimate(0.3, 0.4), estimate(1.1, 1.7)].iter()).unwrap();
+            assert_eq!((axis.low, axis.high), (0.25, 2.0));
+            assert!(axis.ticks.contains(&1.0));
+            assert!((axis.place(1.0) - 2.0 / 3.0).abs() < 1e-9);
+            assert_eq!(Axis::over([].iter()), None);
+        }
+
+        #[test]
+        fn hopeless_ratios_do_not_squeeze_the_others() {
+            let axis = Axis::over([estimate(1e-6, 1e-5), estimate(0.9, 1.1)].iter()).unwrap();
+            assert!(axis.low >= 1.0 / 64.0 && axis.place(1e-6) < 0.0);
+            assert_eq!(Axis::over([estimate(0.0, f64::INFINITY)].iter()), None);
+        }
+
+        #[test]
+        fn factors_run_to_sixteen_at_least() {
+            assert_eq!(Axis::factors(3.0).ticks, [1.0, 2.0, 4.0, 8.0, 16.0]);
+            let wide = Axis::factors(100.0);
+            assert_eq!(
+                (wide.high, wide.ticks.as_slice()),
+                (128.0, [1.0, 4.0, 16.0, 64.0].as_slice())
+            );
+        }
+    }
+}

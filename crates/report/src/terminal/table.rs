@@ -395,5 +395,126 @@ fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/terminal/table.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_is_too_wide_is_divided_and_its_names_are_repeated() {
+        let column = |n: usize| Column::number(format!("{n}{}", "-".repeat(28)));
+        let columns = std::iter::once(Column::text("name"))
+            .chain((0..4).map(column))
+            .collect();
+        let row = Entry::new(
+            "a".repeat(60),
+            vec![
+                TableCell::text("1"),
+                TableCell::text("2"),
+                TableCell::text("3"),
+                TableCell::text("4"),
+            ],
+        );
+        let lines = lines(
+            &Table::new("", columns, [row]),
+            2,
+            &Screen::new(80, false),
+            false,
+        );
+        assert!(lines.iter().all(|line| width(line) <= 80), "{lines:#?}");
+        assert_eq!(
+            lines
+                .iter()
+                .filter(|line| line.trim_start().starts_with("name"))
+                .count(),
+            2,
+            "{lines:#?}"
+        );
+        assert_eq!(
+            lines.concat().matches('a').count(),
+            2 * (60 + 1),
+            "no letter of a name is cut"
+        );
+    }
+
+    #[test]
+    fn sentences_are_wrapped_within_their_column() {
+        let columns = vec![
+            Column::text("cell"),
+            Column::sentences("finding"),
+            Column::number("n"),
+        ];
+        let row = Entry::new(
+            "a",
+            vec![TableCell::text("word ".repeat(30)), TableCell::count(7)],
+        );
+        let lines = lines(
+            &Table::new("", columns, [row]),
+            0,
+            &Screen::new(80, false),
+            false,
+        );
+        assert!(
+            lines.len() == 4 && lines.iter().all(|line| width(line) <= 80),
+            "{lines:#?}"
+        );
+        assert!(
+            matches!(&crate::plot::Plot::Ratios(crate::plot::Axis::factors(2.0)), plot if !is_drawn(plot))
+        );
+    }
+
+    mod bars {
+        use super::*;
+
+        fn estimate(low: f64, ratio: f64, high: f64) -> Estimate {
+            Estimate {
+                ratio,
+                low,
+                high,
+                level: 0.95,
+                launches: 10,
+                moved: None,
+            }
+        }
+
+        #[test]
+        fn a_bar_is_full_up_to_what_is_proven() {
+            let (axis, screen) = (Axis::factors(16.0), Screen::new(100, false));
+            assert_eq!(bar((4.0, 8.0), &axis, 17, &screen), "████████░░░░");
+            assert_eq!(bar((1.02, 1.05), &axis, 17, &screen), "░");
+            assert_eq!(
+                bar((16.0, 16.0), &axis, 17, &Screen::new(100, true)),
+                "#".repeat(16)
+            );
+            assert_eq!(marks(&axis, 17), "1   2   4   8  16");
+        }
+
+        #[test]
+        fn an_interval_is_drawn_where_it_lies() {
+            let (axis, screen) = (
+                Axis {
+                    low: 0.25,
+                    high: 4.0,
+                    ticks: vec![0.25, 1.0, 4.0],
+                },
+                Screen::new(100, false),
+            );
+            assert_eq!(
+                interval(&estimate(0.25, 0.5, 1.0), &axis, 9, &screen),
+                "├─●─┤"
+            );
+            assert_eq!(
+                interval(&estimate(2.0, 2.0, 2.0), &axis, 9, &screen),
+                "    │ ●"
+            );
+            assert_eq!(
+                interval(&estimate(0.1, 0.5, 9.0), &axis, 9, &screen),
+                "◂─●─────▸"
+            );
+            assert_eq!(
+                interval(&estimate(0.1, 0.11, 0.2), &axis, 9, &Screen::new(80, true)),
+                "|   :"
+            );
+            assert_eq!(marks(&axis, 9), "    1   4");
+            assert_eq!(baseline(&axis, 9, &screen), "    ●");
+        }
+    }
+}
