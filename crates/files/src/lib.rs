@@ -1,11 +1,14 @@
-//! The only code that opens, creates, renames and removes files.
+//! The only code that opens, creates, renames and removes files (docs/decisions/0019-one-way-to-touch-files.md).
 //!
 //! Three kinds of place, three rules:
 //! - [`Folder`]: a folder of ours. Everything in it is reached through its descriptor; no symbolic link is followed.
 //! - [`open_input`], [`read_input`], [`Output`]: a path that the user typed. Links are followed, as every other tool does.
 //! - [`kernel`]: files of /proc, /sys and cgroups.
 //!
-//! Only regular files are read, they are opened with `O_NONBLOCK`, and every read has a size limit.
+//! Invariants: only regular files are read, they are opened with `O_NONBLOCK`, and every read has a size limit. An
+//! [`Error`] names the operation and the path.
+//!
+//! Begin with [`Folder`]. A test of the house refuses `std::fs` in all other crates.
 
 mod beneath;
 mod folder;

@@ -1,4 +1,14 @@
-//! From a record to evidence, laws, ratios, verdicts, best sets and warnings. Pure: no clock, no environment.
+//! From a record to findings: laws, ratios, verdicts, conditions, claims, advice, sets of runs, tries and profiles.
+//!
+//! Transcripts become evidence: every law is compared with every sample, every digest with the content. Evidence becomes
+//! ratios over launches, ratios become verdicts, and all of it becomes a summary.
+//!
+//! Invariants: pure functions of the record, so that a kept run judged again gives the same summary, byte for byte, on
+//! any machine. A cell that breaks a law has no figure and a cause. Decisions rest on enums and numbers, never on a
+//! sentence; there are no sentences here.
+//!
+//! Begin with [`summarise()`], from evidence to a summary, and [`replay`], from a kept folder to one. Numbers are the
+//! crate `stats`, shapes the crate `record`.
 #![forbid(unsafe_code)]
 
 pub mod across;

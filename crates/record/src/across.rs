@@ -6,18 +6,23 @@ use crate::summary::{CountSummary, Estimate, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Version of [`Compared`].
 pub const COMPARED_SCHEMA: u32 = 5;
 
 /// Two sets of runs compared with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compared {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
+    /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
     /// The share by which nothing may be slower, where there is a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<f64>,
+    /// First side, the reference.
     pub a: ComparedSide,
+    /// Second side, which is judged.
     pub b: ComparedSide,
     /// In what the machines, workers and versions differ, those that can change a figure first.
     pub differences: Vec<FactDifference>,
@@ -26,9 +31,11 @@ pub struct Compared {
     /// Counts of functions, where a gate asks for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<ComparedCount>,
+    /// Cells that could not be compared.
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
     pub claims: Vec<AnswerChange>,
+    /// Result of the gate; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gated: Option<Gated>,
 }
@@ -37,7 +44,9 @@ pub struct Compared {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedSide {
+    /// Runs of this side, in the order of the command line.
     pub runs: Vec<ComparedRun>,
+    /// Facts on which all runs of this side agree, by label.
     pub environment: BTreeMap<String, String>,
     /// Facts that can change a figure and are not the same in all its runs.
     pub unlike: Vec<String>,
@@ -47,6 +56,7 @@ pub struct ComparedSide {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedRun {
+    /// Name of the run, which is its folder's.
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -74,10 +84,13 @@ fn is_zero(count: &usize) -> bool {
 pub struct FactDifference {
     /// Its field in `environment.json`, `worker.NAME` for a worker's SHA-256, or `version`.
     pub field: String,
+    /// Value on the first side.
     pub a: String,
+    /// Value on the second side.
     pub b: String,
     /// True if it can change what something costs.
     pub matters: bool,
+    /// True if `--expect` names it, so that it is no reason to refuse.
     pub expected: bool,
 }
 
@@ -85,18 +98,23 @@ pub struct FactDifference {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedCell {
+    /// Cell and phase to which the costs belong.
     #[serde(flatten)]
     pub headline: CellHeadline,
+    /// Cost on the first side.
     pub a: SideCost,
+    /// Cost on the second side.
     pub b: SideCost,
     /// Cost on the second side relative to the first.
     pub ratio: f64,
     /// The same with its interval over runs; absent with fewer than three runs on a side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
+    /// Position of the whole interval relative to the margin.
     pub verdict: Verdict,
     /// True if the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
+    /// Result of the gate for this cell; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateWord>,
     /// Runs a side that should decide it if they scatter as these do; absent where it is decided or no number would do.
@@ -114,6 +132,7 @@ pub struct CellHeadline {
     pub experiment: String,
     /// Sizes in plain bytes, without the batch that each run chooses.
     pub parameters: BTreeMap<String, String>,
+    /// Name of the phase or total.
     pub phase: String,
     /// Unit of work: page, byte …
     pub unit: String,
@@ -125,7 +144,9 @@ pub struct CellHeadline {
 pub struct SideCost {
     /// Wall time of one unit in nanoseconds: the geometric mean over runs.
     pub per_unit_ns: f64,
+    /// Number of runs that have the cell.
     pub runs: usize,
+    /// Number of launches.
     pub launches: usize,
     /// Scatter from run to run, as a share; absent with one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,12 +178,15 @@ pub struct ComparedCount {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MissingCell {
+    /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
     /// Outcome on the first side; absent where no run has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<Status>,
+    /// Status on the second side; absent if the cell is in none of its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Status>,
+    /// Reason why there is no comparison.
     pub reason: MissingReason,
 }
 
@@ -177,6 +201,7 @@ pub enum MissingReason {
     OneSide,
     /// It took no time that the clock shows.
     NoTime,
+    /// Fewer launches than an estimate needs.
     NoLaunches,
 }
 
@@ -189,6 +214,7 @@ pub enum GateWord {
     Passes,
     /// Shown to be slower by more than the gate's share, among all cells together.
     Regression,
+    /// The interval includes the gate's share, or the cell is not trusted.
     Undecided,
 }
 
@@ -197,17 +223,20 @@ pub enum GateWord {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
+    /// No cell is slower by more than the gate's share.
     Passes,
     /// At least one cell is slower.
     Regression,
     /// At least one cell is undecided, untrusted or damaged.
     Undecided,
+    /// A record is damaged, or the environments differ.
     Damaged,
     /// The environments differ in what was not named, or a cell of the first side could not be measured on the second.
     NotComparable,
 }
 
 impl Gated {
+    /// Exit code of `compare --gate`.
     pub fn exit_code(self) -> u8 {
         match self {
             Gated::Passes => 0,

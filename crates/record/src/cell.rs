@@ -9,10 +9,13 @@ use std::{collections::BTreeMap, fmt};
 /// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cell {
+    /// Name of the experiment.
     pub experiment: String,
+    /// Name of the method.
     pub method: String,
     /// The worker; `a+b` where two sides take part.
     pub worker: String,
+    /// Values by key; sizes in bytes.
     pub parameters: BTreeMap<String, String>,
 }
 
@@ -74,7 +77,9 @@ impl fmt::Display for Cell {
 /// `EXPERIMENT[/METHOD[@WORKER]]` as the command line takes it; `*` stands for all methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
+    /// Experiment, or `*`.
     pub experiment: String,
+    /// Method; absent where all are selected.
     pub method: Option<String>,
     /// One worker, or the experiment's usual ones.
     pub worker: Option<String>,

@@ -19,7 +19,9 @@ pub const DROPPED: &str = "dropped";
 pub enum Concern {
     /// The path of the file that is read; never split at commas.
     File,
+    /// Size of a file, in bytes.
     FileSize,
+    /// Folder in which a file is made.
     FilePlace,
     /// Use of the file's content. The first of its values can be done with any file.
     FileContent,
@@ -34,6 +36,7 @@ pub enum Concern {
 /// A bound on memory, as a value of a parameter that concerns one: `268435456`, or `high:268435456`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
+    /// Limit in bytes.
     pub bytes: u64,
     /// True for a throttle (memory.high), false for a hard limit (memory.max).
     pub slows: bool,

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Decision {
     /// When, RFC 3339.
     pub time: String,
+    /// Reason in one sentence, for the reader of the record.
     pub why: String,
+    /// Decision itself.
     #[serde(flatten)]
     pub what: DecisionKind,
 }
@@ -30,6 +32,7 @@ pub enum LeftOut {
     rename_all = "kebab-case",
     rename_all_fields = "snake_case"
 )]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum DecisionKind {
     /// Time of a launch of this group, from its pilot.
     Timed {
@@ -80,7 +83,9 @@ pub enum DecisionKind {
 /// The width of one headline ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Width {
+    /// Index of the baseline's cell.
     pub base: usize,
+    /// Index of the cell that is compared.
     pub cell: usize,
     /// Half of the interval's width, as a share.
     pub half_width: f64,
@@ -101,6 +106,7 @@ pub enum Reason {
 
 /// One end.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Ending {
     Experiment {
         experiment: String,

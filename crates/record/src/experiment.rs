@@ -18,6 +18,7 @@ pub enum Content {
     Filled,
     /// Methods and workers must agree.
     Agree,
+    /// Nothing is digested.
     None,
 }
 
@@ -30,7 +31,9 @@ pub struct Total {
     pub name: String,
     /// The phases added; those that a method does not have count as nothing.
     pub phases: Vec<String>,
+    /// Meaning in one sentence.
     pub meaning: String,
+    /// True if it is compared first.
     #[serde(default)]
     pub headline: bool,
     /// True if its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
@@ -52,10 +55,14 @@ impl Total {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterKind {
+    /// Number of bytes, such as `64MiB`.
     Size,
+    /// Whole number from one on.
     #[serde(alias = "number")]
     Count,
+    /// One of a list of words.
     Choice,
+    /// Free text, such as a path.
     Text,
 }
 
@@ -73,7 +80,9 @@ fn kind_of(concern: Concern) -> ParameterKind {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
+    /// Type of the values.
     pub kind: ParameterKind,
+    /// Meaning in one sentence.
     pub meaning: String,
     /// All choices, or the usual grid.
     #[serde(default)]
@@ -132,15 +141,19 @@ fn usual_warmup_compiled() -> u32 {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
+    /// Name, which is the file's.
     pub name: String,
+    /// Title, as lists and headings have it.
     pub title: String,
     /// Left out of the overview and of `list`, unless it is named.
     #[serde(default)]
     pub hidden: bool,
+    /// Question that it answers, with a question mark.
     pub question: String,
     /// Ids of the published tables it covers.
     #[serde(default)]
     pub published: Vec<String>,
+    /// Unit of the work, in the singular: `page`, `message`.
     pub unit: String,
     /// All phases in the order of tables.
     pub phases: Vec<String>,
@@ -149,6 +162,7 @@ pub struct Experiment {
     pub seldom: Vec<String>,
     /// The method that others are compared with.
     pub baseline: String,
+    /// Rule by which digests of methods are compared.
     pub content: Content,
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
@@ -162,6 +176,7 @@ pub struct Experiment {
     /// Workers of the overview, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
+    /// True if it is part of the overview.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub look: bool,
     /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
@@ -176,11 +191,13 @@ pub struct Experiment {
     /// The same where a worker compiles its code while it runs.
     #[serde(default = "usual_warmup_compiled")]
     pub warmup_rounds_compiled: u32,
+    /// Advice on reading the figures, as `explain` shows it.
     #[serde(default)]
     pub reading: String,
     /// Mistakes that the figures are free of.
     #[serde(default)]
     pub traps: Vec<String>,
+    /// Sums of phases that are figures of their own.
     #[serde(default)]
     pub totals: Vec<Total>,
     /// Further tables of its cells: resources, what each side paid.
@@ -192,6 +209,7 @@ pub struct Experiment {
     /// The fact that says how many bytes lay in huge pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub huge_pages: Option<String>,
+    /// Parameters by key.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
 }
@@ -199,7 +217,9 @@ pub struct Experiment {
 /// Line of an experiment in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Title {
+    /// Name of the experiment.
     pub name: String,
+    /// Title, as lists and headings have it.
     pub title: String,
     /// Left out of the list, unless it is named.
     #[serde(default)]
@@ -332,6 +352,7 @@ impl Experiment {
         Ok(())
     }
 
+    /// Line of this experiment in a list.
     pub fn titled(&self) -> Title {
         Title {
             name: self.name.clone(),
@@ -505,6 +526,7 @@ impl Experiment {
         when.iter().map(clause).collect::<Vec<_>>().join(" and ")
     }
 
+    /// True if cells with different values of the parameter are in different groups.
     pub fn groups_by(&self, parameter: &str) -> bool {
         self.parameters.get(parameter).is_none_or(|p| !p.option)
     }
@@ -519,8 +541,11 @@ fn same_value(value: &str, other: &str) -> bool {
 /// Choice among a parameter's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterList {
+    /// Values of a run without `--set`.
     Default,
+    /// Values of the overview.
     Look,
+    /// Values of the conformance suite.
     Check,
     /// `default`, or `look` for experiments that say what their default values need: the budget is less.
     Short,

@@ -10,6 +10,7 @@ use std::{collections::BTreeSet, fmt, iter::Peekable, vec::IntoIter};
 /// A sum of products over numbers and names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
+    /// A literal number.
     Number(i128),
     /// A column of a phase, a fact or a parameter.
     Name(String),
@@ -20,10 +21,15 @@ pub enum Expression {
 /// One of the five relations of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
+    /// `==`
     Equal,
+    /// `<=`
     AtMost,
+    /// `>=`
     AtLeast,
+    /// `<`
     Below,
+    /// `>`
     Above,
 }
 
@@ -32,6 +38,7 @@ pub enum Relation {
 pub enum Condition {
     /// `key=word`
     Word(String, String),
+    /// A relation of two expressions.
     Related(Expression, Relation, Expression),
 }
 
@@ -40,9 +47,13 @@ pub enum Condition {
 pub struct Law {
     /// All of them must hold for the law to apply.
     pub when: Vec<Condition>,
+    /// Left side.
     pub left: Expression,
+    /// Relation between the sides.
     pub relation: Relation,
+    /// Right side.
     pub right: Expression,
+    /// Law as the method wrote it.
     pub text: String,
 }
 
@@ -77,11 +88,14 @@ impl fmt::Display for Missing<'_> {
 pub enum Holding {
     /// Its condition does not apply here.
     NotAsked,
+    /// The relation holds.
     Holds,
+    /// The relation is broken; the text has both sides with their figures.
     Broken(String),
 }
 
 impl Expression {
+    /// Reads an expression. Errors: it is none of the grammar.
     pub fn parse(text: &str) -> Result<Expression> {
         let mut tokens = tokens(text)?;
         let expression = sum(&mut tokens)?;
@@ -135,6 +149,7 @@ impl Relation {
         })
     }
 
+    /// True if `a` and `b` are in this relation.
     pub fn holds(self, a: i128, b: i128) -> bool {
         match self {
             Relation::Equal => a == b,
@@ -147,6 +162,7 @@ impl Relation {
 }
 
 impl Law {
+    /// Reads a law with its conditions. Errors: it is none of the grammar.
     pub fn parse(text: &str) -> Result<Law> {
         let text = text.trim();
         let (when, body) = text.split_once(':').map_or(("", text), |(w, b)| (w, b));

@@ -12,9 +12,13 @@ pub enum Kind {
     /// Methods measured by `run`. Folders made before there were kinds are of this one.
     #[default]
     Run,
+    /// Claims checked by `claims`.
     Claims,
+    /// Questions answered by `advise`.
     Advise,
+    /// A node compared with criteria by `check-node`.
     CheckNode,
+    /// Known effects measured by `check --selftest`.
     Selftest,
     /// Settings or commands tried on a user's program.
     Try,
@@ -25,6 +29,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Word of JSON and of the command line.
     pub fn word(self) -> String {
         crate::word(&self)
     }

@@ -9,13 +9,16 @@ pub const COUNTED: i32 = -3;
 /// One line of `launches.jsonl`: a launch that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
+    /// Number of the launch, from 0.
     pub launch: usize,
+    /// Index of its launch group in the plan.
     pub launch_group: usize,
     /// Replicate; negative for pilots (−1), calibrations (−2) and counted launches (−3), whose times are not judged. The pilot
     /// of a long job may be replicate 0.
     pub block: i32,
     /// Indices of its cells in the plan, in the order of the request.
     pub cells: Vec<usize>,
+    /// Measured rounds of a launch.
     pub rounds: u32,
     /// Of how many of them each cell is to have a sample, where they differ: limits and floors take part in a few only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,15 +28,19 @@ pub struct LaunchRecord {
     pub proofs: Vec<u32>,
     /// From the first start to the last end, in seconds.
     pub wall_s: f64,
+    /// CPU time of the laboratory meanwhile, in seconds.
     pub laboratory_cpu_s: f64,
+    /// Processes of the launch, side a first.
     pub sides: Vec<SideRecord>,
     /// Decisions that had been written when it began.
     pub decisions: usize,
+    /// Place of its request and transcripts.
     #[serde(default)]
     pub frame: Frame,
     /// True if the kernel's OOM killer was at work meanwhile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oom_killed: bool,
+    /// Counters of noise that moved meanwhile; absent where they could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDelta>,
     /// State of the machine, where one was made for the launch.
@@ -57,9 +64,11 @@ impl LaunchRecord {
 /// One process of a launch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SideRecord {
+    /// Name of the worker.
     pub worker: String,
     /// Name of its transcript within the launch's frame.
     pub transcript: String,
+    /// End of the process.
     pub end: End,
     /// The first line it wrote to standard error, where it did not end cleanly.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -71,7 +80,9 @@ pub struct SideRecord {
 pub struct Frame {
     /// Its first byte in `transcripts.zst`.
     pub offset: u64,
+    /// Length of the compressed frame in bytes.
     pub length: u64,
+    /// SHA-256 of the compressed frame, in hexadecimal.
     pub sha256: String,
 }
 
@@ -80,7 +91,9 @@ pub struct Frame {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
+    /// Exit with this code.
     Exit(i32),
+    /// Death by the signal of this number.
     Signal(i32),
     /// The laboratory ended it after its time limit, in seconds.
     TimeLimit(u64),

@@ -1,6 +1,17 @@
-//! Record of a run, as data: what was planned, what was decided, what was asked and answered, and what came
-//! out. Everything here is read and written; nothing is started, and no clock, environment or `/proc` is looked at.
+//! Record of a run, as data: what was planned, what was decided, what was asked and answered, and what came out.
+//!
+//! A run is a folder: a [`plan::Plan`], appended [`decision::Decision`]s and [`launches::LaunchRecord`]s, transcripts in
+//! compressed frames, and a [`summary::Summary`]. `try` and `profile` have a plan and summary of their own ([`command`]).
+//! [`machine`] has the facts of a machine, read through a trait; [`experiment`], [`claim`], [`setting`] and the like are
+//! the formats of the data in the repository.
+//!
+//! Invariants: nothing is started, and no clock, environment or `/proc` is looked at. A plan and a launch are never
+//! edited. Every line has a seal, so that damage is found and named. Each JSON shape has a schema in `schema/` and a
+//! version, which `docs/compatibility.md` lists.
+//!
+//! Begin with [`folder::RunFolder`], the store, and [`state::State`], a run as its plan and decisions make it.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod across;
 pub mod advice;

@@ -16,7 +16,9 @@ pub type Counters = BTreeMap<String, u64>;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MachineState {
+    /// Name by which it is selected.
     pub name: String,
+    /// Title, as lists and headings have it.
     pub title: String,
     /// Clause that follows "if": `no free block of a huge page is left`.
     pub when: String,
@@ -28,6 +30,7 @@ pub struct MachineState {
     pub inside: Option<String>,
     /// Share of the worker's need that its memory cgroup holds, by experiment: only these can be measured in it.
     pub bound: BTreeMap<String, f64>,
+    /// Reason for which only some experiments can be in it.
     pub only_reason: String,
     /// Swap area that the maker uses: `/dev/{zram}` or `{folder}/swap`.
     pub swap: Option<String>,
@@ -52,6 +55,7 @@ pub struct MachineState {
 pub struct StateProof {
     /// A fact of the helper, a line of `/proc/vmstat`, or `bound_hits`: failures to charge the cgroup.
     pub counter: String,
+    /// Moment at which it must hold.
     pub at: ProofMoment,
     /// Least value that proves the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,8 +70,11 @@ pub struct StateProof {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofMoment {
+    /// Before the launch.
     Before,
+    /// After the launch.
     After,
+    /// Before and after the launch.
     Both,
     /// The difference of the two.
     Rise,
@@ -77,6 +84,7 @@ pub enum ProofMoment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LostProof {
+    /// Proof that did not hold.
     #[serde(flatten)]
     pub proof: StateProof,
     /// The value read; absent where the machine does not report the counter.
@@ -87,11 +95,13 @@ pub struct LostProof {
 /// State of the machine during one launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StateSeen {
+    /// Name of the state.
     pub name: String,
     /// Time to make or renew it before the launch, in seconds.
     pub made_s: f64,
     /// Counters of its proofs before the launch.
     pub before: Counters,
+    /// Counters of its proofs after the launch.
     pub after: Counters,
     /// Facts that the state takes from methods, and counters that it moves itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,6 +132,7 @@ impl MachineState {
         Ok(state)
     }
 
+    /// Proofs that the counters before and after a launch break.
     pub fn lost(&self, before: &Counters, after: &Counters) -> Vec<LostProof> {
         self.proofs
             .iter()

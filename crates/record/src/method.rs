@@ -26,37 +26,48 @@ pub enum Role {
 pub enum Isolation {
     /// Many cells take turns in one process.
     Shared,
+    /// A process for each method.
     Own,
+    /// A process for each sample.
     Fresh,
 }
 
 /// Values of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyKind {
+    /// Number of bytes.
     Size,
     /// A whole number above zero.
     Count,
     /// A whole number of a user's own, which may be zero.
     Number,
+    /// Free text, such as a path.
     Text,
+    /// One of these words.
     Choice(Vec<String>),
 }
 
 /// Methods of one worker, as it declares them.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
+    /// Name of the worker.
     pub worker: &'a str,
+    /// Methods that it declares.
     pub methods: &'a [Method],
 }
 
 /// Line of a method in a list, borrowed from its line: to list two hundred takes none of their laws, keys and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
+    /// Name of the experiment.
     pub experiment: &'a str,
+    /// Name of the method.
     pub name: &'a str,
+    /// Part of the method in its group.
     pub role: Role,
     /// Methods are ranked only within one group; the ordinary one has no name.
     pub group: &'a str,
+    /// Mechanism in one sentence.
     pub summary: &'a str,
 }
 
@@ -136,16 +147,23 @@ impl Deref for Laws {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Method {
+    /// Name of the experiment.
     pub experiment: String,
+    /// Name of the method.
     pub name: String,
+    /// Part of the method in its group.
     pub role: Role,
     /// Methods are ranked only within one group; the ordinary one has no name.
     pub group: String,
+    /// Mechanism in one sentence.
     pub summary: String,
     /// Path of its source below `workers/`.
     pub source: String,
+    /// Names of its timed phases, in order.
     pub phases: Vec<String>,
+    /// Parameters that it takes, with their types.
     pub keys: Vec<(String, KeyKind)>,
+    /// Laws that each sample must satisfy.
     pub laws: Laws,
     /// System calls inside each phase; one that ends in `+` is made by a thread of the method's own.
     pub calls: BTreeMap<String, Vec<String>>,
@@ -261,6 +279,7 @@ impl Method {
             .any(|call| call == "io_uring_enter" || call.ends_with('+'))
     }
 
+    /// Line of the method in a list.
     pub fn heading(&self) -> Heading<'_> {
         let Method {
             experiment,
@@ -279,6 +298,7 @@ impl Method {
         }
     }
 
+    /// Type of a parameter; `None` where the method does not take it.
     pub fn key(&self, name: &str) -> Option<&KeyKind> {
         self.keys
             .iter()

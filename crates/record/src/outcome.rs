@@ -23,6 +23,7 @@ pub enum Status {
 }
 
 impl Status {
+    /// Word of JSON and of tables.
     pub fn word(self) -> String {
         crate::word(&self)
     }
@@ -32,6 +33,7 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Cause {
     /// The time budget ended before the cell was measured.
     Budget,
@@ -158,6 +160,7 @@ pub enum Cause {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Disturbed {
+    /// Launches that were disturbed.
     pub launches: usize,
     /// Launches of the cell; 0 in summaries before version 6.
     #[serde(default)]
@@ -173,7 +176,9 @@ pub struct Disturbed {
 pub struct BrokenLaw {
     /// The first violation: launch, law and figures.
     pub first: String,
+    /// Number of samples that break it.
     pub broken: u64,
+    /// Number of samples.
     pub samples: u64,
 }
 
@@ -181,6 +186,7 @@ pub struct BrokenLaw {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "fault")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum LaunchFault {
     /// The transcript breaks the protocol.
     Transcript { error: String },
@@ -204,12 +210,15 @@ pub enum LaunchFault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
+    /// Result without its cause.
     pub status: Status,
+    /// Cause; absent for an `ok`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
 }
 
 impl Outcome {
+    /// Outcome of a cell without objection.
     pub const OK: Outcome = Outcome {
         status: Status::Ok,
         cause: None,

@@ -24,6 +24,7 @@ pub const BATCH: &str = "batch";
 /// One cell of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedCell {
+    /// Cell that is measured.
     pub cell: Cell,
     /// Its method as the worker described it, by which it is judged for as long as the run is kept.
     pub method: Method,
@@ -44,57 +45,76 @@ pub struct PlannedCell {
 /// Cells that take turns in one process; a launch is one such process (or pair).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchGroup {
+    /// Name of the experiment.
     pub experiment: String,
+    /// Indices of its cells in the plan.
     pub cells: Vec<usize>,
+    /// True if each sample has a process of its own.
     pub fresh: bool,
 }
 
 /// Everything that is decided before measuring. It is written once; see [`crate::decision`] for what follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
+    /// Purpose of the run.
     #[serde(default)]
     pub kind: Kind,
+    /// Name of the run, which is its folder's.
     #[serde(deserialize_with = "crate::plan::deserialize_name")]
     pub run: String,
+    /// Time of making, RFC 3339.
     pub created: String,
+    /// Version of the program that wrote it.
     pub version: String,
+    /// Seed of every order and of all data.
     pub seed: u64,
+    /// Time that the run may take, in seconds.
     pub budget_s: f64,
     /// Half-width of a ratio's interval at which an experiment is done, as a share.
     pub precision: f64,
+    /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
     /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
+    /// Launches of each cell at most.
     pub max_launches: u32,
     /// Measured rounds of each launch, where they are not to be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// True if it is the overview.
     pub first_look: bool,
     /// True if the budget is less than the default values of its experiments need.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
+    /// True if settings of the machine may be changed.
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers that would change how they allocate, load or compile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_environment: bool,
+    /// Name of the baseline method, by experiment.
     pub baselines: BTreeMap<String, String>,
     /// SHA-256 of each worker used.
     pub workers: BTreeMap<String, String>,
     /// The experiments as they were when the run was made.
     pub experiments: Vec<Experiment>,
+    /// Cells; records refer to them by index.
     pub cells: Vec<PlannedCell>,
+    /// Launch groups; records refer to them by index.
     pub launch_groups: Vec<LaunchGroup>,
 }
 
 impl Plan {
+    /// Experiment of this name.
     pub fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.name == name)
     }
 
+    /// Value of the parameter of `cell` that concerns `concern`, if it has one.
     pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
         self.experiment(&cell.experiment)?.value(cell, concern)
     }

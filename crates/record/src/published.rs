@@ -10,8 +10,11 @@ use std::collections::BTreeMap;
 pub struct Published {
     /// `P5`.
     pub id: String,
+    /// Title, as lists and headings have it.
     pub title: String,
+    /// Reference of the article.
     pub source: String,
+    /// Machine of the published figures.
     pub machine: String,
     /// Each of its cells takes minutes, so one pass of each is measured, in a process of its own and with nothing before it.
     #[serde(default)]
@@ -19,6 +22,7 @@ pub struct Published {
     /// Remarks that its table cannot show, in sentences; printed below it.
     #[serde(default)]
     pub note: Option<String>,
+    /// Figures of the table.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
 }
@@ -32,12 +36,14 @@ pub struct Figure {
     /// True if a statement of the article rests on it: these are measured first, and alone where all articles are.
     #[serde(default)]
     pub headline: bool,
+    /// Published value, in the unit of the table.
     pub value: f64,
     /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.
     pub unit: String,
     /// Number of units; 0 where it is the time of a whole sample.
     #[serde(default)]
     pub ops: u64,
+    /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
     /// Divisor of a ratio (unit `times`): the cell, with the same parameters.
     #[serde(default)]
@@ -45,7 +51,9 @@ pub struct Figure {
     /// Parameters that our cells must have where their methods take them; sizes with their units.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
+    /// Name of the phase or total.
     pub phase: String,
+    /// Column of the table.
     #[serde(default = "wall_ns")]
     pub column: String,
     /// `as published` or `corrected`.
@@ -64,6 +72,7 @@ impl Figure {
 }
 
 impl Published {
+    /// Reads a file of `published/`. Errors: it is not of this shape; `path` is for the message.
     pub fn parse(path: &str, text: &str) -> Result<Published> {
         toml::from_str(text).with_context(|| path.to_owned())
     }

@@ -8,10 +8,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setting {
+    /// Name by which it is selected.
     pub name: String,
+    /// Title, as lists and headings have it.
     pub title: String,
+    /// Effects besides the intended one, in one sentence.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub side_effects: String,
+    /// Environment variables that apply it, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Addition to `GLIBC_TUNABLES`.

@@ -61,9 +61,11 @@ pub fn parse_size(text: &str) -> Result<u64> {
 /// Facts of a machine that sizes follow from; unreadable ones have usual values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Here {
+    /// Size of a huge page in bytes.
     pub huge_page_bytes: u64,
     /// The cache of the second level, which a core has to itself.
     pub core_cache_bytes: u64,
+    /// Last cache in bytes.
     pub last_cache_bytes: u64,
 }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 /// The time of a launch group's launches, as its pilot or first launch showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchCost {
+    /// Time of one round, in seconds.
     pub round_s: f64,
     /// Start and end of a launch, in seconds.
     pub start_s: f64,
@@ -22,12 +23,15 @@ impl LaunchCost {
 
 /// Progress of a launch group.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Stage {
     /// Nothing is known of its launches.
     Planned,
+    /// A pilot showed its cost.
     Piloted(LaunchCost),
     /// The budget does not hold it.
     LeftOut {
+        /// Reason for leaving it out.
         reason: LeftOut,
         /// Its cost, if a pilot showed it before.
         cost: Option<LaunchCost>,
@@ -44,6 +48,7 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Cost of a launch, as far as it is known.
     pub fn cost(self) -> Option<LaunchCost> {
         match self {
             Stage::Piloted(cost) => Some(cost),
@@ -52,10 +57,12 @@ impl Stage {
         }
     }
 
+    /// True if the rounds of its launches are fixed.
     pub fn is_sized(self) -> bool {
         matches!(self, Stage::Sized { .. })
     }
 
+    /// True if the budget does not hold it.
     pub fn is_left_out(self) -> bool {
         matches!(self, Stage::LeftOut { .. })
     }
@@ -102,40 +109,52 @@ impl Stage {
 /// Cells that take turns in one process, as they are launched now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupState {
+    /// Name of the experiment.
     pub experiment: String,
     /// Indices of its cells; none after a split.
     pub cells: Vec<usize>,
+    /// True if each sample has a process of its own.
     pub fresh: bool,
     /// The group whose launch died, where this one tries a cell of it by itself.
     pub split_from: Option<usize>,
+    /// Stage of its planning.
     pub stage: Stage,
 }
 
 /// End of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
+    /// Number of the signal that ended the run, if one did.
     pub stopped_by: Option<i32>,
+    /// Number of launches.
     pub launches: usize,
+    /// Remarks on the whole, in the order in which they are shown.
     pub notes: Vec<Note>,
 }
 
 /// A run as it is now.
 #[derive(Clone, Debug)]
 pub struct State {
+    /// Plan, which never changes.
     pub plan: Plan,
+    /// Cells of the plan with the batches that were decided.
     pub cells: Vec<PlannedCell>,
+    /// Groups of the plan, and those that splits added.
     pub launch_groups: Vec<GroupState>,
+    /// Time that the run may take, in seconds.
     pub budget_s: f64,
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
     pub time_limit_s: Option<f64>,
     /// True if another run was measuring at the same time.
     pub had_company: bool,
+    /// Decisions that were applied.
     pub decisions: usize,
     /// Set once nothing more is launched; a run that was killed never is.
     pub ended: Option<RunEnd>,
 }
 
 impl State {
+    /// State at the start of a run.
     pub fn new(plan: Plan) -> State {
         let groups = plan.launch_groups.iter().map(|group| {
             let sized = |rounds: u32| Stage::Sized {
@@ -180,6 +199,7 @@ impl State {
         Ok(state)
     }
 
+    /// Applies one decision. Errors: it names a cell or group that does not exist.
     pub fn apply(&mut self, what: &DecisionKind) -> Result<()> {
         self.decisions += 1;
         match what {

@@ -11,6 +11,7 @@ pub struct FurtherTable {
     pub title: String,
     /// The fact without which a cell has no row in it.
     pub needs: String,
+    /// Columns, left to right.
     pub columns: Vec<PublishedColumn>,
 }
 
@@ -19,15 +20,18 @@ pub struct FurtherTable {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedColumn {
+    /// Heading of the column.
     pub title: String,
     /// The phase or total of the figure; the headline where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
+    /// Figure of the phase; absent where the column shows a fact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<PhaseFigure>,
     /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
+    /// Divisor of the figure; absent where the sample's own value is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Divisor>,
 }
@@ -51,9 +55,13 @@ pub enum PhaseFigure {
     CpuShare,
     /// Minor and major faults, mean of one sample.
     Faults,
+    /// Minor faults of one sample.
     MinorFaults,
+    /// Major faults of one sample.
     MajorFaults,
+    /// Voluntary context switches of one sample.
     VoluntarySwitches,
+    /// Involuntary context switches of one sample.
     InvoluntarySwitches,
 }
 
@@ -61,6 +69,7 @@ pub enum PhaseFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Divisor {
+    /// Bytes of the cell.
     #[serde(rename = "byte")]
     Byte,
     /// 2^20 bytes of the parameter `bytes`.

@@ -28,6 +28,7 @@ macro_rules! counts {
                 [$(self.$name),*]
             }
 
+            /// Value of a column by its name; `None` for no base column.
             pub fn column(&self, name: &str) -> Option<u64> {
                 $(if name == stringify!($name) {
                     return Some(self.$name);
@@ -39,11 +40,13 @@ macro_rules! counts {
 }
 
 counts! {
+    /// Operations: pages, messages, calls.
     ops,
     /// Payload in bytes.
     bytes,
     /// `CLOCK_MONOTONIC` at the start.
     start_ns,
+    /// Wall time.
     wall_ns,
     /// CPU time of the process and its threads.
     cpu_ns,
@@ -51,21 +54,28 @@ counts! {
     user_ns,
     /// The kernel's split: kernel mode.
     system_ns,
+    /// Page faults without I/O.
     minor_faults,
+    /// Page faults with I/O.
     major_faults,
+    /// Context switches in which a thread waited.
     voluntary_switches,
+    /// Context switches in which a thread was preempted.
     involuntary_switches,
 }
 
 /// One timed phase call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
+    /// Number of the slot in the request.
     pub slot: u32,
     /// Negative in warm-up rounds.
     pub round: i32,
+    /// Number of the cell in the request.
     pub cell: u32,
     /// Index into [`Transcript::phases`].
     pub phase: u16,
+    /// Counters of the phase.
     pub counts: Counts,
     /// Further columns, in the order of [`Transcript::extra_columns`].
     pub extra: Vec<u64>,
@@ -73,6 +83,7 @@ pub struct Sample {
 
 /// A worker's own account of a cell that did not run through.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum SideEnding {
     /// This machine cannot do it.
     Skip { cell: u32, reason: String },
@@ -136,13 +147,17 @@ impl SideEnding {
 /// Everything one worker wrote in one launch.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
+    /// Name of the worker by its own account.
     pub worker: String,
     /// Compiler, flags, libraries, clock cost.
     pub about: BTreeMap<String, String>,
+    /// Names of phases, which samples refer to by index.
     pub phases: Vec<String>,
     /// Names of columns beyond the base set.
     pub extra_columns: Vec<String>,
+    /// Samples in the order of the lines.
     pub samples: Vec<Sample>,
+    /// Facts by slot, as pairs of key and value.
     pub facts: BTreeMap<u32, Vec<(String, String)>>,
     /// Latency counts by slot: lower and upper bound of the bucket in nanoseconds, and how many trips fell into it.
     pub latencies: BTreeMap<u32, Vec<(u64, u64, u64)>>,
@@ -417,17 +432,23 @@ pub type Read = Vec<Result<Transcript, String>>;
 /// Keys of the whole launch, apart from its cells.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchKeys<'a> {
+    /// Name of the experiment.
     pub experiment: &'a str,
+    /// Number of the launch.
     pub launch: usize,
+    /// Seed of orders and data.
     pub seed: u64,
     /// Side, where two take part.
     pub role: Option<char>,
     /// Socket on which the sides meet.
     pub rendezvous: Option<&'a str>,
+    /// Folder in which the worker may make files.
     pub directory: Option<&'a str>,
+    /// Name for what the worker makes outside of that folder.
     pub name: Option<&'a str>,
     /// The measured rounds that carry proofs; all where empty, none where no round has that number.
     pub proofs: &'a [u32],
+    /// True if each phase writes a mark for a tracer.
     pub trace_marks: bool,
 }
 

@@ -11,10 +11,13 @@ pub const CALIBRATION: i32 = -2;
 /// One launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Launch {
+    /// Index of the launch group in the plan.
     pub launch_group: usize,
     /// The block; negative ones are not judged.
     pub block: i32,
+    /// Measured rounds of a launch.
     pub rounds: u32,
+    /// Rounds of a launch that are recorded and not judged.
     pub warmup_rounds: u32,
     /// Seconds after which its group is left out, if its cost is unknown and the budget may not hold it.
     pub at_most_s: Option<f64>,
@@ -22,6 +25,7 @@ pub struct Launch {
 
 /// The next thing to do.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Action {
     /// A launch that shows what later launches cost.
     Pilot(Launch),

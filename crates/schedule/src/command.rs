@@ -13,19 +13,26 @@ use std::collections::VecDeque;
 pub struct CommandPart {
     /// Its block; warm-ups have negative ones.
     pub block: i64,
+    /// Index of the arm in the plan.
     pub arm: usize,
+    /// Means of observation.
     pub mode: LaunchMode,
 }
 
 /// The state of a study at one moment, with the clock of the runner.
 #[derive(Clone, Copy)]
 pub struct CommandMoment<'a> {
+    /// Plan of the study.
     pub plan: &'a CommandPlan,
+    /// Launches that have ended.
     pub launches: &'a [CommandLaunch],
+    /// Time that the study may take, in seconds.
     pub budget_s: f64,
+    /// Time that has passed, in seconds.
     pub spent_s: f64,
     /// Tells whether an arm is not launched again. Without the baseline a study ends.
     pub given_up: &'a dyn Fn(usize) -> bool,
+    /// Widest half-width of the arms' ratios, as a share; `None` while there is none.
     pub half_width: &'a dyn Fn() -> Option<f64>,
     /// Tells whether an interim analysis ends the study.
     pub is_settled: &'a dyn Fn() -> bool,

@@ -7,16 +7,20 @@ use record::decision::Reason;
 /// The answer at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeAnswer {
+    /// Size in bytes.
     pub size: u64,
     /// The method that is shown to cost less; absent if nothing is shown.
     pub method: Option<String>,
+    /// Measurements made at this size.
     pub looks: usize,
 }
 
 /// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement {
+    /// Size in bytes.
     pub size: u64,
+    /// Time of the measurement, in seconds.
     pub budget_s: f64,
     /// The half-width at which it may end before.
     pub half_width: f64,
@@ -27,10 +31,13 @@ pub struct Measurement {
 /// The search for one question.
 #[derive(Clone, Copy, Debug)]
 pub struct CrossoverSearch {
+    /// Smallest size in bytes.
     pub from: u64,
+    /// Largest size in bytes.
     pub to: u64,
     /// Sizes are multiples of this.
     pub step: u64,
+    /// Time of the whole search, in seconds.
     pub budget_s: f64,
 }
 

@@ -1,10 +1,16 @@
-//! The next action of a run as a pure function of its state, a forecast and the time spent. Nothing is started here and no
-//! clock is read; the runner carries actions out and keeps them.
+//! The next action of a run as a pure function of its state, a forecast and the time spent.
 //!
 //! A [`Scheduler`] has an agenda of tasks, the last of which is under way. Each call of [`Scheduler::next`] steps that task
-//! until there is an action. No task sees where a ratio lies: a [`Forecast`] tells widths and, in a run of claims, the
-//! undecided comparisons by the rule for interim analyses.
+//! until there is an [`Action`]: a pilot, a launch, fixed rounds or a batch, groups left out, the end.
+//!
+//! Invariants: nothing is started here and no clock is read; the runner carries actions out and keeps them. No task sees
+//! where a ratio lies: a [`Forecast`] has widths and, in a run of claims, the undecided comparisons by the rule for interim
+//! analyses. So no difference can end an ordinary run. All constants are in `constants.rs`.
+//!
+//! Begin with [`Scheduler::next`]; then `visits.rs`, the tour of a run through its experiments, and `pilot.rs`.
+//! [`command`] is the policy of `try` and `profile`. Reasons: docs/decisions/0020-one-scheduler.md.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod action;
 mod batch;
@@ -40,6 +46,7 @@ use visits::Tour;
 pub enum Purpose {
     /// Ratios as narrow as the plan requests.
     Precision,
+    /// A verdict for each claim: the cells of each comparison, and true if the claim's own verdict rests on it.
     Claims(Vec<(Vec<Cell>, bool)>),
 }
 
@@ -55,9 +62,13 @@ pub struct Facts {
 /// The state of the run at one moment, with the clock of the runner.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
+    /// Plan, groups and decisions of the run.
     pub state: &'a State,
+    /// Results of launches, as far as they may decide.
     pub forecast: &'a dyn Forecast,
+    /// Time that has passed, in seconds.
     pub spent_s: f64,
+    /// Launches that have ended.
     pub launches: usize,
 }
 
@@ -105,6 +116,7 @@ enum Task {
 }
 
 impl Scheduler {
+    /// Scheduler of a new or resumed run.
     pub fn new(purpose: Purpose, facts: Facts) -> Scheduler {
         let task = match purpose {
             Purpose::Precision => Task::Tour(Tour::default()),
@@ -158,10 +170,12 @@ impl Scheduler {
         self.shared.endings.clone()
     }
 
+    /// Position in the run.
     pub fn position(&self) -> &Position {
         &self.shared.position
     }
 
+    /// Indices of the cells that take part in a launch.
     pub fn cells(&self, state: &State, launch: &Launch) -> Vec<usize> {
         taking_part(
             state,

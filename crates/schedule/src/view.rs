@@ -273,6 +273,7 @@ impl View<'_> {
 /// A comparison without a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undecided {
+    /// Cells of the comparison.
     pub cells: Vec<Cell>,
     /// The launches after which it should be decided, those included that it has.
     pub launches: usize,
@@ -286,6 +287,7 @@ pub struct Undecided {
 pub trait Forecast {
     /// Tells whether a launch of this group in this block was kept.
     fn has_launch(&self, launch_group: usize, block: u32) -> bool;
+    /// Kept launches of a cell, by its index.
     fn launches(&self, cell: usize) -> usize;
     /// The widths of an experiment's headline ratios.
     fn widths(&self, state: &State, experiment: &str) -> Vec<Width>;

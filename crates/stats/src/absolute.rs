@@ -11,10 +11,15 @@ use serde::{Deserialize, Serialize};
 /// Each quantile is therefore taken launch by launch, and the interval is that of the median launch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Absolute {
+    /// Number of samples, over all launches.
     pub samples: usize,
+    /// Number of launches.
     pub launches: usize,
+    /// Smallest sample.
     pub min: f64,
+    /// Largest sample.
     pub max: f64,
+    /// Median with its interval.
     pub median: Quantile,
     /// The 90th percentile; absent below ten samples in the shortest launch.
     pub p90: Option<Quantile>,

@@ -24,6 +24,7 @@ const LEAST_ERROR: f64 = 1e-9;
 pub struct MeasuredSide {
     /// The mean of its runs.
     pub log: f64,
+    /// Number of runs.
     pub runs: usize,
     /// The standard deviation from run to run; absent with one run.
     pub between: Option<f64>,

@@ -21,6 +21,7 @@ pub const LARGEST_Z: f64 = 3.0;
 /// Calibration of the standard errors by a pool of A/A checks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCalibration {
+    /// Number of A/A checks in the pool.
     pub checks: usize,
     /// Scatter of the checks in standard errors (Birge's ratio 1932, of bounded scores); 1 is right.
     pub scatter: f64,

@@ -13,6 +13,7 @@ pub struct ChangeRule {
     pub least_length: usize,
     /// The smallest difference between the medians of the two sides, in the values' unit.
     pub least_shift: f64,
+    /// Largest p value at which a change is accepted, 0 to 1.
     pub level: f64,
     /// The number of permutations behind a p value; the smallest p value is one over this number plus one.
     pub permutations: usize,

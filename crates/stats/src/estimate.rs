@@ -63,7 +63,9 @@ fn robust_variance(logs: &[f64]) -> f64 {
 pub struct Moved {
     /// The lowest ratio among blocks of neighbouring launches: "moved between `low` and `high`".
     pub low: f64,
+    /// Highest ratio among the blocks.
     pub high: f64,
+    /// Number of blocks.
     pub blocks: usize,
     /// The probability of an order like this by chance; adjust it where many ratios are asked ([`confirm_moves`]).
     pub p: f64,
@@ -72,10 +74,15 @@ pub struct Moved {
 /// The cost of a method divided by the baseline's, without unit; below one the method is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RatioEstimate {
+    /// Geometric mean over launches.
     pub ratio: f64,
+    /// Lower bound of the interval.
     pub low: f64,
+    /// Upper bound of the interval.
     pub high: f64,
+    /// Confidence of the interval, 0 to 1.
     pub confidence: f64,
+    /// Number of launches.
     pub n: usize,
     /// ln `ratio`.
     pub log: f64,

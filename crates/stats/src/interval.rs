@@ -10,8 +10,11 @@ pub const LEAST_LAUNCHES: usize = 6;
 /// An estimate between two limits, all three in the unit of the values they were computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
+    /// Estimate, between the bounds.
     pub estimate: f64,
+    /// Lower bound of the interval.
     pub low: f64,
+    /// Upper bound of the interval.
     pub high: f64,
     /// The probability that such an interval contains the truth: the achieved one where the method is discrete, which is
     /// at least the nominal one, and the nominal one elsewhere.
@@ -26,12 +29,15 @@ pub enum Undefined {
     /// There are too few values for the confidence asked for.
     #[error("{got} values are too few: {needed} are needed")]
     TooFew {
+        /// Number of values.
         got: usize,
         /// The smallest number that would do.
         needed: usize,
     },
+    /// A value is infinite or no number.
     #[error("a value is not finite")]
     NotFinite,
+    /// A value is below zero where costs are needed.
     #[error("a value is negative")]
     Negative,
     /// A value is zero where a logarithm is needed.

@@ -15,13 +15,16 @@ pub enum Standing {
     Within,
     /// It is shown to cost more than some method by more than the margin.
     Beaten,
+    /// Neither is shown.
     NotSettled,
 }
 
 /// The answer for a group of methods, named by their index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
+    /// Index of the leader.
     pub leader: usize,
+    /// Standing of each method, by index.
     pub standings: Vec<Standing>,
     /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
     pub to_leader: Vec<Option<RatioEstimate>>,

@@ -3,7 +3,15 @@
 //! The inputs are slices of numbers and seeds, the outputs are plain values, and the same inputs give the same outputs
 //! on every machine. The unit of inference is the launch: functions that take `launches` expect one slice, or one number,
 //! for each fresh process, because rounds of one process are not independent of each other.
+//!
+//! Invariants: costs are positive and compared by their logarithms; a statistic without a value is an
+//! [`Undefined`](interval::Undefined), never a guess; intervals have the confidence that they name, which
+//! `tests/simulation.rs` and `tests/coverage.rs` check.
+//!
+//! Begin with [`estimate::estimate`], from rounds and launches to a ratio with its interval, and
+//! [`verdicts::verdicts`], from ratios to verdicts. METHODOLOGY.md has the rules and their references.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod absolute;
 pub mod across;

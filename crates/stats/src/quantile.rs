@@ -72,7 +72,9 @@ pub const MIDMEAN_VARIANCE: f64 = 1.2;
 /// Two order statistics that enclose a quantile, as ranks counted from one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranks {
+    /// Rank of the lower one.
     pub low: usize,
+    /// Rank of the upper one.
     pub high: usize,
     /// The probability that the two enclose the quantile of a continuous distribution; with ties it is higher.
     pub coverage: f64,

@@ -21,6 +21,7 @@ impl Seeded {
         }
     }
 
+    /// Next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }

@@ -17,6 +17,7 @@ const BLOCKS: usize = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
+    /// One level, within the smallest change that counts.
     Steady,
     /// The level moved, gradually or through more than two levels: there is no steady state.
     Drifting,
@@ -27,6 +28,7 @@ pub enum Label {
 }
 
 impl Label {
+    /// Word of JSON and of tables.
     pub fn word(self) -> &'static str {
         match self {
             Label::Steady => "steady",
@@ -40,6 +42,7 @@ impl Label {
 /// The finding for one launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steadiness {
+    /// Course of the launch.
     pub label: Label,
     /// The median of the last third divided by that of the first, without unit; absent for a short launch.
     pub shift: Option<f64>,
@@ -138,7 +141,9 @@ const LEAST_GAP: f64 = 1.25;
 pub struct TwoLevels {
     /// Median of the lower level, as the logarithm it was given as.
     pub low: f64,
+    /// Median of the upper level, as a logarithm.
     pub high: f64,
+    /// Share of values in the upper level, 0 to 1.
     pub share: f64,
 }
 

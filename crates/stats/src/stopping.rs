@@ -19,12 +19,14 @@ pub const STOPPED_CONFIDENCE: f64 = 0.968;
 pub struct StoppingGoal {
     /// The half-width that every ratio's interval should reach, as a fraction: 0.01 for ±1 %.
     pub precision: f64,
+    /// Time that the run may take, in seconds.
     pub budget_seconds: f64,
 }
 
 /// Progress of the cells that are launched together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupProgress {
+    /// Launches that have ended.
     pub launches: usize,
     /// The widest half-width among their ratios (see `Ratio::half_width`); `None` while there is none, and where no ratio
     /// is defined, so that there is nothing to make narrower.
@@ -35,6 +37,7 @@ pub struct GroupProgress {
 
 /// Next step.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum NextStep {
     /// Launch this group once more: it lacks launches, or its interval is the widest.
     Continue { group: usize },

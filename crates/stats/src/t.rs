@@ -42,6 +42,7 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
 pub struct Welch {
     /// The mean of the second group minus that of the first.
     pub difference: f64,
+    /// Standard error of the difference.
     pub error: f64,
     /// The degrees of freedom by Welch and Satterthwaite.
     pub freedom: f64,
@@ -119,6 +120,7 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
 pub struct Naive {
     /// The mean of B divided by the mean of A.
     pub ratio: f64,
+    /// Two-sided p value, 0 to 1.
     pub p: f64,
 }
 

@@ -5,23 +5,29 @@ use crate::{outcome::Outcome, summary::Estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Version of [`AdviceAnswer`].
 pub const ANSWER_SCHEMA: u32 = 4;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AdviceAnswer {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
+    /// Id of the question, as in `advice/*.toml`.
     pub question: String,
     /// Task of the program, in words that follow `to`.
     pub does: String,
+    /// Size for which the answer is, in bytes.
     pub bytes: u64,
+    /// Answer under the usual condition.
     pub case: Case,
     /// True if another condition of the program contradicts its answer: each condition is among the other cases.
     #[serde(default)]
     pub depends: bool,
     /// Costs and needs of the advised method that no ratio shows, in sentences.
     pub costs: Vec<String>,
+    /// Sizes beyond which another method is faster.
     pub flips: Vec<Flip>,
     /// From which size to which one way is shown to cost less.
     pub segments: Vec<Segment>,
@@ -29,12 +35,17 @@ pub struct AdviceAnswer {
     pub measured: Option<(u64, u64)>,
     /// From which number of uses on another way costs less.
     pub uses: Vec<Repeated>,
+    /// Answers under other conditions of the program.
     pub also: Vec<Case>,
+    /// Code for the advised method, by language.
     pub snippets: Vec<Snippet>,
+    /// Measured sizes, the smallest first.
     pub points: Vec<AdvicePoint>,
+    /// Runs that were made for the answer.
     pub runs: Vec<String>,
     /// The kept runs of this machine that it rests on as well.
     pub reused: Vec<String>,
+    /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
 }
 
@@ -42,10 +53,12 @@ pub struct AdviceAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
+    /// Values of parameters that make up the case.
     pub settings: BTreeMap<String, String>,
     /// Clause of its condition, which follows "if"; empty where the case is no condition of the program.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub condition: String,
+    /// Usual choice, the baseline of the ratios.
     pub obvious: String,
     /// The method shown to cost less than the usual choice, or the usual choice where none is; absent if not settled.
     #[serde(rename = "use")]
@@ -54,6 +67,7 @@ pub struct Case {
     pub gain: Option<Estimate>,
     /// CPU time of all sides and threads likewise.
     pub cpu: Option<Estimate>,
+    /// Methods within the margin of the advised one.
     pub within: Vec<String>,
     /// Ways that may be better or worse.
     pub unsettled: Vec<String>,
@@ -70,7 +84,9 @@ pub struct Flip {
     pub above: u64,
     /// The smallest size at which the larger ones' way is.
     pub up_to: u64,
+    /// Method that is faster up to the size.
     pub below: String,
+    /// Method that is faster from the size on.
     pub beyond: String,
 }
 
@@ -95,6 +111,8 @@ pub struct Repeated {
 pub struct Snippet {
     /// `c`, `go` or `java`.
     pub language: String,
+    /// Path of the snippet below `snippets/`.
     pub path: String,
+    /// Source text.
     pub code: String,
 }

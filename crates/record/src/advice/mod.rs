@@ -189,14 +189,17 @@ pub const ADVICE_SCHEMA: u32 = 2;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// When it was made, RFC 3339.
     pub created: String,
+    /// Version of the program that wrote it.
     pub version: String,
     /// The machine it is for; on any other a program keeps its default.
     pub machine: Fingerprint,
     /// Gains below this share are no advice.
     pub margin: f64,
+    /// Answers by the question's id.
     pub questions: BTreeMap<String, Question>,
 }
 
@@ -215,6 +218,7 @@ pub struct Fingerprint {
     pub thp: String,
     /// The C library's version by its own word, as `2.36`.
     pub glibc: String,
+    /// Size of a base page in bytes.
     pub page_bytes: u64,
 }
 
@@ -246,8 +250,11 @@ impl Fingerprint {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Question {
+    /// Task of the program, in words that follow `to`.
     pub does: String,
+    /// Name of the experiment.
     pub experiment: String,
+    /// Fixed values of parameters, by key.
     pub settings: BTreeMap<String, String>,
     /// The way that most programs use, which all others are compared with.
     pub obvious: String,
@@ -256,7 +263,9 @@ pub struct Question {
     /// The same under each condition of the program, by `KEY=VALUE`. Where two of them differ the answer depends.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conditions: BTreeMap<String, Vec<Segment>>,
+    /// Measured sizes, the smallest first.
     pub points: Vec<AdvicePoint>,
+    /// Runs on which the answer rests.
     pub runs: Vec<String>,
 }
 
@@ -277,9 +286,12 @@ impl Question {
 pub struct Segment {
     /// The smallest size at which it was shown, in bytes.
     pub from: u64,
+    /// Largest size at which it was shown, in bytes.
     pub to: u64,
+    /// Method that is shown to be faster.
     #[serde(rename = "use")]
     pub way: String,
+    /// Usual choice that it replaces.
     pub over: String,
     /// The most that it costs relative to that, anywhere in the segment: the highest upper limit.
     pub at_most: f64,
@@ -294,12 +306,16 @@ pub struct Segment {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AdvicePoint {
+    /// Size in bytes.
     pub bytes: u64,
+    /// Method that was measured.
     pub way: String,
+    /// Cost relative to the usual choice.
     pub cost: Estimate,
 }
 
 impl Advice {
+    /// Reads an advice file. Errors: it is no JSON of this shape, or of another version.
     pub fn parse(text: &str) -> Result<Advice> {
         let version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
         match version.get("schema").and_then(serde_json::Value::as_u64) {

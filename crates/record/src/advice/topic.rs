@@ -13,6 +13,7 @@ pub struct Topic {
     pub id: String,
     /// Task of the program, in a few words that follow `to`: "read a file that the page cache holds".
     pub does: String,
+    /// Experiment whose methods are the possible answers.
     pub experiment: String,
     /// The method that most programs use.
     pub obvious: String,
@@ -20,6 +21,7 @@ pub struct Topic {
     pub worker: String,
     /// The smallest size that the file of advice speaks of, such as `16KiB`.
     pub from: String,
+    /// Largest size of the file of advice, such as `64MiB`.
     pub to: String,
     /// The size that is taken where none is named.
     pub bytes: String,
@@ -29,11 +31,13 @@ pub struct Topic {
     /// True if it stands in the file of advice.
     #[serde(default = "yes")]
     pub saved: bool,
+    /// Fixed values of parameters, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
     /// Other cases that may have another answer, one after the other: `cache = ["cold"]`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub also: BTreeMap<String, Vec<String>>,
+    /// Parameter that counts the uses after a costly start; absent if there is no such start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<Uses>,
     /// Facts whose values tell what a way costs elsewhere, with the words for them: `peak_rss_bytes = "resident memory"`.
@@ -42,6 +46,7 @@ pub struct Topic {
     /// The usual choice in languages besides that of `worker`: `go = "bufio"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub languages: BTreeMap<String, String>,
+    /// Methods that may be the answer.
     pub ways: Vec<Way>,
 }
 
@@ -62,6 +67,7 @@ pub struct Uses {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
+    /// Name of the method.
     pub method: String,
     /// Costs and needs that no figure here shows, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -103,6 +109,7 @@ impl Topic {
             .is_some_and(|way| way.only_asked)
     }
 
+    /// Entry of a method; `None` if it is no answer.
     pub fn way(&self, method: &str) -> Option<&Way> {
         self.ways.iter().find(|way| way.method == method)
     }

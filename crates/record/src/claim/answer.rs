@@ -13,7 +13,9 @@ pub const ANSWERS_SCHEMA: u32 = 3;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
+    /// The difference is shown in the other direction.
     Reversed,
+    /// Both cost the same within the margin, although a difference was claimed.
     NoDifferenceHere,
     /// As said, but by less; of an absolute claim: it costs less; of a crossover: it pays only later.
     Weaker,
@@ -21,10 +23,13 @@ pub enum Word {
     DoesNotHold,
     /// As said, and by more; of an absolute claim: it costs more; of a crossover: it pays sooner.
     Stronger,
+    /// The claim holds or more than it holds; the interval includes the upper edge.
     HoldsOrStronger,
+    /// The interval lies within the claimed range.
     Holds,
     /// The interval lies across an edge that decides.
     Undecided,
+    /// This machine cannot measure the claim.
     NotMeasurableHere,
 }
 
@@ -64,11 +69,14 @@ impl Word {
 /// The answers to a selection of claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// The run that was made for them; absent where kept runs answered everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+    /// Main facts of the machine, by label.
     pub environment: BTreeMap<String, String>,
+    /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
     /// Kept runs that answered something.
     pub reused: Vec<String>,
@@ -79,20 +87,28 @@ pub struct Answers {
 /// The answer to one claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
+    /// Id of the claim, such as `P5-a`.
     pub id: String,
+    /// Claim in one sentence.
     pub statement: String,
+    /// Form of the figure that decides.
     pub kind: ClaimKind,
     /// The experiment that asks it; empty where none does.
     #[serde(default)]
     pub question: String,
+    /// Published table that the claim belongs to, if one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
+    /// Place where the claim was made.
     pub source: Source,
+    /// Circumstance that makes the claim appear to hold, if one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// The verdict: that of the corrected comparison, or of the published one where there is no other.
     pub word: Word,
+    /// Comparisons that were made for it: corrected, as published, or both.
     pub jobs: Vec<JobAnswer>,
+    /// Reason for having no verdict; absent with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<NoVerdict>,
 }
@@ -102,9 +118,11 @@ pub struct Answer {
 pub struct JobAnswer {
     /// `corrected` or `as published`.
     pub job: String,
+    /// Verdict of this comparison.
     pub word: Word,
     /// The cell of the praised way, with its parameters.
     pub way: String,
+    /// Cell with which it is compared; absent for an absolute claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
     /// Phase or total, and which cost of it.
@@ -114,6 +132,7 @@ pub struct JobAnswer {
     /// Ours: a ratio, or of an absolute claim the cost itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Estimate>,
+    /// Unit of the ratio or cost; empty for a ratio.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// True if both sides share their blocks of launches; otherwise the interval lacks what differs between their times.
@@ -124,13 +143,16 @@ pub struct JobAnswer {
     /// Of a crossover: the ratio at each value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<ClaimPoint>,
+    /// Run that has the launches.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
+    /// Cause of the difference, as far as counters show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Difference>,
     /// True if the budget did not reach its cells, so that a longer one may decide it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
+    /// Reason for having no verdict; absent with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<NoVerdict>,
 }
@@ -138,6 +160,7 @@ pub struct JobAnswer {
 /// The reason why there is no verdict, or no surer one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum NoVerdict {
     /// No machine can measure it with what Pagewise has.
     Missing { needs: String },
@@ -179,17 +202,14 @@ pub enum NoVerdict {
 /// Cause of a difference, as far as the counters show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Difference {
+    /// No counter explains the difference.
     NotFound,
     /// The fact is counted in every sample; the interval is its extremes.
-    Counted {
-        fact: String,
-    },
+    Counted { fact: String },
     /// Page faults of both sides, counted by the kernel.
-    Faults {
-        first: f64,
-        second: f64,
-    },
+    Faults { first: f64, second: f64 },
     /// Most of it is time in the kernel.
     Kernel(DifferencePart),
     /// Most of it is waiting.
@@ -197,10 +217,7 @@ pub enum Difference {
     /// Most of it is time in user mode.
     Program(DifferencePart),
     /// Both cost the same and sleep so often.
-    BothSleep {
-        first: f64,
-        second: f64,
-    },
+    BothSleep { first: f64, second: f64 },
     /// Both cost the same and wait for the device.
     BothWait,
     /// Faults and time in the kernel are the same.
@@ -217,9 +234,13 @@ pub struct DifferencePart {
     pub share: f64,
     /// The side that costs more, by what distinguishes it.
     pub dear: String,
+    /// Side that costs less, by what distinguishes it.
     pub cheap: String,
+    /// Counter that explains the difference.
     pub counter: Counter,
+    /// Count of one operation on the side that costs more.
     pub dear_count: f64,
+    /// Count of one operation on the side that costs less.
     pub cheap_count: f64,
 }
 
@@ -227,12 +248,15 @@ pub struct DifferencePart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counter {
+    /// Page faults.
     Faults,
     /// Bytes written back and made dirty again.
     Redirtied,
     /// Bytes.
     Copied,
+    /// System calls.
     Calls,
+    /// Voluntary context switches.
     Sleeps,
     /// Bytes.
     HugePages,
@@ -260,6 +284,7 @@ pub struct Band {
 pub struct ClaimPoint {
     /// The value; bytes where it is a size.
     pub value: u64,
+    /// Ratio at this value; absent with too few launches.
     pub ratio: Option<Estimate>,
 }
 
@@ -267,13 +292,19 @@ pub struct ClaimPoint {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AnswerChange {
+    /// Id of the claim.
     pub id: String,
+    /// Claim in one sentence.
     pub statement: String,
+    /// Comparison, `corrected` or `as published`.
     pub job: String,
     /// Its verdict in the first run; absent where the first run did not ask.
     pub first: Option<Word>,
+    /// Verdict in the second run; absent where that run did not include the claim.
     pub second: Option<Word>,
+    /// Ratios in the first and the second run.
     pub ratios: (Option<Estimate>, Option<Estimate>),
+    /// Unit of the ratios; empty for a plain ratio.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }
@@ -281,7 +312,9 @@ pub struct AnswerChange {
 /// A claim with its cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedClaim {
+    /// Claim as its file has it.
     pub claim: Claim,
+    /// Comparisons with cells of this machine.
     pub jobs: Vec<ResolvedJob>,
 }
 
@@ -311,6 +344,7 @@ impl ResolvedJob {
         self.for_lack_of_time || matches!(self.left_out, Some(NoVerdict::Budget { .. }))
     }
 
+    /// Cells of all comparisons.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.way.iter().chain(&self.other)
     }

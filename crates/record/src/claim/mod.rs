@@ -18,19 +18,24 @@ pub use answer::{
 pub struct Claim {
     /// The word by which it is asked for, such as `P5-a`.
     pub id: String,
+    /// Claim in one sentence.
     pub statement: String,
+    /// Form of the figure that decides.
     pub kind: ClaimKind,
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
     /// The published article that it belongs to, such as `P5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
+    /// Circumstance that makes the claim appear to hold, if one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// Reason why no machine can answer it with what Pagewise has; there are no jobs then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
+    /// Place where the claim was made.
     pub source: Source,
+    /// Range of the figure in which the claim holds; absent where the kind's own range is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holds>,
     /// The comparison as a careful engineer would make it.
@@ -49,6 +54,7 @@ pub enum ClaimKind {
     Ratio,
     /// The size from which one way is cheaper than another.
     Crossover,
+    /// A cost with a unit, compared with nothing.
     Absolute,
 }
 
@@ -56,17 +62,23 @@ pub enum ClaimKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
+    /// Title of the publication.
     pub title: String,
+    /// Author or authors.
     pub author: String,
+    /// Year of publication, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<u16>,
+    /// URL, DOI or book reference, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// Reason for a missing address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlocated: Option<String>,
+    /// Machine of the published figure, if it is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Kernel of the published figure, if it is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// State of program and machine of which it was said.
@@ -74,6 +86,7 @@ pub struct Source {
     pub condition: Option<String>,
     /// The published figure in its own words.
     pub figure: String,
+    /// Published figure as a ratio, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// When it was read, as 2026-11-21.
@@ -94,8 +107,10 @@ pub enum Edge {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holds {
+    /// Lower edge; absent where any lower figure holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<Edge>,
+    /// Upper edge; absent where any higher figure holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<Edge>,
     /// Of an absolute claim: what was said; half of it and twice it are the edges where none are given.
@@ -118,11 +133,13 @@ pub struct Holds {
 pub enum Per {
     /// The experiment's own unit.
     Unit,
+    /// One sample.
     Sample,
     /// The cell's parameter `bytes`.
     Byte,
     /// The same in pages of this machine.
     Page,
+    /// One GiB.
     Gib,
 }
 
@@ -148,6 +165,7 @@ pub enum Of {
     Wall,
     /// CPU time of all sides and threads in nanoseconds.
     Cpu,
+    /// Minor page faults.
     Faults,
     /// Scatter of wall time over launches: the mean distance of the logarithms from their median.
     Spread,
@@ -157,6 +175,7 @@ pub enum Of {
 }
 
 impl Of {
+    /// Label of the figure in a table.
     pub fn label(self) -> &'static str {
         match self {
             Of::Wall => "wall time",
@@ -176,6 +195,7 @@ fn is_wall(cost: &Of) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
+    /// Name of the experiment.
     pub experiment: String,
     /// The way that the statement is about: `METHOD[@WORKER]`.
     pub way: String,
@@ -188,6 +208,7 @@ pub struct Job {
     /// The other's phase or total, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_total: Option<String>,
+    /// Figure that is compared.
     #[serde(default, rename = "of", skip_serializing_if = "is_wall")]
     pub cost: Of,
     /// Instead: a recorded fact, such as `memory_bytes`.
@@ -196,8 +217,10 @@ pub struct Job {
     /// Parameters of both; the first default of the experiment where nothing is said.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
+    /// Values of parameters of the praised method alone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub way_set: BTreeMap<String, String>,
+    /// Values of parameters of the other method alone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_set: BTreeMap<String, String>,
 }
@@ -216,7 +239,9 @@ impl Claim {
     }
 }
 
+/// Name of the comparison that a good engineer would make.
 pub const CORRECTED: &str = "corrected";
+/// Name of the comparison with the original's flaws.
 pub const AS_PUBLISHED: &str = "as published";
 
 impl Edge {
@@ -241,6 +266,7 @@ impl Holds {
         (edge(&self.low, 0.5), edge(&self.high, 2.0))
     }
 
+    /// Parameter that varies in a crossover; `bytes` unless the job names another.
     pub fn parameter(&self) -> &str {
         self.parameter.as_deref().unwrap_or("bytes")
     }

@@ -11,7 +11,9 @@ pub enum CommandEnd {
     Exit,
     /// By a signal; the code is its number.
     Signal,
+    /// Ended by Pagewise at the time limit.
     TimeLimit,
+    /// Ended by Pagewise because the user stopped the study.
     Stopped,
     /// It could not be started; the code is the error's number.
     #[default]
@@ -21,6 +23,7 @@ pub enum CommandEnd {
 /// Cost of one run, over all processes and threads of the command that were waited for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandCost {
+    /// End of the first process.
     pub end: CommandEnd,
     /// Exit status, signal or error number.
     pub code: i32,
@@ -36,11 +39,13 @@ pub struct CommandCost {
     pub minor_faults: u64,
     /// Page faults that waited for a device.
     pub major_faults: u64,
+    /// Context switches in which a process waited.
     pub voluntary_switches: u64,
     /// Switches because its time was over.
     pub involuntary_switches: u64,
     /// Bytes written to standard output.
     pub output_bytes: u64,
+    /// SHA-256 of the standard output, in hexadecimal.
     pub output_hash: String,
     /// Bytes written to standard error.
     pub error_bytes: u64,
@@ -51,10 +56,13 @@ pub struct CommandCost {
     /// Bytes that its processes read by calls, from files, pipes and all else.
     #[serde(default)]
     pub read_bytes: u64,
+    /// Bytes written by system calls, of `/proc/PID/io`.
     #[serde(default)]
     pub write_bytes: u64,
+    /// Number of system calls that read.
     #[serde(default)]
     pub read_calls: u64,
+    /// Number of system calls that write.
     #[serde(default)]
     pub write_calls: u64,
     /// Pages of the page cache that its writes made dirty: new ones, and old ones that were clean.
@@ -97,9 +105,11 @@ impl CommandCost {
 pub struct Split {
     /// CPU time between two samples of a thread, in microseconds.
     pub period_us: u64,
+    /// Samples in user mode.
     pub user: u64,
     /// Samples in the kernel; none where it may not be looked into, and then the rest of the CPU time is the kernel's.
     pub kernel: u64,
+    /// True if the kernel may be sampled.
     pub in_kernel_seen: bool,
     /// Samples that were lost: where there are any, the ticks divide.
     pub lost: u64,
@@ -121,6 +131,7 @@ pub struct ObservedEffects {
     pub thp_disabled: u64,
     /// Resident memory of the process that ended with the most, in bytes.
     pub end_rss_bytes: u64,
+    /// Anonymous part of `end_rss_bytes`, in bytes.
     pub end_anonymous_bytes: u64,
     /// Part in transparent huge pages.
     pub end_huge_bytes: u64,

@@ -12,6 +12,7 @@ pub struct Faults {
     pub in_kernel_seen: bool,
     /// Faults by the kernel's own count.
     pub counted: u64,
+    /// Faults that were recorded.
     pub samples: u64,
     /// Records that were lost, because they came faster than they were read.
     pub lost: u64,
@@ -25,9 +26,13 @@ pub struct Faults {
     pub malloc_writes: u64,
     /// Blocks of 2 MiB of malloc's memory that would be huge if malloc asked for huge pages.
     pub malloc_blocks: u64,
+    /// Faults of those blocks.
     pub malloc_faults: u64,
+    /// Blocks of 2 MiB of other memory that would be huge.
     pub other_blocks: u64,
+    /// Faults of those other blocks.
     pub other_faults: u64,
+    /// Processes whose faults were recorded.
     pub processes: u64,
     /// Faults of which it is not known whether they read or wrote; they are taken for writes.
     pub unknown_direction: u64,

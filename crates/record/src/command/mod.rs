@@ -44,10 +44,12 @@ pub struct CommandPlan {
     pub schema: u32,
     /// [`Kind::Try`] or [`Kind::Profile`].
     pub kind: Kind,
+    /// Name of the run, which is its folder's.
     #[serde(deserialize_with = "crate::plan::deserialize_name")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
+    /// Version of the program that wrote it.
     pub version: String,
     /// Seed of the orders.
     pub seed: u64,
@@ -108,6 +110,7 @@ pub struct CommandPlan {
 /// A process that is followed for some windows of time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attached {
+    /// Process id.
     pub pid: i32,
     /// Seconds of a window, each of which stands for a launch.
     pub window_s: f64,
@@ -116,6 +119,7 @@ pub struct Attached {
 /// Pages of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pages {
+    /// Size of a base page in bytes.
     pub page_bytes: u64,
     /// Bytes of a transparent huge page; 0 where there are none.
     pub huge_page_bytes: u64,
@@ -126,8 +130,11 @@ pub struct Pages {
 /// A value with its interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
+    /// Estimate, in the unit of its field.
     pub value: f64,
+    /// Lower bound of the interval.
     pub low: f64,
+    /// Upper bound of the interval.
     pub high: f64,
 }
 
@@ -135,9 +142,12 @@ pub struct Amount {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmRole {
+    /// The command as it is.
     #[default]
     Baseline,
+    /// The command with a setting.
     Setting,
+    /// Another command.
     Command,
     /// The baseline once more: the A/A check.
     Again,
@@ -146,6 +156,7 @@ pub enum ArmRole {
 /// One way of running the command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
+    /// Name of the arm, unique in the study.
     pub name: String,
     /// Its part in the study.
     pub role: ArmRole,
@@ -153,6 +164,7 @@ pub struct Arm {
     pub shown: String,
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// Setting that is applied; absent for a command as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<Setting>,
     /// Variables that are set, after joining with what the environment had.
@@ -177,6 +189,7 @@ pub struct Arm {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchMode {
+    /// Timed, without any tracing.
     #[default]
     Plain,
     /// The command under ptrace, which stops its processes just before they end. Its cost is no figure.
@@ -208,8 +221,11 @@ impl LaunchMode {
 pub struct PricePhase {
     /// CPU time of the worker, in nanoseconds.
     pub cpu_ns: u64,
+    /// Operations of the phase.
     pub ops: u64,
+    /// Bytes of the phase.
     pub bytes: u64,
+    /// Minor page faults of the phase.
     pub minor_faults: u64,
 }
 
@@ -220,6 +236,7 @@ pub struct CommandLaunch {
     pub arm: usize,
     /// The block it belongs to; warm-ups are negative.
     pub block: i64,
+    /// Means of observation, which decide which figures are valid.
     #[serde(default)]
     pub mode: LaunchMode,
     /// The kernel's rule for transparent huge pages when it began: `always`, `madvise`, `never`, or empty.
@@ -234,6 +251,7 @@ pub struct CommandLaunch {
     /// Callers of its page faults, where they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<CallStacks>,
+    /// Costs of the price worker, by phase; empty for a run of the command.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PricePhase>,
     /// The reason why there is no price.
@@ -255,11 +273,15 @@ pub fn has_ended(launches: &[CommandLaunch]) -> bool {
 /// A try or profile, read whole.
 #[derive(Debug)]
 pub struct KeptCommand {
+    /// Path of the folder or file.
     pub path: PathBuf,
+    /// Plan of the study.
     pub plan: CommandPlan,
+    /// Launches in the order in which they ended.
     pub launches: Vec<CommandLaunch>,
     /// True if a signal or a kill ended its last session.
     pub interrupted: bool,
+    /// Damaged parts, one sentence each.
     pub damage: Vec<String>,
 }
 
@@ -267,6 +289,8 @@ pub struct KeptCommand {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CommandSummary {
+    /// Summary of a `try`.
     Try(Box<TrialSummary>),
+    /// Summary of a `profile`.
     Profile(Box<ProfileSummary>),
 }

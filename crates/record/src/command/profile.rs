@@ -13,6 +13,7 @@ pub enum MemoryEvent {
     Heap,
     /// First writes to other memory without a file.
     Anonymous,
+    /// First writes to a stack.
     Stack,
     /// First writes to shared memory.
     Shared,
@@ -28,6 +29,7 @@ pub enum MemoryEvent {
     ZeroWrite,
     /// Writes to pages that a fork had shared.
     Cow,
+    /// Minor faults on pages of a mapped file.
     File,
     /// Writes to private copies of them.
     #[serde(alias = "file_write")]
@@ -43,9 +45,13 @@ pub enum MemoryEvent {
     FreeBase,
     /// Huge pages given back.
     FreeHuge,
+    /// System calls that read.
     ReadCalls,
+    /// Bytes read by system calls.
     ReadBytes,
+    /// System calls that write.
     WriteCalls,
+    /// Bytes written by system calls.
     WriteBytes,
     /// Pages of files that writes made or made dirty, beyond the copying.
     WriteNew,
@@ -54,7 +60,9 @@ pub enum MemoryEvent {
 /// Events whose costs are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventFamily {
+    /// Page faults of every kind.
     Faults,
+    /// Pages given back.
     Freeing,
     /// Calls that read or write.
     Calls,
@@ -77,9 +85,13 @@ impl MemoryEvent {
 /// Counts of one run of the command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventCounts {
+    /// Number of events by kind.
     pub events: BTreeMap<MemoryEvent, f64>,
+    /// Minor page faults, by `wait4`.
     pub minor_faults: f64,
+    /// Major page faults, by `wait4`.
     pub major_faults: f64,
+    /// Context switches, voluntary and involuntary.
     pub switches: f64,
     /// Processes; 0 where this is not known.
     pub processes: f64,
@@ -90,7 +102,9 @@ pub struct EventCounts {
 /// Unit cost of one kind of event, in seconds of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
+    /// Kind of event.
     pub kind: MemoryEvent,
+    /// Events of one run of the command.
     pub count: f64,
     /// Seconds for all of them.
     pub together_s: Amount,
@@ -105,6 +119,7 @@ pub struct Price {
 /// Cost of some kinds of events in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CostLine {
+    /// Events times their unit costs, in seconds of CPU time.
     pub seconds: Amount,
     /// The same as a share of the run's CPU time.
     pub share: Amount,
@@ -115,6 +130,7 @@ pub struct CostLine {
 pub struct Consistency {
     /// Explained part, as a share of the command's time in the kernel. The interval covers both sides.
     pub explained: Amount,
+    /// Agreement of the explained and the measured kernel time.
     pub agreement: Agreement,
 }
 
@@ -161,6 +177,7 @@ const NOT_PREDICTED: f64 = 0.1;
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// Plan; its `kind` is `profile`.
     pub plan: CommandPlan,
@@ -169,6 +186,7 @@ pub struct ProfileSummary {
     /// The reason where it is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// Blocks that were complete.
     pub blocks: usize,
     /// True if each fault was followed; otherwise only their number is known.
     pub by_kind: bool,
@@ -176,6 +194,7 @@ pub struct ProfileSummary {
     pub counts: Option<EventCounts>,
     /// CPU time of a run, in seconds; absent with too few blocks.
     pub cpu_s: Option<Amount>,
+    /// CPU time in the kernel of a run, in seconds.
     pub kernel_s: Option<Amount>,
     /// CPU time with the faults followed relative to that without; absent where this was not done.
     pub overhead: Option<Amount>,
@@ -185,7 +204,9 @@ pub struct ProfileSummary {
     /// As in [`super::ObservedEffects`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub allocator: String,
+    /// Unit costs, in the order of the kinds.
     pub prices: Vec<Price>,
+    /// Cost of all page faults; absent without unit costs.
     pub faults: Option<CostLine>,
     /// The same by callers, in seconds, the largest first; together they are all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,6 +219,7 @@ pub struct ProfileSummary {
     pub consistency: Option<Consistency>,
     /// Settings worth a try, the largest saving first.
     pub candidates: Vec<Candidate>,
+    /// Remarks on the whole, in the order in which they are shown.
     pub notes: Vec<Note>,
 }
 

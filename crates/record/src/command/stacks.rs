@@ -21,6 +21,7 @@ pub struct CallFrame {
 pub struct CallStack {
     /// Indices of frames, the outermost first; none where the callers are not known.
     pub frames: Vec<usize>,
+    /// Kind of event that the stacks led to.
     pub event: MemoryEvent,
     /// Page faults of a launch, or seconds of CPU time in a summary.
     pub weight: f64,
@@ -29,6 +30,8 @@ pub struct CallStack {
 /// CallStacks with their frames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallStacks {
+    /// Frames that `stacks` refers to by index.
     pub frames: Vec<CallFrame>,
+    /// Distinct stacks with their weights.
     pub stacks: Vec<CallStack>,
 }

@@ -20,6 +20,7 @@ pub enum Measure {
     Wall,
     /// The most resident memory of any one process, in bytes.
     MaxRss,
+    /// Page faults, minor and major.
     Faults,
 }
 
@@ -38,9 +39,11 @@ impl Measure {
 /// A whole try, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialSummary {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// Plan; its `kind` is `try`.
     pub plan: CommandPlan,
+    /// Blocks that were complete.
     pub blocks: usize,
     /// Every arm with its outcome, in the plan's order.
     pub arms: Vec<ArmSummary>,
@@ -48,6 +51,7 @@ pub struct TrialSummary {
     pub again: Option<Again>,
     /// True if the A/A check holds.
     pub trusted: bool,
+    /// Remarks on the whole, in the order in which they are shown.
     pub notes: Vec<Note>,
 }
 
@@ -68,17 +72,22 @@ pub enum ArmStatus {
 /// One arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
+    /// Name of the arm.
     pub name: String,
     /// Its part in the study.
     pub role: ArmRole,
+    /// Result of the arm.
     pub status: ArmStatus,
     /// The reason why it is `failed` or `skipped`; [`ProofSummary`] has that of `no-effect`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// Runs that are judged.
     pub runs: usize,
+    /// Costs by measure.
     pub measured: BTreeMap<Measure, Measured>,
     /// The same relative to the baseline; empty for the baseline, and where the status is not `ok`.
     pub against: BTreeMap<Measure, Against>,
+    /// Evidence that the setting took effect.
     pub proof: ProofSummary,
     /// Mean major page faults of a run.
     pub major_faults: f64,
@@ -91,7 +100,9 @@ pub struct Measured {
     pub median: f64,
     /// Lower limit; absent below six runs.
     pub low: Option<f64>,
+    /// Upper bound; absent below six runs.
     pub high: Option<f64>,
+    /// Mean, which a user pays.
     pub mean: f64,
     /// Runs beyond 1.5 times the median.
     pub slow_runs: usize,
@@ -120,12 +131,14 @@ pub struct Against {
 pub struct ProofSummary {
     /// True if it took effect; absent where nothing had to be proved.
     pub took_effect: Option<bool>,
+    /// Observations behind `took_effect`.
     pub seen: Vec<SettingEffect>,
 }
 
 /// Evidence of a setting's effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum SettingEffect {
     /// Processes of all that mapped the preloaded library.
     Preloaded {
@@ -150,6 +163,7 @@ pub enum SettingEffect {
 /// The reason why a study gives no figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
+    /// Kind with its figures.
     #[serde(flatten)]
     pub kind: FailureKind,
     /// The last line that the command wrote to standard error.
@@ -160,6 +174,7 @@ pub struct Failure {
 /// Kind of a failure, with its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum FailureKind {
     /// The machine lacks what the arm needs.
     Skipped { cause: Cause },

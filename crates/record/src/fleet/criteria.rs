@@ -14,11 +14,13 @@ pub const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Criteria {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// Methods to measure: EXPERIMENT/METHOD@WORKER.
     pub what: Vec<String>,
     /// Values of their parameters: KEY=VALUE,VALUE.
     pub set: Vec<String>,
+    /// Criteria by machine group.
     pub kinds: Vec<CriteriaKind>,
 }
 
@@ -52,10 +54,12 @@ impl Criteria {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CriteriaKind {
+    /// Facts by which a node belongs to the group.
     #[serde(flatten)]
     pub known_by: KindFacts,
     /// Nodes that were learnt from; odd ones are left out.
     pub nodes: usize,
+    /// Accepted costs, one a cell.
     pub cells: Vec<CellCriterion>,
 }
 
@@ -63,6 +67,7 @@ pub struct CriteriaKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindFacts {
+    /// Values by the fact's label.
     pub facts: BTreeMap<String, String>,
     /// All memory of its smallest node, in bytes; a node of the kind has up to 4 % more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,15 +78,19 @@ pub struct KindFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellCriterion {
+    /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
     /// Its parameters, without those that each run chooses.
     pub parameters: BTreeMap<String, String>,
+    /// Result of the measurement without its cause.
     pub status: Status,
     /// Wall time of one unit on the median node, in nanoseconds; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_unit_ns: Option<f64>,
+    /// Lowest accepted cost of a unit, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_ns: Option<f64>,
+    /// Highest accepted cost of a unit, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_ns: Option<f64>,
     /// True if a CPU quota kept it waiting on most nodes, so that it may elsewhere.
@@ -94,13 +103,16 @@ pub struct CellCriterion {
 pub struct Checked {
     /// Nodes that its kind was learnt from; `None` where the node is of no kind that was learnt.
     pub nodes: Option<usize>,
+    /// Number of cells that were checked.
     pub cells: usize,
+    /// Criteria that were not met.
     pub missed: Vec<Missed>,
 }
 
 /// A cell that is not as on other nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Missed {
     /// It costs too much or too little.
     Cost {

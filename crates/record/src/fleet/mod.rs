@@ -15,17 +15,20 @@ pub use criteria::{
     CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed, TIMES,
 };
 
+/// Version of [`Fleet`].
 pub const FLEET_SCHEMA: u32 = 4;
 
 /// A fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fleet {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// A node is odd only where it differs by more than this share.
     pub margin: f64,
     /// Nodes with a run that could be read.
     pub nodes: usize,
+    /// Number of runs that could be read.
     pub runs: usize,
     /// Kinds of node, that with the most nodes first.
     pub kinds: Vec<MachineGroup>,
@@ -35,6 +38,7 @@ pub struct Fleet {
     pub rerun: Vec<String>,
     /// The first kind against each other kind, as far as these have enough nodes.
     pub compared: Vec<KindsCompared>,
+    /// Folders that could not be read.
     pub unread: Vec<Unread>,
 }
 
@@ -42,13 +46,17 @@ pub struct Fleet {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineGroup {
+    /// Name of the group: A, B, ….
     pub name: String,
+    /// Facts that all its nodes share, by label.
     pub facts: BTreeMap<String, String>,
+    /// Names of its nodes.
     pub nodes: Vec<String>,
     /// True if they are too few for one of them to be called odd.
     pub too_few: bool,
     /// In which facts it differs from the first kind.
     pub differences: Vec<FactDifference>,
+    /// Costs of its cells.
     pub cells: Vec<KindCell>,
     /// Ratio of each method to its baseline over its nodes.
     pub methods: Vec<KindMethod>,
@@ -58,8 +66,10 @@ pub struct MachineGroup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindCell {
+    /// Cell and phase to which the costs belong.
     #[serde(flatten)]
     pub headline: CellHeadline,
+    /// Nodes that have the cell.
     pub nodes: usize,
     /// Wall time of one unit on the median node, in nanoseconds.
     pub per_unit_ns: f64,
@@ -73,6 +83,7 @@ pub struct KindCell {
     /// Scatter of launches on the median node, as a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_nodes: Option<f64>,
+    /// Number of nodes by status.
     pub outcomes: BTreeMap<String, usize>,
 }
 
@@ -80,11 +91,15 @@ pub struct KindCell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindMethod {
+    /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
+    /// Values of its parameters, by key.
     pub parameters: BTreeMap<String, String>,
+    /// Name of the baseline's cell.
     pub baseline: String,
     /// Its cost relative to that, with its interval over nodes.
     pub ratio: Estimate,
+    /// Position of the whole interval relative to the margin.
     pub verdict: Verdict,
     /// True if the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
@@ -94,8 +109,11 @@ pub struct KindMethod {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OddNode {
+    /// Name of the node.
     pub node: String,
+    /// Name of its machine group.
     pub kind: String,
+    /// Folders of its runs.
     pub folders: Vec<String>,
     /// In what it is unlike, the largest first.
     pub findings: Vec<Finding>,
@@ -110,6 +128,7 @@ pub struct OddNode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Finding {
     Cost {
         cell: String,
@@ -142,6 +161,7 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// Cell that the finding is about, with its parameters.
     pub fn cell(&self) -> (&str, &BTreeMap<String, String>) {
         match self {
             Finding::Cost {
@@ -161,7 +181,9 @@ impl Finding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindsCompared {
+    /// Name of the first group.
     pub a: String,
+    /// Name of the second group.
     pub b: String,
     /// Cells that both measured; outliers are left out.
     pub cells: Vec<ComparedCell>,
@@ -171,7 +193,9 @@ pub struct KindsCompared {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unread {
+    /// Folder that was to be read.
     pub folder: String,
+    /// Reason why it was not.
     pub fault: Fault,
 }
 
@@ -179,6 +203,7 @@ pub struct Unread {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Fault {
     /// A part cannot be read, or is not as it was written.
     Damaged { error: String },

@@ -21,7 +21,9 @@ const HEAD_BYTES: u64 = 64;
 /// One text of a frame, such as `request.a`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramePart {
+    /// Name within the frame.
     pub name: String,
+    /// Content.
     pub bytes: Vec<u8>,
 }
 

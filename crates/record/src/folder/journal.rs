@@ -14,7 +14,9 @@ const TAIL_BYTES: u64 = 1 << 20;
 /// The lines of a journal, and its damage.
 #[derive(Debug)]
 pub struct Lines<T> {
+    /// Records of intact lines, in order.
     pub records: Vec<T>,
+    /// Damaged parts, one sentence each.
     pub damage: Vec<String>,
 }
 
@@ -108,7 +110,9 @@ const LARGEST: u64 = 96 << 20;
 #[derive(Debug, thiserror::Error)]
 #[error("{} is damaged: {seen}", path.display())]
 pub struct Damaged {
+    /// File that is damaged.
     pub path: PathBuf,
+    /// Damage in one sentence.
     pub seen: String,
 }
 

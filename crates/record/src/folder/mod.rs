@@ -34,8 +34,11 @@ const SEALED: [&str; 5] = [
 ];
 /// The claims that a run was made to answer.
 pub const ASKED: &str = "asked.json";
+/// Answers to the claims.
 pub const ANSWERS: &str = "answers.json";
+/// Judged run.
 pub const SUMMARY: &str = "summary.json";
+/// Page of the run.
 pub const PAGE: &str = "report.html";
 /// The claims and answers of a run made before `plan.json` named the kind.
 pub const OLD_CLAIMS: &str = "claims.json";
@@ -47,6 +50,7 @@ struct Head {
     kind: Option<Kind>,
 }
 
+/// Launches of a run, and the damage of their journal.
 pub type Launches = Lines<LaunchRecord>;
 
 /// Reader of the texts of a folder's launches, which several threads may share.
@@ -207,6 +211,7 @@ impl RunFolder {
         }))
     }
 
+    /// Path of the folder, for messages.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -347,6 +352,7 @@ impl RunFolder {
         Ok(head.map_err(|_| Damaged::altered(self.file("plan.json")))?)
     }
 
+    /// Kind of the record. Errors: the plan cannot be read.
     pub fn kind(&self) -> Result<Kind> {
         let old = || {
             if self.has(OLD_CLAIMS) {
@@ -443,6 +449,7 @@ impl RunFolder {
         journal::append(&self.folder, DECISIONS, || self.start(DECISIONS), decision)
     }
 
+    /// Number of the next launch, from 0. Errors: the journal cannot be read.
     pub fn next_launch(&self) -> Result<usize> {
         Ok(self
             .launches()?

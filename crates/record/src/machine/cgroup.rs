@@ -42,6 +42,7 @@ pub struct MemoryGroup {
 pub struct Quota {
     /// CPU time of each period, in µs.
     pub quota_us: u64,
+    /// Length of a period, in µs.
     pub period_us: u64,
 }
 
@@ -56,6 +57,7 @@ impl Cgroups {
 }
 
 impl Quota {
+    /// Quota as a number of CPUs.
     pub fn cpus(&self) -> f64 {
         self.quota_us as f64 / self.period_us as f64
     }
@@ -64,6 +66,7 @@ impl Quota {
 /// One hierarchy that this process is in.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
+    /// Version of the hierarchy, 1 or 2.
     pub version: u8,
     mount: PathBuf,
     /// The folder of its group, as this process sees it.

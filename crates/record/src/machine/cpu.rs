@@ -135,12 +135,14 @@ impl Cpu {
 pub struct Step {
     /// Its size, all of it read in random order.
     pub bytes: u64,
+    /// Time of one dependent read, in picoseconds.
     pub read_ps: u64,
 }
 
 /// All steps, the smallest first, as the helper's `cache-ladder` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ladder {
+    /// Steps in increasing size.
     pub steps: Vec<Step>,
 }
 

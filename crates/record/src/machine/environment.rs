@@ -172,6 +172,7 @@ facts! { m:
 }
 
 impl Identity {
+    /// Facts as texts, by the label that screens show.
     pub fn labels(&self) -> BTreeMap<String, String> {
         let facts: BTreeMap<String, Option<String>> = serde_json::to_value(self)
             .and_then(serde_json::from_value)

@@ -10,9 +10,11 @@ pub trait Files {
     fn names(&self, folder: &str) -> Vec<String>;
     /// The path behind all links; `None` where they lead nowhere, or out of a tree.
     fn behind_links(&self, path: &str) -> Option<String>;
+    /// True if the path is a regular file.
     fn is_file(&self, path: &str) -> bool;
     /// True if this process may write, by faccessat2(2).
     fn is_writable(&self, path: &str) -> bool;
+    /// Value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
 }
 
@@ -25,6 +27,7 @@ impl dyn Files + '_ {
         Some(self.start(path, MOST_BYTES)?.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
+    /// Content of a file that is one number; `None` where it cannot be read.
     pub fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
     }
@@ -77,6 +80,7 @@ impl dyn Files + '_ {
         field_bytes(&self.text(path)?, name)
     }
 
+    /// Number of entries in a list of ranges such as `0-3,8`.
     pub fn count(&self, path: &str) -> Option<u64> {
         list_length(&self.text(path)?)
     }
@@ -114,6 +118,7 @@ macro_rules! facts {
         $(#[$about])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(default)]
+        #[allow(missing_docs, reason = "a row without a meaning has one in its name and source")]
         pub struct $name { $($(#[$meaning])* pub $fact: $type,)* }
 
         impl $name {

@@ -217,6 +217,7 @@ impl Reclaim {
             .unwrap_or(self.page_reporting_order.is_some())
     }
 
+    /// True if DAMON takes pages back on this machine.
     pub fn damon_takes_pages(&self) -> bool {
         self.damon_reclaim == Some(true) || self.kdamonds.iter().any(Kdamond::takes_pages)
     }

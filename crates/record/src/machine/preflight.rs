@@ -10,12 +10,15 @@ const STARVED: f64 = 0.5;
 /// Result of the probe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preflight {
+    /// Length of the probe, in seconds.
     pub seconds: f64,
     /// The gap probe, one for each CPU that may be used.
     pub gaps: Vec<Gaps>,
     /// Counters that moved: steal, pressure, reclaim, devices.
     pub counters: NoiseDelta,
+    /// Busiest processes, the busiest first.
     pub busy: Vec<Busy>,
+    /// CPUs that other processes used, as a number of CPUs.
     pub busy_cpus: f64,
     /// The kernel's own threads for memory that ran.
     pub memory_threads: Vec<Busy>,
@@ -65,6 +68,7 @@ impl Preflight {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Busy {
+    /// Name of the process, as in `/proc/PID/comm`.
     pub name: String,
     /// Process id.
     pub pid: u32,
@@ -78,23 +82,29 @@ pub struct Busy {
 /// Result of one probe on one CPU, as the helper's `probe-gaps` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gaps {
+    /// Number of the CPU.
     pub cpu: u64,
+    /// Wall time of the probe, in nanoseconds.
     pub elapsed_ns: u64,
+    /// Number of clock reads.
     pub reads: u64,
     /// Cost of one read without gaps, in picoseconds.
     pub clock_read_ps: u64,
     /// The sum of all gaps above 5 µs, in nanoseconds.
     pub lost_ns: u64,
+    /// Longest gap, in nanoseconds.
     pub largest_gap_ns: u64,
     /// Thresholds in nanoseconds with the gaps that exceed them.
     pub over: Vec<(u64, u64)>,
 }
 
 impl Gaps {
+    /// Share of the time that was lost in gaps, 0 to 1.
     pub fn lost_share(&self) -> f64 {
         self.lost_ns as f64 / self.elapsed_ns.max(1) as f64
     }
 
+    /// Cost of one clock read, in nanoseconds.
     pub fn clock_read_ns(&self) -> f64 {
         self.clock_read_ps as f64 / 1000.0
     }
@@ -145,6 +155,7 @@ pub struct NoiseDelta {
 }
 
 impl NoiseDelta {
+    /// Increase of a counter; 0 where it did not move.
     pub fn counter(&self, name: &str) -> u64 {
         self.vmstat.get(name).copied().unwrap_or(0)
     }

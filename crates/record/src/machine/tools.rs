@@ -75,10 +75,12 @@ impl Java {
 }
 
 impl Tools {
+    /// True if the program is installed.
     pub fn has(&self, program: &str) -> bool {
         self.programs.contains_key(program)
     }
 
+    /// Newest JDK, if there is one.
     pub fn newest_jdk(&self) -> Option<&Java> {
         self.javas
             .iter()

@@ -12,10 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct CellSummary {
     /// `fault/touch@c-O3`.
     pub cell: String,
+    /// Name of the experiment.
     pub experiment: String,
+    /// Values by key; sizes in bytes.
     pub method: String,
     /// The worker, `a+b` for two sides.
     pub worker: String,
+    /// Part of the method in its group.
     pub role: Role,
     /// Ranked only within this group; empty for the ordinary one.
     pub group: String,
@@ -24,8 +27,10 @@ pub struct CellSummary {
     /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// Status with its cause.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// Number of launches.
     pub launches: usize,
     /// Launch results, in order: the raw material of every interval.
     #[serde(serialize_with = "serialize", deserialize_with = "deserialize")]
@@ -37,12 +42,14 @@ pub struct CellSummary {
     /// True if its launches had settled, by the headline; absent where there is nothing to judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadySummary>,
+    /// Costs by phase or total.
     pub phases: BTreeMap<String, PhaseSummary>,
     /// Counts of single passes by phase and name, such as `calls` and `allocations`, where launches were counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, BTreeMap<String, CountSummary>>,
     /// Facts: a word, or the smallest and largest number.
     pub proofs: BTreeMap<String, FactProof>,
+    /// Results of its laws, by the law's text.
     pub laws: BTreeMap<String, LawSummary>,
     /// Round-trip latency, where the method records one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,8 +67,10 @@ impl CellSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteadySummary {
+    /// Label of most launches.
     #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
     pub label: Label,
+    /// Number of launches by label.
     pub launches: BTreeMap<String, usize>,
     /// Median over launches of last third / first third.
     pub shift: Option<f64>,
@@ -71,7 +80,9 @@ pub struct SteadySummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseSummary {
+    /// Wall time of a sample, in nanoseconds.
     pub wall_ns: Distribution,
+    /// CPU time of a sample over all threads and sides, in nanoseconds.
     pub cpu_ns: Distribution,
     /// The kernel's split of CPU time: user mode, mean per sample.
     pub user_ns: f64,
@@ -97,6 +108,7 @@ pub struct PhaseSummary {
     pub levels: Option<Levels>,
     /// True if it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
+    /// Number of samples.
     pub samples: usize,
 }
 
@@ -113,6 +125,7 @@ pub struct CountSummary {
 }
 
 impl CountSummary {
+    /// Adds one sample's count.
     pub fn add(&mut self, count: u64) {
         let is_first = self.passes == 0;
         (self.min, self.max) = if is_first {
@@ -180,6 +193,7 @@ impl Distribution {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum FactProof {
     /// A number's extremes over all samples.
     Number { min: u64, max: u64, samples: u64 },
@@ -191,8 +205,10 @@ pub enum FactProof {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LawSummary {
+    /// Number of samples.
     #[serde(rename = "asked")]
     pub samples: u64,
+    /// Number of samples that break it.
     pub broken: u64,
 }
 
@@ -208,6 +224,7 @@ pub struct LatencySummary {
     pub p999: f64,
     /// The longest trip, as its bucket's upper bound.
     pub max: f64,
+    /// Number of timed operations.
     pub trips: u64,
     /// Quantiles over launches by name: `p50`, `p99`, `p99.9`. None where launches have too few trips for a p99.9.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -250,9 +267,11 @@ pub struct TailRatio {
 /// Result of one launch of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchValues {
+    /// Number of the launch.
     pub launch: usize,
     /// Replicate; cells of the same block are paired.
     pub block: i32,
+    /// Measured rounds.
     pub rounds: usize,
     /// Median wall time over its rounds, in nanoseconds, by phase or total.
     pub wall_ns: BTreeMap<String, f64>,
@@ -266,6 +285,7 @@ pub struct LaunchValues {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
+    /// Working set in bytes.
     pub bytes: u64,
     /// `in cache`, `around` or `in memory`, against the last-level cache in force.
     pub against_cache: String,

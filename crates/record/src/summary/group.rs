@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupSummary {
+    /// Name of the experiment.
     pub experiment: String,
     /// The parameters that all its cells share, sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
     /// Its cells as indices into the summary's, fastest first by the headline; floors and lower bounds last.
     pub cells: Vec<usize>,
+    /// Index of the baseline's cell; absent where it could not be measured.
     pub baseline: Option<usize>,
     /// The cell of role `limit` that nothing beat.
     pub best_possible: Option<usize>,
@@ -23,6 +25,7 @@ pub struct GroupSummary {
     pub comparisons: Vec<Comparison>,
     /// Claims about the fastest, one for each kind of method (moves and handovers are ranked among themselves).
     pub best: Vec<BestClaim>,
+    /// Answer for the group.
     pub recommendation: Recommendation,
     /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,6 +90,7 @@ pub struct AnswerCondition {
     pub when: BTreeMap<String, String>,
     /// The group measured under it, as an index into the summary's.
     pub group: usize,
+    /// Index of the cell in the summary.
     pub cell: usize,
     /// Its wall time relative to the baseline there.
     pub ratio: Option<Estimate>,
@@ -150,6 +154,7 @@ impl Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Verdict {
     /// The whole interval lies below the margin: it takes at least this share less time than the baseline.
     Faster {
@@ -198,10 +203,13 @@ impl Verdict {
 pub struct Comparison {
     /// The cell, as an index into the summary's.
     pub cell: usize,
+    /// Name of the phase or total.
     pub phase: String,
     /// Wall time relative to the baseline; absent with too few launches and where either is untrusted.
     pub ratio: Option<Estimate>,
+    /// CPU time relative to the baseline.
     pub cpu_ratio: Option<Estimate>,
+    /// Page faults relative to the baseline.
     pub faults_ratio: Option<Estimate>,
     /// Position of the wall time's interval.
     pub verdict: Verdict,
@@ -264,6 +272,7 @@ pub struct BestClaim {
     pub within: Vec<usize>,
     /// Methods that may be faster or slower than the leader.
     pub unsettled: Vec<Unsettled>,
+    /// Number of methods that are ranked.
     pub ranked: usize,
 }
 
@@ -271,6 +280,7 @@ pub struct BestClaim {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unsettled {
+    /// Index of the cell in the summary.
     pub cell: usize,
     /// Relative to the leader.
     pub ratio: Option<Estimate>,
@@ -280,6 +290,7 @@ pub struct Unsettled {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Recommendation {
     Use {
         cell: usize,

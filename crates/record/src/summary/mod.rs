@@ -310,16 +310,20 @@ pub const SUMMARY_SCHEMA: u32 = 7;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
+    /// Name of the run, which is its folder's.
     #[serde(deserialize_with = "crate::plan::deserialize_name")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
+    /// Version of the program that wrote it.
     pub version: String,
     /// The words by which the machine is known: a hash of its id, its kernel, processor and so on.
     pub host: BTreeMap<String, String>,
     /// Main facts of the environment; all of it is in `environment.json`.
     pub environment: BTreeMap<String, String>,
+    /// Settings of the run that the figures depend on.
     pub settings: Settings,
     /// Time spent in launches, in seconds.
     pub elapsed_s: f64,
@@ -327,11 +331,15 @@ pub struct Summary {
     pub experiments: Vec<ExperimentSummary>,
     /// Comparison groups, in the order in which they are shown.
     pub groups: Vec<GroupSummary>,
+    /// Cells; groups refer to them by index.
     pub cells: Vec<CellSummary>,
+    /// Pooled A/A checks of the run.
     pub calibration: Calibration,
     /// True if no A/A check differs and no cell is untrusted.
     pub trusted: bool,
+    /// Warnings, the gravest first.
     pub warnings: Vec<Warning>,
+    /// Remarks on the whole, in the order in which they are shown.
     pub notes: Vec<Note>,
 }
 
@@ -360,11 +368,13 @@ impl Summary {
 pub struct Settings {
     /// Seed of every order and of all data.
     pub seed: u64,
+    /// Time that the run may take, in seconds.
     pub budget_s: f64,
     /// Half-width of a ratio's interval at which an experiment is done, as a share.
     pub precision: f64,
     /// Differences below this share are called within the margin.
     pub margin: f64,
+    /// True if it is the overview.
     pub first_look: bool,
 }
 
@@ -377,6 +387,7 @@ pub struct ExperimentSummary {
     pub definition: Experiment,
     /// The total or phase that is compared first.
     pub headline: String,
+    /// Mean time of a launch, in seconds.
     pub launch_s: f64,
     /// The part of that which went into headline phases of methods, in seconds.
     pub headline_s: f64,
@@ -397,16 +408,19 @@ pub struct Calibration {
 }
 
 impl Summary {
+    /// Experiment of this name.
     pub fn experiment(&self, name: &str) -> Option<&ExperimentSummary> {
         self.experiments.iter().find(|e| e.definition.name == name)
     }
 
+    /// Groups of an experiment, in order.
     pub fn groups_of<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a GroupSummary> {
         self.groups
             .iter()
             .filter(move |g| g.experiment == experiment)
     }
 
+    /// Comparisons of all groups, each with its group.
     pub fn comparisons(&self) -> impl Iterator<Item = (&GroupSummary, &Comparison)> {
         self.groups
             .iter()
@@ -425,6 +439,7 @@ impl GroupSummary {
             .collect()
     }
 
+    /// Comparison of a cell in a phase.
     pub fn comparison(&self, cell: usize, phase: &str) -> Option<&Comparison> {
         self.comparisons
             .iter()

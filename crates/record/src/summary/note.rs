@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
+    /// Kind with its figures.
     #[serde(flatten)]
     pub kind: NoteKind,
     /// The experiment it concerns; empty for the run.
@@ -28,7 +29,9 @@ pub struct EndedExperiment {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeastPrecise {
+    /// Name of the method.
     pub method: String,
+    /// Name of the baseline.
     pub base: String,
     /// Half of the interval's width, as a share.
     pub half_width: f64,
@@ -40,6 +43,7 @@ pub struct LeastPrecise {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "code")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum NoteKind {
     /// A signal or a kill ended it; `pagewise KIND --resume RUN` completes it.
     Interrupted {
@@ -105,6 +109,7 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
+    /// Code of the kind, as JSON has it.
     pub fn code(&self) -> String {
         crate::tag(self, "code")
     }

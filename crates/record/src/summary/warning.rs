@@ -8,6 +8,7 @@ use stats::steady::Label;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
+    /// Kind with its figures.
     #[serde(flatten)]
     pub kind: WarningKind,
     /// Place: a cell's name, or the machine's part.
@@ -21,6 +22,7 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchCount {
+    /// Launches concerned.
     pub launches: usize,
     /// Launches of the cell.
     pub all: usize,
@@ -30,6 +32,7 @@ pub struct LaunchCount {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "code")]
+#[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum WarningKind {
     /// A part of the record is not as it was written.
     Damaged { seen: String },
@@ -100,6 +103,7 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
+    /// Code of the kind, as JSON has it.
     pub fn code(&self) -> String {
         crate::tag(self, "code")
     }
