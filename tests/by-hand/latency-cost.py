@@ -7,7 +7,7 @@ The worker without is this one, with no clock read for an operation: each edit b
 there. The code around stays, for another place of a loop in memory can move it by 5 %. Both are compiled alike and linked from the same objects otherwise (those of the
 newest build of the debug profile).
 So many pairs of launches per question, ABBA; a launch counts by the midmean of its rounds, the ratio with : without is the mean
-over pairs, with its 95 % interval. A third row compares the worker with itself. Figures of one machine: docs/evidence/states.md.
+over pairs, with its 95 % interval. A third row compares the worker with itself. Figures of one machine: docs/evidence/README.md.
 """
 import glob, math, os, shutil, statistics, subprocess, sys, tempfile
 

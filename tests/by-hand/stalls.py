@@ -7,7 +7,7 @@ A worker that passes messages (`tail/message`) is stopped by SIGSTOP for 1, 5 an
 each. The transcript says when each phase began and how long it took. A stop that lies within a phase is found where a bucket
 of that slot's histogram lies within 3 % of it. The true length is between two brackets: from the moment in which the kernel
 shows the worker stopped to SIGCONT, and from SIGSTOP to the moment in which it runs again. Run it alone: on a busy machine a
-stopped worker waits for a CPU, and the brackets say so. Figures of one machine are in docs/evidence/states.md.
+stopped worker waits for a CPU, and the brackets say so. Figures of one machine are in docs/evidence/README.md.
 """
 import os, random, shutil, signal, statistics, subprocess, sys, tempfile, time
 

@@ -6,7 +6,7 @@
                                                            so many kills at random moments of making, holding and undoing
 
 Root only. It times nothing but the making, so it runs beside other runs (--force). Figures of one machine are in
-docs/evidence/states.md.
+docs/evidence/README.md.
 """
 import glob, json, os, random, shutil, signal, statistics, subprocess, sys, tempfile, time
 

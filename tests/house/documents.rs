@@ -109,3 +109,94 @@ fn the_table_of_questions_and_languages_is_true() {
         BTreeMap::from([("a".to_owned(), BTreeSet::from(["c", "java"]))])
     );
 }
+
+/// Parts of a decision, in order.
+const PARTS: [&str; 5] = [
+    "Context",
+    "Decision",
+    "Rejected",
+    "Consequences",
+    "Evidence",
+];
+
+/// Faults in the form of decisions and in the index of them.
+fn wrong_decisions(index: &str, decisions: &[Source]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (path, text) in decisions {
+        let file = path.rsplit('/').next().unwrap();
+        let parts: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("**")?.split_once(".**"))
+            .map(|(part, _)| part)
+            .collect();
+        if parts != PARTS {
+            wrong.push(format!("{file} has the parts {parts:?}"));
+        }
+        let title = text.lines().next().and_then(|line| line.split_once(". "));
+        let state = text
+            .lines()
+            .find_map(|line| line.strip_prefix("State: ")?.strip_suffix('.'));
+        let (Some((_, title)), Some(state)) = (title, state) else {
+            wrong.push(format!("{file} lacks a title or a state"));
+            continue;
+        };
+        if state != "in force" && !state.starts_with("overturned by [") {
+            wrong.push(format!("{file} is {state}"));
+        }
+        if !index.contains(&format!("]({file}) | {title} | {state} |")) {
+            wrong.push(format!("the index lacks {file} with its title and state"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn decisions_have_one_form_and_an_index() {
+    let mut decisions = below(&["docs/decisions"], &[".md"]);
+    decisions.retain(|(path, _)| !path.ends_with("/README.md"));
+    assert!(decisions.len() > 20);
+    let index = text("docs/decisions/README.md");
+    none("decisions", &wrong_decisions(&index, &decisions));
+    let diary = ("d/0001-a.md".to_owned(), "# 1. A\n\nThen.\n".to_owned());
+    assert_eq!(wrong_decisions("", &[diary]).len(), 2);
+    let parts: String = PARTS.map(|part| format!("**{part}.** x\n")).concat();
+    let decision = (
+        "d/0002-b.md".to_owned(),
+        format!("# 2. B\n\nState: in force.\n\n{parts}"),
+    );
+    assert_eq!(
+        wrong_decisions("", std::slice::from_ref(&decision)).len(),
+        1
+    );
+    let index = "| [2](0002-b.md) | B | in force |";
+    assert!(wrong_decisions(index, &[decision]).is_empty());
+}
+
+/// Pages without a link in the index of their folder.
+fn not_listed(index: &str, pages: &[&str]) -> Vec<String> {
+    let missing = pages
+        .iter()
+        .filter(|page| !index.contains(&format!("]({page})")));
+    missing.map(|page| (*page).to_owned()).collect()
+}
+
+#[test]
+fn every_page_is_in_an_index() {
+    let folders = [
+        ("docs/README.md", "docs/"),
+        ("docs/evidence/README.md", "docs/evidence/"),
+        ("docs/reading.md", "docs/reading/"),
+    ];
+    for (index, folder) in folders {
+        let pages = below(&[folder.trim_end_matches('/')], &[".md"]);
+        let names: Vec<&str> = pages
+            .iter()
+            .filter_map(|(path, _)| path.trim_start_matches("./").strip_prefix(folder))
+            .filter(|name| !name.contains('/') && *name != "README.md")
+            .collect();
+        assert!(!names.is_empty(), "{folder}");
+        let links = text(index).replace("](reading/", "](");
+        none(index, &not_listed(&links, &names));
+    }
+    assert_eq!(not_listed("[A](a.md)", &["a.md", "b.md"]), ["b.md"]);
+}

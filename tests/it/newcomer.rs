@@ -1,4 +1,4 @@
-//! Ten questions of a newcomer (docs/evidence/newcomer.md): each is answered within three commands that README or help name.
+//! Ten questions of a newcomer (tests/it/newcomer.md): each is answered within three commands that README or help name.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::support::pages;
 use crate::support::place::{Place, said};
 use crate::support::skips::thorough;
 
-const PAGE: &str = include_str!("../../docs/evidence/newcomer.md");
+const PAGE: &str = include_str!("newcomer.md");
 
 /// One question of the page: its commands, and the words that its answer cannot do without.
 struct Question<'a> {

@@ -221,7 +221,7 @@ fn some_memory_costs_width_and_not_coverage() {
 }
 
 /// A few launches that all remember each other cannot say how far the next ones will be from them: what is promised of them
-/// is less, and docs/evidence/estimates.md says so.
+/// is less, and docs/evidence/README.md says so.
 #[test]
 fn a_ratio_that_wanders_is_covered_and_said_to_move_as_soon_as_that_can_be_seen() {
     let wandering = Machine {
