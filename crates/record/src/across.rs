@@ -46,7 +46,7 @@ pub struct Compared {
 pub struct ComparedSide {
     /// Runs of this side, in the order of the command line.
     pub runs: Vec<ComparedRun>,
-    /// Facts on which all runs of this side agree, by label.
+    /// Main facts of the environment of its first run, by label.
     pub environment: BTreeMap<String, String>,
     /// Facts that can change a figure and are not the same in all its runs.
     pub unlike: Vec<String>,
@@ -229,7 +229,7 @@ pub enum Gated {
     Regression,
     /// At least one cell is undecided, untrusted or damaged.
     Undecided,
-    /// A record is damaged, or the environments differ.
+    /// A record is damaged.
     Damaged,
     /// The environments differ in what was not named, or a cell of the first side could not be measured on the second.
     NotComparable,

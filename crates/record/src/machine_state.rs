@@ -30,7 +30,7 @@ pub struct MachineState {
     pub inside: Option<String>,
     /// Share of the worker's need that its memory cgroup holds, by experiment: only these can be measured in it.
     pub bound: BTreeMap<String, f64>,
-    /// Reason for which only some experiments can be in it.
+    /// Reason why only some experiments can be in it.
     pub only_reason: String,
     /// Swap area that the maker uses: `/dev/{zram}` or `{folder}/swap`.
     pub swap: Option<String>,

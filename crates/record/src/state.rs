@@ -128,7 +128,7 @@ pub struct RunEnd {
     pub stopped_by: Option<i32>,
     /// Number of launches.
     pub launches: usize,
-    /// Remarks on the whole, in the order in which they are shown.
+    /// Remarks on the whole.
     pub notes: Vec<Note>,
 }
 

@@ -101,7 +101,7 @@ pub struct Answer {
     pub table: Option<String>,
     /// Place where the claim was made.
     pub source: Source,
-    /// Circumstance that makes the claim appear to hold, if one is known.
+    /// Circumstance that a reader of the claim may overlook; shown after `beware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// The verdict: that of the corrected comparison, or of the published one where there is no other.

@@ -27,7 +27,7 @@ pub struct Claim {
     /// The published article that it belongs to, such as `P5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Circumstance that makes the claim appear to hold, if one is known.
+    /// Circumstance that a reader of the claim may overlook; shown after `beware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// Reason why no machine can answer it with what Pagewise has; there are no jobs then.

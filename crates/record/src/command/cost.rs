@@ -45,7 +45,7 @@ pub struct CommandCost {
     pub involuntary_switches: u64,
     /// Bytes written to standard output.
     pub output_bytes: u64,
-    /// SHA-256 of the standard output, in hexadecimal.
+    /// 64-bit hash of the standard output, 16 hexadecimal digits.
     pub output_hash: String,
     /// Bytes written to standard error.
     pub error_bytes: u64,
@@ -56,7 +56,7 @@ pub struct CommandCost {
     /// Bytes that its processes read by calls, from files, pipes and all else.
     #[serde(default)]
     pub read_bytes: u64,
-    /// Bytes written by system calls, of `/proc/PID/io`.
+    /// Bytes that its processes wrote by calls, to files, pipes and all else.
     #[serde(default)]
     pub write_bytes: u64,
     /// Number of system calls that read.

@@ -219,7 +219,7 @@ pub struct ProfileSummary {
     pub consistency: Option<Consistency>,
     /// Settings worth a try, the largest saving first.
     pub candidates: Vec<Candidate>,
-    /// Remarks on the whole, in the order in which they are shown.
+    /// Remarks on the whole.
     pub notes: Vec<Note>,
 }
 

@@ -51,7 +51,7 @@ pub struct TrialSummary {
     pub again: Option<Again>,
     /// True if the A/A check holds.
     pub trusted: bool,
-    /// Remarks on the whole, in the order in which they are shown.
+    /// Remarks on the whole.
     pub notes: Vec<Note>,
 }
 

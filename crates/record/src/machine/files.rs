@@ -80,7 +80,7 @@ impl dyn Files + '_ {
         field_bytes(&self.text(path)?, name)
     }
 
-    /// Number of entries in a list of ranges such as `0-3,8`.
+    /// Length of a file's list of ranges such as `0-3,8`.
     pub fn count(&self, path: &str) -> Option<u64> {
         list_length(&self.text(path)?)
     }

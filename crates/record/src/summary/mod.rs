@@ -337,9 +337,9 @@ pub struct Summary {
     pub calibration: Calibration,
     /// True if no A/A check differs and no cell is untrusted.
     pub trusted: bool,
-    /// Warnings, the gravest first.
+    /// Warnings about the run and its cells.
     pub warnings: Vec<Warning>,
-    /// Remarks on the whole, in the order in which they are shown.
+    /// Remarks on the whole.
     pub notes: Vec<Note>,
 }
 
@@ -387,7 +387,7 @@ pub struct ExperimentSummary {
     pub definition: Experiment,
     /// The total or phase that is compared first.
     pub headline: String,
-    /// Mean time of a launch, in seconds.
+    /// Time of all launches, in seconds.
     pub launch_s: f64,
     /// The part of that which went into headline phases of methods, in seconds.
     pub headline_s: f64,
