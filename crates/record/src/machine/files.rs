@@ -11,6 +11,10 @@ pub trait Files {
     /// The path behind all links; `None` where they lead nowhere, or out of a tree.
     fn behind_links(&self, path: &str) -> Option<String>;
     fn is_file(&self, path: &str) -> bool;
+    /// True for a program that nobody but this user and root can change; in a tree, for any file.
+    fn is_program(&self, path: &str) -> bool {
+        self.is_file(path)
+    }
     /// True if this process may write, by faccessat2(2).
     fn is_writable(&self, path: &str) -> bool;
     fn variable(&self, name: &str) -> Option<String>;
