@@ -78,10 +78,8 @@ fn go(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
         .env("GOPROXY", "off")
         .env("GOWORK", "off");
     // Where the home is another user's, what is compiled is kept nowhere.
-    if !go
-        .get_envs()
-        .any(|(name, _)| name == "GOCACHE" || name == "HOME")
-    {
+    if !go.get_envs().any(|(name, _)| name == "HOME") {
+        go.env("GOPATH", source.join("go-path"));
         go.env("GOCACHE", source.join("go-cache"));
     }
     Ok(go)
@@ -160,9 +158,12 @@ impl Toolchain {
     fn installed(&self) -> Result<(Compiler, Vec<u8>)> {
         let [compiler, version] = self.version;
         let none = || format!("no {} toolchain in PATH ({})", self.language, self.source);
-        let program = programs::find(compiler).map_err(|error| match error.downcast_ref() {
-            Some(programs::NotInPath) => anyhow!("{}", none()),
-            None => error.context(none()),
+        let program = programs::find(compiler).map_err(|error| {
+            if error.is::<programs::NotInPath>() {
+                anyhow!(none())
+            } else {
+                error.context(none())
+            }
         })?;
         let output = programs::ask(&program, &[version]).with_context(none)?;
         ensure!(output.status.success(), "{}", none());

@@ -155,7 +155,8 @@ impl Worker {
         let path = std::path::absolute(path)?;
         let mut command = std::process::Command::new(&path);
         let output = programs::answer(command.arg("--list"), Stdio::null());
-        let output = output.context("the worker does not describe itself")?;
+        let output =
+            output.with_context(|| format!("cannot start the worker {}", path.display()))?;
         let list = String::from_utf8_lossy(&output.stdout).into_owned();
         let Some(name) = list
             .lines()

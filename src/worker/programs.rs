@@ -234,6 +234,7 @@ pub(super) fn ask(program: &Path, arguments: &[&str]) -> Result<Output> {
     let mut command = Command::new(program);
     settle(&mut command);
     answer(command.args(arguments), Stdio::null())
+        .with_context(|| format!("cannot use {}", program.display()))
 }
 
 /// Output of a program that is to answer at once. It has a process group of its own, so that all of it can be ended.
@@ -245,7 +246,7 @@ pub fn answer(command: &mut Command, input: Stdio) -> Result<Output> {
 /// Output of a compiler. It stays in the process group of the terminal, whose Ctrl-C ends all of it.
 /// Errors: it cannot be started, takes too long or prints too much.
 pub(super) fn compiled(command: &mut Command) -> Result<Output> {
-    limited(command.stdin(Stdio::null()), COMPILING)
+    limited(command.stdin(Stdio::null()), COMPILING).context("cannot compile")
 }
 
 fn limited(command: &mut Command, longest: Duration) -> Result<Output> {
@@ -262,7 +263,7 @@ fn limited(command: &mut Command, longest: Duration) -> Result<Output> {
         let _ = child.kill();
         let _ = child.wait();
     }
-    output.with_context(|| format!("{program} was ended"))
+    output
 }
 
 /// One output of a process; without a pipe once it has ended.
@@ -303,10 +304,11 @@ fn collected(child: &mut Child, longest: Duration) -> Result<Output> {
     let mut status: Option<ExitStatus> = None;
     while status.is_none() || streams.iter().any(|stream| stream.pipe.is_some()) {
         let left = deadline.saturating_duration_since(Instant::now());
-        match (left.is_zero(), status) {
-            (true, None) => bail!("it gave no answer within {} s", longest.as_secs()),
-            (true, Some(_)) => break,
-            (false, _) => {}
+        if left.is_zero() && status.is_some() {
+            break;
+        }
+        if left.is_zero() {
+            bail!("it gave no answer within {} s", longest.as_secs());
         }
         let pipes: Vec<usize> = (0..streams.len())
             .filter(|&at| streams[at].pipe.is_some())

@@ -56,7 +56,9 @@ pub fn trusted_file(path: &Path) -> Result<PathBuf> {
 /// Errors: there is none, or another user can change it or a folder above it.
 pub fn trusted_folder(path: &Path) -> Result<PathBuf> {
     let (real, stat) = followed(path)?;
-    if Access::of_stat(&stat).is_trusted() {
+    if !is_folder(&stat) {
+        Err(Error::new("use", path, Errno::NOTDIR))
+    } else if Access::of_stat(&stat).is_trusted() {
         Ok(real)
     } else {
         Err(changeable(path, &real))
@@ -65,7 +67,12 @@ pub fn trusted_folder(path: &Path) -> Result<PathBuf> {
 
 /// Checks a folder in which nobody but this user and root can replace what this user made: trusted, or sticky like /tmp.
 pub fn safe_folder(path: &Path) -> Result<PathBuf> {
-    Ok(followed(path)?.0)
+    let (real, stat) = followed(path)?;
+    if is_folder(&stat) {
+        Ok(real)
+    } else {
+        Err(Error::new("use", path, Errno::NOTDIR))
+    }
 }
 
 /// Follows an absolute path through its links. Each folder on the way, the last one included, is trusted or sticky.
