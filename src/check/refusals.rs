@@ -1,10 +1,10 @@
 //! Bad requests: a worker must end with exit status 2 and one line that names the key and the line it stands in.
 
-use crate::worker::Worker;
+use crate::worker::{Worker, programs};
 use anyhow::{Context, Result};
 use record::{method::Method, transcript, transcript::LaunchKeys};
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{Seek, Write};
+use std::process::Command;
 
 /// Bad requests: a name, the lines behind the keys of a good one (`METHOD` is a method of the worker), and the line and the
 /// word that the answer must name, counted from there.
@@ -68,18 +68,12 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
     };
     let mut wrong = Vec::new();
     for (name, request, must_say) in bad_requests(method) {
-        let mut child = Command::new(&started.command[0])
-            .args(&started.command[1..])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {}", worker.name))?;
-        if let Some(mut input) = child.stdin.take() {
-            // A worker may end before it has read everything; that is its right.
-            let _ = input.write_all(request.as_bytes());
-        }
-        let output = child.wait_with_output()?;
+        let mut input = files::empty_memory_file("pagewise-request")?;
+        input.write_all(request.as_bytes())?;
+        input.rewind()?;
+        let mut command = Command::new(&started.command[0]);
+        let output = programs::answer(command.args(&started.command[1..]), input.into())
+            .with_context(|| format!("cannot check {}", worker.name))?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         let (code, answer) = (output.status.code(), message.trim());
         if code != Some(2) {

@@ -1,7 +1,7 @@
 //! System calls inside phases, as strace sees them between the marks, against what the method declares.
 
 use crate::run::launch::{Side, TimeLimit, launch};
-use crate::{run::captures, run::signals::Signals, worker, worker::Worker};
+use crate::{run::captures, run::signals::Signals, worker, worker::Worker, worker::programs};
 use anyhow::Result;
 use files::Folder;
 use record::method::{Isolation, Method};
@@ -25,13 +25,9 @@ pub(super) fn check(
     workers: &[Worker],
     signals: &Signals,
 ) -> Result<Traced> {
-    if std::process::Command::new("strace")
-        .arg("-V")
-        .output()
-        .is_err()
-    {
+    let Ok(strace) = programs::find("strace") else {
         return Ok(Traced::Missing("strace is not installed".to_owned()));
-    }
+    };
     Folder::make(place)?;
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
@@ -46,7 +42,7 @@ pub(super) fn check(
             && signals.arrived().is_none()
         {
             let method = &planned.method;
-            match trace_cell(place, state, &told, method, workers, signals)? {
+            match trace_cell(&strace, place, state, &told, method, workers, signals)? {
                 Err(reason) => return Ok(Traced::Missing(reason)),
                 Ok(None) => {}
                 Ok(Some(calls)) => wrong
@@ -61,6 +57,7 @@ type Calls = BTreeMap<String, BTreeSet<String>>;
 
 /// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
 fn trace_cell(
+    strace: &Path,
     place: &Path,
     state: &State,
     cell: &Cell,
@@ -99,9 +96,8 @@ fn trace_cell(
         let text = transcript::request(&keys, &[cell], warmup, &[vec![0]]);
         Folder::open(place)?.write(format!("{i}.request"), text.as_bytes())?;
         let trace = place.join(format!("{i}.trace"));
-        let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"]
-            .map(OsString::from)
-            .into();
+        let mut command: Vec<OsString> = vec![strace.into()];
+        command.extend(["-f", "-qq", "-s", "80", "-o"].map(OsString::from));
         command.push(trace.clone().into());
         let worker = worker::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
         command.extend(
@@ -119,7 +115,10 @@ fn trace_cell(
             place.join(format!("{i}.messages")),
         ));
     }
-    let options = worker::process_options(method)?;
+    let mut options = worker::process_options(method)?;
+    if worker::find(workers, names[0])?.is_external() {
+        options.extend(programs::users_folders());
+    }
     let sides = files
         .iter()
         .map(|(request, _, command, transcript, messages)| Side {

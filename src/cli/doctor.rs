@@ -57,7 +57,11 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
         })?;
         return print(&format!("\nThis text is in {}.\n", path.display()));
     }
-    let obstacles = report::doctor::obstacles(&environment, carried::is_packaged());
+    let obstacles = report::doctor::obstacles(
+        &environment,
+        carried::is_packaged(),
+        &worker::programs::refused(),
+    );
     let workers: Vec<(String, String)> = laboratory
         .workers
         .iter()

@@ -134,6 +134,14 @@ impl Files for Below<'_> {
         self.place(path).is_file()
     }
 
+    fn is_program(&self, path: &str) -> bool {
+        if self.root == Path::new("/") {
+            files::trusted_program(Path::new(path)).is_ok()
+        } else {
+            self.is_file(path)
+        }
+    }
+
     fn is_writable(&self, path: &str) -> bool {
         accessat(CWD, self.place(path), Access::WRITE_OK, AtFlags::EACCESS).is_ok()
     }

@@ -8,11 +8,12 @@ use crate::worker;
 use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
 use record::state::State;
+use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, os::unix::fs::MetadataExt};
+use std::{os::unix::ffi::OsStrExt, os::unix::fs::MetadataExt};
 
 /// The first field of every journal (`workers/c/helper/guard.c`).
 const MAGIC: &str = "pagewise-journal-1";
@@ -203,20 +204,25 @@ fn unique() -> String {
     )
 }
 
-/// Undoes what laboratories of this user left that were killed together with their guards.
+/// Undoes what laboratories of this user left that were killed together with their guards. In a folder that another user can
+/// change there is no journal.
 pub fn put_back() {
-    // The laboratory and the guard of a journal are gone; seen without the cost of starting the helper.
-    let is_left =
-        |journal: &Path| files::open_input(journal).is_ok_and(|file| file.try_lock().is_ok());
     for folder in folders() {
-        if kernel::names(&folder)
-            .iter()
-            .any(|name| is_left(&folder.join(name)))
+        let Ok(folder) = Folder::trusted(&folder) else {
+            continue;
+        };
+        // The laboratory and the guard of a journal are gone; seen without the cost of starting the helper.
+        let is_left = |journal: &OsString| {
+            folder
+                .file(journal)
+                .is_ok_and(|file| file.try_lock().is_ok())
+        };
+        if folder.names().unwrap_or_default().iter().any(is_left)
             && let Ok(mut helper) = worker::helper_command()
         {
             let _ = helper
                 .arg("put-back")
-                .arg(&folder)
+                .arg(folder.path())
                 .stderr(Stdio::null())
                 .status();
         }

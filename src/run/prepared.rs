@@ -155,10 +155,14 @@ pub(super) fn all(
         let place = |what: &str| scratch.join(format!("{what}{suffix}"));
         let text = transcript::request(&keys, &selected, &turns.warmup, &turns.rounds);
         requests.write(format!("request{suffix}"), text.as_bytes())?;
-        let started = worker::find(workers, &worker)?
+        let maker = worker::find(workers, &worker)?;
+        let started = maker
             .start()
             .map_err(|reason| anyhow::anyhow!("{reason}"))?;
         let mut options = [options.clone(), worker::process_options(method)?].concat();
+        if maker.is_external() {
+            options.extend(worker::programs::users_folders());
+        }
         let mut command = started.command_with_heap(heap);
         if launch.block == COUNTED {
             options.extend([

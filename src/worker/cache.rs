@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use files::{EntryKind, File, Folder, Temporary};
 use record::folder::sha256_hex;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 /// File with the digests of all others of its folder.
 const DIGESTS: &str = "sha256sums";
@@ -84,20 +84,40 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
     })
 }
 
-/// Removes what builds left whose process was killed.
+/// Removes what builds left whose process was killed. A cache that another user can change is not used, which is said.
 pub fn sweep() {
-    let workers = cache_folder().join(WORKERS);
-    let is_left = |name: &String| name.starts_with(MAKING);
-    for place in files::kernel::names(&workers)
-        .iter()
-        .map(|worker| workers.join(worker))
-    {
-        // Opening a folder safely takes a dozen calls, and mostly nothing is left in any.
-        if files::kernel::names(&place).iter().any(is_left) {
-            files::sweep(&place, MAKING);
+    let left = |name: &OsString| name.as_encoded_bytes().starts_with(MAKING.as_bytes());
+    let cache = cache_folder();
+    match Folder::trusted(&cache) {
+        Ok(folder) => {
+            let Ok(workers) = folder.folder(WORKERS) else {
+                return sweep_temporary();
+            };
+            for place in workers.names().unwrap_or_default() {
+                // Mostly nothing is left in any.
+                if let Ok(place) = workers.folder(place)
+                    && place.names().unwrap_or_default().iter().any(left)
+                {
+                    files::sweep(&place, MAKING);
+                }
+            }
         }
+        Err(error) if error.changeable().is_some() => {
+            remark!(
+                "pagewise: the cache is not used: {:#}",
+                anyhow::Error::from(error)
+            );
+        }
+        Err(_) => {}
     }
-    files::sweep(&files::temporary_place().unwrap_or_default(), TEMPORARY);
+    sweep_temporary();
+}
+
+fn sweep_temporary() {
+    let place = files::temporary_place().and_then(|place| files::safe_folder(&place));
+    if let Ok(place) = place.and_then(|place| Folder::open(&place)) {
+        files::sweep(&place, TEMPORARY);
+    }
 }
 
 impl Build {
@@ -115,7 +135,7 @@ impl Build {
 }
 
 pub(super) fn is_built(key: &str) -> bool {
-    Folder::open(&cache_folder().join(place_of(key)).join(BUILT)).is_ok()
+    Folder::trusted(&cache_folder().join(place_of(key)).join(BUILT)).is_ok()
 }
 
 fn place_of(key: &str) -> String {

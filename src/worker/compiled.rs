@@ -2,11 +2,12 @@
 //! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
 use super::cache::{built, is_built, put};
-use super::{Maker, Started, Worker, carried, native::path_of};
-use anyhow::{Context, Result, ensure};
+use super::{Maker, Started, Worker, carried, native::path_of, programs};
+use anyhow::{Context, Result, anyhow, ensure};
 use files::Folder;
 use record::folder::sha256_hex;
-use std::{path::Path, process::Command, sync::Arc};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsString, process::Command, sync::Arc};
 
 /// A language whose worker is one program.
 #[derive(Debug)]
@@ -19,12 +20,18 @@ pub(super) struct Toolchain {
     /// Carried files that are linked with the sources.
     linked: &'static [(&'static str, &'static [u8])],
     /// Command that compiles the sources of a folder to a program beside it.
-    compiler: fn(version: &str, source: &Path, program: &str) -> Result<Command>,
+    compile: fn(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command>,
+}
+
+/// Toolchain in PATH.
+struct Compiler {
+    program: PathBuf,
+    /// The line of its version.
+    version: String,
 }
 
 enum Origin {
-    /// Toolchain in PATH, with the line of its version.
-    Installed(String),
+    Installed(Compiler),
     Carried(&'static [u8]),
 }
 
@@ -34,7 +41,7 @@ static GO: Toolchain = Toolchain {
     version: ["go", "version"],
     source: "https://go.dev/dl, or the package golang",
     linked: &[],
-    compiler: go,
+    compile: go,
 };
 
 static RUST: Toolchain = Toolchain {
@@ -46,7 +53,7 @@ static RUST: Toolchain = Toolchain {
         ("halves.a", carried::RUST_HALVES),
         ("harness.a", carried::HARNESS),
     ],
-    compiler: rust,
+    compile: rust,
 };
 
 /// The workers as their carried lists describe them; nothing is built yet.
@@ -59,20 +66,30 @@ pub(super) fn workers() -> impl Iterator<Item = Worker> {
 }
 
 /// No module is fetched and no other toolchain: the one in PATH is measured.
-fn go(_version: &str, source: &Path, program: &str) -> Result<Command> {
-    let mut go = super::with_this_process("go")?;
-    go.args(["build", "-trimpath", "-o", program, "."])
+fn go(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
+    let mut go = super::with_this_process(&compiler.program, &[])?;
+    programs::settle(&mut go);
+    go.args(["build", "-trimpath", "-o"])
+        .arg(program)
+        .arg(".")
+        .current_dir(source)
         .env("GOTMPDIR", source);
-    go.env("GOTOOLCHAIN", "local")
-        .env("GOFLAGS", "-mod=mod")
+    go.env("GOFLAGS", "-mod=mod")
         .env("GOPROXY", "off")
         .env("GOWORK", "off");
+    // Where the home is another user's, what is compiled is kept nowhere.
+    if !go.get_envs().any(|(name, _)| name == "HOME") {
+        go.env("GOPATH", source.join("go-path"));
+        go.env("GOCACHE", source.join("go-cache"));
+    }
     Ok(go)
 }
 
-/// The methods are gathered by their section, which a linker must not leave out.
-fn rust(version: &str, _source: &Path, program: &str) -> Result<Command> {
-    let mut rust = super::with_this_process("rustc")?;
+/// The methods are gathered by their section, which a linker must not leave out. It runs in `/`: rustup takes the compiler
+/// that a file of the current folder, or of one above it, names.
+fn rust(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
+    let mut rust = super::with_this_process(&compiler.program, &[])?;
+    programs::settle(&mut rust);
     rust.args([
         "--edition",
         "2021",
@@ -82,18 +99,25 @@ fn rust(version: &str, _source: &Path, program: &str) -> Result<Command> {
         "-Cpanic=abort",
         "-Clink-dead-code",
     ]);
-    let linked = [
-        "-Wl,--whole-archive",
-        "halves.a",
-        "-Wl,--no-whole-archive",
-        "harness.a",
-        "-pthread",
-        "-ldl",
-        "-lrt",
-    ];
-    rust.args(linked.map(|word| format!("-Clink-arg={word}")));
-    rust.args(["-o", program, "main.rs"])
-        .env("PAGEWISE_COMPILER", version);
+    let linked = |path: &str| {
+        let mut argument = OsString::from("-Clink-arg=");
+        argument.push(source.join(path));
+        argument
+    };
+    rust.arg("-Clink-arg=-Wl,--whole-archive")
+        .arg(linked("halves.a"))
+        .arg("-Clink-arg=-Wl,--no-whole-archive")
+        .arg(linked("harness.a"))
+        .args(["-pthread", "-ldl", "-lrt"].map(|word| format!("-Clink-arg={word}")));
+    // The same program from whatever folder.
+    let mut shown = OsString::from("--remap-path-prefix=");
+    shown.push(source);
+    shown.push("/=");
+    rust.arg(shown)
+        .arg("-o")
+        .arg(program)
+        .arg(source.join("main.rs"))
+        .env("PAGEWISE_COMPILER", &compiler.version);
     Ok(rust)
 }
 
@@ -111,46 +135,54 @@ impl Toolchain {
     }
 
     fn key(&self) -> Result<(String, Origin)> {
-        let [compiler, version] = self.version;
-        let Some(version) = Command::new(compiler)
-            .arg(version)
-            .output()
-            .ok()
-            .filter(|o| o.status.success())
-        else {
-            let carried = carried::prebuilt(self.name)
-                .next()
-                .map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
-            return carried.with_context(|| {
-                format!("no {} toolchain in PATH ({})", self.language, self.source)
-            });
+        let (compiler, output) = match self.installed() {
+            Ok(installed) => installed,
+            Err(error) => {
+                let carried = carried::prebuilt(self.name)
+                    .next()
+                    .map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
+                return carried.ok_or(error);
+            }
         };
         let text: Vec<u8> = self
             .sources()
             .flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat())
             .collect();
-        let line = String::from_utf8_lossy(&version.stdout)
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
         let linked = self.linked.iter().map(|(_, bytes)| *bytes);
-        let parts: Vec<&[u8]> = [&*text, &version.stdout]
-            .into_iter()
-            .chain(linked)
-            .collect();
-        Ok((sha256_hex(&parts), Origin::Installed(line)))
+        let parts: Vec<&[u8]> = [&*text, &output].into_iter().chain(linked).collect();
+        Ok((sha256_hex(&parts), Origin::Installed(compiler)))
+    }
+
+    /// The toolchain in PATH, with all that it says of its version.
+    /// Errors: there is none, it gives no version, or another user can change it.
+    fn installed(&self) -> Result<(Compiler, Vec<u8>)> {
+        let [compiler, version] = self.version;
+        let none = || format!("no {} toolchain in PATH ({})", self.language, self.source);
+        let program = programs::find(compiler).map_err(|error| {
+            if error.is::<programs::NotInPath>() {
+                anyhow!(none())
+            } else {
+                error.context(none())
+            }
+        })?;
+        let output = programs::ask(&program, &[version]).with_context(none)?;
+        ensure!(output.status.success(), "{}", none());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let version = text.lines().next().unwrap_or_default().to_owned();
+        Ok((Compiler { program, version }, output.stdout))
     }
 
     /// Sentence on its state: carried, built, not built, or the reason it cannot be.
     pub(super) fn standing(&self) -> String {
         match self.key() {
             Ok((_, Origin::Carried(_))) => super::CARRIED.to_owned(),
-            Ok((key, Origin::Installed(version))) if is_built(&key) => {
-                format!("built, with {version}")
+            Ok((key, Origin::Installed(compiler))) if is_built(&key) => {
+                format!("built, with {}", compiler.version)
             }
-            Ok((_, Origin::Installed(version))) => format!("{}, with {version}", super::NOT_BUILT),
-            Err(error) => error.to_string(),
+            Ok((_, Origin::Installed(compiler))) => {
+                format!("{}, with {}", super::NOT_BUILT, compiler.version)
+            }
+            Err(error) => format!("{error:#}"),
         }
     }
 
@@ -158,12 +190,12 @@ impl Toolchain {
         let (key, origin) = self.key()?;
         let build = built(&key, |folder| match &origin {
             Origin::Carried(bytes) => Ok(folder.write_program(self.program(), bytes)?),
-            Origin::Installed(version) => {
-                let language = self.language;
+            Origin::Installed(compiler) => {
+                let (language, version) = (self.language, &compiler.version);
                 super::tell(&format!(
                     "building the {language} worker with {version}; this does not count against the budget"
                 ));
-                self.compile(version, folder)
+                self.compiled(compiler, folder)
             }
         })?;
         let program = build.program(&self.program())?;
@@ -174,7 +206,7 @@ impl Toolchain {
         })
     }
 
-    fn compile(&self, version: &str, folder: &Folder) -> Result<()> {
+    fn compiled(&self, compiler: &Compiler, folder: &Folder) -> Result<()> {
         const SOURCE: &str = "source";
         let source = folder.make_folder(SOURCE)?;
         self.sources()
@@ -182,10 +214,8 @@ impl Toolchain {
         self.linked
             .iter()
             .try_for_each(|(name, bytes)| source.write(name, bytes))?;
-        let mut compiler =
-            (self.compiler)(version, source.path(), &format!("../{}", self.program()))?;
-        let output = compiler.current_dir(source.path()).output();
-        let output = output.with_context(|| format!("cannot start {}", self.version[0]))?;
+        let program = folder.path().join(self.program());
+        let output = programs::compiled(&mut (self.compile)(compiler, source.path(), &program)?)?;
         let messages = String::from_utf8_lossy(&output.stderr);
         let first: Vec<&str> = messages.lines().take(3).collect();
         ensure!(

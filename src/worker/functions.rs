@@ -1,15 +1,15 @@
 //! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
 
-use super::{Maker, MethodList, Started, Worker, carried};
+use super::{Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use files::Folder;
+use files::{Access, EntryKind, Folder};
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
 use record::{experiment::Experiment, folder::sha256_hex, method::Method, sizes};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Stdio};
 
 pub use record::kind::OWN_WORKER as WORKER;
 
@@ -29,6 +29,11 @@ const MOST_BYTES: u64 = 256 << 20;
 const KEPT: &str = "worker";
 /// Names of the source of a user's functions in the folder of their run.
 const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
+/// Folder of the copy of a user's C file, and the copy.
+const COPIES: &str = "own";
+const COPY: &str = "functions.c";
+/// Ends of the names of files that a C file includes.
+const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -283,15 +288,17 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         }
     }
     folder.write("harness.a", carried::HARNESS)?;
-    let mut inputs = vec![absolute];
-    if let Some(functions) = functions {
+    let source = if let Some(functions) = functions {
         let text = of_library(functions)?;
         check_library(&bytes, path, functions)?;
+        check_beside(&absolute)?;
         folder.write("functions.c", text.as_bytes())?;
-        inputs.insert(0, folder.path().join("functions.c"));
-    }
+        folder.path().join("functions.c")
+    } else {
+        copied_source(&bytes, &absolute, folder)?
+    };
     let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
-    compile(&inputs, functions.is_some(), &defines, folder)?;
+    compile(&source, &absolute, functions.is_some(), &defines, folder)?;
     let program = folder.path().join(WORKER);
     let (worker, list) = ready(WORKER, &program, workers)?;
     let mut files = vec![(KEPT.to_owned(), program)];
@@ -330,6 +337,48 @@ fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
     );
     folder.write_program(WORKER, bytes)?;
     Ok(folder.path().join(WORKER))
+}
+
+/// Copy of a C file, in a folder of its own with the carried header: whatever stands beside the file, `#include
+/// "pagewise.h"` means that one. Its own headers are found by the file's folder. Where another user can put files into that,
+/// copies of those headers take its place that nobody else could write.
+fn copied_source(bytes: &[u8], path: &Path, folder: &Folder) -> Result<PathBuf> {
+    const BOM: &[u8] = b"\xef\xbb\xbf";
+    let copies = folder.make_folder(COPIES)?;
+    let above = path.parent().unwrap_or(path);
+    if files::trusted_folder(above).is_err() {
+        let beside = Folder::open(above)?;
+        for entry in beside.entries()? {
+            let is_header = Path::new(&entry.name)
+                .extension()
+                .is_some_and(|extension| HEADERS.iter().any(|header| extension == *header));
+            if entry.kind == EntryKind::File && is_header {
+                let (file, text) = beside.read_open(&entry.name, MOST_BYTES)?;
+                if Access::of_descriptor(&file)?.is_trusted() {
+                    copies.write(&entry.name, &text)?;
+                }
+            }
+        }
+    }
+    // The carried header finds those that it includes beside itself.
+    copies.write("pagewise.h", b"#include \"../pagewise.h\"\n")?;
+    // The compiler's messages and the method's source name the file itself.
+    let name = report::escape::c_literal(&path.to_string_lossy());
+    let line = format!("#line 1 {name}\n").into_bytes();
+    let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    copies.write(COPY, &[&line, text].concat())?;
+    Ok(copies.path().join(COPY))
+}
+
+/// An error if another user can put libraries beside this one: the loader takes them first.
+fn check_beside(library: &Path) -> Result<()> {
+    let above = library.parent().unwrap_or(library);
+    files::trusted_folder(above).map(drop).with_context(|| {
+        format!(
+            "{}: libraries beside it would be loaded first; copy it to a folder of yours",
+            library.display()
+        )
+    })
 }
 
 /// An error if a file is no library of this machine's (as the carried helper is a program of this machine's), or if one of
@@ -391,14 +440,16 @@ fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
     Ok(())
 }
 
+/// Compiles a source: the copy of the user's file, or the calls of the functions of the user's library.
 fn compile(
-    inputs: &[PathBuf],
+    source: &Path,
+    path: &Path,
     is_library: bool,
     defines: &[(&str, String)],
     folder: &Folder,
 ) -> Result<()> {
     let (compiler, flags) = compiler();
-    let version = run(&compiler, |command| command.arg("--version"))?;
+    let version = programs::answer(started(&compiler)?.arg("--version"), Stdio::null())?;
     let version = String::from_utf8_lossy(&version.stdout)
         .lines()
         .next()
@@ -407,47 +458,58 @@ fn compile(
     let define = |name: &str, value: &str| format!("-DPAGEWISE_{name}=\"{value}\"");
     let carried_file = |name: &str| folder.path().join(name);
     let libraries = std::env::var("LDLIBS").unwrap_or_default();
-    let output = run(&compiler, |command| {
+    let mut command = started(&compiler)?;
+    // Paths in the user's flags are relative to the user's folder; nothing else is taken from there.
+    let has_flags = ["CFLAGS", "LDLIBS"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    if has_flags {
+        command.current_dir(std::env::current_dir()?);
+    } else {
+        command.current_dir(folder.path());
+    }
+    command
+        .args(&flags)
+        .args([
+            "-std=gnu11",
+            "-D_GNU_SOURCE",
+            "-Wno-maybe-uninitialized",
+            "-I",
+        ])
+        .arg(folder.path());
+    command.args([
+        "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
+        define("COMPILER", &version),
+        define("FLAGS", &flags.join(" ").replace('"', "'")),
+    ]);
+    command.args(defines.iter().map(|(name, value)| define(name, value)));
+    let above = path.parent().unwrap_or(path);
+    if is_library {
+        let file = path.file_name().unwrap_or_default();
+        // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
+        command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
         command
-            .args(&flags)
-            .args([
-                "-std=gnu11",
-                "-D_GNU_SOURCE",
-                "-Wno-maybe-uninitialized",
-                "-I",
-            ])
-            .arg(folder.path());
-        command.args([
-            "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
-            define("COMPILER", &version),
-            define("FLAGS", &flags.join(" ").replace('"', "'")),
-        ]);
-        command.args(defines.iter().map(|(name, value)| define(name, value)));
-        let library = inputs.last().filter(|_| is_library);
-        if let Some((above, file)) =
-            library.and_then(|library| library.parent().zip(library.file_name()))
-        {
-            // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
-            command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
-            command
-                .arg(format!("$ORIGIN:{}", above.display()))
-                .arg("-L")
-                .arg(above)
-                .arg(&inputs[0]);
-            command.arg(format!("-l:{}", file.display()));
-        } else {
-            command.args(inputs);
+            .arg(format!("$ORIGIN:{}", above.display()))
+            .arg("-L")
+            .arg(above)
+            .arg(source);
+        command.arg(format!("-l:{}", file.display()));
+    } else {
+        if files::trusted_folder(above).is_ok() {
+            command.arg("-iquote").arg(above);
         }
-        command.args([
-            carried_file("bench.c"),
-            carried_file("about.c"),
-            carried_file("harness.a"),
-        ]);
-        command
-            .args(["-pthread", "-ldl", "-lrt", "-lm"])
-            .args(libraries.split_whitespace());
-        command.arg("-o").arg(carried_file(WORKER))
-    })?;
+        command.arg(source);
+    }
+    command.args([
+        carried_file("bench.c"),
+        carried_file("about.c"),
+        carried_file("harness.a"),
+    ]);
+    command
+        .args(["-pthread", "-ldl", "-lrt", "-lm"])
+        .args(libraries.split_whitespace());
+    command.arg("-o").arg(carried_file(WORKER));
+    let output = programs::compiled(&mut command)?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
         // Below a line of source the compiler points at a column of it.
@@ -457,7 +519,7 @@ fn compile(
         );
         bail!(
             "{} does not compile with {} {}",
-            inputs[0].display(),
+            path.display(),
             compiler.join(" "),
             flags.join(" ")
         );
@@ -465,19 +527,29 @@ fn compile(
     Ok(())
 }
 
-fn run(compiler: &[String], arguments: impl Fn(&mut Command) -> &mut Command) -> Result<Output> {
-    let mut command = Command::new(&compiler[0]);
-    arguments(command.args(&compiler[1..])).output().with_context(|| {
-        format!("bench needs a C compiler, and {} cannot be started: install gcc or clang, or set CC", compiler[0])
-    })
+/// The compiler, to be started as every toolchain is.
+/// Errors: there is none, or another user can change it.
+fn started(compiler: &[String]) -> Result<Command> {
+    let program = programs::of_word(&compiler[0]).with_context(|| {
+        format!(
+            "bench needs a C compiler, and {} cannot be started: install gcc or clang, or set CC",
+            compiler[0]
+        )
+    })?;
+    let mut command = Command::new(program);
+    programs::settle(&mut command);
+    command.args(&compiler[1..]);
+    Ok(command)
 }
 
-/// Description of the functions, by the program that was just made of them.
+/// Description of the functions, by the program that was just made of them, with the environment of its launches.
 fn listed(command: &[OsString]) -> Result<String> {
-    let output = super::with_this_process(&command[0])?
-        .args(&command[1..])
-        .arg("--list")
-        .output()?;
+    let mut list = super::with_this_process(&command[0], &programs::users_folders())?;
+    for name in super::foreign().into_keys() {
+        list.env_remove(name);
+    }
+    let output = programs::answer(list.args(&command[1..]).arg("--list"), Stdio::null())
+        .context("its functions cannot be listed")?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         bail!(

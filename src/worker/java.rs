@@ -3,12 +3,12 @@
 //! newer. A Java without a compiler runs the classes that packaging carried.
 
 use super::cache::{built, is_built, put};
-use super::{Maker, Started, Worker, carried};
+use super::{Maker, Started, Worker, carried, programs};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::{folder::sha256_hex, outcome::Cause};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, process::Command};
 
 const RELEASE_BYTES: u64 = 1 << 16;
 
@@ -58,16 +58,11 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         return Ok(Vec::new());
     };
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
-    let in_path = || {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&folders)
-            .map(|f| f.join("java"))
-            .find(|p| p.is_file())
-    };
+    let home = home.filter(|home| files::trusted_program(&home.join("bin/java")).is_ok());
     let about = |jdk: &Jdk| (jdk.feature, jdk.feature.to_string(), jdk.home.clone());
     let jdks = super::installations(
         ("--java", named),
-        home.into_iter().chain(in_path()),
+        home.into_iter().chain(programs::candidates("java").take(1)),
         jdk,
         about,
     )?;
@@ -125,10 +120,7 @@ fn jdk(path: &Path) -> Result<Jdk> {
 
 /// The version by Java's own word, for an installation without a `release` file.
 fn java_version(program: &Path) -> Result<String> {
-    let output = Command::new(program)
-        .arg("-version")
-        .output()
-        .with_context(|| format!("cannot start {}", program.display()))?;
+    let output = programs::ask(program, &["-version"])?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     let version = messages.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
@@ -234,17 +226,19 @@ fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
     })?;
     const SOURCE: &str = "source";
     let source = folder.make_folder(SOURCE)?;
-    let mut javac = super::with_this_process(&compiler)?;
+    let mut javac = super::with_this_process(&compiler, &[])?;
+    programs::settle(&mut javac);
+    // Without a class path javac takes classes and annotation processors of the folder that it runs in.
     javac
-        .args(["-nowarn", "-encoding", "UTF-8", "-d"])
+        .args(["-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp"])
+        .arg(source.path())
+        .arg("-d")
         .arg(folder.path());
     for (path, text) in sources(jdk.feature) {
         put(&source, path, text.as_bytes())?;
         javac.arg(source.path().join(path));
     }
-    let output = javac
-        .output()
-        .with_context(|| format!("cannot start {}", compiler.display()))?;
+    let output = programs::compiled(&mut javac)?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
         bail!(

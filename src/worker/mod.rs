@@ -5,6 +5,7 @@ use files::{File, Temporary};
 use record::method::{Heading, Method};
 use record::{outcome::Cause, sizes};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::{Arc, OnceLock};
 use std::{borrow::Cow, collections::BTreeMap, ffi::OsString, io::IsTerminal};
 
@@ -14,6 +15,7 @@ mod compiled;
 pub mod functions;
 mod java;
 mod native;
+pub mod programs;
 mod python;
 
 pub use cache::{cache_folder, private_cache, sweep};
@@ -149,7 +151,10 @@ impl Worker {
 
     /// A worker given by its path, such as one that is being written.
     pub fn external(path: PathBuf) -> Result<Worker> {
-        let output = std::process::Command::new(&path).arg("--list").output();
+        // A path of the user's is no name that PATH is searched for.
+        let path = std::path::absolute(path)?;
+        let mut command = std::process::Command::new(&path);
+        let output = programs::answer(command.arg("--list"), Stdio::null());
         let output =
             output.with_context(|| format!("cannot start the worker {}", path.display()))?;
         let list = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -310,12 +315,17 @@ fn tell(text: &str) {
     }
 }
 
-fn with_this_process(program: impl AsRef<std::ffi::OsStr>) -> Result<std::process::Command> {
+/// A command that ends with this process, with further options of the helper's `exec`.
+fn with_this_process(
+    program: impl AsRef<std::ffi::OsStr>,
+    options: &[OsString],
+) -> Result<std::process::Command> {
     let mut command = helper_command()?;
     command
         .arg("exec")
         .arg("--parent")
         .arg(std::process::id().to_string())
+        .args(options)
         .arg("--")
         .arg(program);
     Ok(command)
@@ -323,7 +333,9 @@ fn with_this_process(program: impl AsRef<std::ffi::OsStr>) -> Result<std::proces
 
 /// Home folder of this user: `$HOME`, otherwise that of the user database, otherwise a folder that only root could make.
 pub fn home() -> PathBuf {
-    std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
+    std::env::home_dir()
+        .filter(|home| home.is_absolute())
+        .unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// The version of glibc that the native workers are run with; `None` where it is another C library.
@@ -355,7 +367,7 @@ pub fn process_options(method: &Method) -> Result<Vec<OsString>> {
     Ok(options)
 }
 
-/// The path by which the loader finds a shared library, if it does.
+/// The path by which the loader finds a shared library, if it does and nobody but this user and root can change it.
 pub fn find_library(name: &str) -> Result<Option<String>> {
     use std::sync::Mutex;
     static KNOWN: Mutex<Vec<(String, Option<String>)>> = Mutex::new(Vec::new());
@@ -363,11 +375,11 @@ pub fn find_library(name: &str) -> Result<Option<String>> {
     if let Some((_, path)) = known.iter().find(|(n, _)| n == name) {
         return Ok(path.clone());
     }
-    let output = helper_command()?.args(["find-library", name]).output()?;
-    let path = output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let mut command = helper_command()?;
+    let output = programs::answer(command.args(["find-library", name]), Stdio::null())?;
+    let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let is_sound = output.status.success() && files::trusted_file(Path::new(&path)).is_ok();
+    let path = is_sound.then_some(path);
     known.push((name.to_owned(), path.clone()));
     Ok(path)
 }

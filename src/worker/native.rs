@@ -1,6 +1,6 @@
 //! The C worker's builds, the helper program and the preloaded library. The binary carries them.
 
-use super::{Maker, MethodList, Started, Worker, carried, private_cache};
+use super::{Maker, MethodList, Started, Worker, carried, private_cache, programs};
 use anyhow::{Context, Result};
 use files::File;
 use record::folder::sha256_hex;
@@ -125,10 +125,11 @@ pub fn helper() -> Result<PathBuf> {
     program(HELPER)
 }
 
-/// The helper program, to be started under its name.
+/// The helper program, to be started under its name. What it starts searches programs and libraries in safe folders only.
 pub fn helper_command() -> Result<Command> {
     let mut command = Command::new(helper()?);
     command.arg0(HELPER);
+    programs::clean(&mut command);
     Ok(command)
 }
 

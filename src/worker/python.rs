@@ -2,11 +2,11 @@
 //! are part of what is measured. Its sources are carried and unpacked at first use; no package is needed.
 
 use super::cache::{built, put};
-use super::{Maker, Started, Worker, carried};
+use super::{Maker, Started, Worker, carried, programs};
 use anyhow::{Context, Result, bail};
 use record::folder::sha256_hex;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::{io::Read, process::Command};
 
 /// The oldest CPython that has what the methods use: shared_memory, pickle's protocol 5, mmap.madvise.
 const LEAST: (u32, u32) = (3, 8);
@@ -39,14 +39,9 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     };
     let environment =
         std::env::var_os("VIRTUAL_ENV").map(|home| PathBuf::from(home).join("bin/python3"));
-    let in_path = || {
-        in_folders(std::env::split_paths(
-            &std::env::var_os("PATH").unwrap_or_default(),
-        ))
-    };
     let usual = environment
-        .filter(|program| program.is_file())
-        .or_else(in_path);
+        .filter(|program| files::trusted_program(program).is_ok())
+        .or_else(|| first_binary(programs::candidates("python3")));
     let about = |python: &Python| {
         (
             python.version,
@@ -70,10 +65,8 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
 
 /// The first `python3` that is a program. A script of that name belongs to a manager of versions, which chooses by the folder
 /// that one stands in; what it would choose can be named by --python.
-fn in_folders(folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    folders
-        .map(|folder| folder.join("python3"))
-        .find(|program| program.is_file() && !is_script(program))
+fn first_binary(mut programs: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    programs.find(|program| !is_script(program))
 }
 
 fn is_script(path: &Path) -> bool {
@@ -116,8 +109,7 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
 fn python_version(program: &Path) -> Result<(u32, u32)> {
     const QUESTION: &str =
         "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2])";
-    let output = Command::new(program).args(["-c", QUESTION]).output();
-    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
+    let output = programs::ask(program, &["-I", "-c", QUESTION])?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     match text.trim().split_once(' ') {
         Some(("cpython", version)) => version_in(version)
@@ -215,8 +207,12 @@ mod tests {
         let (shims, real) = (place.path().join("shims"), place.path().join("real"));
         program(&shims, "python3", b"#!/bin/sh\nexec other\n");
         let wanted = program(&real, "python3", b"\x7fELF");
-        assert_eq!(in_folders([shims.clone(), real].into_iter()), Some(wanted));
-        assert_eq!(in_folders([shims].into_iter()), None);
+        let shim = shims.join("python3");
+        assert_eq!(
+            first_binary([shim.clone(), wanted.clone()].into_iter()),
+            Some(wanted)
+        );
+        assert_eq!(first_binary([shim].into_iter()), None);
     }
 
     #[test]

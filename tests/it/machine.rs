@@ -27,7 +27,7 @@ fn capture(machine: &str) -> Environment {
 
 fn doctor(environment: &Environment) -> String {
     render(
-        &document(environment, &obstacles(environment, false), &[]),
+        &document(environment, &obstacles(environment, false, &[]), &[]),
         &Screen::new(WIDTH, false),
         false,
     )

@@ -24,7 +24,7 @@ const TINY: [&str; 8] = [
     "10s",
 ];
 /// The user `nobody`.
-const NOBODY: &str = "65534";
+pub const NOBODY: &str = "65534";
 
 /// Paths below a folder, sorted.
 fn below(folder: &Path) -> Vec<PathBuf> {
@@ -63,7 +63,7 @@ fn written(place: &Place) -> Vec<PathBuf> {
     ["data", "tmp", "home"].map(|name| place.file(name)).into()
 }
 
-fn refused(result: &Said, part: &str) {
+pub fn refused(result: &Said, part: &str) {
     assert_eq!(result.code, 1, "{}{}", result.out, result.err);
     assert!(
         result.err.lines().count() == 1 && result.err.contains(part),
@@ -72,7 +72,7 @@ fn refused(result: &Said, part: &str) {
     );
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
         skip("only root can make files of another user");
@@ -80,7 +80,7 @@ fn is_root() -> bool {
     root
 }
 
-fn give_away(path: &Path) {
+pub fn give_away(path: &Path) {
     assert!(
         Command::new("chown")
             .args(["-R", NOBODY])

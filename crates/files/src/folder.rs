@@ -1,7 +1,7 @@
 //! A folder of ours, held by its descriptor.
 
 use crate::input::{limited, regular};
-use crate::{Access, Error, File, Ownership, Result, beneath};
+use crate::{Access, Error, File, Ownership, Result, beneath, safe_folder, trusted_folder};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat,
     statat, unlinkat,
@@ -55,36 +55,26 @@ impl Folder {
     }
 
     /// Opens a folder that nobody but this user and root can change or replace, making it with mode 0700 if it is missing.
-    /// Errors: it cannot be made, or another user may change it or a folder above it (`PermissionDenied`).
+    /// Errors: it cannot be made, or another user may change it, a folder above it or a link on the way (`PermissionDenied`).
     pub fn private(path: &Path) -> Result<Folder> {
+        let absolute = std::path::absolute(path);
+        let path = &absolute.map_err(|error| Error::new("use", path, error))?;
         // Nothing is made in a folder of another user.
         if let Some(there) = path.ancestors().find(|above| above.is_dir()) {
-            Folder::open(there)?.is_safe(path)?;
+            safe_folder(there)?;
         }
         let made = std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(path);
         made.map_err(|error| Error::new("make", path, error))?;
-        let folder = Folder::open(path)?;
-        folder.is_safe(path)?;
-        if folder.access()?.is_trusted() {
-            Ok(folder)
-        } else {
-            Err(unsafe_at(path, &folder.path))
-        }
+        Folder::trusted(path)
     }
 
-    /// An error if another user can replace this folder.
-    fn is_safe(&self, path: &Path) -> Result<()> {
-        for above in self.path.ancestors() {
-            let stat = statat(CWD, above, AtFlags::SYMLINK_NOFOLLOW);
-            let stat = stat.map_err(|error| Error::new("read", above, error))?;
-            if !Access::of_stat(&stat).is_safe_above() {
-                return Err(unsafe_at(path, above));
-            }
-        }
-        Ok(())
+    /// Opens a folder that nobody but this user and root can change or replace.
+    /// Errors: there is none, or another user may change it, a folder above it or a link on the way (`PermissionDenied`).
+    pub fn trusted(path: &Path) -> Result<Folder> {
+        Folder::open(&trusted_folder(path)?)
     }
 
     /// Makes a folder, or takes an empty one of this user. Returns it with the folders made, innermost first; on error
@@ -339,6 +329,19 @@ impl Folder {
             .map_err(|error| self.cannot("remove", name.as_ref(), error))
     }
 
+    /// Removes an open folder of this one with all that is in it. A folder that took its name meanwhile stays.
+    pub(crate) fn remove_open(&self, name: &OsStr, inner: &Folder) -> io::Result<()> {
+        let opened = rustix::fs::fstat(inner)?;
+        let named = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino) {
+            return Err(Errno::STALE.into());
+        }
+        for entry in names(inner.as_fd())? {
+            remove(inner.as_fd(), &entry)?;
+        }
+        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
     /// Names of the entries, sorted.
     pub fn names(&self) -> Result<Vec<OsString>> {
         names(self.descriptor.as_fd()).map_err(|error| Error::new("read", &self.path, error))
@@ -405,15 +408,6 @@ impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
-}
-
-fn unsafe_at(path: &Path, above: &Path) -> Error {
-    let why = format!("another user can change {}", above.display());
-    Error::new(
-        "use",
-        path,
-        io::Error::new(io::ErrorKind::PermissionDenied, why),
-    )
 }
 
 fn entry(name: OsString, stat: &Stat) -> DirEntry {

@@ -16,6 +16,7 @@ mod input;
 pub mod kernel;
 mod output;
 mod temporary;
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::{io, os::fd::AsFd};
@@ -25,6 +26,7 @@ pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
 pub use std::fs::File;
 pub use temporary::{Temporary, empty_memory_file, memory_file, sweep, temporary, temporary_place};
+pub use trust::{safe_folder, trusted_file, trusted_folder, trusted_program};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -55,6 +57,12 @@ impl Error {
     /// The cause alone, without the path.
     pub fn cause(&self) -> &io::Error {
         &self.source
+    }
+
+    /// The file or folder that another user can change, if that is the cause.
+    pub fn changeable(&self) -> Option<&Path> {
+        let changeable = self.source.get_ref()?.downcast_ref::<trust::Changeable>()?;
+        Some(&changeable.0)
     }
 
     pub fn is_missing(&self) -> bool {
@@ -114,6 +122,11 @@ impl Access {
         let has_own_group = self.group == self.owner && self.owner != 0;
         let others = if has_own_group { 0o002 } else { 0o022 };
         (self.ownership() == Ownership::Own || self.owner == 0) && self.mode & others == 0
+    }
+
+    /// True if it belongs to this user and nobody else may read, write or enter it.
+    fn is_private(self) -> bool {
+        self.ownership() == Ownership::Own && self.mode & 0o077 == 0
     }
 
     /// True if nobody but this user and root can replace what lies below a folder: trusted, or sticky like /tmp.

@@ -1,6 +1,6 @@
 //! Temporary folders and files in memory.
 
-use crate::{Error, File, Folder, Ownership, Result};
+use crate::{Access, Error, File, Folder, Result};
 use rustix::fs::{MemfdFlags, Mode, fchmod, memfd_create};
 use rustix::io::Errno;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -30,9 +30,8 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = self
-            .above
-            .remove(self.path().file_name().unwrap_or_default());
+        let name = self.path().file_name().unwrap_or_default();
+        let _ = self.above.remove_open(name, &self.folder);
     }
 }
 
@@ -72,22 +71,19 @@ pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
     }
 }
 
-/// Removes folders of [`temporary`] whose process was killed.
-pub fn sweep(above: &Path, prefix: &str) {
-    let Ok(above) = Folder::open(above) else {
+/// Removes folders of [`temporary`] whose process was killed: folders of this user alone, below an open folder.
+/// Nothing is removed where another user could have put a folder of this user under such a name.
+pub fn sweep(above: &Folder, prefix: &str) {
+    if !above.access().is_ok_and(Access::is_safe_above) {
         return;
-    };
+    }
     let left = |name: &OsString| name.as_encoded_bytes().starts_with(prefix.as_bytes());
     for name in above.names().unwrap_or_default().into_iter().filter(left) {
         let Ok(folder) = above.folder(&name) else {
             continue;
         };
-        if folder
-            .ownership()
-            .is_ok_and(|owner| owner == Ownership::Own)
-            && folder.lock()
-        {
-            let _ = above.remove(&name);
+        if folder.access().is_ok_and(Access::is_private) && folder.lock() {
+            let _ = above.remove_open(&name, &folder);
         }
     }
 }

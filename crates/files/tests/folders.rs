@@ -161,6 +161,62 @@ fn a_private_folder_is_private_all_the_way_up() {
 }
 
 #[test]
+fn a_program_is_trusted_through_links_and_nothing_else_is() {
+    let (place, folder) = place();
+    let at = |name: &str| place.path().join(name);
+    let open = |name: &str, mode: u32| {
+        fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::create_dir(at("bin")).unwrap();
+    fs::create_dir(at("shared")).unwrap();
+    folder.write_program("bin/p", b"").unwrap_err();
+    fs::write(at("bin/p"), "#!/bin/sh\n").unwrap();
+    open("bin/p", 0o755);
+    symlink("../bin/./p", at("shared/link")).unwrap();
+    symlink("loop", at("loop")).unwrap();
+    let real = fs::canonicalize(at("bin/p")).unwrap();
+    assert_eq!(files::trusted_file(&at("shared/link")).unwrap(), real);
+    assert!(files::trusted_program(&at("shared/link")).is_ok());
+    assert!(files::trusted_program(Path::new("bin/p")).is_err());
+    assert!(
+        files::trusted_program(&at("loop")).is_err() && files::trusted_program(&at("bin")).is_err()
+    );
+    // A link of this user in a folder like /tmp leads where it did; a program there can be exchanged by a neighbour's.
+    open("shared", 0o1777);
+    assert!(files::trusted_program(&at("shared/link")).is_ok());
+    assert!(
+        files::safe_folder(&at("shared")).is_ok() && files::trusted_folder(&at("shared")).is_err()
+    );
+    open("shared", 0o777);
+    let error = files::trusted_program(&at("shared/link")).unwrap_err();
+    assert!(error.changeable().unwrap().ends_with("shared"));
+    for (name, mode) in [("bin/p", 0o757), ("bin", 0o757), ("bin", 0o1777)] {
+        open("bin", 0o755);
+        open("bin/p", 0o755);
+        assert!(files::trusted_program(&at("bin/p")).is_ok());
+        open(name, mode);
+        let error = files::trusted_program(&at("bin/p")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+        assert!(error.changeable().unwrap().ends_with(name));
+    }
+}
+
+#[test]
+fn a_sweep_takes_private_folders_of_this_user_and_follows_no_link() {
+    let (place, folder) = place();
+    for name in ["built-left", "built-open", "other", "victim"] {
+        fs::create_dir_all(place.path().join(name).join("in")).unwrap();
+        let mode = if name == "built-open" { 0o755 } else { 0o700 };
+        fs::set_permissions(place.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    symlink("victim", place.path().join("built-link")).unwrap();
+    files::sweep(&folder, "built-");
+    let names = folder.names().unwrap();
+    assert_eq!(names, ["built-link", "built-open", "other", "victim"]);
+    assert!(place.path().join("victim/in").exists());
+}
+
+#[test]
 fn temporary_folders_are_private_and_go_away() {
     let made = files::temporary(&files::temporary_place().unwrap(), "pagewise-test-").unwrap();
     let path = made.path().to_owned();

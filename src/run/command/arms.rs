@@ -6,7 +6,7 @@ use files::kernel;
 use record::command::{Arm, ArmRole};
 use record::setting::{Setting, split_words};
 use record::{outcome::Cause, sizes::did_you_mean};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The arms: the baseline first, the baseline once more last.
 pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
@@ -91,19 +91,27 @@ fn command_words(line: &str) -> Result<Vec<String>> {
     Ok(command)
 }
 
-/// Tells whether there is such a program: by its path, or below one of the folders of `PATH`.
+/// Checks that there is such a program: by its path, or in a folder of `PATH`, as the user's shell finds it. A part of PATH
+/// that stands for the current folder is no order to run another user's file.
 fn runnable(program: &str) -> Result<()> {
     let may_run = |path: &Path| {
         path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
     };
-    let is_there = if program.contains('/') {
-        may_run(Path::new(program))
+    let path = if program.contains('/') {
+        Some(PathBuf::from(program)).filter(|path| may_run(path))
     } else {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| may_run(&folder.join(program)))
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders)
+            .map(|folder| folder.join(program))
+            .find(|path| may_run(path))
     };
-    if !is_there {
+    let Some(path) = path else {
         bail!("there is no program {program:?} that may be run");
+    };
+    if path.is_relative() && !program.contains('/') {
+        files::trusted_program(&std::path::absolute(&path)?).with_context(|| {
+            format!("{program} stands in the current folder, which is in PATH; write ./{program} to run it")
+        })?;
     }
     Ok(())
 }
@@ -186,7 +194,7 @@ fn library(names: &[String]) -> Result<Option<String>> {
         } else {
             worker::find_library(name)?
         };
-        let real = path.and_then(|p| Path::new(&p).canonicalize().ok());
+        let real = path.and_then(|path| files::trusted_file(Path::new(&path)).ok());
         if let Some(real) = real.as_deref().and_then(Path::to_str) {
             return Ok(Some(real.to_owned()));
         }

@@ -173,6 +173,7 @@ fn start(
     command_line
         .extend(["--parent", &parent, "--limit-ms", &limit_ms, "--directory"].map(OsString::from));
     command_line.push(plan.directory.clone().into());
+    command_line.extend(worker::programs::users_folders());
     command_line.extend(
         options
             .into_iter()

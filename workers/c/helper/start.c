@@ -152,6 +152,8 @@ static int find_library_main(int argc, char **argv)
 {
     (void)argc;
     static const char second_try[] = "PAGEWISE_FIND_LIBRARY";
+    if (strchr(argv[0], '/'))
+        return 1; /* A name is searched for, a path would be loaded from wherever it leads. */
     if (getenv(second_try))
         /* Allocators may not survive being finalised, so the process ends here and now. */
         _exit(dl_iterate_phdr(print_if_named, argv[0]) ? 0 : 1);

@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import stat
 import sys
 import textwrap
 
@@ -143,11 +144,28 @@ def keep_transcript():
     os.close(nowhere)
 
 
+def may_be_changed(folder):
+    """True if another user than root can put a file into this folder, or replace it."""
+    me, is_last = os.geteuid(), True
+    while True:
+        about = os.stat(folder)
+        others = 0o002 if about.st_gid == about.st_uid != 0 else 0o022
+        is_sticky = about.st_mode & stat.S_ISVTX and not is_last
+        if about.st_uid not in (0, me) or (about.st_mode & others and not is_sticky):
+            return True
+        if folder == os.path.dirname(folder):
+            return False
+        folder, is_last = os.path.dirname(folder), False
+
+
 def main(arguments):
     path, *rest = arguments
     keep_transcript()
     sys.dont_write_bytecode = True
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    # A module of another user, named as one of Python's, would be taken for it.
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+    if not may_be_changed(folder):
+        sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location("__pagewise__", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

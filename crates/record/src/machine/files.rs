@@ -12,6 +12,10 @@ pub trait Files {
     fn behind_links(&self, path: &str) -> Option<String>;
     /// True if the path is a regular file.
     fn is_file(&self, path: &str) -> bool;
+    /// True for a program that nobody but this user and root can change; in a tree, for any file.
+    fn is_program(&self, path: &str) -> bool {
+        self.is_file(path)
+    }
     /// True if this process may write, by faccessat2(2).
     fn is_writable(&self, path: &str) -> bool;
     /// Value of an environment variable.

@@ -1,6 +1,7 @@
 //! Programs and libraries that some methods and checks need, found without starting anything.
 
 use super::files::{Files, facts};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The oldest release of Java whose memory segments are final (JEP 454).
@@ -38,6 +39,16 @@ const ALLOCATORS: [(&str, &[&str]); 3] = [
         ],
     ),
 ];
+
+/// Part of a variable such as PATH from which nothing is started or loaded: no absolute path, or one that another user can
+/// change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RefusedPart {
+    pub variable: String,
+    pub part: String,
+    /// The file, folder or link that another user can change; none for a part that is no absolute path.
+    pub changeable: Option<String>,
+}
 
 facts! { m:
     Tools {
@@ -110,7 +121,7 @@ fn candidates(m: &dyn Files, program: &str) -> Vec<String> {
 fn in_path(m: &dyn Files, program: &str) -> Option<String> {
     candidates(m, program)
         .into_iter()
-        .find(|file| m.is_file(file))
+        .find(|file| m.is_program(file))
 }
 
 /// The folder two levels above a file.

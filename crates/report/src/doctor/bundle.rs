@@ -52,7 +52,7 @@ pub fn document(
     is_carried: impl Fn(&CellSummary) -> bool,
 ) -> Document {
     let environment = &impersonal(environment);
-    let obstacles = super::obstacles(environment, is_packaged);
+    let obstacles = super::obstacles(environment, is_packaged, &[]);
     let machine = super::document(environment, &obstacles, &[]);
     let run = newest.map_or_else(
         || vec![Block::text("No run is kept.")],

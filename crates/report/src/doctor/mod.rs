@@ -3,10 +3,11 @@
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::escape;
 use minijinja::{Environment as Templates, UndefinedBehavior, Value, context, value::Serde};
+use record::machine::cpu::Step;
 use record::machine::environment::{Environment, size};
 use record::machine::preflight::{Busy, Preflight};
+use record::machine::tools::{RefusedPart, SEGMENTS_SINCE_JAVA};
 use record::sizes::{about_size, format_ns};
-use record::{machine::cpu::Step, machine::tools::SEGMENTS_SINCE_JAVA};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -240,10 +241,16 @@ fn strip(value: &mut serde_json::Value) {
     }
 }
 
-/// Obstacles on a machine, in the order of their rows. A packaged program carries a Go worker and Java classes.
-pub fn obstacles(environment: &Environment, is_packaged: bool) -> Vec<Obstacle> {
+/// Obstacles on a machine, in the order of their rows. A packaged program carries a Go worker and Java classes. From the
+/// refused parts of the user's variables nothing is started or loaded.
+pub fn obstacles(
+    environment: &Environment,
+    is_packaged: bool,
+    refused: &[RefusedPart],
+) -> Vec<Obstacle> {
     let mut doctor = Doctor::new(environment);
-    doctor.known = context! { is_packaged, ..doctor.known };
+    let refused = Value::from(Serde(refused));
+    doctor.known = context! { is_packaged, refused, ..doctor.known };
     // Root needs no sudo, and small systems where root works have none.
     let command = |text: String| {
         if environment.rights.is_root() {
@@ -568,7 +575,7 @@ mod tests {
     #[test]
     fn a_machine_of_which_nothing_is_known_has_a_document() {
         let nothing = Environment::default();
-        let obstacles = obstacles(&nothing, false);
+        let obstacles = obstacles(&nothing, false, &[]);
         assert!(
             obstacles
                 .iter()
