@@ -24,4 +24,5 @@ pub mod cli;
 pub mod machine;
 pub mod plan;
 pub mod run;
+mod threads;
 pub mod worker;

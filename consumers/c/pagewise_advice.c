@@ -337,6 +337,88 @@ static const char *differs(const struct pagewise_advice *a)
     return (uint64_t)sysconf(_SC_PAGESIZE) == a->page_bytes ? NULL : "page size";
 }
 
+/* SHA-256 as in FIPS 180-4. */
+struct sha256 {
+    uint32_t state[8];
+    unsigned char block[64];
+    uint64_t bytes;
+};
+
+static uint32_t turned(uint32_t x, int by)
+{
+    return x >> by | x << (32 - by);
+}
+
+static void sha256_block(struct sha256 *h)
+{
+    static const uint32_t k[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01,
+        0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc,
+        0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
+        0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08,
+        0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
+        0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+    };
+    uint32_t w[64], *s = h->state;
+    for (int i = 0; i < 16; i++) {
+        const unsigned char *b = h->block + 4 * i;
+        w[i] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    }
+    for (int i = 16; i < 64; i++) {
+        uint32_t x = w[i - 15], y = w[i - 2];
+        w[i] = w[i - 16] + (turned(x, 7) ^ turned(x, 18) ^ x >> 3) + w[i - 7] + (turned(y, 17) ^ turned(y, 19) ^ y >> 10);
+    }
+    uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], last = s[7];
+    for (int i = 0; i < 64; i++) {
+        uint32_t one = last + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
+        uint32_t two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        last = g, g = f, f = e, e = d + one, d = c, c = b, b = a, a = one + two;
+    }
+    s[0] += a, s[1] += b, s[2] += c, s[3] += d, s[4] += e, s[5] += f, s[6] += g, s[7] += last;
+}
+
+static void sha256_add(struct sha256 *h, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        h->block[h->bytes++ % 64] = (unsigned char)text[i];
+        if (h->bytes % 64 == 0)
+            sha256_block(h);
+    }
+}
+
+/* The digest in hex, 64 digits. */
+static void sha256_end(struct sha256 *h, char *hex)
+{
+    uint64_t bits = h->bytes * 8;
+    sha256_add(h, "\x80", 1);
+    while (h->bytes % 64 != 56)
+        sha256_add(h, "", 1);
+    for (int i = 7; i >= 0; i--)
+        sha256_add(h, &(char){(char)(bits >> 8 * i)}, 1);
+    for (int i = 0; i < 64; i++)
+        hex[i] = "0123456789abcdef"[h->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+}
+
+/* Whether the text is byte for byte as it was written: its seal is its SHA-256 with zeros in place of the seal's digits. */
+static int is_sealed(const char *text)
+{
+    static const char start[] = "\"seal\":\"";
+    const char *seal = NULL;
+    for (const char *next = text; (next = strstr(next, start)) != NULL;)
+        seal = next += sizeof start - 1;
+    if (seal == NULL || strlen(seal) < 64)
+        return 0;
+    struct sha256 h = {{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, {0}, 0};
+    char digits[64];
+    memset(digits, '0', sizeof digits);
+    sha256_add(&h, text, (size_t)(seal - text));
+    sha256_add(&h, digits, sizeof digits);
+    sha256_add(&h, seal + 64, strlen(seal + 64));
+    sha256_end(&h, digits);
+    return memcmp(digits, seal, sizeof digits) == 0;
+}
+
 void pagewise_advice_free(struct pagewise_advice *advice)
 {
     if (advice)
@@ -392,6 +474,7 @@ struct pagewise_advice *pagewise_advice_load(const char *path, char *why, size_t
         return none(NULL, why, why_bytes, "there is no memory for it", "");
     }
     a->text = text;
+    int sealed = is_sealed(text); /* reading changes the text */
     struct json j = {text, 0};
     members(&j, '{', whole, a);
     space(&j);
@@ -399,6 +482,8 @@ struct pagewise_advice *pagewise_advice_load(const char *path, char *why, size_t
         return none(a, why, why_bytes, "it is no file of advice: ", path ? path : found);
     if (a->schema != 1 && a->schema != 2)
         return none(a, why, why_bytes, "it is advice of another version: ", path ? path : found);
+    if (!sealed)
+        return none(a, why, why_bytes, "it is not as it was written: ", path ? path : found);
     if (!a->cpu || !a->microcode || !a->kernel || !a->thp || !a->glibc)
         return none(a, why, why_bytes, "it does not say for which machine it is: ", path ? path : found);
     const char *other = differs(a);

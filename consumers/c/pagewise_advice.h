@@ -20,6 +20,7 @@ struct pagewise_advice;
 /* Loads advice from a path; NULL looks at $PAGEWISE_ADVICE alone where it is set, else at
  * $XDG_CONFIG_HOME/pagewise/advice.json (~/.config where that is not set) and /etc/pagewise/advice.json.
  * A program with more rights than its caller (set-user-ID) looks at /etc alone. A file must be regular and below 4 MiB.
+ * One that is not as Pagewise wrote it is not used; `pagewise advise --merge FILE --out FILE` seals a changed one.
  * NULL is returned where there is none for this machine; `why` then says so in a sentence, where it has room. */
 struct pagewise_advice *pagewise_advice_load(const char *path, char *why, size_t why_bytes);
 

@@ -22,7 +22,7 @@ fn read(text: &str) -> Result<()> {
         "settings" => drop(Setting::parse("settings/x.toml", text)?),
         "topics" => drop(Topic::parse("advice/x.toml", text)?.range()),
         "advice" => {
-            let advice = Advice::parse(text)?;
+            let advice = Advice::parse_changed(text)?;
             let _ = advice.questions.values().map(|question| question.agreed().count()).sum::<usize>();
             // What is accepted can be written, and is the same when it is read again.
             let written = advice.canonical()?;

@@ -2,7 +2,10 @@
 
 use super::opened::{Opened, open};
 use super::{claims, named, output::OutputArgs, print};
-use crate::run::session::replay;
+use crate::{
+    run::session::judged,
+    threads::{MOST_READERS, side_by_side},
+};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::across::{CompareOptions, Run, compare, unknown_fact};
@@ -119,9 +122,10 @@ fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
         }
         names.extend(named::named(word)?);
     }
+    let taken = side_by_side(&names, MOST_READERS, |name| take(name, tails));
     let mut opened: Vec<(PathBuf, Run)> = Vec::new();
-    for name in &names {
-        let (path, run) = take(name, tails)?;
+    for (name, taken) in names.iter().zip(taken) {
+        let (path, run) = taken?;
         if opened.iter().any(|(known, _)| *known == path) {
             bail!("{name} stands on one side twice: a run is no repetition of itself");
         }
@@ -134,10 +138,10 @@ fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {
     Ok(match open(name)? {
         Opened::Command(kept) => (kept.path.clone(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
-            let (state, summary) = replay(&folder)?;
+            let (plan, summary) = (folder.plan()?, judged(&folder)?);
             let environment: Environment = folder.read_sealed("environment.json")?;
             let answers = claims::answers_of(&folder, kind)?;
-            let run = Run::read(&summary, &environment, &state.plan.workers, answers)?;
+            let run = Run::read(&summary, &environment, &plan.workers, answers)?;
             let run = if tails { run.by_tails(&summary)? } else { run };
             (folder.path().to_owned(), run)
         }

@@ -5,10 +5,11 @@ use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
 use super::{named, output, print, print_document, print_json};
 use crate::run::session::{judged, replay};
+use crate::threads::{MOST_READERS, side_by_side};
 use anyhow::{Result, bail};
 use clap::Args;
-use record::folder::RunFolder;
-use report::view::{Wanted, trend};
+use record::{folder::RunFolder, summary::Summary};
+use report::view::{RunTrend, Wanted, trend};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -99,32 +100,26 @@ pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u
 
 /// Prints the headline figures of several kept runs in the order of their time.
 pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
-    let (mut summaries, mut code) = (Vec::new(), 0);
-    for name in named::named(&arguments.run)? {
-        let opened = open_any(&name)?;
-        let Opened::Run(folder, _) = opened else {
-            bail!(
-                "{name} is {}, which has no --trend",
-                opened.program().unwrap_or_default()
-            );
-        };
-        let summary = judged(&folder)?;
-        code = code_of_run(&summary, code);
-        summaries.push(summary);
+    let (mut runs, mut code) = (RunTrend::default(), 0);
+    let names = named::named(&arguments.run)?;
+    // In pieces, because a summary is larger than the figures that are kept of it.
+    for piece in names.chunks(MOST_READERS) {
+        for summary in side_by_side(piece, MOST_READERS, |name| trend_summary(name)) {
+            let summary = summary?;
+            code = code_of_run(&summary, code);
+            runs.add(summary);
+        }
     }
-    if summaries.len() < 2 {
+    if runs.count() < 2 {
         bail!(
             "--trend takes several runs: give them a tag (pagewise runs tag RUN NAME), then pagewise report --trend tag:NAME"
         );
     }
-    summaries.sort_by(|a, b| a.created.cmp(&b.created));
-    summaries
-        .last()
+    runs.newest()
         .map_or(Ok(()), |newest| known(newest, &arguments.experiments))?;
-    let document = trend(&summaries, &arguments.experiments, &arguments.run);
+    let document = trend(&runs, &arguments.experiments, &arguments.run);
     let newest = || {
-        summaries
-            .last()
+        runs.newest()
             .map_or(serde_json::Value::Null, report::html::of_run)
     };
     arguments
@@ -137,6 +132,16 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
         arguments.shown.full,
     ))?;
     Ok(code)
+}
+
+fn trend_summary(name: &str) -> Result<Summary> {
+    match open_any(name)? {
+        Opened::Run(folder, _) => judged(&folder),
+        program @ Opened::Command(_) => bail!(
+            "{name} is {}, which has no --trend",
+            program.program().unwrap_or_default()
+        ),
+    }
 }
 
 /// Prints how the headline verdicts of a kept run's cells came about.

@@ -2,6 +2,7 @@
 
 use super::helped;
 use super::noise::{Processes, Snapshot};
+use crate::threads::all_at_once;
 use anyhow::Result;
 use record::machine::preflight::{Gaps, Preflight};
 use std::path::Path;
@@ -105,15 +106,6 @@ pub fn allowed_cpus() -> Vec<usize> {
 /// Probes these CPUs, all at the same time.
 pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
     let request = ["probe-gaps", &milliseconds.to_string()];
-    let probe = |cpu: &usize| helped(*cpu, &request);
-    std::thread::scope(|scope| {
-        let probes: Vec<_> = cpus
-            .iter()
-            .map(|cpu| scope.spawn(move || probe(cpu)))
-            .collect();
-        probes
-            .into_iter()
-            .map(|probe| probe.join().expect("a thread that waits for the helper"))
-            .collect()
-    })
+    let probed = all_at_once(cpus, |cpu| helped(*cpu, &request));
+    probed.into_iter().collect()
 }

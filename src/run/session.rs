@@ -2,6 +2,7 @@
 
 use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
 use crate::machine::{self, preflight};
+use crate::threads::{MOST_READERS, side_by_side};
 use crate::worker::foreign;
 use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
@@ -13,9 +14,7 @@ use record::{
     decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight,
     plan::Plan, state::State, summary::Summary,
 };
-use std::{
-    collections::BTreeMap, num::NonZero, panic::resume_unwind, path::Path, thread, time::Duration,
-};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
@@ -200,9 +199,6 @@ fn described(budget_s: f64) -> Environment {
     environment
 }
 
-/// A bound for machines of many CPUs, where it was not measured.
-const MOST_THREADS: usize = 8;
-
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
     judge::replay_by(folder, &shared_out)
@@ -214,31 +210,8 @@ pub fn judged(folder: &RunFolder) -> Result<Summary> {
 }
 
 fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
-    side_by_side(&(0..launches).collect::<Vec<_>>(), MOST_THREADS, |launch| {
+    side_by_side(&(0..launches).collect::<Vec<_>>(), MOST_READERS, |launch| {
         read(*launch)
-    })
-}
-
-/// Results for all items, in their order, by as many threads as there are CPUs and `most` at most; each has an equal part.
-pub fn side_by_side<T: Sync, R: Send>(
-    items: &[T],
-    most: usize,
-    work: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    let threads = thread::available_parallelism()
-        .map_or(1, NonZero::get)
-        .min(most);
-    let each = items.len().div_ceil(threads).max(1);
-    let work = &work;
-    thread::scope(|scope| {
-        let parts = items
-            .chunks(each)
-            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<_>>()));
-        let parts: Vec<_> = parts.collect();
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
     })
 }
 

@@ -344,10 +344,8 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
         ended(Command::new(&program).arg(&path).stdin(input), "asks").unwrap()
     };
     let canonical = advice.canonical().unwrap();
-    let pretty =
-        serde_json::to_string_pretty(&serde_json::from_str::<Value>(&canonical).unwrap()).unwrap();
-    for text in [&canonical, &pretty] {
-        let out = ask(text.as_bytes());
+    {
+        let out = ask(canonical.as_bytes());
         let mut lines = out.lines();
         assert_eq!(lines.next(), Some("loaded"));
         for ((question, bytes, condition), said) in asked.iter().zip(lines) {
@@ -365,6 +363,26 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
     }
     std::fs::write(place.file("questions"), "read 131072 -\n").unwrap();
     let bytes = canonical.trim_end().as_bytes();
+    let why = "it is not as it was written: ";
+    for at in (0..bytes.len()).step_by(11) {
+        let mut changed = canonical.clone().into_bytes();
+        changed[at] ^= 1 << (at % 8);
+        let out = ask(&changed);
+        assert!(
+            out.ends_with("\n-\n") && !out.starts_with("loaded"),
+            "byte {at} changed: {out}"
+        );
+    }
+    // Sense alone is not enough: another layout, another size, another way.
+    let pretty =
+        serde_json::to_string_pretty(&serde_json::from_str::<Value>(&canonical).unwrap()).unwrap();
+    let (size, way) = (
+        canonical.replace("131072", "131071"),
+        canonical.replace("mmap", "read"),
+    );
+    for text in [&pretty, &size, &way] {
+        assert!(*text != canonical && ask(text.as_bytes()).starts_with(why));
+    }
     for cut in (0..bytes.len()).step_by(7) {
         let out = ask(&bytes[..cut]);
         assert!(
@@ -577,6 +595,69 @@ fn a_question_is_answered_and_saved_and_read_again() {
     let input = std::fs::File::open(place.file("none")).unwrap();
     let loads = ended(Command::new(asking(&place)).arg(&path).stdin(input), "asks").unwrap();
     assert_eq!(loads, "loaded\n");
+}
+
+/// Advice that was changed by hand is named by every verb and used by none, until a merge of it alone seals it.
+#[test]
+fn changed_advice_is_named_and_not_used_until_it_is_sealed() {
+    let place = Place::new();
+    let (path, other) = (place.file("advice.json"), place.file("other.json"));
+    let sealed = advice_here(here()).canonical().unwrap();
+    std::fs::write(&other, &sealed).unwrap();
+    let changed = sealed.replace("\"to\":65536", "\"to\":69632");
+    assert!(changed != sealed);
+    std::fs::write(&path, &changed).unwrap();
+    let (file, theirs) = (path.to_str().unwrap(), other.to_str().unwrap());
+    let merged = place.file("merged.json");
+    let out = merged.to_str().unwrap();
+    for words in [
+        &["--out", file][..],
+        &["--out", file, "--export", "c"],
+        &["--out", file, "--export", "rust"],
+        &["--out", file, "--json"],
+        &["--merge", file, theirs, "--out", out],
+        &["--merge", theirs, file, "--out", out],
+    ] {
+        let result = said(&mut place.command(&[&["advise"], words].concat()));
+        let named = result.err.starts_with(&format!("pagewise: {file}: "))
+            && result.err.contains("it is not as it was written")
+            && result.err.trim().lines().count() == 1;
+        assert!(
+            result.code == 1 && result.out.is_empty() && named && !merged.exists(),
+            "{words:?}: {} {}{}",
+            result.code,
+            result.out,
+            result.err
+        );
+    }
+    // The user says that it is meant.
+    let result = said(&mut place.command(&["advise", "--merge", file, "--out", out]));
+    assert!(
+        result.code == 0 && result.err.contains("is sealed as it is now"),
+        "{}",
+        result.err
+    );
+    let advice = Advice::parse(&std::fs::read_to_string(&merged).unwrap()).unwrap();
+    assert_eq!(
+        advice.questions["read"].conditions["cache=hot"][0].to,
+        69632
+    );
+    // Figures that no measurement gives are not sealed, whoever means them.
+    for (from, to) in [
+        ("\"ratio\":0.8", "\"ratio\":-1.0"),
+        ("\"ratio\":0.8", "\"ratio\":100000000000000000000"),
+    ] {
+        let wrong = sealed.replace(from, to);
+        assert!(wrong != sealed);
+        std::fs::write(&path, wrong).unwrap();
+        let result = said(&mut place.command(&["advise", "--merge", file, "--out", theirs]));
+        assert!(
+            result.code == 1 && result.err.contains("no measurement gives"),
+            "{}",
+            result.err
+        );
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), sealed);
+    }
 }
 
 #[test]

@@ -69,6 +69,13 @@ fn claims(to: &Path) {
     folder.write_result(SUMMARY, &summary).unwrap();
 }
 
+/// Gives a run the sealed summary that it ends with: verbs answer from it.
+fn summarised(run: &Path) {
+    let folder = RunFolder::open(run.to_str().unwrap(), run).unwrap();
+    let summary = judge::replay(&folder).unwrap().1;
+    folder.write_result(SUMMARY, &summary).unwrap();
+}
+
 /// A run, a try, a profile and a run of claims, made once for all tests.
 pub(crate) fn kept() -> &'static Path {
     static KEPT: OnceLock<PathBuf> = OnceLock::new();
@@ -78,6 +85,7 @@ pub(crate) fn kept() -> &'static Path {
         let _ = fs::remove_dir_all(&kept);
         fs::create_dir_all(&kept).unwrap();
         copy(&recorded("ordinary"), &kept.join("run"));
+        summarised(&kept.join("run"));
         claims(&kept.join("claims"));
         let made = |arguments: &[&str]| {
             let said = place.run(arguments);
@@ -330,6 +338,59 @@ fn a_changed_line_of_a_try_or_profile_is_named_by_every_verb() {
                 "{line}: {}",
                 said.code
             );
+        }
+    }
+}
+
+/// Also by those that answer from the summary, which is whole here.
+#[test]
+fn damaged_transcripts_are_named_by_every_verb() {
+    let place = Place::new();
+    let runs = place.file("data/pagewise/runs");
+    fs::create_dir_all(&runs).unwrap();
+    let [first, second] = ["one", "two"].map(|name| runs.join(name));
+    for run in [&first, &second] {
+        copy(&kept().join("run"), run);
+    }
+    let tag = |run: &Path| {
+        let tagged = place.run(&["runs", "tag", run.to_str().unwrap(), "both"]);
+        assert_eq!(tagged.code, 0, "{}", tagged.err);
+    };
+    tag(&first);
+    tag(&second);
+    let lines = [
+        "runs show {}",
+        "report {}",
+        "report tag:both --trend",
+        "fleet {}",
+        "compare {0} {}",
+        "compare {} {0} --gate 50%",
+        "export {} --format csv",
+    ];
+    for line in lines {
+        let before = timed(&mut command(&place, line, &second, &first)).unwrap();
+        assert!(
+            !format!("{}{}", before.out, before.err).contains("damaged"),
+            "{line}: {}{}",
+            before.out,
+            before.err
+        );
+    }
+    let path = second.join("transcripts.zst");
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    for damage in ["a bit", "the end", "all"] {
+        match damage {
+            "a bit" => bytes[middle] ^= 4,
+            "the end" => bytes.truncate(middle),
+            _ => bytes.clear(),
+        }
+        fs::write(&path, &bytes).unwrap();
+        for line in lines {
+            let result = timed(&mut command(&place, line, &second, &first)).unwrap();
+            let text = format!("{}{}", result.out, result.err);
+            assert!(text.contains("damaged"), "{line}, {damage}: {text}");
+            assert_ne!(result.code, 0, "{line}, {damage}");
         }
     }
 }

@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use judge::fleet::{Gathered, check};
 use pagewise::worker::carried;
-use record::advice::{Advice, Topic};
+use record::advice::{Advice, Question, Topic};
 use record::claim::Claim;
 use record::fleet::Criteria;
 use record::setting::Setting;
 use stats::rng::Seeded;
 
 use crate::advise::{advice_here, here};
-use crate::support::nodes;
+use crate::support::{nodes, skips::thorough};
 
 /// Pieces that are put into files.
 const PIECES: [&str; 16] = [
@@ -113,17 +113,34 @@ fn changed_topics_of_advice_are_read_or_refused() {
 }
 
 #[test]
-fn changed_files_of_advice_are_read_or_refused() {
-    let text = &advice_here(here()).canonical().unwrap();
-    survives("advice", &[("advice.json", text)], 600, |_, text| {
-        let advice = Advice::parse(text)?;
-        let _ = advice
-            .questions
-            .values()
-            .map(|question| question.agreed().count())
-            .sum::<usize>();
-        advice.canonical().map(drop)
-    });
+fn no_changed_file_of_advice_is_used_and_none_that_is_sealed_has_impossible_figures() {
+    let text = advice_here(here()).canonical().unwrap();
+    let times = if thorough() { 10_000 } else { 1000 };
+    let (mut different, mut sealed) = (0, 0);
+    for seed in 0..times {
+        let changed = changed(&text, &mut Seeded::new(seed));
+        let read = catch_unwind(|| (Advice::parse(&changed), Advice::parse_changed(&changed)));
+        let (used, read) = read.unwrap_or_else(|_| panic!("seed {seed} kills its reader"));
+        assert_eq!(used.is_ok(), changed == text, "seed {seed}: {changed}");
+        different += u64::from(changed != text);
+        // A user may seal what can be read: it says the same then, and only figures that can be.
+        let Ok(advice) = read else { continue };
+        sealed += 1;
+        let again = Advice::parse(&advice.canonical().unwrap()).unwrap();
+        assert_eq!(again, advice, "seed {seed}");
+        let ratios = again.questions.values().flat_map(Question::agreed);
+        for segment in ratios {
+            let ascends = 0.0 < segment.at_least
+                && segment.at_least <= segment.ratio
+                && segment.ratio <= segment.at_most
+                && segment.at_most <= 1.0;
+            assert!(ascends, "seed {seed}: {segment:?}");
+        }
+    }
+    println!(
+        "{times} changes of advice: {different} differ and are refused, {sealed} could be sealed"
+    );
+    assert!(different > times * 9 / 10 && sealed > times / 100);
 }
 
 /// What six nodes would have been learnt to cost, two cells of one kind.

@@ -114,6 +114,78 @@ fn without_shared_memory_its_methods_fail_and_the_others_are_measured() {
     }
 }
 
+/// Another user with a limit of one process: nothing can be started, not even a thread.
+#[test]
+fn who_may_start_no_thread_gets_the_same_answer_or_one_sentence() {
+    let place = Place::new();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/runs/ordinary");
+    let store = place.file("data/pagewise/runs");
+    std::fs::create_dir_all(&store).unwrap();
+    let [first, second] = ["one", "two"].map(|name| store.join(name));
+    for run in [&first, &second] {
+        let copied = Command::new("cp").arg("-r").arg(fixture).arg(run).status();
+        assert!(copied.unwrap().success());
+    }
+    let as_another = |limit: &str, line: &str| {
+        let mut command = Command::new("setpriv");
+        place.settle(&mut command);
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let setup = format!("cd /; {limit}; exec \"$@\"");
+        let words = line.split(' ').map(|word| {
+            word.replace("{0}", first.to_str().unwrap())
+                .replace("{1}", second.to_str().unwrap())
+        });
+        command
+            .args(user)
+            .args(["sh", "-c", &setup, "sh", env!("CARGO_BIN_EXE_pagewise")])
+            .args(words)
+            .env("XDG_CACHE_HOME", place.file("home/cache"));
+        said(&mut command)
+    };
+    let owned = Command::new("chown")
+        .args(["-R", "65534"])
+        .arg(place.path())
+        .status();
+    if !owned.is_ok_and(|status| status.success()) || as_another(":", "list fault").code != 0 {
+        skip("there is no second user who may run this program");
+        return;
+    }
+    for line in [
+        "report {0} --json",
+        "report {0}",
+        "compare {0} {1} --json",
+        "fleet {0} {1} --again",
+        "fleet {0} {1}",
+        "runs show {0}",
+        "runs",
+        "export {0} --format csv",
+    ] {
+        let free = as_another(":", line);
+        let limited = as_another("ulimit -u 1", line);
+        assert_eq!(
+            (free.code, &free.out, &free.err),
+            (limited.code, &limited.out, &limited.err),
+            "{line}"
+        );
+        assert_ne!(free.code, 1, "{line}: {}", free.err);
+    }
+    for line in [
+        "run fault/touch@c-O3 --budget 1s",
+        "advise fault --budget 1s",
+        "try --pairs 1 -- true",
+        "doctor --noise",
+    ] {
+        let limited = as_another("ulimit -u 1", line);
+        let sentence = limited.err.trim().lines().count() == 1 && !limited.err.contains("panic");
+        assert!(
+            limited.code == 0 || limited.code == 1 && sentence,
+            "{line}: {} {}",
+            limited.code,
+            limited.err
+        );
+    }
+}
+
 #[test]
 fn a_home_that_cannot_be_written_is_one_sentence() {
     if !can_mount() {

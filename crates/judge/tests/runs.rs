@@ -2,11 +2,14 @@
 
 mod recorded;
 
+use pagewise_judge::evidence::{ReadOne, one_by_one};
 use pagewise_judge::{self as judge, replay};
+use record::folder::SUMMARY;
 use record::outcome::{Cause, Outcome, Status};
 use record::state::State;
 use record::summary::{Summary, Verdict};
 use recorded::{open, path};
+use std::cell::Cell;
 
 fn judged(name: &str) -> (State, Summary) {
     replay(&open(&path(name)).unwrap()).unwrap()
@@ -35,6 +38,40 @@ fn a_replay_is_the_same_every_time() {
     for name in WHOLE.into_iter().chain(["interrupted", "damaged"]) {
         assert!(text(&judged(name).1) == text(&judged(name).1), "{name}");
     }
+}
+
+/// A summary is believed without a launch being read, unless a transcript is damaged.
+#[test]
+fn launches_are_read_only_where_the_summary_does_not_hold() {
+    let place = tempfile::tempdir().unwrap();
+    let copy = place.path().join("run");
+    std::fs::create_dir(&copy).unwrap();
+    for entry in std::fs::read_dir(path("ordinary")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    let folder = open(&copy).unwrap();
+    let (_, summary) = replay(&folder).unwrap();
+    folder.write_result(SUMMARY, &summary).unwrap();
+    let read = Cell::new(0);
+    let counting = |launches: usize, one: ReadOne| {
+        read.set(read.get() + launches);
+        one_by_one(launches, one)
+    };
+    assert!(text(&judge::judged(&folder, &counting).unwrap()) == text(&summary));
+    assert_eq!(read.get(), 0);
+    let transcripts = copy.join("transcripts.zst");
+    let mut bytes = std::fs::read(&transcripts).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&transcripts, bytes).unwrap();
+    let again = judge::judged(&folder, &counting).unwrap();
+    let damage: Vec<&str> = again.damage().collect();
+    assert!(
+        damage.len() == 1 && damage[0].contains("transcripts.zst"),
+        "{damage:?}"
+    );
+    assert_eq!(read.get(), folder.launches().unwrap().records.len());
 }
 
 /// To be run after the judging was changed on purpose: `cargo test -p pagewise-judge --test runs -- --ignored`.

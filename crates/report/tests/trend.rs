@@ -2,7 +2,7 @@
 
 use pagewise_report::document::{Block, Document, Entry, Tone};
 use pagewise_report::terminal::{Screen, render};
-use pagewise_report::view::trend;
+use pagewise_report::view::{self, RunTrend};
 use record::outcome::Status;
 use record::summary::Summary;
 use std::path::Path;
@@ -10,6 +10,13 @@ use std::path::Path;
 fn fixture(name: &str) -> Summary {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.json"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The document of these runs.
+fn trend(runs: &[Summary], experiments: &[String], name: &str) -> Document {
+    let mut trend = RunTrend::default();
+    runs.iter().for_each(|run| trend.add(run.clone()));
+    view::trend(&trend, experiments, name)
 }
 
 /// Four runs of one record; in the last one every ratio is `factor` times what it was.

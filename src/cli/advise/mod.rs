@@ -64,7 +64,8 @@ pub(super) struct AdviseArgs {
     /// File to save, show or export [default: the place where programs look].
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Merge these files of equal machines into the saved one; what they disagree about becomes wider.
+    /// Merge these files of equal machines into the saved one; what they disagree about becomes wider. One file alone, such
+    /// as one that was changed by hand, is sealed anew.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["question", "save"])]
     merge: Vec<PathBuf>,
     /// Print the saved advice as source for a program.

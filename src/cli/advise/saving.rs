@@ -7,7 +7,7 @@ use crate::{
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::advise::AdviceRequest;
-use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Snippet, Topic};
+use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Snippet, Topic, is_sealed};
 use std::path::{Path, PathBuf};
 
 /// Seconds for each question of the file.
@@ -27,6 +27,19 @@ pub(super) fn here() -> Result<Fingerprint> {
 fn read(path: &Path) -> Result<Advice> {
     let text = plan::text_of(path)?;
     Advice::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// Advice that its user may have changed by hand: a merge of one file seals it.
+fn read_changed(path: &Path) -> Result<Advice> {
+    let text = plan::text_of(path)?;
+    let advice = Advice::parse_changed(&text).with_context(|| path.display().to_string())?;
+    if !is_sealed(&text) {
+        remark!(
+            "pagewise: {} is not as it was written; it is sealed as it is now",
+            path.display()
+        );
+    }
+    Ok(advice)
 }
 
 /// The saved advice with its path.
@@ -168,11 +181,13 @@ fn question(
 
 /// Merges files into the saved one.
 pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
-    let all: Vec<Advice> = arguments
-        .merge
-        .iter()
-        .map(|path| read(path))
-        .collect::<Result<_>>()?;
+    let all: Vec<Advice> = match &arguments.merge[..] {
+        [only] => vec![read_changed(only)?],
+        several => several
+            .iter()
+            .map(|path| read(path))
+            .collect::<Result<_>>()?,
+    };
     let merged = judge::advise::merge(&all)?;
     let path = target(arguments.out.as_deref());
     write(&path, &merged)?;

@@ -2,7 +2,7 @@
 
 use super::output::{OutputArgs, may_write, write};
 use super::{Laboratory, print};
-use crate::run::session::side_by_side;
+use crate::threads::side_by_side;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;

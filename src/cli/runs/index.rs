@@ -2,7 +2,11 @@
 //! remembered of a folder is believed as long as no file in it has another size or time.
 
 use crate::cli::opened::{Opened, open};
-use crate::{cli::tags, run::session::side_by_side, worker::private_cache};
+use crate::{
+    cli::tags,
+    threads::{MOST_READERS, side_by_side},
+    worker::private_cache,
+};
 use files::Folder;
 use record::folder::{OLD_CLAIMS, peek};
 use record::{kind::Kind, machine::environment::Identity, plan::SCHEMA};
@@ -12,8 +16,6 @@ use std::{collections::BTreeMap, path::Path, time::SystemTime};
 
 /// Changes where what is remembered has another shape.
 const SHAPE: u32 = 4;
-/// More threads than these bring nothing.
-const MOST_READERS: usize = 8;
 /// The most of a journal's end that is read for its last line, in bytes: notes stand in it.
 const TAIL_BYTES: u64 = 1 << 18;
 /// Limit of the index, in bytes: a kilobyte for each of 100,000 runs.

@@ -10,7 +10,7 @@ mod schema {
     use schemars::JsonSchema;
     use serde_json::{Map, Value, json};
 
-    use super::{ADVICE_SCHEMA, ANSWER_SCHEMA, Advice, AdviceAnswer};
+    use super::{ADVICE_SCHEMA, ANSWER_SCHEMA, Advice, AdviceAnswer, SEAL, is_sealed};
     use crate::summary::schema::{difference, tighten};
 
     const FILE: &str = "schema/advice.schema.json";
@@ -28,6 +28,16 @@ mod schema {
         };
         schema["properties"]["schema"] =
             json!({ "description": "Version of this shape.", "enum": versions });
+        if name == "advice" {
+            schema["properties"]["seal"] = json!({
+                "description": "SHA-256, in hex, of the file's bytes with zeros in place of these 64 digits.",
+                "type": "string", "pattern": "^[0-9a-f]{64}$"
+            });
+            schema["required"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!("seal"));
+        }
         let mut ordered = Map::new();
         ordered.insert(
             "$schema".to_owned(),
@@ -80,7 +90,7 @@ mod schema {
 
     fn advice() -> Value {
         json!({
-            "schema": 1, "created": "2026-11-21T20:00:00Z", "version": "0.1.0", "margin": 0.02,
+            "schema": 1, "created": "2026-11-21T20:00:00Z", "version": "0.1.0", "margin": 0.02, "seal": "0".repeat(64),
             "machine": {
                 "cpu": "A processor", "microcode": "0x1", "kernel": "6.18.0", "thp": "madvise", "glibc": "2.36", "page_bytes": 4096
             },
@@ -97,10 +107,78 @@ mod schema {
         })
     }
 
+    /// A text by hand, read as such and sealed.
+    fn sealed(advice: &Value) -> String {
+        let advice = Advice::parse_changed(&advice.to_string()).unwrap();
+        advice.canonical().unwrap()
+    }
+
+    #[test]
+    fn every_changed_byte_of_advice_shows() {
+        let text = sealed(&advice());
+        assert!(is_sealed(&text));
+        for at in 0..text.len() {
+            for bit in 0..8 {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] ^= 1 << bit;
+                let changed = String::from_utf8_lossy(&bytes);
+                assert!(Advice::parse(&changed).is_err(), "bit {bit} of byte {at}");
+            }
+            assert!(Advice::parse(&text[..at]).is_err(), "cut at {at}");
+        }
+        // By hand, without a seal, in another layout, with another file's seal.
+        let error = Advice::parse(&advice().to_string()).unwrap_err();
+        assert!(error.to_string().contains("advise --merge"), "{error}");
+        let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&text).unwrap());
+        assert!(Advice::parse(&pretty.unwrap()).is_err());
+        let mut other = advice();
+        other["margin"] = json!(0.03);
+        let theirs = sealed(&other);
+        let digits = |text: &str| text[text.rfind(SEAL).unwrap() + SEAL.len()..][..64].to_owned();
+        assert!(Advice::parse(&text.replace(&digits(&text), &digits(&theirs))).is_err());
+        assert!(Advice::parse(&text).is_ok() && Advice::parse(&theirs).is_ok());
+    }
+
+    #[test]
+    fn figures_that_no_measurement_gives_are_refused_also_where_they_are_sealed() {
+        let cost = "/questions/read/points/0/cost";
+        let segment = "/questions/read/segments/0";
+        for (pointer, wrong) in [
+            (format!("{segment}/ratio"), json!(-1.0)),
+            (format!("{segment}/at_most"), json!(1e20)),
+            (format!("{segment}/at_most"), json!(1.5)),
+            (format!("{segment}/at_least"), json!(0.85)),
+            (format!("{segment}/at_least"), json!(0.0)),
+            (format!("{cost}/ratio"), json!(1e20)),
+            (format!("{cost}/low"), json!(1.3)),
+            (format!("{cost}/high"), json!(1.2)),
+            (format!("{cost}/level"), json!(1.0)),
+            (format!("{cost}/launches"), json!(0)),
+            (format!("{cost}/moved"), json!([2.0, -1.0])),
+            ("/margin".to_owned(), json!(-0.5)),
+            ("/machine/page_bytes".to_owned(), json!(0)),
+        ] {
+            let mut value = advice();
+            value.as_object_mut().unwrap().remove("seal");
+            match value.pointer_mut(&pointer) {
+                Some(figure) => *figure = wrong.clone(),
+                None => value.pointer_mut(cost).unwrap()["moved"] = wrong.clone(),
+            }
+            let other: Advice = serde_json::from_value(value).unwrap();
+            let text = other.canonical().unwrap();
+            assert!(is_sealed(&text));
+            let error = Advice::parse(&text).expect_err(&pointer).to_string();
+            assert!(
+                error.contains("no measurement gives") || error.contains("margin"),
+                "{error}"
+            );
+            assert!(Advice::parse_changed(&text).is_err());
+        }
+    }
+
     #[test]
     fn advice_is_read_written_the_same_and_asked() {
-        let advice = Advice::parse(&advice().to_string()).unwrap();
-        let text = advice.canonical().unwrap();
+        let text = sealed(&advice());
         assert_eq!(Advice::parse(&text).unwrap().canonical().unwrap(), text);
         assert!(
             text.starts_with("{\"created\":") && text.ends_with("}\n") && text.lines().count() == 1
@@ -120,7 +198,7 @@ mod schema {
         json["schema"] = json!(ADVICE_SCHEMA);
         json["questions"]["read"]["conditions"] =
             json!({ "cache=hot": segment("read"), "cache=mapped": segment("mmap") });
-        let advice = Advice::parse(&json.to_string()).unwrap();
+        let advice = Advice::parse(&sealed(&json)).unwrap();
         let agreed: Vec<_> = advice.questions["read"]
             .agreed()
             .map(|s| (s.way.as_str(), s.from))
@@ -173,7 +251,7 @@ mod schema {
 }
 mod topic;
 
-use crate::summary::Estimate;
+use crate::{hash::sha256_hex, summary::Estimate};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -270,6 +348,31 @@ pub struct Question {
 }
 
 impl Question {
+    /// Its first figure that no measurement gives.
+    fn impossible(&self) -> Option<String> {
+        let segments = self
+            .segments
+            .iter()
+            .chain(self.conditions.values().flatten());
+        let segment = segments.into_iter().find(|segment| !segment.makes_sense());
+        let point = self.points.iter().find(|point| !point.makes_sense());
+        segment
+            .map(|s| {
+                format!(
+                    "{} from {} bytes: {} ({}–{})",
+                    s.way, s.from, s.ratio, s.at_least, s.at_most
+                )
+            })
+            .or_else(|| {
+                point.map(|p| {
+                    format!(
+                        "{} at {} bytes: {} ({}–{})",
+                        p.way, p.bytes, p.cost.ratio, p.cost.low, p.cost.high
+                    )
+                })
+            })
+    }
+
     /// The segments that no condition contradicts at any of their sizes.
     pub fn agreed(&self) -> impl Iterator<Item = &Segment> {
         let others = || self.conditions.values().flatten();
@@ -314,10 +417,44 @@ pub struct AdvicePoint {
     pub cost: Estimate,
 }
 
+/// Start of the field of the seal.
+const SEAL: &str = "\"seal\":\"";
+/// Place of the seal's digits while it is made.
+const NO_DIGITS: &[u8; 64] = &[b'0'; 64];
+/// Ratios of two costs lie below this, and above its inverse.
+const MOST_RATIO: f64 = 1e9;
+
+/// True if a text of advice is byte for byte as it was written: its seal is the SHA-256 of the text in which the digits of the
+/// seal are zeros.
+pub fn is_sealed(text: &str) -> bool {
+    let seal = || {
+        let (before, rest) = text.split_at(text.rfind(SEAL)? + SEAL.len());
+        let (digits, after) = rest.split_at_checked(NO_DIGITS.len())?;
+        Some(digits == sha256_hex(&[before.as_bytes(), NO_DIGITS, after.as_bytes()]))
+    };
+    seal().unwrap_or(false)
+}
+
 impl Advice {
-    /// Reads an advice file. Errors: it is no JSON of this shape, or of another version.
+    /// Reads an advice file that is as it was written.
+    /// Errors: it is no JSON of this shape, of another version, or not as its seal says.
     pub fn parse(text: &str) -> Result<Advice> {
-        let version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
+        let advice = Advice::parse_changed(text)?;
+        if !is_sealed(text) {
+            bail!(
+                "it is not as it was written: changed by hand, damaged, or of an older version; \
+                 after a look at it, advise --merge FILE --out FILE seals it"
+            );
+        }
+        Ok(advice)
+    }
+
+    /// Reads a file of advice that somebody may have changed.
+    pub fn parse_changed(text: &str) -> Result<Advice> {
+        let mut version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
+        if let Some(fields) = version.as_object_mut() {
+            fields.remove("seal");
+        }
         match version.get("schema").and_then(serde_json::Value::as_u64) {
             Some(schema) if schema == 1 || schema == u64::from(ADVICE_SCHEMA) => {}
             Some(other) => {
@@ -334,13 +471,64 @@ impl Advice {
             if !ascends(&question.segments) || !question.conditions.values().all(ascends) {
                 bail!("the segments of {name} overlap or are not ascending");
             }
+            if let Some(figure) = question.impossible() {
+                bail!("{name} has a figure that no measurement gives: {figure}");
+            }
+        }
+        if !(0.0..1.0).contains(&advice.margin) || !advice.machine.page_bytes.is_power_of_two() {
+            bail!("its margin is no share of a cost, or its page size no power of two");
         }
         Ok(advice)
     }
 
-    /// Its canonical text: one line, keys in the order of their bytes, the shortest form of every number.
+    /// Its canonical text with its seal: one line, keys in the order of their bytes, the shortest form of every number.
     pub fn canonical(&self) -> Result<String> {
-        Ok(serde_json::to_string(&sorted(serde_json::to_value(self)?))? + "\n")
+        let mut value = serde_json::to_value(self)?;
+        let digits = String::from_utf8_lossy(NO_DIGITS);
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("seal".to_owned(), digits.as_ref().into());
+        }
+        let mut text = serde_json::to_string(&sorted(value))? + "\n";
+        let seal = sha256_hex(&[text.as_bytes()]);
+        if let Some(at) = text.rfind(SEAL) {
+            let from = at + SEAL.len();
+            text.replace_range(from..from + NO_DIGITS.len(), &seal);
+        }
+        Ok(text)
+    }
+}
+
+fn is_ratio(ratio: f64) -> bool {
+    (1.0 / MOST_RATIO..MOST_RATIO).contains(&ratio)
+}
+
+fn ascend(low: f64, ratio: f64, high: f64) -> bool {
+    [low, ratio, high].into_iter().all(is_ratio) && low <= ratio && ratio <= high
+}
+
+impl Segment {
+    /// True if its figures can be those of a way that costs less.
+    fn makes_sense(&self) -> bool {
+        ascend(self.at_least, self.ratio, self.at_most) && self.at_most <= 1.0
+    }
+}
+
+impl AdvicePoint {
+    /// True if its figures can be those of a measured ratio.
+    fn makes_sense(&self) -> bool {
+        let Estimate {
+            ratio,
+            low,
+            high,
+            level,
+            launches,
+            moved,
+        } = self.cost;
+        ascend(low, ratio, high)
+            && level > 0.0
+            && level < 1.0
+            && launches > 0
+            && moved.is_none_or(|(low, high)| is_ratio(low) && is_ratio(high) && low <= high)
     }
 }
 

@@ -2,7 +2,8 @@
 //! that `zstdcat` shows them and a kill costs the last frame at most.
 
 use super::TRANSCRIPTS;
-use crate::{hash::sha256_hex, launches::Frame};
+use crate::hash::{sha256_hex, sha256_of};
+use crate::launches::Frame;
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use std::cell::RefCell;
@@ -105,6 +106,17 @@ pub(super) fn read(folder: &Folder, frame: &Frame) -> Result<Vec<u8>> {
         bail!("its frame in transcripts.zst is not as it was written");
     }
     unpacked(&packed)
+}
+
+/// True if every one of these frames is there as it was written. None is unpacked.
+pub(super) fn are_whole(folder: &Folder, frames: &[Frame]) -> bool {
+    let Ok(mut file) = folder.file(TRANSCRIPTS) else {
+        return frames.is_empty();
+    };
+    frames.iter().all(|frame| {
+        file.seek(SeekFrom::Start(frame.offset)).is_ok()
+            && sha256_of((&file).take(frame.length)).is_ok_and(|hash| hash == frame.sha256)
+    })
 }
 
 /// The numbers of the launches whose whole frames lie behind this byte; the first other byte ends them.

@@ -8,9 +8,10 @@ mod seal;
 use crate::command::{CommandPlan, KeptCommand, schemas_of};
 use crate::decision::{Decision, DecisionKind};
 pub use crate::hash::sha256_hex;
+use crate::launches::{Frame, LaunchRecord};
 use crate::plan::{Plan, SCHEMA};
 use crate::transcript::{Read as Transcripts, Transcript};
-use crate::{kind::Kind, launches::LaunchRecord, state::State};
+use crate::{kind::Kind, state::State};
 use anyhow::{Context, Result, bail};
 use files::{Folder, Ownership};
 pub use frames::FramePart;
@@ -48,6 +49,12 @@ pub const OLD_CLAIMS: &str = "claims.json";
 struct Head {
     schema: Option<u32>,
     kind: Option<Kind>,
+}
+
+/// The part of a launch's line that locates its transcripts. A launch of a user's program has none.
+#[derive(Deserialize)]
+struct Framed {
+    frame: Option<Frame>,
 }
 
 /// Launches of a run, and the damage of their journal.
@@ -289,9 +296,20 @@ impl RunFolder {
     }
 
     /// Reads a result.
-    /// Errors: [`Damaged`] if it is missing or changed, or follows from other launches or another version of the judging.
+    /// Errors: [`Damaged`] if it is missing or changed, or follows from other launches, from transcripts that are not as they
+    /// were written, or from another version of the judging.
     pub fn read_result<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        self.opened(name, &self.cover(name)?)
+        let result = self.opened(name, &self.cover(name)?)?;
+        // The result's seal covers the lines of the launches, which have the digests of their transcripts.
+        let launches = journal::bytes_if_there(&self.folder, LAUNCHES)?;
+        let lines = launches.split(|byte| *byte == b'\n');
+        let frames: Vec<Frame> = lines
+            .filter_map(|line| serde_json::from_slice::<Framed>(line).ok()?.frame)
+            .collect();
+        if !frames::are_whole(&self.folder, &frames) {
+            return Err(Damaged::altered(self.file(TRANSCRIPTS)).into());
+        }
+        Ok(result)
     }
 
     fn opened<T: DeserializeOwned>(&self, name: &str, cover: &str) -> Result<T> {

@@ -23,7 +23,7 @@ pub(crate) use across::{by_experiment, side_by_side};
 pub use across::{changes, compared};
 pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
 pub use overview::{ADVISED, briefly};
-pub use trend::trend;
+pub use trend::{RunTrend, trend};
 
 use crate::document::{Block, Document, List, Place, Section};
 use crate::{phrases, wording};

@@ -6,6 +6,7 @@ use crate::document::{
 };
 use crate::plot::{CurvePoint, Curves, Line, Scale};
 use crate::{numbers, numbers::Work, wording};
+use indexmap::IndexSet;
 use record::summary::{Role, Summary};
 use record::{outcome::Status, sizes::three_digits};
 use std::collections::BTreeMap;
@@ -33,11 +34,65 @@ struct TrendRow {
 }
 
 /// A cell, and the baseline of which its figure is a multiple.
-type CellKey<'a> = (&'a str, &'a BTreeMap<String, String>, Option<&'a str>);
+#[derive(PartialEq, Eq, Hash)]
+struct TrendKey {
+    cell: String,
+    parameters: BTreeMap<String, String>,
+    baseline: Option<String>,
+}
+
+/// The part of a run that a trend shows.
+struct TrendRun {
+    run: String,
+    created: String,
+    version: String,
+    machine: Option<String>,
+    environment: BTreeMap<String, String>,
+    /// By the place of the key.
+    figures: BTreeMap<usize, TrendPoint>,
+}
+
+/// Figures of many runs, of which only the newest is held whole.
+#[derive(Default)]
+pub struct RunTrend {
+    keys: IndexSet<TrendKey>,
+    runs: Vec<TrendRun>,
+    newest: Option<Summary>,
+}
+
+impl RunTrend {
+    /// Takes the figures of one more run.
+    pub fn add(&mut self, summary: Summary) {
+        let figures = figures(&summary).into_iter();
+        let figures = figures.map(|(key, point)| (self.keys.insert_full(key).0, point));
+        self.runs.push(TrendRun {
+            run: summary.run.clone(),
+            created: summary.created.clone(),
+            version: summary.version.clone(),
+            machine: summary.host.get("machine").cloned(),
+            environment: summary.environment.clone(),
+            figures: figures.collect(),
+        });
+        let is_newer = |newest: &Summary| newest.created <= summary.created;
+        if self.newest.as_ref().is_none_or(is_newer) {
+            self.newest = Some(summary);
+        }
+    }
+
+    /// The newest run.
+    pub fn newest(&self) -> Option<&Summary> {
+        self.newest.as_ref()
+    }
+
+    /// Number of runs.
+    pub fn count(&self) -> usize {
+        self.runs.len()
+    }
+}
 
 /// Every believed headline figure of a run: ratios to the baseline, and the baseline's time.
-fn figures(summary: &Summary) -> BTreeMap<CellKey<'_>, TrendPoint> {
-    let mut figures = BTreeMap::new();
+fn figures(summary: &Summary) -> Vec<(TrendKey, TrendPoint)> {
+    let mut figures = Vec::new();
     for (group, experiment) in summary
         .groups
         .iter()
@@ -72,14 +127,17 @@ fn figures(summary: &Summary) -> BTreeMap<CellKey<'_>, TrendPoint> {
             };
             let against = ratio.map(|(base, _)| summary.cells[base].cell.as_str());
             if value.is_finite() && value > 0.0 {
-                figures.insert(
-                    (cell.cell.as_str(), &cell.parameters, against),
-                    TrendPoint {
-                        value,
-                        bounds,
-                        text,
-                    },
-                );
+                let key = TrendKey {
+                    cell: cell.cell.clone(),
+                    parameters: cell.parameters.clone(),
+                    baseline: against.map(str::to_owned),
+                };
+                let point = TrendPoint {
+                    value,
+                    bounds,
+                    text,
+                };
+                figures.push((key, point));
             }
         }
     }
@@ -103,27 +161,28 @@ fn tone(points: &[Option<TrendPoint>]) -> Tone {
 }
 
 /// Facts of a run's machine that differ from those of the run before: `kernel 6.1 → 6.18`.
-fn changed(before: &Summary, summary: &Summary) -> Vec<String> {
-    let host = (before.host.get("machine") != summary.host.get("machine"))
-        .then(|| "another machine".to_owned());
+fn changed(before: &TrendRun, run: &TrendRun) -> Vec<String> {
+    let host = (before.machine != run.machine).then(|| "another machine".to_owned());
     let fact = |(key, now): (&String, &String)| {
         let was = before.environment.get(key).filter(|was| *was != now)?;
         Some(format!("{key} {was} → {now}"))
     };
-    let version = (before.version != summary.version)
-        .then(|| format!("Pagewise {} → {}", before.version, summary.version));
+    let version = (before.version != run.version)
+        .then(|| format!("Pagewise {} → {}", before.version, run.version));
     host.into_iter()
-        .chain(summary.environment.iter().filter_map(fact))
+        .chain(run.environment.iter().filter_map(fact))
         .chain(version)
         .collect()
 }
 
-/// The newest run's cells with the figures of all runs. `summaries` are in order of time; `name` is their word.
-pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Document {
-    let figures: Vec<_> = summaries.iter().map(figures).collect();
+/// The newest run's cells with the figures of all runs in the order of their time; `name` is their word.
+pub fn trend(trend: &RunTrend, experiments: &[String], name: &str) -> Document {
+    let mut in_time: Vec<&TrendRun> = trend.runs.iter().collect();
+    in_time.sort_by(|a, b| a.created.cmp(&b.created));
+    let runs = &in_time[..];
     let (mut sections, mut rows) = (Vec::new(), Vec::new());
     let is_wanted = |name: &String| experiments.is_empty() || experiments.contains(name);
-    if let Some(newest) = summaries.last() {
+    if let Some(newest) = &trend.newest {
         let labels = Labels::new(newest);
         for definition in newest
             .experiments
@@ -136,13 +195,22 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
                 let baseline = group.baseline.map(|cell| newest.cells[cell].cell.as_str());
                 let row = |&cell: &usize| {
                     let cell = &newest.cells[cell];
-                    let mut keys = [baseline, None]
-                        .map(|base| (cell.cell.as_str(), &cell.parameters, base))
-                        .into_iter();
-                    let key =
-                        keys.find(|key| figures.last().is_some_and(|run| run.contains_key(key)))?;
-                    let points: Vec<_> = figures.iter().map(|run| run.get(&key).cloned()).collect();
-                    let (name, is_ratio) = (labels.cell(definition, cell), key.2.is_some());
+                    let mut keys = [baseline, None].into_iter().filter_map(|base| {
+                        let key = TrendKey {
+                            cell: cell.cell.clone(),
+                            parameters: cell.parameters.clone(),
+                            baseline: base.map(str::to_owned),
+                        };
+                        Some((trend.keys.get_index_of(&key)?, base.is_some()))
+                    });
+                    let (key, is_ratio) = keys.find(|(key, _)| {
+                        runs.last().is_some_and(|run| run.figures.contains_key(key))
+                    })?;
+                    let points: Vec<_> = runs
+                        .iter()
+                        .map(|run| run.figures.get(&key).cloned())
+                        .collect();
+                    let name = labels.cell(definition, cell);
                     let row = TrendRow {
                         name,
                         is_ratio,
@@ -154,18 +222,14 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
                 let of_group: Vec<TrendRow> = group.cells.iter().filter_map(row).collect();
                 if !of_group.is_empty() {
                     blocks.push(Block::Heading(labels.setting(definition, group)));
-                    blocks.extend(of_rows(
-                        &of_group,
-                        summaries,
-                        &labels.setting(definition, group),
-                    ));
+                    blocks.extend(of_rows(&of_group, runs, &labels.setting(definition, group)));
                 }
                 rows.extend(of_group);
             }
             sections.push((definition.name.clone(), blocks));
         }
     }
-    let day = |run: &Summary| {
+    let day = |run: &TrendRun| {
         run.created
             .get(..16)
             .unwrap_or(&run.created)
@@ -179,10 +243,7 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
     );
     let caveat = "Each interval is that of one run (95 %). Machine, kernel and neighbors may differ between runs: \
                   pagewise compare tag:A tag:B gives a verdict over runs.";
-    let head = [format!(
-        "{} of {name}",
-        wording::count(summaries.len(), "run")
-    )];
+    let head = [format!("{} of {name}", wording::count(runs.len(), "run"))];
     let answers = vec![Block::Answer(answer), Block::text(caveat)];
     let mut document =
         Document::new("trend", head).section("answers", "Answers", Place::Everywhere, answers);
@@ -194,10 +255,10 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
             blocks,
         );
     }
-    let run = |(at, run): (usize, &Summary)| {
+    let run = |(at, run): (usize, &&TrendRun)| {
         let changed = at
             .checked_sub(1)
-            .map_or_else(Vec::new, |before| changed(&summaries[before], run));
+            .map_or_else(Vec::new, |before| changed(runs[before], run));
         let cells = [run.run.clone(), day(run), changed.join("; ")].map(TableCell::text);
         Entry::new((at + 1).to_string(), cells.into())
     };
@@ -208,13 +269,13 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
     let runs = Table::new(
         "The runs, in the order of their time",
         columns,
-        summaries.iter().enumerate().map(run),
+        runs.iter().enumerate().map(run),
     );
     document.section("runs", "Runs", Place::Everywhere, vec![Block::Table(runs)])
 }
 
 /// The cells of a group: ratios over runs as curves, and a table.
-fn of_rows(rows: &[TrendRow], summaries: &[Summary], setting: &str) -> Vec<Block> {
+fn of_rows(rows: &[TrendRow], runs: &[&TrendRun], setting: &str) -> Vec<Block> {
     let mut columns = vec![
         Column::text("method"),
         Column::number("newest"),
@@ -246,19 +307,15 @@ fn of_rows(rows: &[TrendRow], summaries: &[Summary], setting: &str) -> Vec<Block
     };
     let caption = format!("Ratios to the baseline, whose row has its time {setting}");
     let table = Table::new(caption.trim_end(), columns, rows.iter().map(entry));
-    let chart = Block::part(
-        "",
-        Place::Page,
-        curves(rows, summaries).into_iter().collect(),
-    );
+    let chart = Block::part("", Place::Page, curves(rows, runs).into_iter().collect());
     chart.into_iter().chain([Block::Table(table)]).collect()
 }
 
-fn curves(rows: &[TrendRow], summaries: &[Summary]) -> Option<Block> {
+fn curves(rows: &[TrendRow], runs: &[&TrendRun]) -> Option<Block> {
     let point = |(run, point): (usize, &Option<TrendPoint>)| {
         let point = point.as_ref()?;
         let (value, cost) = (run as u64 + 1, (point.value, Some(point.bounds)));
-        let value_words = format!("run {value} ({})", summaries[run].run);
+        let value_words = format!("run {value} ({})", runs[run].run);
         Some(CurvePoint {
             cell: 0,
             value,
@@ -284,12 +341,12 @@ fn curves(rows: &[TrendRow], summaries: &[Summary]) -> Option<Block> {
         .ticks
         .iter_mut()
         .for_each(|(ratio, text)| *text = three_digits(*ratio));
-    let ticks = (1..=summaries.len())
+    let ticks = (1..=runs.len())
         .map(|run| (run as f64, run.to_string()))
         .collect();
     let across = Scale {
         low: 0.5,
-        high: summaries.len() as f64 + 0.5,
+        high: runs.len() as f64 + 0.5,
         ticks,
         logarithmic: false,
     };

@@ -1,6 +1,5 @@
 //! A program or library of the user's: how its frames are unwound, and the functions and lines of its code.
 
-use files::{Access, Folder, Ownership};
 use framehop::{ExplicitModuleSectionInfo, Module};
 use gimli::{EndianArcSlice, NativeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
@@ -10,8 +9,6 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 /// Larger files are not opened.
 const MOST_BYTES: u64 = 2 << 30;
-/// Limit of a list of generated code, in bytes.
-const MOST_MAP_BYTES: u64 = 256 << 20;
 /// PF_X of elf(5).
 const EXECUTABLE: u32 = 1;
 
@@ -87,36 +84,6 @@ impl Binary {
         })
     }
 
-    /// Code that a runtime has made, by the lines of this user's /tmp/perf-PID.map: start, size and name.
-    pub fn generated(pid: i32) -> Binary {
-        let opened = Folder::open(Path::new("/tmp"))
-            .and_then(|tmp| tmp.read_open(format!("perf-{pid}.map"), MOST_MAP_BYTES));
-        let trusted = opened.ok().filter(|(file, _)| {
-            Access::of_descriptor(file).is_ok_and(|a| a.ownership() == Ownership::Own)
-        });
-        let text = trusted.map_or_else(String::new, |(_, bytes)| {
-            String::from_utf8_lossy(&bytes).into_owned()
-        });
-        let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
-        let function = |line: &str| {
-            let (start, rest) = line.split_once(' ')?;
-            let (bytes, name) = rest.split_once(' ')?;
-            Some((
-                hex(start)?,
-                (hex(start)?.checked_add(hex(bytes)?)?, name.to_owned()),
-            ))
-        };
-        Binary {
-            symbols: text.lines().filter_map(function).collect(),
-            ..Binary::default()
-        }
-    }
-
-    /// True for CPython's trampolines, which have no rule of unwinding.
-    pub fn is_trampoline(&self, address: u64) -> bool {
-        self.symbol(address).starts_with("py::")
-    }
-
     /// The address in the file of what is mapped from an offset on.
     pub fn address_of(&self, offset: u64, bytes: u64) -> u64 {
         let meets = |&&(from, length, _): &&(u64, u64, u64)| {
@@ -184,8 +151,13 @@ impl Binary {
             .next_back()
             .filter(|(_, (end, _))| address < *end);
         let name = at.map_or("", |(_, (_, name))| name.as_str());
-        addr2line::demangle_auto(Cow::from(name), None).into_owned()
+        readable(name)
     }
+}
+
+/// A symbol's name as its language has it.
+pub(super) fn readable(name: &str) -> String {
+    addr2line::demangle_auto(Cow::from(name), None).into_owned()
 }
 
 /// The lines of a file's code; nothing where it carries none.

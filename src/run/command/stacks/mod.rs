@@ -2,6 +2,7 @@
 //! here the stacks are unwound and get names.
 
 mod binary;
+mod generated;
 
 use anyhow::{Context, Result};
 use binary::Binary;
@@ -9,10 +10,12 @@ use files::Folder;
 use framehop::{
     CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative,
 };
+use generated::Generated;
 use indexmap::IndexSet;
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::{collections::HashMap, rc::Rc, sync::Arc};
+use std::{cell::OnceCell, rc::Rc, sync::Arc};
 
 /// File of the helper program in the scratch folder.
 const FILE: &str = "stacks";
@@ -70,21 +73,63 @@ fn period(launches: &[CommandLaunch], block: i64) -> u64 {
     }
 }
 
+type ModuleUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;
+
 #[derive(Clone, Default)]
 struct ProcessCode {
-    mappings: Vec<Mapping>,
+    mappings: CodeMappings,
     /// Code that the process has made itself, read when some is met.
-    generated: Option<Rc<Binary>>,
-    unwinder: Option<Rc<UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>>>,
+    generated: Option<Rc<Generated>>,
 }
 
-#[derive(Clone)]
+/// Mappings of code by their first address; none overlaps another. A forked process shares its parent's until either changes.
+#[derive(Clone, Default)]
+struct CodeMappings(Rc<BTreeMap<u64, Rc<Mapping>>>);
+
+impl CodeMappings {
+    /// Puts a mapping over whatever was there.
+    fn put(&mut self, mapping: Mapping) {
+        if mapping.end <= mapping.start {
+            return;
+        }
+        let mappings = Rc::make_mut(&mut self.0);
+        // From the last that begins below its end, downwards: as they do not overlap, the first that ends before it is the end.
+        while let Some((&start, _)) = mappings
+            .range(..mapping.end)
+            .next_back()
+            .filter(|(_, below)| below.end > mapping.start)
+        {
+            mappings.remove(&start);
+        }
+        mappings.insert(mapping.start, Rc::new(mapping));
+    }
+
+    fn at(&self, address: u64) -> Option<&Rc<Mapping>> {
+        let (_, below) = self.0.range(..=address).next_back()?;
+        (address < below.end).then_some(below)
+    }
+}
+
 struct Mapping {
     start: u64,
     end: u64,
     /// Difference between an address in the process and in the file; no file where there is none.
     bias: u64,
     binary: Option<Rc<Binary>>,
+    /// Made when a stack first meets it: of many mappings few are.
+    unwinder: OnceCell<ModuleUnwinder>,
+}
+
+impl Mapping {
+    fn unwinder(&self) -> &ModuleUnwinder {
+        self.unwinder.get_or_init(|| {
+            let mut unwinder = ModuleUnwinder::new();
+            if let Some(binary) = &self.binary {
+                unwinder.add_module(binary.module(self.start..self.end, self.bias));
+            }
+            unwinder
+        })
+    }
 }
 
 /// Programs and libraries that were met, with the names of their code.
@@ -92,12 +137,15 @@ struct Mapping {
 pub(super) struct Callers {
     binaries: HashMap<String, Option<Rc<Binary>>>,
     cache: CacheNative<MayAllocateDuringUnwind>,
+    /// For code of no file.
+    no_module: ModuleUnwinder,
 }
 
 #[derive(Default)]
 struct StackTable {
     frames: IndexSet<CallFrame>,
-    known: HashMap<(*const Binary, u64), Vec<usize>>,
+    /// By the file of the code, or the code that a process has made, and the address.
+    known: HashMap<(*const (), u64), Vec<usize>>,
     weights: HashMap<(Vec<usize>, u32), f64>,
 }
 
@@ -148,16 +196,13 @@ impl Callers {
         let bias = binary.as_ref().map_or(0, |binary| {
             start.wrapping_sub(binary.address_of(offset, bytes))
         });
-        process
-            .mappings
-            .retain(|other| other.end <= start || end <= other.start);
-        process.mappings.push(Mapping {
+        process.mappings.put(Mapping {
             start,
             end,
             bias,
             binary,
+            unwinder: OnceCell::new(),
         });
-        process.unwinder = None;
     }
 
     /// The frames of a stack, the outermost first.
@@ -167,10 +212,6 @@ impl Callers {
         line: &SavedLine<'_>,
         table: &mut StackTable,
     ) -> Vec<usize> {
-        let unwinder = process
-            .unwinder
-            .get_or_insert_with(|| Rc::new(unwinder(&process.mappings)))
-            .clone();
         let [pc, sp, fp, lr] = line.numbers;
         let mut read = |address: u64| {
             let at = address
@@ -198,7 +239,9 @@ impl Callers {
                 registers.set_sp(sp + 2 * word);
                 read(sp + word).ok()
             } else {
-                unwinder
+                let mapping = process.mappings.at(at);
+                mapping
+                    .map_or(&self.no_module, |mapping| mapping.unwinder())
                     .unwind_frame(address, &mut registers, &mut self.cache, &mut read)
                     .ok()
                     .flatten()
@@ -213,31 +256,28 @@ impl Callers {
 impl StackTable {
     /// The functions at an address, the innermost first: several where calls were inlined.
     fn names(&mut self, process: &mut ProcessCode, pid: i32, address: u64) -> Vec<usize> {
-        let mapping = process
-            .mappings
-            .iter()
-            .find(|m| (m.start..m.end).contains(&address));
-        let binary = mapping.and_then(|m| Some((m.binary.clone()?, address.wrapping_sub(m.bias))));
-        let generated = || {
-            (
-                process
-                    .generated
-                    .get_or_insert_with(|| Rc::new(Binary::generated(pid)))
-                    .clone(),
-                address,
-            )
-        };
-        let (binary, address) = binary.unwrap_or_else(generated);
-        let known = self.known.entry((Rc::as_ptr(&binary), address));
+        let mapping = process.mappings.at(address).cloned();
+        let mapped = mapping.as_ref().and_then(|mapping| {
+            let binary = mapping.binary.as_ref()?;
+            Some((binary, address.wrapping_sub(mapping.bias)))
+        });
         let frames = &mut self.frames;
+        let mut places = |names: Vec<CallFrame>| -> Vec<usize> {
+            let places = names.into_iter().map(|frame| frames.insert_full(frame).0);
+            places.collect()
+        };
+        if let Some((binary, address)) = mapped {
+            let known = self.known.entry((Rc::as_ptr(binary).cast(), address));
+            return known
+                .or_insert_with(|| places(binary.names(address)))
+                .clone();
+        }
+        let code = process
+            .generated
+            .get_or_insert_with(|| Rc::new(Generated::by(pid)));
+        let known = self.known.entry((Rc::as_ptr(code).cast(), address));
         known
-            .or_insert_with(|| {
-                binary
-                    .names(address)
-                    .into_iter()
-                    .map(|frame| frames.insert_full(frame).0)
-                    .collect()
-            })
+            .or_insert_with(|| places(vec![code.name(address)]))
             .clone()
     }
 
@@ -260,16 +300,6 @@ impl StackTable {
             stacks,
         }
     }
-}
-
-fn unwinder(mappings: &[Mapping]) -> UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind> {
-    let mut unwinder = UnwinderNative::new();
-    for mapping in mappings {
-        if let Some(binary) = &mapping.binary {
-            unwinder.add_module(binary.module(mapping.start..mapping.end, mapping.bias));
-        }
-    }
-    unwinder
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -376,6 +406,68 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(lines(&bytes[..end]).count() < 2);
         }
+    }
+
+    fn mapping(start: u64, end: u64) -> Mapping {
+        Mapping {
+            start,
+            end,
+            bias: 0,
+            binary: None,
+            unwinder: OnceCell::new(),
+        }
+    }
+
+    fn ranges(mappings: &CodeMappings) -> Vec<(u64, u64)> {
+        mappings.0.values().map(|m| (m.start, m.end)).collect()
+    }
+
+    #[test]
+    fn a_mapping_replaces_what_it_overlaps_and_nothing_else() {
+        let mut mappings = CodeMappings::default();
+        for (start, end) in [(10, 20), (20, 30), (40, 50), (60, 70), (5, 5)] {
+            mappings.put(mapping(start, end));
+        }
+        let parent = mappings.clone();
+        mappings.put(mapping(25, 60));
+        assert_eq!(ranges(&mappings), [(10, 20), (25, 60), (60, 70)]);
+        assert_eq!(ranges(&parent), [(10, 20), (20, 30), (40, 50), (60, 70)]);
+        let at = |address| mappings.at(address).map(|m| m.start);
+        assert_eq!(
+            [9, 10, 19, 20, 59, 60, 70].map(at),
+            [None, Some(10), Some(10), None, Some(25), Some(60), None]
+        );
+    }
+
+    /// Of 40,000 mappings and as many lines between, a stack looks at those that it meets.
+    #[test]
+    fn only_the_mappings_that_a_stack_meets_are_prepared_for_unwinding() {
+        let (mut callers, mut process, mut table) = (
+            Callers::default(),
+            ProcessCode::default(),
+            StackTable::default(),
+        );
+        for number in (0..40_000_u64).rev() {
+            let numbers = [number << 12, 4096, 0, 0];
+            let line = SavedLine {
+                numbers,
+                tag: b'M',
+                kind: 0,
+                weight: 1,
+                pid: 1,
+                more: b"/nonexistent",
+            };
+            callers.map(&mut process, &line);
+            let stack = SavedLine {
+                numbers: [(39_999 << 12) + 8, 0, 0, 0],
+                tag: b'S',
+                ..line
+            };
+            callers.frames(&mut process, &stack, &mut table);
+        }
+        let prepared = process.mappings.0.values();
+        let prepared = prepared.filter(|m| m.unwinder.get().is_some()).count();
+        assert_eq!((process.mappings.0.len(), prepared), (40_000, 1));
     }
 
     #[test]
