@@ -158,6 +158,7 @@ pub(super) fn all(
         let started = worker::find(workers, &worker)?
             .start()
             .map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        started.check_files()?;
         let mut options = [options.clone(), worker::process_options(method)?].concat();
         let mut command = started.command_with_heap(heap);
         if launch.block == COUNTED {

@@ -17,7 +17,7 @@ mod temporary;
 use std::path::{Path, PathBuf};
 use std::{io, os::fd::AsFd};
 
-pub use folder::{DirEntry, EntryKind, Folder};
+pub use folder::{DirEntry, EntryKind, Folder, Secret};
 pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
 pub use std::fs::File;
@@ -111,6 +111,11 @@ impl Access {
         let has_own_group = self.group == self.owner && self.owner != 0;
         let others = if has_own_group { 0o002 } else { 0o022 };
         (self.ownership() == Ownership::Own || self.owner == 0) && self.mode & others == 0
+    }
+
+    /// True for a file of this user that nobody else may read or change.
+    fn is_secret(self) -> bool {
+        self.ownership() == Ownership::Own && self.mode & 0o077 == 0
     }
 
     /// True if nobody but this user and root can replace what lies below a folder: trusted, or sticky like /tmp.
