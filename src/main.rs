@@ -48,6 +48,9 @@ fn work() -> ExitCode {
             if wrong_use && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
                 let known = unknown_verb(&error).or_else(|| refused_value(&error));
                 complain(&known.unwrap_or_else(|| in_one_sentence(&error.render().to_string())));
+            } else if error.kind() == ErrorKind::DisplayVersion && std::env::args_os().len() > 2 {
+                complain("--version stands alone: it takes no other word");
+                return ExitCode::from(1);
             } else {
                 let _ = error.print();
             }

@@ -8,7 +8,7 @@ use crate::worker::{self, Worker, carried, functions};
 use crate::{plan::catalog, run::guard::Scratch};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use files::Folder;
+use files::{Folder, Secret};
 use judge::gate::GateTerms;
 use record::folder::{RunFolder, SUMMARY};
 use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
@@ -16,6 +16,26 @@ use std::path::{Path, PathBuf};
 
 /// Worker of a built-in method that is named without one.
 const PEER_WORKER: &str = "c-O3";
+/// Options that nothing but a measurement uses.
+const NOT_MEASURED: [&str; 17] = [
+    "with",
+    "save_baseline",
+    "gate",
+    "what",
+    "set",
+    "baseline",
+    "budget",
+    "precision",
+    "launches",
+    "time_limit",
+    "seed",
+    "out",
+    "resume",
+    "json",
+    "full",
+    "html",
+    "dry_run",
+];
 const COUNTS: &str = "counts";
 /// Seconds of a run for a gate on time, and for one on counts, which are counted when it is over.
 const GATE_BUDGETS_S: [f64; 2] = [20.0, 0.1];
@@ -32,16 +52,16 @@ pub(super) struct BenchArgs {
     )]
     file: Option<String>,
     /// Write a commented file to start from, and measure nothing.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = NOT_MEASURED)]
     new: bool,
     /// Print pagewise.h, which says all that a file can use.
-    #[arg(long, conflicts_with_all = ["file", "new"])]
+    #[arg(long, conflicts_with_all = ["file", "new"], conflicts_with_all = NOT_MEASURED)]
     header: bool,
     /// Compare the functions with a built-in method that does the same; they take its parameters and must come to the same.
     #[arg(long, value_name = "EXPERIMENT/METHOD")]
     with: Option<String>,
     /// Keep the compiled functions with this run, under a name that --against takes.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = tags::checked, conflicts_with = "dry_run")]
     save_baseline: Option<String>,
     /// Measure a saved baseline in turn with these functions. Exit with 2 where a count is larger (counts: faults, calls,
     /// bytes, allocations) or a time is longer by a SHARE, and with 3 where that is undecided. May be repeated.
@@ -49,14 +69,24 @@ pub(super) struct BenchArgs {
         long,
         value_name = "counts|SHARE",
         value_delimiter = ',',
-        conflicts_with = "resume"
+        conflicts_with_all = ["resume", "dry_run"]
     )]
     gate: Vec<String>,
     /// The saved baseline, by name or run.
-    #[arg(long, value_name = "NAME", default_value = "main", requires = "gate")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "main",
+        requires = "gate",
+        conflicts_with = "resume"
+    )]
     against: String,
+    /// Compile the kept source of the baseline anew instead of executing its kept program, which must have been saved by
+    /// this user on this machine.
+    #[arg(long, requires = "gate", conflicts_with = "resume")]
+    rebuild: bool,
     /// Print the gate's result as Markdown, for a comment on a pull request.
-    #[arg(long, requires = "gate", conflicts_with = "json")]
+    #[arg(long, requires = "gate", conflicts_with_all = ["json", "resume"])]
     markdown: bool,
     #[command(flatten)]
     run: RunArgs,
@@ -71,6 +101,12 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     }
     let terms = arguments.terms()?;
     let mut laboratory = Laboratory::open(cli)?;
+    run::check(&laboratory, &arguments.run, Kind::Bench)?;
+    let key = arguments
+        .save_baseline
+        .as_deref()
+        .map(|name| laboratory.can_save(name))
+        .transpose()?;
     let scratch = Scratch::new("bench")?;
     let folder = Folder::open(scratch.path())?;
     let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
@@ -80,7 +116,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .transpose()?;
     let baseline = terms
         .as_ref()
-        .map(|_| laboratory.baseline(&arguments.against, &folder))
+        .map(|_| laboratory.baseline(arguments, peer, &folder))
         .transpose()?;
     let mut built = functions::build(file, peer, &folder, &laboratory.workers)?;
     let functions: Vec<String> = built
@@ -91,6 +127,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .collect();
     let mut run = arguments.run.clone();
     run.kind = Kind::Bench;
+    run.files = built.files.digests()?;
     let experiment = built
         .experiment
         .as_ref()
@@ -132,14 +169,17 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         return Ok(code);
     }
     let session = run::begun(&laboratory, &run)?;
-    files.keep_source(session.folder.path())?;
+    if !session.resumed {
+        files.keep_source(session.folder.path())?;
+    }
     let completed = claims::Completed {
         laboratory: &laboratory,
         arguments: &run,
     };
     let code = run::measure(&laboratory, &run, &session, &completed)?;
-    if let Some(name) = arguments.save_baseline.as_ref().filter(|_| code == 0) {
-        files.keep(session.folder.path())?;
+    if let (Some(name), Some(key), 0) = (&arguments.save_baseline, key, code) {
+        files.keep(&session.folder)?;
+        session.folder.seal_baseline(&key)?;
         tags::change(&session.folder, std::slice::from_ref(name), false)?;
     }
     match terms.filter(|_| code < STOPPED) {
@@ -149,6 +189,11 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
 }
 
 impl BenchArgs {
+    /// True if functions are compiled and measured.
+    pub(super) fn measures(&self) -> bool {
+        self.file.is_some() && !self.new
+    }
+
     fn terms(&self) -> Result<Option<GateTerms>> {
         let mut terms = GateTerms {
             margin: self.run.margin,
@@ -203,12 +248,31 @@ impl Laboratory {
         Ok(functions::Peer { experiment, method })
     }
 
-    /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
-    fn baseline(&self, name: &str, scratch: &Folder) -> Result<Worker> {
-        let worker = called(name);
-        if self.workers.iter().any(|w| w.name == worker) || worker == functions::WORKER {
-            bail!("--against {worker}: that is the name of a worker");
+    /// An error if a baseline's worker cannot have this name.
+    fn check_baseline_name(&self, name: &str) -> Result<()> {
+        if self.workers.iter().any(|w| w.name == name) || name == functions::WORKER {
+            bail!("{name} is the name of a worker; a baseline needs another one");
         }
+        Ok(())
+    }
+
+    /// The key of this user's baselines, made where there is none; asked before anything is measured.
+    fn can_save(&self, name: &str) -> Result<Secret> {
+        self.check_baseline_name(name)?;
+        let made = Folder::private(&key_folder()).and_then(|folder| folder.make_secret(KEY));
+        made.context("--save-baseline needs a key that only this user can read")
+    }
+
+    /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
+    fn baseline(
+        &self,
+        arguments: &BenchArgs,
+        peer: Option<functions::Peer>,
+        scratch: &Folder,
+    ) -> Result<Worker> {
+        let name = &arguments.against;
+        let worker = called(name);
+        self.check_baseline_name(worker)?;
         let named = named::folder(name);
         let last = || {
             let kept = named::named(&format!("tag:{name}"))?
@@ -219,23 +283,52 @@ impl Laboratory {
         let run = named
             .or_else(|_| RunFolder::open(&last()?, &runs_folder()))?
             .mine()?;
-        functions::kept(run.path(), worker, scratch, &self.workers)
-            .with_context(|| format!("the baseline {name} cannot be measured here"))
+        let made = if arguments.rebuild {
+            functions::rebuilt(&run, worker, peer, scratch, &self.workers)
+        } else if is_sealed_here(&run)? {
+            functions::kept(&run, worker, scratch, &self.workers)
+        } else {
+            bail!(
+                "{} was not saved as a baseline by this user on this machine, so its program is not executed; --rebuild \
+                 compiles its kept source",
+                run.path().display()
+            );
+        };
+        made.with_context(|| format!("the baseline {name} cannot be measured here"))
     }
 }
 
+/// Name of the file with the key of this user's baselines.
+const KEY: &str = "baseline.key";
+
+/// The folder above the kept runs, which has the key of this user's baselines.
+fn key_folder() -> PathBuf {
+    let runs = runs_folder();
+    runs.parent().map_or(runs.clone(), Path::to_owned)
+}
+
+/// True if this user sealed the run as a baseline on this machine. Without a key nothing was ever sealed here.
+fn is_sealed_here(run: &RunFolder) -> Result<bool> {
+    let place = key_folder();
+    if !place.is_dir() {
+        return Ok(false);
+    }
+    let key = Folder::private(&place)?.secret(KEY)?;
+    key.map_or(Ok(false), |key| run.is_baseline_of(&key))
+}
+
 /// The source of a user's functions with the lines that the clock covers: of a file, or of a kept run. None: it is neither.
-/// Errors: it cannot be read.
+/// Errors: it cannot be read, or is not the one that was measured.
 pub(super) fn source(what: &str) -> Result<Option<String>> {
-    let run = || Some(named::folder(what).ok()?.mine().ok()?.path().to_owned());
-    let Some(place) = Some(what.into())
-        .filter(|path: &PathBuf| path.is_file())
-        .or_else(run)
-    else {
+    let marked = |name: &str, text: &str| report::show::measured_source(name, &[(name, text)]);
+    let path = Path::new(what);
+    if path.is_file() {
+        return Ok(functions::source(path)?.and_then(|(name, text)| marked(&name, &text)));
+    }
+    let Ok(run) = named::folder(what).and_then(RunFolder::mine) else {
         return Ok(None);
     };
-    Ok(functions::source(&place)?
-        .and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
+    Ok(functions::source_of(&run)?.and_then(|(name, text)| marked(name, &text)))
 }
 
 /// Name of a baseline's worker: a run that is given by its path is called by its last part.

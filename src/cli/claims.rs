@@ -2,7 +2,7 @@
 
 use super::{
     Laboratory, SelectArgs, new_folder, output, print, print_document, print_json, reported, run,
-    start::Start,
+    run::ShownArgs, start::Start,
 };
 use crate::plan::{Choice, Terms, Wish, claims};
 use crate::run::{Questions, Session, signals};
@@ -107,7 +107,8 @@ impl run::Answering for Completed<'_> {
             .shown
             .page
             .write(|| output::of_claims(&answers))?;
-        show(&answers, self.arguments.json, false, Some(folder))?;
+        let shown = &self.arguments.shown;
+        show(&answers, self.arguments.json, shown, Some(folder))?;
         Ok(Some(exit_code(&answers, stopped_by, self.arguments.strict)))
     }
 }
@@ -159,8 +160,38 @@ pub(super) struct ClaimsArgs {
     page: output::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims contradict each other.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"],
-          conflicts_with_all = ["what", "about", "table", "file", "out", "fresh", "full", "strict", "seed"])]
+          conflicts_with_all = ["what", "about", "table", "file", "out", "fresh", "full", "strict", "seed",
+              "budget", "precision", "margin", "allow_system_changes"])]
     compare: Vec<String>,
+}
+
+impl ClaimsArgs {
+    /// True if claims may have to be measured.
+    pub(super) fn measures(&self) -> bool {
+        self.compare.is_empty() && !self.lists()
+    }
+
+    fn lists(&self) -> bool {
+        self.what.first().is_some_and(|word| word == "list")
+    }
+
+    /// Refuses options that a list has no use for.
+    fn lists_only(&self) -> Result<()> {
+        let given = [
+            (self.seed.is_some(), "--seed"),
+            (self.out.is_some(), "--out"),
+            (self.fresh, "--fresh"),
+            (self.full, "--full"),
+            (self.strict, "--strict"),
+            (self.allow_system_changes, "--allow-system-changes"),
+        ];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) => {
+                bail!("{option} has no effect on claims list, which measures nothing")
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// The laboratory is opened only to measure: to list its methods every worker is started once.
@@ -174,7 +205,7 @@ pub(super) fn claims(
     }
     let read = |path: &PathBuf| Claim::parse(&path.display().to_string(), &plan::text_of(path)?);
     let user_claims: Vec<Claim> = arguments.file.iter().map(read).collect::<Result<_>>()?;
-    let listing = arguments.what.first().is_some_and(|word| word == "list");
+    let listing = arguments.lists();
     let chosen = selected(
         arguments,
         &user_claims,
@@ -185,8 +216,10 @@ pub(super) fn claims(
         },
     )?;
     if listing && arguments.json {
+        arguments.lists_only()?;
         print_json(&chosen)
     } else if listing {
+        arguments.lists_only()?;
         print_document(&report::claims::list(&chosen))
     } else {
         arguments.page.check()?;
@@ -303,7 +336,12 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
         keep(folder, &answers)?;
     }
     arguments.page.write(|| output::of_claims(&answers))?;
-    show(&answers, arguments.json, arguments.full, folder.as_ref())?;
+    let shown = ShownArgs {
+        full: arguments.full,
+        ascii: false,
+        page: arguments.page.clone(),
+    };
+    show(&answers, arguments.json, &shown, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
 
@@ -353,11 +391,17 @@ fn measured(
     Ok((summary, stopped_by, session.folder))
 }
 
-fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -> Result<u8> {
+fn show(
+    answers: &Answers,
+    json: bool,
+    shown: &ShownArgs,
+    folder: Option<&RunFolder>,
+) -> Result<u8> {
     if json {
         return print_json(answers);
     }
-    let mut text = output::text(&report::claims::document(answers, full), false, full);
+    let document = report::claims::document(answers, shown.full);
+    let mut text = output::text(&document, shown.ascii, shown.full);
     if let Some(folder) = folder {
         if let Some(page) = output::beside(folder) {
             text += &format!("The page is {page}\n");
@@ -410,7 +454,7 @@ pub(super) fn report_again(
         return Ok(None);
     };
     arguments.shown.page.write(|| output::of_claims(&answers))?;
-    show(&answers, arguments.json, false, Some(folder))?;
+    show(&answers, arguments.json, &arguments.shown, Some(folder))?;
     Ok(Some(exit_code(&answers, None, false)))
 }
 

@@ -41,6 +41,30 @@ const MOST_LIBRARY: u64 = 16 << 20;
 const NOT_OF_A_PROCESS: [&str; 9] = [
     "budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command",
 ];
+/// Options of a try that the list of settings has no use for.
+const NOT_OF_A_LIST: [&str; 21] = [
+    "with",
+    "precision",
+    "margin",
+    "budget",
+    "pairs",
+    "warmup",
+    "sample_kernel",
+    "export_hyperfine",
+    "emit",
+    "input",
+    "prepare",
+    "evict",
+    "time_limit",
+    "ignore_failure",
+    "discard_output",
+    "seed",
+    "out",
+    "resume",
+    "json",
+    "force",
+    "command",
+];
 /// Windows of a process that runs already, besides the first.
 const WINDOWS: usize = 8;
 const PROFILE_BUDGET_S: f64 = 20.0;
@@ -92,7 +116,7 @@ pub(super) struct TryArgs {
     #[arg(long, value_name = "SETTING[,SETTING]")]
     with: Vec<String>,
     /// The settings there are.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = NOT_OF_A_LIST)]
     list: bool,
     /// Half-width at which the interval of total CPU time is narrow enough [default: 1%, or as soon as every arm differs].
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, conflicts_with = "resume")]
@@ -144,7 +168,7 @@ pub(super) struct ProfileArgs {
     #[arg(long, value_name = "N", conflicts_with_all = NOT_OF_A_PROCESS)]
     pid: Option<i32>,
     /// Time for which a process is followed.
-    #[arg(long = "for", value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "10s", requires = "pid")]
+    #[arg(long = "for", value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "10s", requires = "pid", conflicts_with_all = NOT_OF_A_PROCESS)]
     duration: f64,
     #[command(flatten)]
     common: CommandArgs,
@@ -163,6 +187,7 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     }
     study(
         common,
+        Kind::Try,
         || trial_plan(arguments),
         |kept, summary| {
             if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, summary) {
@@ -215,6 +240,7 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     };
     let code = study(
         &arguments.common,
+        Kind::Profile,
         || profile_plan(arguments),
         note_promising,
     )?;
@@ -277,13 +303,19 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
 /// Makes a study or completes one, keeps its summary and prints it.
 fn study(
     common: &CommandArgs,
+    kind: Kind,
     plan: impl FnOnce() -> Result<CommandPlan>,
     export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
 ) -> Result<u8> {
+    let resumed = common
+        .resume
+        .as_deref()
+        .map(|name| super::named::resumable(name, kind))
+        .transpose()?;
     let mut plan = plan()?;
     let is_spooled = common.input.as_deref() == Some(Path::new("-"));
-    let path = match &common.resume {
-        Some(name) => super::named::folder(name)?.path().to_owned(),
+    let path = match &resumed {
+        Some(folder) => folder.path().to_owned(),
         None => std::path::absolute(new_folder(common.out.as_deref(), &plan.run))?,
     };
     plan.input = if is_spooled {
@@ -291,13 +323,8 @@ fn study(
     } else {
         plan.input
     };
-    let session = match &common.resume {
-        Some(name) => command::resume(
-            name,
-            super::named::folder(name)?.mine()?,
-            plan,
-            common.force,
-        )?,
+    let session = match resumed {
+        Some(folder) => command::resume(folder, plan, common.force)?,
         None => Session::begin(plan, &path, common.force)?,
     };
     if is_spooled && !session.resumed {

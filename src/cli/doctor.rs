@@ -24,7 +24,7 @@ pub(super) struct DoctorArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["noise", "json"])]
     bundle: Option<PathBuf>,
     /// Replace FILE if it exists.
-    #[arg(long, requires = "bundle")]
+    #[arg(long, requires = "bundle", conflicts_with_all = ["noise", "json"])]
     force: bool,
 }
 

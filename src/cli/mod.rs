@@ -204,6 +204,52 @@ struct SelectArgs {
     set: Vec<String>,
 }
 
+impl Cli {
+    /// Refuses experiments, workers and runtimes where the verb uses none.
+    fn check_places(&self) -> Result<()> {
+        let given = [
+            (self.experiments.is_some(), "--experiments"),
+            (!self.worker.is_empty(), "--worker"),
+            (!self.java.is_empty(), "--java"),
+            (!self.python.is_empty(), "--python"),
+        ];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) if !self.verb.uses_places() => {
+                bail!("{option} has no effect here: this command uses no experiment and no worker")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Verb {
+    /// True if it uses experiments or workers.
+    fn uses_places(&self) -> bool {
+        match self {
+            Verb::Bench(arguments) => arguments.measures(),
+            Verb::Advise(arguments) => arguments.measures(),
+            Verb::Claims(arguments) => arguments.measures(),
+            Verb::Fleet(arguments) => arguments.measures(),
+            Verb::List { .. }
+            | Verb::Show(_)
+            | Verb::Doctor(_)
+            | Verb::Run(_)
+            | Verb::Check(_)
+            | Verb::Selftest(_)
+            | Verb::Request(_)
+            | Verb::CheckNode(_)
+            | Verb::Completions(_) => true,
+            Verb::Try(_)
+            | Verb::Profile(_)
+            | Verb::Runs(_)
+            | Verb::Report(_)
+            | Verb::Export(_)
+            | Verb::Compare(_)
+            | Verb::Man(_) => false,
+        }
+    }
+}
+
 /// Needs of every verb.
 struct Laboratory {
     experiments: Vec<Experiment>,
@@ -286,6 +332,7 @@ fn workers(cli: &Cli) -> Result<Vec<Worker>> {
 
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
+    cli.check_places()?;
     signals::settle()?;
     put_back();
     if cli.color != "auto" {
@@ -355,7 +402,7 @@ fn report_of(arguments: &ReportArgs) -> Result<u8> {
     let page = Some(&arguments.shown.page);
     match opened {
         Opened::Command(kept) => command::report_command(&kept, arguments.json, page),
-        Opened::Run(folder, kind) if arguments.published.is_none() => {
+        Opened::Run(folder, kind) if arguments.wants_answers() => {
             claims::report_again(&folder, kind, arguments)?
                 .map_or_else(|| report_run(&folder, arguments), Ok)
         }

@@ -3,7 +3,7 @@
 use super::{runs_folder, tags};
 use anyhow::{Context, Result, anyhow, bail};
 use files::Folder;
-use record::{folder::RunFolder, sizes::did_you_mean};
+use record::{folder::RunFolder, kind::Kind, sizes::did_you_mean};
 use std::path::Path;
 
 /// Prefix of a word that stands for all runs of a tag.
@@ -62,6 +62,14 @@ pub(super) fn named(word: &str) -> Result<Vec<String>> {
     Ok(vec![newest.with_context(|| {
         format!("no run is kept yet below {}", store.display())
     })?])
+}
+
+/// A kept run of this user that `verb --resume` may go on with.
+/// Errors: it is another user's, of another verb, or finished.
+pub(super) fn resumable(word: &str, verb: Kind) -> Result<RunFolder> {
+    let folder = folder(word)?.mine()?;
+    folder.check_resumable(verb)?;
+    Ok(folder)
 }
 
 /// The one kept run that a word stands for: the newest of a tag.

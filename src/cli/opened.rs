@@ -5,7 +5,7 @@ use anyhow::Result;
 use record::{command::KeptCommand, folder::RunFolder, kind::Kind, summary::Summary};
 
 /// Exit code of a verb whose answer rests on a damaged record.
-const DAMAGED: u8 = 3;
+pub(super) const DAMAGED: u8 = 3;
 
 /// A kept folder.
 pub(super) enum Opened {

@@ -21,7 +21,7 @@ pub(super) struct ReportArgs {
     #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["warnings", "full", "ascii"])]
     pub(super) json: bool,
     /// List what was seen that may disturb, and what to do about it.
     #[arg(long)]
@@ -34,7 +34,8 @@ pub(super) struct ReportArgs {
           conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii"])]
     format: Option<String>,
     /// The file that --format writes [default: standard output]. It appears when it is whole.
-    #[arg(long, value_name = "FILE", requires = "format")]
+    #[arg(long, value_name = "FILE", requires = "format",
+          conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii", "trend"])]
     out: Option<PathBuf>,
     /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
@@ -43,11 +44,16 @@ pub(super) struct ReportArgs {
     #[arg(long, conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "format"])]
     pub(super) trend: bool,
     /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
-    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published"])]
+    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published", "full", "ascii", "warnings", "html", "only"])]
     pub(super) explain_verdict: Option<String>,
 }
 
 impl ReportArgs {
+    /// True if the answers of a run of claims are the report, and not its tables.
+    pub(super) fn wants_answers(&self) -> bool {
+        self.published.is_none() && self.experiments.is_empty() && !self.warnings
+    }
+
     pub(super) fn export(&self) -> Option<ExportArgs> {
         Some(ExportArgs {
             run: self.run.clone(),

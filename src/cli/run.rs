@@ -22,7 +22,7 @@ use report::ending::{planned, too_short};
 use report::view::Wanted;
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,6 +59,9 @@ pub(super) struct RunArgs {
     /// The verb that measures.
     #[arg(skip)]
     pub(super) kind: Kind,
+    /// SHA-256 of each file of the user's functions.
+    #[arg(skip)]
+    pub(super) files: BTreeMap<String, String>,
     /// True if nothing is printed of the run itself.
     #[arg(skip)]
     pub(super) silent: bool,
@@ -102,7 +105,8 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "ID")]
     published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
-    #[arg(long, requires = "published")]
+    // A requirement is not looked at where what it requires conflicts with an option that is given.
+    #[arg(long, requires = "published", conflicts_with_all = ["all", "resume", "language", "state", "states"])]
     long: bool,
     /// Everything, at the values that the experiments themselves take: hours rather than minutes, said at the start.
     #[arg(long, conflicts_with_all = ["published", "what"])]
@@ -285,9 +289,6 @@ fn in_languages(
 }
 
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
-    if arguments.launches == Some(0) {
-        bail!("--launches 0 leaves nothing to measure");
-    }
     let mut select = SelectArgs {
         what: arguments.select.what.clone(),
         set: arguments.select.set.clone(),
@@ -367,6 +368,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
             arguments.launches.map_or(usual, |n| (n, n))
         },
         keep_environment: arguments.keep_environment,
+        files: arguments.files.clone(),
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
@@ -439,6 +441,7 @@ pub(super) fn run(
     arguments: &RunArgs,
     answering: &dyn Answering,
 ) -> Result<u8> {
+    check(laboratory, arguments, Kind::Run)?;
     match dry_run(laboratory, arguments)? {
         Some(code) => Ok(code),
         None => measure(
@@ -447,6 +450,20 @@ pub(super) fn run(
             &begun(laboratory, arguments)?,
             answering,
         ),
+    }
+}
+
+/// Refuses what can be known to be wrong before anything is compiled, started or written.
+pub(super) fn check(laboratory: &Laboratory, arguments: &RunArgs, verb: Kind) -> Result<()> {
+    if arguments.launches == Some(0) {
+        bail!("--launches 0 leaves nothing to measure");
+    }
+    arguments.machine_states()?;
+    laboratory.settings(&arguments.select.set)?;
+    arguments.shown.page.check()?;
+    match &arguments.resume {
+        Some(name) => super::named::resumable(name, verb).map(drop),
+        None => RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new")),
     }
 }
 
@@ -466,10 +483,6 @@ pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Op
 
 /// A session that begins a run or goes on with one.
 pub(super) fn begun(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Session> {
-    arguments.shown.page.check()?;
-    if arguments.resume.is_none() {
-        RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
-    }
     wait_for_quiet(arguments)?;
     match &arguments.resume {
         Some(name) => resumed(laboratory, arguments, name),
@@ -542,9 +555,10 @@ fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<S
         system_changes: arguments.allow_system_changes,
         files: &named,
     };
-    let folder = super::named::folder(name)?.mine()?;
+    let verb = arguments.kind.resumed_by();
     Session::resume(
-        folder,
+        super::named::resumable(name, verb)?,
+        verb,
         &laboratory.workers,
         arguments.shown.page.force,
         |state| {

@@ -25,6 +25,11 @@ pub(super) fn read(folder: &Path) -> Vec<String> {
         .collect()
 }
 
+/// A tag of the command line.
+pub(super) fn checked(tag: &str) -> Result<String> {
+    check(tag).map(|()| tag.to_owned())
+}
+
 fn check(tag: &str) -> Result<()> {
     let good = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     if !tag.is_empty() && tag.len() <= MOST.0 && tag.chars().all(good) {

@@ -44,6 +44,8 @@ pub struct Terms {
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers.
     pub keep_environment: bool,
+    /// SHA-256 of each file of the user's functions.
+    pub files: BTreeMap<String, String>,
 }
 
 impl Terms {
@@ -64,6 +66,7 @@ impl Terms {
             short: false,
             allow_system_changes: false,
             keep_environment: false,
+            files: BTreeMap::new(),
         }
     }
 }
@@ -149,6 +152,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         keep_environment: terms.keep_environment,
         baselines,
         workers: hashes,
+        files: terms.files,
         experiments,
         cells,
         launch_groups,

@@ -159,6 +159,7 @@ pub(super) fn all(
         let started = maker
             .start()
             .map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        started.check_files()?;
         let mut options = [options.clone(), worker::process_options(method)?].concat();
         if maker.is_external() {
             options.extend(worker::programs::users_folders());

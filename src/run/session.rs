@@ -11,8 +11,8 @@ use judge::evidence::{PREFLIGHT, ReadOne};
 use judge::{Circumstances, KEPT, KeptScores as Scores, brought::Brought};
 use record::folder::{RunFolder, SUMMARY};
 use record::{
-    decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight,
-    plan::Plan, state::State, summary::Summary,
+    decision::DecisionKind, kind::Kind, machine::environment::Environment,
+    machine::preflight::Preflight, plan::Plan, state::State, summary::Summary,
 };
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -49,12 +49,15 @@ impl<P> Session<P> {
     }
 
     /// Goes on with a kept study, whose plan `confirmed` reads and checks while nobody else measures into the folder.
+    /// Errors: it is not of this verb, it is finished, or it is in use.
     pub fn go_on(
         folder: RunFolder,
+        verb: Kind,
         forced: bool,
         confirmed: impl FnOnce(&RunFolder) -> Result<P>,
     ) -> Result<Session<P>> {
         let _lock = lock(&folder)?;
+        folder.check_resumable(verb)?;
         let alone = Alone::on_this_machine(forced)?;
         Ok(Session {
             plan: confirmed(&folder)?,
@@ -71,11 +74,12 @@ impl Session {
     /// Errors: it is damaged or in use, its plan is not confirmed, or a worker has changed.
     pub fn resume(
         folder: RunFolder,
+        verb: Kind,
         workers: &[Worker],
         forced: bool,
         resumed: impl FnOnce(&State) -> Result<DecisionKind>,
     ) -> Result<Session> {
-        Session::go_on(folder, forced, |folder| {
+        Session::go_on(folder, verb, forced, |folder| {
             let state = folder.state()?;
             let limits = resumed(&state)?;
             same_workers(&state.plan, workers)?;

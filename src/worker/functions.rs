@@ -1,11 +1,13 @@
 //! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
 
-use super::{Maker, MethodList, Started, Worker, carried, programs};
+use super::{MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
-use record::{experiment::Experiment, folder::sha256_hex, method::Method, sizes};
+use record::folder::{KEPT_SOURCES, RunFolder, sha256_hex};
+use record::{experiment::Experiment, method::Method, sizes};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,14 +23,12 @@ const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
 const BUDGET_S: f64 = 2.5;
 /// Part of a shared library's name.
 const LIBRARY: &str = ".so";
+/// Line of a worker's list that has the path of the library that it loaded.
+const LIBRARY_KEY: &str = "library";
 /// End of the name of a script of Python's.
 const SCRIPT: &str = ".py";
-/// Longest source or program that is read, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
 /// Name of a worker that is kept as a baseline, in the folder of its run.
 const KEPT: &str = "worker";
-/// Names of the source of a user's functions in the folder of their run.
-const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
 /// Folder of the copy of a user's C file, and the copy.
 const COPIES: &str = "own";
 const COPY: &str = "functions.c";
@@ -130,13 +130,26 @@ pub struct Built {
     pub files: BuiltFiles,
 }
 
-/// The program and the library of a worker, and the source of its functions, under the names by which they are kept.
+/// Files of a user's functions: those that the worker executes or loads, and their source.
 pub struct BuiltFiles {
+    /// Where each is, by the name under which it is kept.
     programs: Vec<(String, PathBuf)>,
     source: Option<(&'static str, Vec<u8>)>,
 }
 
 impl BuiltFiles {
+    /// SHA-256 of each file, by the name under which it is kept; the plan lists them.
+    pub fn digests(&self) -> Result<BTreeMap<String, String>> {
+        let mut digests = BTreeMap::new();
+        for (name, path) in &self.programs {
+            let hash = sha256_hex(&[&files::read_input(path, MOST_BYTES)?]);
+            digests.insert(name.clone(), hash);
+        }
+        let source = self.source.iter();
+        digests.extend(source.map(|(name, text)| ((*name).to_owned(), sha256_hex(&[text]))));
+        Ok(digests)
+    }
+
     /// Keeps the source in the folder of a run, so that `show` prints what ran.
     /// Errors: there is no room.
     pub fn keep_source(&self, run: &Path) -> Result<()> {
@@ -147,34 +160,39 @@ impl BuiltFiles {
     }
 
     /// Keeps the compiled functions in the folder of a run, so that later ones can be compared with them.
-    /// Errors: there is no room.
-    pub fn keep(&self, run: &Path) -> Result<()> {
-        let folder = Folder::open(run)?;
+    /// Errors: there is no room, or a file is not the one that was measured.
+    pub fn keep(&self, run: &RunFolder) -> Result<()> {
+        let folder = Folder::open(run.path())?;
         for (name, path) in &self.programs {
             folder.write_program(name, &files::read_input(path, MOST_BYTES)?)?;
+            run.user_file(name)
+                .with_context(|| format!("{} has changed since it was measured", path.display()))?;
         }
         Ok(())
     }
 }
 
-/// The name and the text of a user's source: of a file, or of the one that a run keeps. None: it is neither.
+/// The name and the text of a user's source file. None: it is no file of a source.
 /// Errors: it cannot be read.
-pub fn source(what: &Path) -> Result<Option<(String, String)>> {
-    let kept = KEPT_SOURCES.map(|name| what.join(name));
-    let mut sources = kept
-        .iter()
-        .map(PathBuf::as_path)
-        .chain([what])
-        .filter(|path| kept_source(path).is_some());
-    let Some(path) = sources.find(|path| path.is_file()) else {
+pub fn source(file: &Path) -> Result<Option<(String, String)>> {
+    if kept_source(file).is_none() || !file.is_file() {
+        return Ok(None);
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Some((
+        name.into_owned(),
+        files::read_input_text(file, MOST_BYTES)?,
+    )))
+}
+
+/// The name and the text of the source that a run keeps. None: it keeps none.
+/// Errors: it is not the one that was measured.
+pub fn source_of(run: &RunFolder) -> Result<Option<(&'static str, String)>> {
+    let Some(name) = KEPT_SOURCES.into_iter().find(|name| run.has(name)) else {
         return Ok(None);
     };
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    Ok(Some((name, files::read_input_text(path, MOST_BYTES)?)))
+    let text = String::from_utf8(run.user_file(name)?).context("the source is not UTF-8")?;
+    Ok(Some((name, text)))
 }
 
 /// Name under which a source of this kind is kept.
@@ -190,29 +208,52 @@ pub fn is_kept(run: &Path) -> bool {
     Folder::open(run).is_ok_and(|folder| names.iter().any(|name| folder.entry(name).is_ok()))
 }
 
-/// The worker that a run of this user keeps, under another name.
-/// Errors: it cannot be copied or started.
-pub fn kept(run: &Path, name: &str, scratch: &Folder, workers: &[Worker]) -> Result<Worker> {
-    let (from, into) = (Folder::open(run)?, scratch.make_folder("kept")?);
+/// The worker that a baseline of this user keeps, under another name.
+/// Errors: a file is not the listed one, or the worker cannot be started.
+pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -> Result<Worker> {
+    let into = scratch.make_folder("kept")?;
     let mut program = into.path().join(name);
-    for entry in from.names()? {
-        let file = entry.to_string_lossy();
-        let is_script = file.strip_suffix(SCRIPT) == Some(KEPT);
-        let file = if is_script {
-            format!("{name}{SCRIPT}")
-        } else if file == KEPT {
-            name.to_owned()
-        } else {
-            file.into()
-        };
-        if is_script || file == name || file.contains(LIBRARY) {
-            into.write_program(&file, &from.read(&entry, MOST_BYTES)?)?;
+    for file in run.plan()?.files.into_keys() {
+        if KEPT_SOURCES.contains(&file.as_str()) {
+            continue;
         }
+        let bytes = run.user_file(&file)?;
+        let is_script = file.strip_suffix(SCRIPT) == Some(KEPT);
+        let file = match file.strip_prefix(KEPT) {
+            Some(end) if end.is_empty() || is_script => format!("{name}{end}"),
+            _ => file,
+        };
+        into.write_program(&file, &bytes)?;
         if is_script {
             program = into.path().join(file);
         }
     }
     ready(name, &program, workers).map(|(worker, _)| worker)
+}
+
+/// The worker of a run's kept source, made anew under another name.
+/// Errors: the run keeps no source, or the source does not compile.
+pub fn rebuilt(
+    run: &RunFolder,
+    name: &str,
+    peer: Option<Peer>,
+    scratch: &Folder,
+    workers: &[Worker],
+) -> Result<Worker> {
+    let (file, text) = source_of(run)?.context("it keeps no source that could be compiled anew")?;
+    let into = scratch.make_folder("rebuilt")?;
+    if file.ends_with(SCRIPT) {
+        let script = format!("{name}{SCRIPT}");
+        into.write(&script, text.as_bytes())?;
+        return ready(name, &into.path().join(script), workers).map(|(worker, _)| worker);
+    }
+    into.write(file, text.as_bytes())?;
+    furnish(&into)?;
+    let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
+    let source = into.path().join(file);
+    compile(&source, &source, false, &defines, &into)?;
+    into.rename(WORKER, name)?;
+    ready(name, &into.path().join(name), workers).map(|(worker, _)| worker)
 }
 
 /// A worker of this name, made of a program or of a script of Python's, and its list.
@@ -232,11 +273,10 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
             .clone();
     }
     started.command.push(program.into());
-    started.hash = sha256_hex(&[
-        started.hash.as_bytes(),
-        &files::read_input(program, MOST_BYTES)?,
-    ]);
     let list = listed(&started.command)?;
+    let library = about(&list, LIBRARY_KEY).map(PathBuf::from);
+    let files = [program.to_owned()].into_iter().chain(library);
+    let started = started.with_files(&files.collect::<Vec<_>>())?;
     let worker = Worker::with(
         name,
         MethodList::parse(name, list.clone())?,
@@ -244,6 +284,16 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
     );
     let _ = worker.ready.set(Ok(started));
     Ok((worker, list))
+}
+
+/// Writes the carried files that a C file is compiled with.
+fn furnish(folder: &Folder) -> Result<()> {
+    for (name, text) in carried::SOURCES {
+        if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
+            folder.write(name, text.as_bytes())?;
+        }
+    }
+    Ok(folder.write("harness.a", carried::HARNESS)?)
 }
 
 /// Makes a worker of `what` below `folder`: a C file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
@@ -282,12 +332,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
             vec![(kept, program)],
         );
     }
-    for (name, text) in carried::SOURCES {
-        if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
-            folder.write(name, text.as_bytes())?;
-        }
-    }
-    folder.write("harness.a", carried::HARNESS)?;
+    furnish(folder)?;
     let source = if let Some(functions) = functions {
         let text = of_library(functions)?;
         check_library(&bytes, path, functions)?;
@@ -303,8 +348,14 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
     let (worker, list) = ready(WORKER, &program, workers)?;
     let mut files = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
-    files.extend(about(&list, "library").map(|name| (name.to_owned(), path.to_owned())));
+    files.extend(about(&list, LIBRARY_KEY).map(named_by_loader));
     built((path, &bytes), (worker, list), peer, files)
+}
+
+/// A loaded library with the name by which the loader finds a kept one.
+fn named_by_loader(path: &str) -> (String, PathBuf) {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    (name.to_owned(), PathBuf::from(path))
 }
 
 fn built(

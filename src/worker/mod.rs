@@ -1,7 +1,8 @@
 //! Workers: the programs that do measured work. Each family finds, builds and starts its own; the rest knows only this type.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use files::{File, Temporary};
+use record::folder::sha256_hex;
 use record::method::{Heading, Method};
 use record::{outcome::Cause, sizes};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ mod python;
 
 pub use cache::{cache_folder, private_cache, sweep};
 pub use native::{advising_library, counting_library, helper, helper_command};
+
+/// Longest program, script or library of a user, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {
@@ -91,6 +95,26 @@ pub struct Started {
     _temporary: Option<Arc<Temporary>>,
     /// Program that is executed by its descriptor.
     _program: Option<Arc<File>>,
+    /// Files that it executes or loads from where their user keeps them.
+    files: Vec<UserFile>,
+}
+
+/// A file of the user's that a worker executes or loads by its path.
+#[derive(Clone, Debug)]
+struct UserFile {
+    path: PathBuf,
+    /// SHA-256, in hex.
+    hash: String,
+}
+
+impl UserFile {
+    /// The file as it is now.
+    fn read(path: &Path) -> Result<UserFile> {
+        Ok(UserFile {
+            path: path.to_owned(),
+            hash: sha256_hex(&[&files::read_input(path, MOST_BYTES)?]),
+        })
+    }
 }
 
 impl Started {
@@ -101,7 +125,36 @@ impl Started {
             heap_options: false,
             _temporary: None,
             _program: None,
+            files: Vec::new(),
         }
+    }
+
+    /// The same with these files, whose digests become a part of its hash.
+    fn with_files(self, paths: &[PathBuf]) -> Result<Started> {
+        let files: Vec<UserFile> = paths
+            .iter()
+            .map(|path| UserFile::read(path))
+            .collect::<Result<_>>()?;
+        let hashes = files.iter().map(|file| file.hash.as_bytes());
+        let parts: Vec<&[u8]> = [self.hash.as_bytes()].into_iter().chain(hashes).collect();
+        Ok(Started {
+            hash: sha256_hex(&parts),
+            files,
+            ..self
+        })
+    }
+
+    /// Checks before a launch that its files are those of its hash.
+    /// Errors: a sentence that names the file that has changed.
+    pub fn check_files(&self) -> Result<()> {
+        for file in &self.files {
+            ensure!(
+                UserFile::read(&file.path)?.hash == file.hash,
+                "{} has changed since this run began; a run measures one program: make a new one",
+                file.path.display()
+            );
+        }
+        Ok(())
     }
 
     fn built(command: Vec<OsString>, build: cache::Build) -> Started {
@@ -183,7 +236,8 @@ impl Worker {
                 Maker::Compiled(toolchain) => toolchain.build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
                 Maker::Python(python) => python::start(python.as_ref()),
-                Maker::External(path) => Ok(Started::new(vec![path.into()], String::new())),
+                Maker::External(path) => Started::new(vec![path.into()], String::new())
+                    .with_files(std::slice::from_ref(path)),
             };
             made.map_err(|error| format!("{error:#}"))
         });

@@ -200,11 +200,15 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     let criteria = place.file("criteria.json");
     let learnt = place.run(&["fleet", "learn", at, "--out", criteria.to_str().unwrap()]);
     assert!(
-        learnt.code == 0 && learnt.out.contains("learnt from 8 nodes"),
+        learnt.code == 3 && learnt.out.contains("learnt from 8 nodes"),
         "{}{}",
         learnt.out,
         learnt.err
     );
+    for name in ["changed", "lost"] {
+        let sentence = format!("pagewise: left out: {at}/{name}");
+        assert!(learnt.err.contains(&sentence), "{name}: {}", learnt.err);
+    }
     let criteria: Value = serde_json::from_str(&fs::read_to_string(criteria).unwrap()).unwrap();
     let schema = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -231,9 +235,44 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     );
 }
 
+/// One hostile folder of three costs the others nothing: it is named, and the exit code says so.
+#[test]
+fn a_hostile_folder_is_named_and_the_others_are_answered_for() {
+    let place = Place::new();
+    let shared = place.file("shared");
+    let recorded = recorded();
+    recorded.node(&shared, "n1", 1.0);
+    recorded.node(&shared, "n2", 1.0);
+    let hostile = recorded.node(&shared, "n3", 1.0);
+    let at = shared.to_str().unwrap();
+    assert_eq!(place.run(&["fleet", at]).code, 0);
+    let changes: [&dyn Fn(); 3] = [
+        &|| fs::write(hostile.join("plan.json"), "[".repeat(1 << 20)).unwrap(),
+        &|| fs::write(hostile.join("summary.json"), "{".repeat(1 << 20)).unwrap(),
+        &|| fs::remove_file(hostile.join("environment.json")).unwrap(),
+    ];
+    for change in changes {
+        change();
+        for more in [&[][..], &["--json"], &["--again"], &["--strict"]] {
+            let result = place.run(&[&["fleet", at][..], more].concat());
+            assert_eq!(result.code, 3, "{}{}", result.out, result.err);
+            assert!(
+                result
+                    .err
+                    .contains(&format!("left out: {}: ", hostile.display())),
+                "{}",
+                result.err
+            );
+            assert!(!result.out.is_empty());
+        }
+        let found: Value = serde_json::from_str(&place.run(&["fleet", at, "--json"]).out).unwrap();
+        assert_eq!(found["nodes"], json!(2), "{found:#}");
+    }
+}
+
 /// The screen, every format and the page of these nodes.
 fn is_told(place: &Place, at: &str) {
-    assert_eq!(place.run(&["fleet", at]).code, 0);
+    assert_eq!(place.run(&["fleet", at]).code, 3);
     assert_eq!(place.run(&["fleet", at, "--strict"]).code, 3);
     let screen = place.run(&["fleet", at]).out;
     assert!(
@@ -256,7 +295,7 @@ fn is_told(place: &Place, at: &str) {
 
     let page = place.file("fleet.html");
     let path = page.to_str().unwrap();
-    assert_eq!(place.run(&["fleet", at, "--html", path]).code, 0);
+    assert_eq!(place.run(&["fleet", at, "--html", path]).code, 3);
     let text = fs::read_to_string(&page).unwrap();
     assert!(
         text.contains("outliers: 1 of 9")

@@ -40,7 +40,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Paths, permissions and content of everything below some folders.
-fn tree(folders: &[PathBuf]) -> String {
+pub fn tree(folders: &[PathBuf]) -> String {
     let mut text = String::new();
     for path in folders.iter().flat_map(|folder| below(folder)) {
         let about = std::fs::symlink_metadata(&path).unwrap();
@@ -92,7 +92,7 @@ pub fn give_away(path: &Path) {
 }
 
 /// Replaces a program by a script of the same length and permissions that leaves a mark.
-fn plant(program: &Path, mark: &Path) {
+pub fn plant(program: &Path, mark: &Path) {
     let length = std::fs::metadata(program).unwrap().len() as usize;
     let mut script = format!("#!/bin/sh\ntouch {}\nexit 1\n", mark.display());
     script += &"#".repeat(length - script.len());
@@ -239,6 +239,15 @@ fn forged(place: &Place, kept: &Path, change: impl FnOnce(&mut Value)) -> PathBu
     path
 }
 
+/// Makes a finished run one that was killed before its end.
+fn interrupt(run: &Path) {
+    let path = run.join("decisions.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let end = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+    std::fs::write(&path, &text[..end]).unwrap();
+    std::fs::remove_file(run.join("summary.json")).unwrap();
+}
+
 fn resume(place: &Place, folder: &Path, more: &[&str]) -> Said {
     place.run(
         &[
@@ -366,6 +375,7 @@ fn a_kept_plan_names_no_file() {
     ];
     let made = place.run(&[&words[..], &[out.to_str().unwrap()]].concat());
     assert_eq!(made.code, 0, "{}", made.err);
+    interrupt(&out);
     refused(
         &resume(&place, &out, &[]),
         &format!("name it again: --set {setting}"),
@@ -463,6 +473,7 @@ fn an_empty_folder_of_another_user_is_not_taken() {
 #[test]
 fn a_refused_resume_changes_nothing() {
     let (place, kept) = with_runs(1);
+    interrupt(&kept[0]);
     let lock = std::fs::File::create(place.file("measuring")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let before = tree(&written(&place));

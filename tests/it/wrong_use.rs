@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::place::{Place, entries};
+use crate::support::place::{Place, entries, said};
 
 /// Words between `|` are alternatives; `RUN`, `TRY` and `CLAIMS` stand for kept work. Every alternative is one command line.
 const WRONG: &str = include_str!("../fixtures/wrong_use.txt");
@@ -66,6 +66,8 @@ fn settled() -> (Place, String) {
         tried.err
     );
     std::fs::write(place.file("home/file"), "mine").unwrap();
+    let source = "#include <pagewise.h>\nBENCH(f) { PHASE(\"f\") { } RESULT(1); }\n";
+    std::fs::write(place.file("home/mine.c"), source).unwrap();
     // The workers are built and the list of runs is made before anything is timed.
     assert_eq!(
         (
@@ -110,7 +112,13 @@ fn four_hundred_wrong_command_lines_get_one_sentence_each() {
             .filter(|word| !word.is_empty())
             .collect();
         let began = Instant::now();
-        let said = place.run(&words);
+        // A refusal takes no compiler.
+        let said = said(place.command(&words).env("CC", "/nonexistent/cc"));
+        assert!(
+            !said.err.contains("/nonexistent/cc"),
+            "{line}: {}",
+            said.err
+        );
         slow.push((began.elapsed(), line));
         let sentence = said.err.starts_with("pagewise: ") && said.err.lines().count() == 1;
         let steers = said.err.trim_end().chars().any(report::escape::is_steering);

@@ -3,15 +3,21 @@
 use crate::input::{limited, regular};
 use crate::{Access, Error, File, Ownership, Result, beneath, safe_folder, trusted_folder};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat,
-    statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, linkat, mkdirat, openat,
+    renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use std::{io, io::Write, os::unix::ffi::OsStrExt, os::unix::fs::DirBuilderExt};
+use std::{io, io::Read, io::Write, os::unix::ffi::OsStrExt, os::unix::fs::DirBuilderExt};
+
+/// Length of a secret, in bytes.
+const SECRET_BYTES: usize = 32;
+
+/// Random bytes that only this user can read.
+pub type Secret = [u8; SECRET_BYTES];
 
 /// An open folder. Names are relative paths below it.
 #[derive(Debug)]
@@ -35,7 +41,7 @@ pub struct DirEntry {
     pub kind: EntryKind,
     pub bytes: u64,
     pub modified: SystemTime,
-    pub ownership: Ownership,
+    pub access: Access,
 }
 
 impl Folder {
@@ -246,6 +252,60 @@ impl Folder {
             .into())
     }
 
+    /// Random bytes that only this user may read; `None` if there are none yet.
+    /// Errors: the file has another owner, more permissions or another length.
+    pub fn secret(&self, name: &str) -> Result<Option<Secret>> {
+        let Some((file, bytes)) = crate::if_there(self.read_open(name, SECRET_BYTES as u64))?
+        else {
+            return Ok(None);
+        };
+        let access = Access::of_descriptor(&file)
+            .map_err(|error| self.cannot("read", Path::new(name), error))?;
+        let secret = bytes.try_into().ok().filter(|_| access.is_secret());
+        let why = "it is no secret of this user's: mode 0600 and 32 bytes";
+        secret.map(Some).ok_or_else(|| {
+            let refused = io::Error::new(io::ErrorKind::PermissionDenied, why);
+            self.cannot("use", Path::new(name), refused)
+        })
+    }
+
+    /// The bytes of [`Folder::secret`], made where there are none.
+    pub fn make_secret(&self, name: &str) -> Result<Secret> {
+        if let Some(secret) = self.secret(name)? {
+            return Ok(secret);
+        }
+        let random = Path::new("/dev/urandom");
+        let mut bytes: Secret = [0; SECRET_BYTES];
+        File::open(random)
+            .and_then(|mut source| source.read_exact(&mut bytes))
+            .map_err(|error| Error::new("read", random, error))?;
+        let part = format!(".{name}.{}.part", std::process::id());
+        let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
+        let written = self.create_private(&part)?.write_all(&bytes);
+        // Another process may have made it meanwhile: the first one stays.
+        let named = written.and_then(|()| {
+            let linked = linkat(
+                &self.descriptor,
+                &part,
+                &self.descriptor,
+                name,
+                AtFlags::empty(),
+            );
+            Ok(linked?)
+        });
+        let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
+        match self.secret(name)? {
+            Some(secret) => Ok(secret),
+            None => Err(self.cannot(
+                "write",
+                Path::new(name),
+                named
+                    .err()
+                    .unwrap_or_else(|| io::ErrorKind::NotFound.into()),
+            )),
+        }
+    }
+
     /// Makes a folder that must not exist yet, with mode 0700.
     /// Errors: something of this name exists (`AlreadyExists`), or mkdir(2) fails.
     pub fn make_private(&self, name: &str) -> Result<Folder> {
@@ -420,14 +480,13 @@ fn entry(name: OsString, stat: &Stat) -> DirEntry {
         stat.st_mtime.try_into().unwrap_or(0),
         stat.st_mtime_nsec.try_into().unwrap_or(0),
     );
-    let ownership = Access::of_stat(stat).ownership();
     let bytes = stat.st_size.try_into().unwrap_or(0);
     DirEntry {
         name,
         kind,
         bytes,
         modified: SystemTime::UNIX_EPOCH + since,
-        ownership,
+        access: Access::of_stat(stat),
     }
 }
 

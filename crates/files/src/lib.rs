@@ -21,7 +21,7 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::{io, os::fd::AsFd};
 
-pub use folder::{DirEntry, EntryKind, Folder};
+pub use folder::{DirEntry, EntryKind, Folder, Secret};
 pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
 pub use std::fs::File;

@@ -29,6 +29,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The verb that completes an interrupted one.
+    pub fn resumed_by(self) -> Kind {
+        match self {
+            Kind::Try | Kind::Profile | Kind::Bench => self,
+            Kind::Run | Kind::Claims | Kind::Advise | Kind::CheckNode | Kind::Selftest => Kind::Run,
+        }
+    }
+
     /// Word of JSON and of the command line.
     pub fn word(self) -> String {
         crate::word(&self)

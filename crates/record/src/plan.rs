@@ -100,6 +100,9 @@ pub struct Plan {
     pub baselines: BTreeMap<String, String>,
     /// SHA-256 of each worker used.
     pub workers: BTreeMap<String, String>,
+    /// SHA-256 of each file of the user's functions, by the name under which the run may keep it: source, program, libraries.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// The experiments as they were when the run was made.
     pub experiments: Vec<Experiment>,
     /// Cells; records refer to them by index.

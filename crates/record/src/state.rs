@@ -379,6 +379,7 @@ mod tests {
             keep_environment: false,
             baselines: BTreeMap::new(),
             workers: BTreeMap::new(),
+            files: BTreeMap::new(),
             experiments: Vec::new(),
             cells: vec![one; cells],
             launch_groups: vec![LaunchGroup {

@@ -44,7 +44,8 @@ pub(super) struct AdviseArgs {
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     budget: Option<f64>,
     /// A gain below this share is none.
-    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "2%")]
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "2%",
+          conflicts_with_all = ["merge", "export"])]
     margin: f64,
     /// Seed of all orders and data [default: from the clock; it is kept].
     #[arg(long, value_name = "N")]
@@ -52,7 +53,8 @@ pub(super) struct AdviseArgs {
     /// Measure everything, also what kept runs of this machine answer, and save nothing of older advice.
     #[arg(long)]
     fresh: bool,
-    /// Measure although another run is measuring on this machine; both are marked.
+    /// Measure although another run is measuring on this machine, which marks both; and let --save and --merge replace a
+    /// file that is no advice.
     #[arg(long)]
     force: bool,
     /// Print it as JSON (crates/record/schema/advice-answer.schema.json).
@@ -66,10 +68,12 @@ pub(super) struct AdviseArgs {
     out: Option<PathBuf>,
     /// Merge these files of equal machines into the saved one; what they disagree about becomes wider. One file alone, such
     /// as one that was changed by hand, is sealed anew.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["question", "save"])]
+    #[arg(long, value_name = "FILE", num_args = 1..,
+          conflicts_with_all = ["question", "save", "json", "bytes", "file", "languages", "keep", "wait", "set"])]
     merge: Vec<PathBuf>,
     /// Print the saved advice as source for a program.
-    #[arg(long, value_name = "LANGUAGE", conflicts_with_all = ["question", "save", "merge"])]
+    #[arg(long, value_name = "LANGUAGE", conflicts_with_all = ["question", "save", "merge", "json",
+          "bytes", "file", "languages", "keep", "wait", "set"])]
     export: Option<Export>,
 }
 
@@ -82,11 +86,39 @@ enum Export {
     Rust,
 }
 
+impl AdviseArgs {
+    /// True if a question may have to be measured.
+    pub(super) fn measures(&self) -> bool {
+        let prints = self.export.is_some() || !self.merge.is_empty();
+        !prints && (self.question.is_some() || self.save)
+    }
+
+    /// Refuses options that only a measurement uses.
+    fn measures_nothing(&self) -> Result<()> {
+        let given = [
+            (self.budget.is_some(), "--budget"),
+            (self.seed.is_some(), "--seed"),
+            (self.fresh, "--fresh"),
+            (!self.state.is_empty(), "--state"),
+            (self.allow_system_changes, "--allow-system-changes"),
+        ];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) => {
+                bail!("{option} belongs to a question or to --save: nothing is measured here")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// The laboratory is opened only to measure.
 pub(super) fn advise(
     laboratory: impl FnOnce() -> Result<Laboratory>,
     arguments: &AdviseArgs,
 ) -> Result<u8> {
+    if !arguments.measures() {
+        arguments.measures_nothing()?;
+    }
     if !arguments.state.is_empty() && !arguments.allow_system_changes {
         bail!(super::run::UNPERMITTED);
     }

@@ -77,7 +77,27 @@ fn folder_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// An error if the file cannot be written; asked before time is spent on its content.
+/// Advice that the file has already; `None` where there is no file, or another one that may be replaced.
+/// Errors: it cannot be written, or it is no advice and may not be replaced. Asked before time is spent on its content.
+fn replaced(path: &Path, force: bool) -> Result<Option<Advice>> {
+    may_write(path)?;
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    match read(path) {
+        Ok(advice) => Ok(Some(advice)),
+        Err(error) if force => {
+            remark!("pagewise: {error:#}; it is replaced");
+            Ok(None)
+        }
+        Err(error) => Err(error.context(format!(
+            "{} is there and is no advice; --force replaces it",
+            path.display()
+        ))),
+    }
+}
+
+/// An error if the file cannot be written.
 fn may_write(path: &Path) -> Result<()> {
     if folder_of(path).is_dir() {
         files::Output::at(path, true)?;
@@ -102,7 +122,7 @@ pub(super) fn save(
         questions: std::collections::BTreeMap::new(),
     };
     let path = target(arguments.out.as_deref());
-    may_write(&path)?;
+    let older = replaced(&path, arguments.force)?;
     let begun = std::time::Instant::now();
     let count = topics.len();
     for (done, topic) in topics.into_iter().enumerate() {
@@ -122,17 +142,12 @@ pub(super) fn save(
             break;
         }
     }
-    let older = path.is_file().then(|| read(&path)).transpose();
     let merged = match older {
-        // What was measured on another machine, or cannot be read, is replaced by what was measured here.
-        Ok(Some(older)) if !arguments.fresh && older.machine == advice.machine => {
+        // Advice of another machine is replaced by what was measured here.
+        Some(older) if !arguments.fresh && older.machine == advice.machine => {
             judge::advise::merge(&[advice, older])?
         }
-        Ok(_) => advice,
-        Err(error) => {
-            remark!("pagewise: {error:#}; it is replaced");
-            advice
-        }
+        _ => advice,
     };
     write(&path, &merged)?;
     print_document(&report::advise::saved(
@@ -190,6 +205,7 @@ pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
     };
     let merged = judge::advise::merge(&all)?;
     let path = target(arguments.out.as_deref());
+    replaced(&path, arguments.force)?;
     write(&path, &merged)?;
     let differences = merged.machine.differences(&here()?);
     print_document(&report::advise::saved(

@@ -1,13 +1,13 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
 use super::output::{OutputArgs, may_write, write};
-use super::{Laboratory, print};
+use super::{Laboratory, opened::DAMAGED, print};
 use crate::threads::side_by_side;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;
 use judge::fleet::{BY, Gathered, explain, gather, judge, learn, open};
-use record::fleet::{Fleet, folders};
+use record::fleet::{Fault, Fleet, Unread, folders};
 use record::sizes;
 use report::escape::pretty_json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,8 @@ pub(super) use check_node::{CheckNodeArgs, check_node};
 
 /// Threads that read folders side by side, at most.
 const MOST_READERS: usize = 16;
+/// Damaged folders that are named one by one, at most.
+const MOST_NAMED: usize = 10;
 /// Folders that are held in memory as they were read.
 const PIECE: usize = 512;
 
@@ -144,6 +146,13 @@ impl FleetOptions {
     }
 }
 
+impl FleetArgs {
+    /// True if this node is measured.
+    pub(super) fn measures(&self) -> bool {
+        matches!(self.what, Some(What::Check(_)))
+    }
+}
+
 pub(super) fn fleet(
     laboratory: impl FnOnce() -> Result<Laboratory>,
     arguments: &FleetArgs,
@@ -161,6 +170,7 @@ pub(super) fn fleet(
         .as_ref()
         .map_or(Ok(()), |path| may_write(path, arguments.output.force))?;
     let gathered = arguments.options.gathered()?;
+    let code = name_damage(&gathered);
     let mut judged = judge(&gathered, &by, margin);
     explain(&mut judged, &gathered);
     let document = report::fleet::document(&judged, &command(&judged), &arguments.options.anew());
@@ -181,17 +191,19 @@ pub(super) fn fleet(
         None => print(&String::from_utf8(text)?).map(drop)?,
     }
     let is_odd = arguments.strict && !judged.odd.is_empty();
-    Ok(if judged.nodes == 0 {
-        4
-    } else {
-        u8::from(is_odd) * 3
+    Ok(match judged.nodes {
+        0 => 4,
+        _ if is_odd => 3,
+        _ => code,
     })
 }
 
 fn learnt(arguments: &LearnArgs) -> Result<u8> {
     may_write(&arguments.out, arguments.force)?;
     let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
-    let criteria = learn(&arguments.options.gathered()?, &by, margin);
+    let gathered = arguments.options.gathered()?;
+    let code = name_damage(&gathered);
+    let criteria = learn(&gathered, &by, margin);
     if criteria.kinds.is_empty() {
         bail!(
             "no kind has enough nodes to learn from: {} that are not odd",
@@ -206,7 +218,21 @@ fn learnt(arguments: &LearnArgs) -> Result<u8> {
     print(&format!(
         "learnt from {nodes} nodes of {} kinds, {cells} methods\n",
         criteria.kinds.len()
-    ))
+    ))?;
+    Ok(code)
+}
+
+/// Names damaged folders on standard error; the exit code 3 where there are any.
+fn name_damage(gathered: &Gathered) -> u8 {
+    let is_damaged = |folder: &&Unread| matches!(folder.fault, Fault::Damaged { .. });
+    let damaged: Vec<&Unread> = gathered.unread.iter().filter(is_damaged).collect();
+    for folder in damaged.iter().take(MOST_NAMED) {
+        remark!("pagewise: left out: {}", report::fleet::unread(folder));
+    }
+    if damaged.len() > MOST_NAMED {
+        remark!("pagewise: left out: {} more", damaged.len() - MOST_NAMED);
+    }
+    u8::from(!damaged.is_empty()) * DAMAGED
 }
 
 /// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:

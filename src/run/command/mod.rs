@@ -31,20 +31,11 @@ struct Study<'a> {
 /// has other commands, settings or files is refused.
 /// Errors: it is of another kind or command, damaged, or in use.
 pub fn resume(
-    name: &str,
     folder: RunFolder,
     request: CommandPlan,
     forced: bool,
 ) -> Result<Session<CommandPlan>> {
-    let kind = folder.kind()?;
-    if kind != request.kind {
-        bail!(
-            "there is no {} {name:?}: it is a {}",
-            request.kind.word(),
-            kind.word()
-        );
-    }
-    Session::go_on(folder, forced, |folder| {
+    Session::go_on(folder, request.kind, forced, |folder| {
         let KeptCommand { plan, damage, .. } = folder.whole()?;
         if let Some(first) = damage.first() {
             bail!(
@@ -60,7 +51,10 @@ pub fn resume(
             ("--input", plan.input == request.input),
         ];
         if let Some((other, _)) = same.iter().find(|(_, same)| !same) {
-            bail!("{name} was begun with another {other}; repeat the words of its first call");
+            bail!(
+                "{} was begun with another {other}; repeat the words of its first call",
+                folder.path().display()
+            );
         }
         Ok(CommandPlan {
             budget_s: request.budget_s.or(plan.budget_s),

@@ -398,7 +398,7 @@ void about_more(void)
 #ifdef PAGEWISE_LIBRARY
     Dl_info from;
     if (marks('b', 0, NO_LINE, found, 1) && dladdr(dlsym(RTLD_DEFAULT, found[0]->text), &from) && strrchr(from.dli_fname, '/'))
-        out("about\tlibrary\t%s\n", strrchr(from.dli_fname, '/') + 1);
+        out("about\tlibrary\t%s\n", from.dli_fname);
 #endif
     out("about\tresults\t%s\n", joined('r', 0, NO_LINE, " ") ? "yes" : "no");
 }

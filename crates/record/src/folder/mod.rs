@@ -7,6 +7,7 @@ mod seal;
 
 use crate::command::{CommandPlan, KeptCommand, schemas_of};
 use crate::decision::{Decision, DecisionKind};
+use crate::hash::keyed_sha256_hex;
 pub use crate::hash::sha256_hex;
 use crate::launches::{Frame, LaunchRecord};
 use crate::plan::{Plan, SCHEMA};
@@ -41,6 +42,12 @@ pub const ANSWERS: &str = "answers.json";
 pub const SUMMARY: &str = "summary.json";
 /// Page of the run.
 pub const PAGE: &str = "report.html";
+/// Names of the source of a user's functions in the folder of their run.
+pub const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
+/// The keyed seal of a run whose functions were saved as a baseline.
+const BASELINE: &str = "baseline.seal";
+/// Longest file of a user's functions, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
 /// The claims and answers of a run made before `plan.json` named the kind.
 pub const OLD_CLAIMS: &str = "claims.json";
 
@@ -154,7 +161,7 @@ impl RunFolder {
             SUMMARY,
             PAGE,
         ];
-        for name in SEALED.into_iter().chain(others) {
+        for name in SEALED.into_iter().chain(others).chain(KEPT_SOURCES) {
             let _ = self.folder.remove(name);
         }
         for path in &self.made {
@@ -201,6 +208,17 @@ impl RunFolder {
         if !self.folder.access()?.is_trusted() {
             bail!("{path} can be changed by other users; chmod go-w makes it yours");
         }
+        let others = self.folder.entries()?.into_iter();
+        if let Some(entry) = others
+            .filter(|entry| entry.kind != files::EntryKind::Other)
+            .find(|entry| !entry.access.is_trusted())
+        {
+            let file = self.path().join(entry.name);
+            bail!(
+                "{} can be changed by other users; chmod -R go-w {path} makes it yours",
+                file.display()
+            );
+        }
         Ok(self)
     }
 
@@ -210,7 +228,7 @@ impl RunFolder {
             .folder
             .entries()?
             .into_iter()
-            .map(|entry| entry.ownership)
+            .map(|entry| entry.access.ownership())
             .chain([self.folder.ownership()?]);
         Ok(all.into_iter().find_map(|ownership| match ownership {
             Ownership::Foreign(user) => Some(user),
@@ -380,6 +398,65 @@ impl RunFolder {
             }
         };
         Ok(self.head()?.kind.unwrap_or_else(old))
+    }
+
+    /// Checks that `verb --resume` may go on with it: a finished record is never changed.
+    /// Errors: another verb made it, it has its result, or it is damaged.
+    pub fn check_resumable(&self, verb: Kind) -> Result<()> {
+        let (kind, path) = (self.kind()?, self.path().display());
+        if kind.resumed_by() != verb {
+            let (kind, by) = (kind.word(), kind.resumed_by().word());
+            bail!(
+                "there is no {} {path}: it is a {kind}, which pagewise {by} --resume completes",
+                verb.word()
+            );
+        }
+        let last = self.decisions()?.pop().map(|decision| decision.what);
+        let has_ended = matches!(
+            last,
+            Some(DecisionKind::Ended {
+                stopped_by: None,
+                ..
+            })
+        );
+        // A kill between the end and the result leaves a run that can be completed.
+        let has_answers = kind != Kind::Claims || self.has(ANSWERS) || self.has(OLD_CLAIMS);
+        if has_ended && self.has(SUMMARY) && has_answers {
+            bail!(
+                "{path} is finished, and a finished {} is never changed; make a new one",
+                kind.word()
+            );
+        }
+        Ok(())
+    }
+
+    /// A file of the user's functions, as the plan lists it.
+    /// Errors: [`Damaged`] if it is not the listed one, or none is listed.
+    pub fn user_file(&self, name: &str) -> Result<Vec<u8>> {
+        let bytes = self.folder.read(name, MOST_BYTES)?;
+        let listed = self.plan()?.files.remove(name);
+        if listed.is_some_and(|hash| hash == sha256_hex(&[&bytes])) {
+            Ok(bytes)
+        } else {
+            Err(Damaged::altered(self.file(name)).into())
+        }
+    }
+
+    /// Seals it as a baseline of this key's user. The seal covers the plan, which lists the files that are executed.
+    pub fn seal_baseline(&self, key: &[u8]) -> Result<()> {
+        self.write_text(BASELINE, &(self.baseline_seal(key)? + "\n"))
+    }
+
+    /// True if the user of this key sealed it as a baseline.
+    pub fn is_baseline_of(&self, key: &[u8]) -> Result<bool> {
+        let seal = journal::bytes_if_there(&self.folder, BASELINE)?;
+        Ok(seal == (self.baseline_seal(key)? + "\n").as_bytes())
+    }
+
+    fn baseline_seal(&self, key: &[u8]) -> Result<String> {
+        let plan = journal::bytes(&self.folder, "plan.json")?;
+        let text = [b"pagewise baseline\n", &plan[..]].concat();
+        Ok(keyed_sha256_hex(key, &text))
     }
 
     /// The plan of a run, if it is of this schema.
