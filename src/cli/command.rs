@@ -8,7 +8,7 @@ use super::{
 use crate::machine::{self, memory};
 use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
 use crate::run::{Session, signals};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use record::command::{
@@ -189,17 +189,17 @@ fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
         );
         return Ok(());
     };
-    let (folder, _) = Folder::fresh(path)?;
+    let (folder, _) = Folder::fresh_shared(path)?;
     for (name, text) in &policy.files {
         let is_program = name.ends_with(".sh");
         if is_program {
             folder.write_program(name, text.as_bytes())?
         } else {
-            folder.write(name, text.as_bytes())?
+            folder.write_shared(name, text.as_bytes())?
         }
     }
     if let Some((library, name)) = &policy.preload {
-        folder.write(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
+        folder.write_shared(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
     }
     remark!("What deploys {} is in {}", policy.setting, path.display());
     Ok(())
@@ -315,17 +315,14 @@ fn study(
 
 /// Keeps standard input in the folder of a study.
 fn spool(path: &Path) -> Result<()> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(MOST_INPUT)
-        .read_to_end(&mut bytes)
-        .context("--input -")?;
-    ensure!(
-        (bytes.len() as u64) < MOST_INPUT,
-        "--input - takes less than 4 GiB; name a file"
-    );
-    Ok(Folder::open(path)?.write(INPUT, &bytes)?)
+    let mut input = std::io::stdin().lock().take(MOST_INPUT);
+    let folder = Folder::open(path)?;
+    folder.write_stream(INPUT, &mut input)?;
+    if input.limit() == 0 {
+        folder.remove(INPUT)?;
+        bail!("--input - takes less than 4 GiB; name a file");
+    }
+    Ok(())
 }
 
 /// 4 if the command could not be measured.
