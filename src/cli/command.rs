@@ -441,8 +441,13 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
         let window_s = arguments.duration / (WINDOWS as f64 + FIRST_WINDOW);
+        let started_ticks = Some(started_ticks(pid)?);
         return Ok(CommandPlan {
-            attached: Some(Attached { pid, window_s }),
+            attached: Some(Attached {
+                pid,
+                started_ticks,
+                window_s,
+            }),
             budget_s: Some(arguments.duration),
             pairs: Some(WINDOWS),
             pages: Some(pages()),
@@ -480,6 +485,19 @@ fn pages() -> Pages {
 }
 
 /// The arm of a process of this user that runs already.
+/// When a process began, in clock ticks since the machine did (proc_pid_stat(5)).
+fn started_ticks(pid: i32) -> Result<u64> {
+    const FIELD_AFTER_NAME: usize = 19;
+    let stat = files::kernel::read(format!("/proc/{pid}/stat"))
+        .with_context(|| format!("there is no process {pid}"))?;
+    // The name before the last parenthesis may hold anything.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().nth(FIELD_AFTER_NAME);
+    ticks
+        .and_then(|ticks| ticks.parse().ok())
+        .with_context(|| format!("/proc/{pid}/stat says {stat:?}"))
+}
+
 fn running(pid: i32) -> Result<Arm> {
     let status = files::kernel::read(format!("/proc/{pid}/status"))
         .with_context(|| format!("there is no process {pid}"))?;
