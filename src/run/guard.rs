@@ -8,7 +8,6 @@ use crate::worker;
 use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
 use record::state::State;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -155,7 +154,7 @@ impl Journal {
     fn below(folder: &Path) -> Result<Journal> {
         let folder = Folder::private(folder)?;
         for _ in 0..8 {
-            let name = unique();
+            let name = unique()?;
             let file = folder.create_private(&name)?;
             file.lock()?;
             // Another command may have taken it for one that was left, before it was locked.
@@ -195,12 +194,8 @@ fn folders() -> Vec<PathBuf> {
 }
 
 /// A name that nobody else has or can foretell.
-fn unique() -> String {
-    format!(
-        "{}-{:016x}",
-        std::process::id(),
-        RandomState::new().build_hasher().finish()
-    )
+fn unique() -> Result<String> {
+    Ok(format!("{}-{}", std::process::id(), files::random_word()?))
 }
 
 /// Undoes what laboratories of this user left that were killed together with their guards.
@@ -307,7 +302,7 @@ impl Scratch {
     pub fn new(purpose: &str) -> Result<Scratch> {
         let (folder, run) = (
             Folder::open(&files::temporary_place()?)?,
-            format!("{purpose}-{}", unique()),
+            format!("{purpose}-{}", unique()?),
         );
         let mut guard = Guard::start()?;
         guard.undo(Undo::RemoveNamed {
