@@ -40,6 +40,8 @@ pub enum Undo<'a> {
     },
     /// Write a text to a setting of the kernel that the guard knows.
     Restore { setting: &'a Path, text: &'a str },
+    /// Leave a setting that [`Guard::keep`] registered: the last user writes its first value.
+    Release { setting: &'a Path, text: &'a str },
 }
 
 impl Undo<'_> {
@@ -82,6 +84,7 @@ impl Undo<'_> {
             }
             Undo::SwapOff { area } => vec!["swap-off".into(), area.into()],
             Undo::Restore { setting, text } => vec!["restore".into(), setting.into(), text.into()],
+            Undo::Release { setting, text } => vec!["release".into(), setting.into(), text.into()],
         };
         Ok(Some(counted(
             &fields
@@ -263,6 +266,55 @@ impl Guard {
     }
 }
 
+/// The register of changed settings, which only root can open: a folder for each, with the value that it had first and an entry
+/// for each journal that is to put it back (`workers/c/helper/guard.c`).
+const REGISTER: &str = "/run/pagewise/settings";
+/// The entry of a setting's folder that has its first value.
+const FIRST: &str = "first";
+/// Longest value of a setting.
+const MOST_VALUE: u64 = 4096;
+
+impl Guard {
+    /// Notes that a setting will be changed. The last of all runs that use it puts back the value that it had first.
+    /// Errors: it cannot be read, or not be noted.
+    pub fn keep(&mut self, setting: &Path) -> Result<()> {
+        let register = rustix::process::geteuid()
+            .is_root()
+            .then(|| Folder::private(Path::new(REGISTER)).ok())
+            .flatten();
+        let (Some(register), Some((folder, name))) = (register, &self.journal.place) else {
+            let text = &value(setting)?;
+            return self.undo(Undo::Restore { setting, text });
+        };
+        let (journal, about) = (folder.path().join(name), self.journal.file.metadata()?);
+        // Whoever puts a setting back holds the lock as well.
+        rustix::fs::flock(&register, rustix::fs::FlockOperation::LockExclusive)?;
+        let entry = register.make_folder(setting.to_string_lossy().replace('/', "!"))?;
+        let first = files::if_there(entry.read(FIRST, MOST_VALUE))?;
+        let text = &match &first {
+            Some(first) => String::from_utf8_lossy(first).into_owned(),
+            None => value(setting)?,
+        };
+        self.undo(Undo::Release { setting, text })?;
+        if first.is_none() {
+            entry.write(FIRST, text.as_bytes())?;
+        }
+        let user = format!("{}-{}", about.dev(), about.ino());
+        Ok(entry.write(user, journal.as_os_str().as_bytes())?)
+    }
+}
+
+/// Value of a setting. A list of choices has the current one in brackets.
+fn value(setting: &Path) -> Result<String> {
+    let text = kernel::read(setting)
+        .with_context(|| format!("{}: this kernel has no such setting", setting.display()))?;
+    let chosen = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or(text.trim(), |(chosen, _)| chosen);
+    Ok(chosen.to_owned())
+}
+
 impl Undoing for Guard {
     fn undo(&mut self, undo: Undo) -> Result<()> {
         let Some(record) = undo.record()? else {
@@ -322,5 +374,24 @@ impl Scratch {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_of_a_setting_is_the_word_in_brackets_or_all_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let setting = place.path().join("setting");
+        for (text, expected) in [
+            ("always [madvise] never\n", "madvise"),
+            ("always\n", "always"),
+        ] {
+            std::fs::write(&setting, text).unwrap();
+            assert_eq!(value(&setting).unwrap(), expected);
+        }
+        assert!(value(&place.path().join("none")).is_err());
     }
 }
