@@ -75,6 +75,7 @@ mod tidy;
 mod transfer;
 mod trial;
 mod trust;
+mod trust_names;
 mod unmap;
 mod widths;
 mod write;
