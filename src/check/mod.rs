@@ -2,7 +2,7 @@
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are checked against it.
 
 use crate::plan::{self, Choice, Terms, Wish, select};
-use crate::run::guard::{Guard, Scratch, Undo, Undoing};
+use crate::run::guard::{Guard, Scratch};
 use crate::run::signals::{Signals, exit_code};
 use crate::{run::Runner, run::progress::Progress, worker::Worker};
 use anyhow::{Context, Result};
@@ -348,17 +348,6 @@ const MODES: [(&str, Option<&str>); 5] = [
 /// Beyond it lie the exit codes of a suite that a signal ended.
 const SIGNALLED: u8 = 128;
 
-/// Value of a setting, which the guard puts back.
-fn kept(setting: &str, guard: &mut Guard) -> Result<()> {
-    let old = kernel::read(setting)
-        .with_context(|| format!("{setting}: this kernel has no such setting"))?;
-    let old = chosen(&old).with_context(|| format!("{setting} says {old:?}"))?;
-    guard.undo(Undo::Restore {
-        setting: Path::new(setting),
-        text: old,
-    })
-}
-
 fn set(setting: &str, word: &str) -> Result<()> {
     kernel::write(setting, word).with_context(|| format!("only root may change {setting}"))
 }
@@ -367,9 +356,9 @@ fn set(setting: &str, word: &str) -> Result<()> {
 fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
     let has_smaller = Path::new(SMALLER).exists();
     let mut guard = Guard::start()?;
-    kept(SETTING, &mut guard)?;
+    guard.keep(Path::new(SETTING))?;
     if has_smaller {
-        kept(SMALLER, &mut guard)?;
+        guard.keep(Path::new(SMALLER))?;
     }
     let mut worst = 0;
     for (mode, smaller) in MODES {
@@ -389,13 +378,6 @@ fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
         }
     }
     Ok(worst)
-}
-
-fn chosen(text: &str) -> Option<&str> {
-    text.split_once('[')?
-        .1
-        .split_once(']')
-        .map(|(word, _)| word)
 }
 
 #[cfg(test)]
@@ -428,15 +410,5 @@ mod tests {
             first["read/mmap@c-O3"].wrong.is_some(),
             "a method that was not run again stays rejected"
         );
-    }
-
-    mod modes {
-        use super::*;
-
-        #[test]
-        fn the_setting_is_the_word_in_brackets() {
-            assert_eq!(chosen("always [madvise] never\n"), Some("madvise"));
-            assert_eq!(chosen("always"), None);
-        }
     }
 }

@@ -72,8 +72,8 @@ fn trace_cell(
     };
     let names: Vec<&str> = cell.sides().collect();
     let directory = place.to_string_lossy().into_owned();
-    let rendezvous = place.join("meet").to_string_lossy().into_owned();
-    let name = format!("pagewise-{}-trace", state.plan.run);
+    let rendezvous = place.join("s").to_string_lossy().into_owned();
+    let name = format!("pagewise-{}-{}", state.plan.run, files::random_word()?);
     let mut files = Vec::new();
     for (i, role) in roles.iter().enumerate() {
         let keys = LaunchKeys {

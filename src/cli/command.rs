@@ -8,7 +8,7 @@ use super::{
 use crate::machine::{self, memory};
 use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
 use crate::run::{Session, signals};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use record::command::{
@@ -214,17 +214,17 @@ fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
         );
         return Ok(());
     };
-    let (folder, _) = Folder::fresh(path)?;
+    let (folder, _) = Folder::fresh_shared(path)?;
     for (name, text) in &policy.files {
         let is_program = name.ends_with(".sh");
         if is_program {
             folder.write_program(name, text.as_bytes())?
         } else {
-            folder.write(name, text.as_bytes())?
+            folder.write_shared(name, text.as_bytes())?
         }
     }
     if let Some((library, name)) = &policy.preload {
-        folder.write(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
+        folder.write_shared(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
     }
     remark!("What deploys {} is in {}", policy.setting, path.display());
     Ok(())
@@ -342,17 +342,14 @@ fn study(
 
 /// Keeps standard input in the folder of a study.
 fn spool(path: &Path) -> Result<()> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(MOST_INPUT)
-        .read_to_end(&mut bytes)
-        .context("--input -")?;
-    ensure!(
-        (bytes.len() as u64) < MOST_INPUT,
-        "--input - takes less than 4 GiB; name a file"
-    );
-    Ok(Folder::open(path)?.write(INPUT, &bytes)?)
+    let mut input = std::io::stdin().lock().take(MOST_INPUT);
+    let folder = Folder::open(path)?;
+    folder.write_stream(INPUT, &mut input)?;
+    if input.limit() == 0 {
+        folder.remove(INPUT)?;
+        bail!("--input - takes less than 4 GiB; name a file");
+    }
+    Ok(())
 }
 
 /// 4 if the command could not be measured.
@@ -471,8 +468,13 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
         let window_s = arguments.duration / (WINDOWS as f64 + FIRST_WINDOW);
+        let started_ticks = Some(started_ticks(pid)?);
         return Ok(CommandPlan {
-            attached: Some(Attached { pid, window_s }),
+            attached: Some(Attached {
+                pid,
+                started_ticks,
+                window_s,
+            }),
             budget_s: Some(arguments.duration),
             pairs: Some(WINDOWS),
             pages: Some(pages()),
@@ -510,6 +512,19 @@ fn pages() -> Pages {
 }
 
 /// The arm of a process of this user that runs already.
+/// When a process began, in clock ticks since the machine did (proc_pid_stat(5)).
+fn started_ticks(pid: i32) -> Result<u64> {
+    const FIELD_AFTER_NAME: usize = 19;
+    let stat = files::kernel::read(format!("/proc/{pid}/stat"))
+        .with_context(|| format!("there is no process {pid}"))?;
+    // The name before the last parenthesis may hold anything.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().nth(FIELD_AFTER_NAME);
+    ticks
+        .and_then(|ticks| ticks.parse().ok())
+        .with_context(|| format!("/proc/{pid}/stat says {stat:?}"))
+}
+
 fn running(pid: i32) -> Result<Arm> {
     let status = files::kernel::read(format!("/proc/{pid}/status"))
         .with_context(|| format!("there is no process {pid}"))?;

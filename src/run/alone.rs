@@ -115,7 +115,7 @@ fn open(folder: Option<&Path>, which: usize) -> Option<File> {
     match folder {
         Some(folder) => Folder::open(folder)
             .ok()?
-            .edit(["measuring", "beside"][which])
+            .edit_shared(["measuring", "beside"][which])
             .ok(),
         None => files::open_input(Path::new(FILES[which])).ok(),
     }

@@ -229,14 +229,12 @@ fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
         return Ok(());
     };
     let wanted = needed.div_ceil(page_bytes);
+    // Another run's pool stays for as long as this one needs it.
+    guard.keep(Path::new(POOL))?;
     let old = kernel::read(POOL).with_context(|| format!("cannot read {POOL}"))?;
     if old.trim().parse::<u64>().is_ok_and(|pages| pages >= wanted) {
         return Ok(());
     }
-    guard.undo(Undo::Restore {
-        setting: Path::new(POOL),
-        text: old.trim(),
-    })?;
     write(Path::new(POOL), &wanted.to_string())?;
     let now = kernel::read(POOL)?;
     if now.trim() != wanted.to_string() {

@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
 use record::state::State;
 use std::ffi::{OsStr, OsString};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -42,6 +41,8 @@ pub enum Undo<'a> {
     },
     /// Write a text to a setting of the kernel that the guard knows.
     Restore { setting: &'a Path, text: &'a str },
+    /// Leave a setting that [`Guard::keep`] registered: the last user writes its first value.
+    Release { setting: &'a Path, text: &'a str },
 }
 
 impl Undo<'_> {
@@ -84,6 +85,7 @@ impl Undo<'_> {
             }
             Undo::SwapOff { area } => vec!["swap-off".into(), area.into()],
             Undo::Restore { setting, text } => vec!["restore".into(), setting.into(), text.into()],
+            Undo::Release { setting, text } => vec!["release".into(), setting.into(), text.into()],
         };
         Ok(Some(counted(
             &fields
@@ -156,7 +158,7 @@ impl Journal {
     fn below(folder: &Path) -> Result<Journal> {
         let folder = Folder::private(folder)?;
         for _ in 0..8 {
-            let name = unique();
+            let name = unique()?;
             let file = folder.create_private(&name)?;
             file.lock()?;
             // Another command may have taken it for one that was left, before it was locked.
@@ -196,12 +198,8 @@ fn folders() -> Vec<PathBuf> {
 }
 
 /// A name that nobody else has or can foretell.
-fn unique() -> String {
-    format!(
-        "{}-{:016x}",
-        std::process::id(),
-        RandomState::new().build_hasher().finish()
-    )
+fn unique() -> Result<String> {
+    Ok(format!("{}-{}", std::process::id(), files::random_word()?))
 }
 
 /// Undoes what laboratories of this user left that were killed together with their guards. In a folder that another user can
@@ -274,6 +272,55 @@ impl Guard {
     }
 }
 
+/// The register of changed settings, which only root can open: a folder for each, with the value that it had first and an entry
+/// for each journal that is to put it back (`workers/c/helper/guard.c`).
+const REGISTER: &str = "/run/pagewise/settings";
+/// The entry of a setting's folder that has its first value.
+const FIRST: &str = "first";
+/// Longest value of a setting.
+const MOST_VALUE: u64 = 4096;
+
+impl Guard {
+    /// Notes that a setting will be changed. The last of all runs that use it puts back the value that it had first.
+    /// Errors: it cannot be read, or not be noted.
+    pub fn keep(&mut self, setting: &Path) -> Result<()> {
+        let register = rustix::process::geteuid()
+            .is_root()
+            .then(|| Folder::private(Path::new(REGISTER)).ok())
+            .flatten();
+        let (Some(register), Some((folder, name))) = (register, &self.journal.place) else {
+            let text = &value(setting)?;
+            return self.undo(Undo::Restore { setting, text });
+        };
+        let (journal, about) = (folder.path().join(name), self.journal.file.metadata()?);
+        // Whoever puts a setting back holds the lock as well.
+        rustix::fs::flock(&register, rustix::fs::FlockOperation::LockExclusive)?;
+        let entry = register.make_folder(setting.to_string_lossy().replace('/', "!"))?;
+        let first = files::if_there(entry.read(FIRST, MOST_VALUE))?;
+        let text = &match &first {
+            Some(first) => String::from_utf8_lossy(first).into_owned(),
+            None => value(setting)?,
+        };
+        self.undo(Undo::Release { setting, text })?;
+        if first.is_none() {
+            entry.write(FIRST, text.as_bytes())?;
+        }
+        let user = format!("{}-{}", about.dev(), about.ino());
+        Ok(entry.write(user, journal.as_os_str().as_bytes())?)
+    }
+}
+
+/// Value of a setting. A list of choices has the current one in brackets.
+fn value(setting: &Path) -> Result<String> {
+    let text = kernel::read(setting)
+        .with_context(|| format!("{}: this kernel has no such setting", setting.display()))?;
+    let chosen = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or(text.trim(), |(chosen, _)| chosen);
+    Ok(chosen.to_owned())
+}
+
 impl Undoing for Guard {
     fn undo(&mut self, undo: Undo) -> Result<()> {
         let Some(record) = undo.record()? else {
@@ -313,7 +360,7 @@ impl Scratch {
     pub fn new(purpose: &str) -> Result<Scratch> {
         let (folder, run) = (
             Folder::open(&files::temporary_place()?)?,
-            format!("{purpose}-{}", unique()),
+            format!("{purpose}-{}", unique()?),
         );
         let mut guard = Guard::start()?;
         guard.undo(Undo::RemoveNamed {
@@ -333,5 +380,24 @@ impl Scratch {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_of_a_setting_is_the_word_in_brackets_or_all_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let setting = place.path().join("setting");
+        for (text, expected) in [
+            ("always [madvise] never\n", "madvise"),
+            ("always\n", "always"),
+        ] {
+            std::fs::write(&setting, text).unwrap();
+            assert_eq!(value(&setting).unwrap(), expected);
+        }
+        assert!(value(&place.path().join("none")).is_err());
     }
 }

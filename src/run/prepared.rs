@@ -5,7 +5,7 @@ use crate::{
     run::captures::Inputs, run::guard::session, run::launch::Side, worker, worker::Worker,
 };
 use anyhow::Result;
-use files::Folder;
+use files::{Folder, Temporary};
 use record::folder::{FramePart, RunFolder};
 use record::{
     launches::COUNTED, machine_state::Counters, state::State, transcript, transcript::LaunchKeys,
@@ -17,6 +17,8 @@ use std::{ffi::OsString, time::Duration};
 const MOST_BYTES: u64 = 1 << 30;
 /// Longest path of a socket, in bytes (unix(7)).
 const SOCKET_PATH: usize = 107;
+/// Folder of the sockets where the path of `TMPDIR` is too long for them.
+const SHORT_PLACE: &str = "/tmp";
 
 pub(super) struct Order<'a> {
     pub number: usize,
@@ -35,6 +37,8 @@ pub(super) struct Prepared {
     request: PathBuf,
     transcript: PathBuf,
     messages: PathBuf,
+    /// The folder of the launch's sockets, which ends with the launch.
+    _meeting: Option<Temporary>,
 }
 
 impl Prepared {
@@ -113,15 +117,13 @@ pub(super) fn all(
     let scratch = folder.file(&scratch_name(state));
     let requests = Folder::open(folder.path())?.make_folder(scratch_name(state))?;
     let directory = scratch.to_string_lossy().into_owned();
-    let name = format!("pagewise-{}-{number}", session(state));
-    let socket = |folder: &Path| {
-        folder
-            .join(format!("{name}.socket"))
-            .to_string_lossy()
-            .into_owned()
-    };
-    let short = Some(socket(&files::temporary_place()?)).filter(|path| path.len() <= SOCKET_PATH);
-    let rendezvous = short.unwrap_or_else(|| socket(Path::new("/tmp")));
+    // Other users can neither foretell what this launch makes in shared folders nor enter the folder of its sockets.
+    let name = format!("pagewise-{}-{}", session(state), files::random_word()?);
+    let mut meeting = method
+        .two_sided
+        .then(|| meeting_place(&format!("pagewise-{}-", session(state))))
+        .transpose()?;
+    let rendezvous = meeting.as_ref().map(socket);
     let heap = heap_needed(
         cells.iter().map(|&cell| &state.cells[cell]),
         launch.rounds + launch.warmup_rounds,
@@ -146,7 +148,7 @@ pub(super) fn all(
             launch: *number,
             seed: state.plan.seed,
             role,
-            rendezvous: role.map(|_| rendezvous.as_str()),
+            rendezvous: rendezvous.as_deref(),
             directory: Some(&directory),
             name: Some(&name),
             proofs: &turns.proofs,
@@ -186,9 +188,28 @@ pub(super) fn all(
             name: format!("transcript{suffix}"),
             transcript: place("transcript"),
             messages: place("messages"),
+            _meeting: meeting.take(),
         });
     }
     Ok(prepared)
+}
+
+/// Makes the folder of a launch's sockets, which only this user can enter.
+/// Errors: another user can change the folder above it, or it cannot be made.
+fn meeting_place(prefix: &str) -> Result<Temporary> {
+    let made = files::temporary(&files::temporary_place()?, prefix)?;
+    if socket(&made).len() < SOCKET_PATH {
+        return Ok(made);
+    }
+    Ok(files::temporary(
+        &files::safe_place(Path::new(SHORT_PLACE))?,
+        prefix,
+    )?)
+}
+
+/// Path of the rendezvous. A method's socket has one character more.
+fn socket(meeting: &Temporary) -> String {
+    meeting.path().join("s").to_string_lossy().into_owned()
 }
 
 fn scratch_name(state: &State) -> String {

@@ -314,16 +314,8 @@ impl Held {
 
 fn set(setting: &Path, text: &str, guard: &mut Guard) -> Result<()> {
     let name = setting.display().to_string();
-    let old = kernel::read(setting).map_err(|_| Lacks(Cause::NoSetting { name: name.clone() }))?;
-    // A list of choices has the current one in brackets.
-    let chosen = old
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .map(|(chosen, _)| chosen);
-    guard.undo(Undo::Restore {
-        setting,
-        text: chosen.unwrap_or(old.trim()),
-    })?;
+    kernel::read(setting).map_err(|_| Lacks(Cause::NoSetting { name: name.clone() }))?;
+    guard.keep(setting)?;
     if !text.is_empty() {
         kernel::write(setting, text).map_err(|error| {
             Lacks(Cause::SettingRefused {

@@ -77,6 +77,7 @@ mod tidy;
 mod transfer;
 mod trial;
 mod trust;
+mod trust_names;
 mod trust_programs;
 mod unmap;
 mod widths;

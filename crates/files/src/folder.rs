@@ -1,4 +1,5 @@
-//! A folder of ours, held by its descriptor.
+//! A folder of ours, held by its descriptor. What is made in it is for this user alone (0600, 0700) but where a function says
+//! otherwise.
 
 use crate::input::{limited, regular};
 use crate::{Access, Error, File, Ownership, Result, beneath, safe_folder, trusted_folder};
@@ -18,6 +19,13 @@ const SECRET_BYTES: usize = 32;
 
 /// Random bytes that only this user can read.
 pub type Secret = [u8; SECRET_BYTES];
+
+/// Permissions for this user alone.
+const PRIVATE: u32 = 0o700;
+const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// Permissions for everybody whom the umask allows.
+const SHARED: u32 = 0o777;
+const SHARED_FILE: Mode = Mode::from_raw_mode(0o666);
 
 /// An open folder. Names are relative paths below it.
 #[derive(Debug)]
@@ -54,9 +62,17 @@ impl Folder {
         Ok(Folder { descriptor, path })
     }
 
-    /// Opens a folder, making it and its parents where they are missing.
+    /// Opens a folder, making it and its parents where they are missing, with the permissions that the umask allows.
     pub fn make(path: &Path) -> Result<Folder> {
-        std::fs::create_dir_all(path).map_err(|error| Error::new("make", path, error))?;
+        Folder::make_for(path, SHARED)
+    }
+
+    fn make_for(path: &Path, mode: u32) -> Result<Folder> {
+        let made = std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(mode)
+            .create(path);
+        made.map_err(|error| Error::new("make", path, error))?;
         Folder::open(path)
     }
 
@@ -69,11 +85,7 @@ impl Folder {
         if let Some(there) = path.ancestors().find(|above| above.is_dir()) {
             safe_folder(there)?;
         }
-        let made = std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path);
-        made.map_err(|error| Error::new("make", path, error))?;
+        Folder::make_for(path, PRIVATE)?;
         Folder::trusted(path)
     }
 
@@ -83,10 +95,20 @@ impl Folder {
         Folder::open(&trusted_folder(path)?)
     }
 
-    /// Makes a folder, or takes an empty one of this user. Returns it with the folders made, innermost first; on error
-    /// they are removed again.
-    /// Errors: it is in use (`DirectoryNotEmpty`), belongs to another user (`PermissionDenied`) or cannot be made.
+    /// Makes a folder of mode 0700, or takes an empty one of this user. Returns it with the folders made, innermost first; on
+    /// error they are removed again.
+    /// Errors: it is in use (`DirectoryNotEmpty`), belongs to another user or can be replaced by one (`PermissionDenied`), or
+    /// cannot be made.
     pub fn fresh(path: &Path) -> Result<(Folder, Vec<PathBuf>)> {
+        Folder::fresh_for(path, PRIVATE)
+    }
+
+    /// The same with the permissions that the umask allows, for files that other users and services read.
+    pub fn fresh_shared(path: &Path) -> Result<(Folder, Vec<PathBuf>)> {
+        Folder::fresh_for(path, SHARED)
+    }
+
+    fn fresh_for(path: &Path, mode: u32) -> Result<(Folder, Vec<PathBuf>)> {
         let missing =
             |p: &&Path| !p.as_os_str().is_empty() && std::fs::symlink_metadata(p).is_err();
         let made: Vec<PathBuf> = path
@@ -94,7 +116,8 @@ impl Folder {
             .take_while(missing)
             .map(Path::to_owned)
             .collect();
-        let fresh = Folder::make(path).and_then(|folder| folder.empty_and_own(path));
+        let fresh = safe_folder(nearest(path))
+            .and_then(|_| Folder::make_for(path, mode)?.empty_and_own(path));
         match fresh {
             Ok(folder) => Ok((folder, made)),
             Err(error) => {
@@ -107,17 +130,12 @@ impl Folder {
 
     /// Checks whether [`Folder::fresh`] can succeed; changes nothing.
     pub fn can_be_fresh(path: &Path) -> Result<()> {
-        if std::fs::symlink_metadata(path).is_ok() {
-            Folder::open(path)?.empty_and_own(path)?;
+        let above = nearest(path);
+        safe_folder(above)?;
+        if above == path {
+            Folder::open(above)?.empty_and_own(path)?;
             return Ok(());
         }
-        let above = path
-            .ancestors()
-            .skip(1)
-            .find(|above| std::fs::symlink_metadata(above).is_ok());
-        let above = above
-            .filter(|above| !above.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
         let writable = rustix::fs::accessat(
             CWD,
             above.join(""),
@@ -167,7 +185,7 @@ impl Folder {
     pub fn folder(&self, name: impl AsRef<Path>) -> Result<Folder> {
         let name = name.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let descriptor = self.opened("read", name, flags)?;
+        let descriptor = self.opened("read", name, flags, Mode::empty())?;
         Ok(Folder {
             descriptor,
             path: self.path.join(name),
@@ -188,7 +206,7 @@ impl Folder {
             match mkdirat(
                 above.as_ref().unwrap_or(self),
                 plain,
-                Mode::from_raw_mode(0o777),
+                Mode::from_raw_mode(PRIVATE),
             ) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.cannot("make", next, error)),
@@ -201,7 +219,12 @@ impl Folder {
     /// Errors: there is none, it is no regular file, or a link stands in the way.
     pub fn file(&self, name: impl AsRef<Path>) -> Result<File> {
         let name = name.as_ref();
-        let descriptor = self.opened("read", name, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        let descriptor = self.opened(
+            "read",
+            name,
+            OFlags::RDONLY | OFlags::NONBLOCK,
+            Mode::empty(),
+        )?;
         regular(File::from(descriptor)).map_err(|error| self.cannot("read", name, error))
     }
 
@@ -222,34 +245,34 @@ impl Folder {
     /// Opens a regular file for reading and writing, making it if it is missing. The offset is at its start.
     /// Errors: it is no regular file, or cannot be made or opened.
     pub fn edit(&self, name: impl AsRef<Path>) -> Result<File> {
-        let name = name.as_ref();
-        let descriptor = self.opened(
-            "write",
-            name,
-            OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK,
-        )?;
+        self.edit_for(name.as_ref(), PRIVATE_FILE)
+    }
+
+    /// The same for a file that other users lock.
+    pub fn edit_shared(&self, name: impl AsRef<Path>) -> Result<File> {
+        self.edit_for(name.as_ref(), SHARED_FILE)
+    }
+
+    fn edit_for(&self, name: &Path, mode: Mode) -> Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK;
+        let descriptor = self.opened("write", name, flags, mode)?;
         regular(File::from(descriptor)).map_err(|error| self.cannot("write", name, error))
     }
 
     /// Makes a file that must not exist yet.
     /// Errors: something of this name exists, or it cannot be made.
     pub fn create(&self, name: impl AsRef<Path>) -> Result<File> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        Ok(File::from(self.opened("write", name.as_ref(), flags)?))
+        self.created(name.as_ref(), OFlags::WRONLY, PRIVATE_FILE)
     }
 
-    /// Makes a file that must not exist yet, for reading and writing by this user alone.
+    /// Makes a file that must not exist yet, for reading and writing.
     pub fn create_private(&self, name: &str) -> Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let opened = beneath::open(
-            self.descriptor.as_fd(),
-            Path::new(name),
-            flags,
-            Mode::RUSR | Mode::WUSR,
-        );
-        Ok(opened
-            .map_err(|error| self.cannot("write", Path::new(name), error))?
-            .into())
+        self.created(Path::new(name), OFlags::RDWR, PRIVATE_FILE)
+    }
+
+    fn created(&self, name: &Path, access: OFlags, mode: Mode) -> Result<File> {
+        let flags = access | OFlags::CREATE | OFlags::EXCL;
+        Ok(self.opened("write", name, flags, mode)?.into())
     }
 
     /// Random bytes that only this user may read; `None` if there are none yet.
@@ -261,7 +284,7 @@ impl Folder {
         };
         let access = Access::of_descriptor(&file)
             .map_err(|error| self.cannot("read", Path::new(name), error))?;
-        let secret = bytes.try_into().ok().filter(|_| access.is_secret());
+        let secret = bytes.try_into().ok().filter(|_| access.is_private());
         let why = "it is no secret of this user's: mode 0600 and 32 bytes";
         secret.map(Some).ok_or_else(|| {
             let refused = io::Error::new(io::ErrorKind::PermissionDenied, why);
@@ -337,35 +360,34 @@ impl Folder {
     /// Writes a file directly in this folder, whole or not at all; replaces one of this name.
     /// Errors: it cannot be written; the old file is as it was.
     pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
-        self.write_with(name.as_ref(), false, |file| file.write_all(bytes))
+        self.write_from(name.as_ref(), PRIVATE_FILE, &mut &*bytes)
+    }
+
+    /// The same for a file that others may read as the umask allows.
+    pub fn write_shared(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+        self.write_from(name.as_ref(), SHARED_FILE, &mut &*bytes)
     }
 
     /// Writes a program that this user may execute, as [`Folder::write`].
     pub fn write_program(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
-        self.write_with(name.as_ref(), true, |file| file.write_all(bytes))
+        self.write_from(name.as_ref(), Mode::RWXU, &mut &*bytes)
     }
 
-    fn write_with(
-        &self,
-        name: &Path,
-        program: bool,
-        fill: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> Result<()> {
+    /// Writes what a stream gives, as [`Folder::write`].
+    pub fn write_stream(&self, name: impl AsRef<Path>, from: &mut dyn io::Read) -> Result<()> {
+        self.write_from(name.as_ref(), PRIVATE_FILE, from)
+    }
+
+    fn write_from(&self, name: &Path, mode: Mode, from: &mut dyn io::Read) -> Result<()> {
         let plain = self.plain("write", name)?;
         let part = format!(".{}.{}.part", plain.to_string_lossy(), std::process::id());
         // A process of this number may have been killed here before.
         let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
-        let mut file = self.create(&part)?;
-        let mode = Mode::from_raw_mode(0o700);
-        let allowed = if program {
-            rustix::fs::fchmod(&file, mode).map_err(io::Error::from)
-        } else {
-            Ok(())
-        };
-        let written = allowed.and_then(|()| fill(&mut file));
+        let mut file = self.created(Path::new(&part), OFlags::WRONLY, mode)?;
+        let written = io::copy(from, &mut file);
         drop(file);
         let named =
-            written.and_then(|()| Ok(renameat(&self.descriptor, &part, &self.descriptor, plain)?));
+            written.and_then(|_| Ok(renameat(&self.descriptor, &part, &self.descriptor, plain)?));
         named.map_err(|error| {
             let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
             self.cannot("write", name, error)
@@ -449,12 +471,14 @@ impl Folder {
         plain.ok_or_else(|| self.cannot(doing, name, Errno::INVAL))
     }
 
-    fn opened(&self, doing: &'static str, name: &Path, flags: OFlags) -> Result<OwnedFd> {
-        let mode = if flags.contains(OFlags::CREATE) {
-            Mode::from_raw_mode(0o666)
-        } else {
-            Mode::empty()
-        };
+    /// `mode` is that of a file which is made.
+    fn opened(
+        &self,
+        doing: &'static str,
+        name: &Path,
+        flags: OFlags,
+        mode: Mode,
+    ) -> Result<OwnedFd> {
         let opened = beneath::open(self.descriptor.as_fd(), name, flags, mode);
         opened.map_err(|error| self.cannot(doing, name, error))
     }
@@ -468,6 +492,13 @@ impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
+}
+
+/// The folder itself where it exists, otherwise the nearest one above it that does.
+fn nearest(path: &Path) -> &Path {
+    path.ancestors()
+        .find(|above| std::fs::symlink_metadata(above).is_ok())
+        .unwrap_or(Path::new("."))
 }
 
 fn entry(name: OsString, stat: &Stat) -> DirEntry {

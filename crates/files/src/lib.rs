@@ -25,7 +25,10 @@ pub use folder::{DirEntry, EntryKind, Folder, Secret};
 pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
 pub use std::fs::File;
-pub use temporary::{Temporary, empty_memory_file, memory_file, sweep, temporary, temporary_place};
+pub use temporary::{
+    Temporary, empty_memory_file, memory_file, random_word, safe_place, sweep, temporary,
+    temporary_place,
+};
 pub use trust::{safe_folder, trusted_file, trusted_folder, trusted_program};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -129,9 +132,16 @@ impl Access {
         self.ownership() == Ownership::Own && self.mode & 0o077 == 0
     }
 
-    /// True if nobody but this user and root can replace what lies below a folder: trusted, or sticky like /tmp.
-    fn is_safe_above(self) -> bool {
-        self.is_trusted()
-            || self.mode & 0o1000 != 0 && (self.ownership() == Ownership::Own || self.owner == 0)
+    /// True if nobody but this user, root and the owner of the root folder can replace what lies below a folder: trusted, or
+    /// sticky like /tmp.
+    fn is_safe_above(self, root: Access) -> bool {
+        let owner = if self.owner == root.owner {
+            0
+        } else {
+            self.owner
+        };
+        let known = Access { owner, ..self };
+        known.is_trusted()
+            || known.mode & 0o1000 != 0 && (known.ownership() == Ownership::Own || owner == 0)
     }
 }

@@ -1,9 +1,9 @@
 //! Temporary folders and files in memory.
 
-use crate::{Access, Error, File, Folder, Result};
+use crate::{Access, Error, File, Folder, Result, safe_folder};
 use rustix::fs::{MemfdFlags, Mode, fchmod, memfd_create};
 use rustix::io::Errno;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use rustix::rand::{GetRandomFlags, getrandom};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, io, io::Write};
 
@@ -36,30 +36,40 @@ impl Drop for Temporary {
 }
 
 /// Folder for temporary files: `TMPDIR` or /tmp.
-/// Errors: there is no such folder, or its path is too long.
+/// Errors: there is no such folder, its path is too long, or another user can replace what is made in it.
 pub fn temporary_place() -> Result<PathBuf> {
-    let place = std::env::temp_dir();
-    let opened = Folder::open(&place).map(|folder| folder.path().to_owned());
-    opened.map_err(|error| {
+    safe_place(&std::env::temp_dir())
+}
+
+/// Absolute path of a folder for temporary files.
+/// Errors: as [`temporary_place`].
+pub fn safe_place(place: &Path) -> Result<PathBuf> {
+    safe_folder(place).map_err(|error| {
         let start: String = place.to_string_lossy().chars().take(SHOWN).collect();
         let shown = if place.as_os_str().len() > SHOWN {
             PathBuf::from(start + "…")
         } else {
-            place
+            place.to_owned()
         };
         Error::new("use TMPDIR", &shown, error.source)
     })
+}
+
+/// 128 random bits from the kernel, as 32 hexadecimal digits: part of a name that nobody can take before it is made.
+/// Errors: getrandom(2) fails.
+pub fn random_word() -> io::Result<String> {
+    let mut bits = [0; 16];
+    getrandom(&mut bits, GetRandomFlags::empty())?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
 /// Makes a folder with mode 0700 and a random name that begins with `prefix`. It is locked for as long as it is used.
 pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
     let above = Folder::open(above)?;
     loop {
-        // The standard library seeds these from getrandom(2).
-        let name = format!(
-            "{prefix}{:016x}",
-            RandomState::new().build_hasher().finish()
-        );
+        let word =
+            random_word().map_err(|error| Error::new("name a folder in", above.path(), error))?;
+        let name = format!("{prefix}{word}");
         match above.make_private(&name) {
             // `sweep` of another process may have been faster than the lock.
             Ok(folder) if folder.lock() && above.entry(&name).is_ok() => {
@@ -74,7 +84,7 @@ pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
 /// Removes folders of [`temporary`] whose process was killed: folders of this user alone, below an open folder.
 /// Nothing is removed where another user could have put a folder of this user under such a name.
 pub fn sweep(above: &Folder, prefix: &str) {
-    if !above.access().is_ok_and(Access::is_safe_above) {
+    if safe_folder(above.path()).is_err() {
         return;
     }
     let left = |name: &OsString| name.as_encoded_bytes().starts_with(prefix.as_bytes());

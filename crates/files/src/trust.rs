@@ -66,8 +66,10 @@ pub fn trusted_folder(path: &Path) -> Result<PathBuf> {
 }
 
 /// Checks a folder in which nobody but this user and root can replace what this user made: trusted, or sticky like /tmp.
+/// A relative path begins at the current folder.
 pub fn safe_folder(path: &Path) -> Result<PathBuf> {
-    let (real, stat) = followed(path)?;
+    let absolute = std::path::absolute(path).map_err(|error| Error::new("use", path, error))?;
+    let (real, stat) = followed(&absolute)?;
     if is_folder(&stat) {
         Ok(real)
     } else {
@@ -84,7 +86,9 @@ fn followed(path: &Path) -> Result<(PathBuf, Stat)> {
     }
     let mut real = PathBuf::from("/");
     let mut stat = status(&real).map_err(failed)?;
-    if !Access::of_stat(&stat).is_safe_above() {
+    // In a user namespace root may have another number.
+    let root = Access::of_stat(&stat);
+    if !root.is_safe_above(root) {
         return Err(changeable(path, &real));
     }
     let mut rest: Vec<OsString> = reversed(path);
@@ -103,7 +107,10 @@ fn followed(path: &Path) -> Result<(PathBuf, Stat)> {
         let access = Access::of_stat(&about);
         if FileType::from_raw_mode(about.st_mode) == FileType::Symlink {
             links += 1;
-            if access.ownership() != Ownership::Own && access.owner != 0 {
+            if access.ownership() != Ownership::Own
+                && access.owner != 0
+                && access.owner != root.owner
+            {
                 return Err(changeable(path, &next));
             }
             if links > MOST_LINKS {
@@ -119,7 +126,7 @@ fn followed(path: &Path) -> Result<(PathBuf, Stat)> {
             rest.extend(reversed(&target));
             continue;
         }
-        if is_folder(&about) && !access.is_safe_above() {
+        if is_folder(&about) && !access.is_safe_above(root) {
             return Err(changeable(path, &next));
         }
         (real, stat) = (next, about);

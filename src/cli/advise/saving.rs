@@ -65,7 +65,7 @@ pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
 
 /// Writes it under another name first, so that no program ever loads a part of it.
 fn write(path: &Path, advice: &Advice) -> Result<()> {
-    Ok(Folder::make(folder_of(path))?.write(
+    Ok(Folder::make(folder_of(path))?.write_shared(
         path.file_name().unwrap_or_default(),
         advice.canonical()?.as_bytes(),
     )?)

@@ -63,12 +63,13 @@ pub fn attached(
     // The first window only shows how many faults to expect.
     let window_s = process.window_s * if block < 0 { FIRST_WINDOW } else { 1.0 };
     let numbers = [
-        f64::from(std::process::id()),
-        f64::from(process.pid),
-        (1e3 * window_s).ceil(),
+        std::process::id().to_string(),
+        process.pid.to_string(),
+        process.started_ticks.unwrap_or_default().to_string(),
+        (1e3 * window_s).ceil().to_string(),
     ];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
-    command_line.extend(numbers.map(|number| number.to_string().into()));
+    command_line.extend(numbers.map(OsString::from));
     command_line.extend(
         stacks
             .into_iter()

@@ -34,6 +34,11 @@ const char *launch_name(void)
     return request.name ? request.name : "pagewise-by-hand";
 }
 
+const char *launch_socket(void)
+{
+    return arena_text("%sm", request.rendezvous);
+}
+
 const char *launch_directory(void)
 {
     return request.directory ? request.directory : "/tmp";

@@ -198,6 +198,7 @@ void agree(struct slot *s, const char *obstacle);
 void remove_if_lost(const char *path);
 bool peer_gone(void); /* whether the other side has ended; for the slow path of whoever waits on shared memory */
 const char *launch_name(void);      /* `name` of the request */
+const char *launch_socket(void);    /* a second path beside the rendezvous, in a folder that only this user can enter */
 const char *launch_directory(void); /* `directory` of the request */
 
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */

@@ -1,5 +1,6 @@
-/* `attach PARENT PID MS [STACKS PERIOD]`: follows the page faults of a process that runs already for a while and prints what
- * it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach. */
+/* `attach PARENT PID STARTED MS [STACKS PERIOD]`: follows the page faults of a process that runs already for a while and prints
+ * what it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach. A process
+ * that began at another clock tick than STARTED has only got the number of one that ended; 0 is any. */
 #include "core.h"
 #include "faults.h"
 #include "verb.h"
@@ -15,7 +16,7 @@
 enum { LOOK_MS = 10 };
 
 struct used {
-    uint64_t cpu_ns, user_ticks, system_ticks, minor_faults, major_faults, rss_kib;
+    uint64_t cpu_ns, user_ticks, system_ticks, minor_faults, major_faults, rss_kib, started;
 };
 
 /* What a process has used so far; false where it is gone. */
@@ -32,14 +33,15 @@ static bool look(pid_t pid, struct used *used)
     text[got] = 0;
     const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
     unsigned long minor, major, user, system;
+    unsigned long long started;
     long rss;
-    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %lu %*u %lu %*u %lu %lu %*d %*d %*d %*d %*d %*d %*u %*u %ld",
-                        &minor, &major, &user, &system, &rss) < 5)
+    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %lu %*u %lu %*u %lu %lu %*d %*d %*d %*d %*d %*d %llu %*u %ld",
+                        &minor, &major, &user, &system, &started, &rss) < 6)
         return false;
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
         return false;
     *used = (struct used){(uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec, user, system, minor, major,
-                          (uint64_t)rss * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024)};
+                          (uint64_t)rss * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024), started};
     return true;
 }
 
@@ -80,10 +82,13 @@ static int attach_main(int argc, char **argv)
     sigaddset(&ending, SIGINT);
     sigprocmask(SIG_BLOCK, &ending, NULL);
     int signals = signalfd(-1, &ending, SFD_CLOEXEC), process = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct used from = {0}, to;
-    if (!has_ended(process))
-        faults_attach(pid, argc > 4 ? argv[3] : NULL, argc > 4 ? strtoull(argv[4], NULL, 10) : 0);
-    if (has_ended(process) || !look(pid, &from)) {
+    struct used from = {0}, to, now;
+    uint64_t started = strtoull(argv[2], NULL, 10);
+    /* What has not ended by now has had the number all along. */
+    bool same = process >= 0 && look(pid, &from) && (!started || from.started == started) && !has_ended(process);
+    if (same)
+        faults_attach(pid, argc > 5 ? argv[4] : NULL, argc > 5 ? strtoull(argv[5], NULL, 10) : 0);
+    if (!same || has_ended(process) || !look(pid, &from)) {
         print_cost(&from, &from, 0, true);
         return 0;
     }
@@ -91,18 +96,19 @@ static int attach_main(int argc, char **argv)
         dprintf(2, "process %d cannot be followed: %s\n", pid, faults_reason());
         return 3;
     }
-    uint64_t begun = now_ns(), until = begun + strtoull(argv[2], NULL, 10) * 1000000;
+    uint64_t begun = now_ns(), until = begun + strtoull(argv[3], NULL, 10) * 1000000;
     to = from;
     struct pollfd watched[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {faults_descriptor(), POLLIN, 0}};
     while (now_ns() < until && !watched[0].revents && !watched[1].revents) {
         poll(watched, 3, LOOK_MS);
         faults_read();
         uint64_t most_kib = to.rss_kib;
-        look(pid, &to);
+        if (look(pid, &now) && now.started == from.started)
+            to = now;
         to.rss_kib = to.rss_kib > most_kib ? to.rss_kib : most_kib; /* none where it has ended */
     }
     print_cost(&from, &to, now_ns() - begun, has_ended(process));
     return 0;
 }
 
-VERB("attach", "PARENT PID MS [STACKS] [PERIOD]", attach_main);
+VERB("attach", "PARENT PID STARTED MS [STACKS] [PERIOD]", attach_main);

@@ -236,10 +236,10 @@ static void check_room(struct capture *c, int directory, uint64_t bytes)
  * part file has a name of its own from the start. */
 static void open_part(struct capture *c, const char *directory)
 {
-    c->fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+    c->fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     if (c->fd >= 0)
         return;
-    c->fd = open(c->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    c->fd = open(c->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (c->fd < 0)
         give_up(c, 3, c->part, strerror(errno));
     c->named = true;
@@ -279,7 +279,8 @@ static void make(struct capture *c, uint64_t bytes)
 static bool noted(const char *note, uint64_t bytes, uint64_t seed, unsigned long long *records, unsigned long long *digest)
 {
     unsigned long long note_bytes = 0, note_seed = 0, touched;
-    FILE *file = fopen(note, "re");
+    int fd = open(note, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     const char *form = "%llu bytes seed %llu %llu records digest %llx sum %*x payload %*x headers %*x touched %llx";
     int fields = file ? fscanf(file, form, &note_bytes, &note_seed, records, digest, &touched) : 0;
     if (file)
@@ -318,7 +319,7 @@ static void note_down(struct capture *c, const char *note, uint64_t bytes, unsig
                                   digest, (unsigned long long)c->plain,
                                   (unsigned long long)walk_end(c, bytes, c->payload),
                                   (unsigned long long)walk_end(c, bytes, c->headers), (unsigned long long)c->touched);
-    int fd = open(note, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int fd = open(note, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         give_up(c, 3, note, strerror(errno));
     close(fd);

@@ -152,13 +152,19 @@ static bool is_kernels(int fd, bool cgroup)
     return about.f_type == PROC_SUPER_MAGIC || about.f_type == SYSFS_MAGIC;
 }
 
+static bool is_setting(const char *path)
+{
+    bool listed = false;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        listed |= fnmatch(settings[i], path, FNM_PATHNAME) == 0;
+    return listed;
+}
+
 /* FILE TEXT: writes the text to a listed setting of the machine, or takes the memory controller from a cgroup's children. */
 static void restore(char **field)
 {
-    bool listed = false, controls = is_cgroup(field[0]) && fnmatch("*/cgroup.subtree_control", field[0], 0) == 0;
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        listed |= fnmatch(settings[i], field[0], FNM_PATHNAME) == 0;
-    if (!listed && !(controls && strcmp(field[1], "-memory") == 0))
+    bool controls = is_cgroup(field[0]) && fnmatch("*/cgroup.subtree_control", field[0], 0) == 0;
+    if (!is_setting(field[0]) && !(controls && strcmp(field[1], "-memory") == 0))
         return;
     int fd = open(field[0], O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool ours = fd >= 0 && is_kernels(fd, controls);
@@ -172,6 +178,91 @@ static void restore(char **field)
     errno = 0; /* Nobody is left to be told. */
     if (fd >= 0)
         close(fd);
+}
+
+/* ---- the register of changed settings: FOLDER/SETTING/first is a setting's first value, and each other entry a journal that is
+ * to put it back. Its name is DEVICE-INODE of the journal, its content the journal's path. ---- */
+
+static const char register_folder[] = "/run/pagewise/settings", first_value[] = "first";
+static char own_entry[64]; /* of the journal that is carried out */
+
+static void name_entry(char *entry, size_t bytes, const struct stat *journal)
+{
+    snprintf(entry, bytes, "%llu-%llu", (unsigned long long)journal->st_dev, (unsigned long long)journal->st_ino);
+}
+
+/* The text of a small file, ended by a zero; false where there is none. */
+static bool read_small(int folder, const char *name, char *text, size_t bytes)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, bytes - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0;
+}
+
+/* True if the laboratory or the guard of a registered journal lives: they hold its lock. */
+static bool is_used(int folder, const char *entry)
+{
+    char path[4096], same[64];
+    struct stat about;
+    int fd = read_small(folder, entry, path, sizeof path) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd < 0 || fstat(fd, &about) != 0)
+        about = (struct stat){0};
+    name_entry(same, sizeof same, &about);
+    bool used = fd >= 0 && strcmp(same, entry) == 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    if (fd >= 0)
+        close(fd);
+    return used;
+}
+
+/* Removes this journal's entry and those of journals that nobody holds; whether another is left. */
+static bool leave(int folder)
+{
+    bool used = false;
+    unlinkat(folder, own_entry, 0);
+    DIR *entries = fdopendir(dup(folder));
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, first_value) == 0)
+            continue;
+        if (is_used(folder, entry->d_name))
+            used = true;
+        else
+            unlinkat(folder, entry->d_name, 0);
+    }
+    if (entries)
+        closedir(entries);
+    return used;
+}
+
+/* FILE TEXT: the last user of a setting writes its first value, which is TEXT. One whose entry is gone was put back already. */
+static void release(char **field)
+{
+    char name[256], first[4096];
+    struct stat about;
+    int top = open(register_folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), folder;
+    if (top < 0) {
+        restore(field);
+        return;
+    }
+    if (!is_setting(field[0]) || (size_t)snprintf(name, sizeof name, "%s", field[0]) >= sizeof name ||
+        fstat(top, &about) != 0 || about.st_uid != geteuid() || (about.st_mode & 077) != 0 || flock(top, LOCK_EX) != 0) {
+        close(top);
+        return;
+    }
+    for (char *p = name; *p; p++)
+        *p = *p == '/' ? '!' : *p;
+    folder = openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0 && !leave(folder)) {
+        char *put_back[] = {field[0], read_small(folder, first_value, first, sizeof first) ? first : field[1]};
+        restore(put_back);
+        unlinkat(folder, first_value, 0);
+        unlinkat(top, name, AT_REMOVEDIR);
+    }
+    if (folder >= 0)
+        close(folder);
+    close(top);
 }
 
 /* PATH: takes a zram device or a file of a run out of use as swap. What was written there comes back to memory first. */
@@ -205,7 +296,7 @@ static const struct action {
     int fields;
     void (*undo)(char **field);
 } actions[] = {{"remove-named", 5, remove_named}, {"restore", 2, restore}, {"remove-cgroup", 2, remove_cgroup},
-             {"swap-off", 1, swap_off}};
+             {"release", 2, release}, {"swap-off", 1, swap_off}};
 
 struct journal {
     char *at, *end;
@@ -272,6 +363,9 @@ static void undo_rest(struct journal *j, void (*only)(char **))
 /* Undoes what a journal says, if it is of the machine's boot `boot`; whether it was, and whatever it is if `boot` is NULL. */
 static bool undo_journal(int fd, const char *boot, void (*only)(char **))
 {
+    struct stat about;
+    if (fstat(fd, &about) == 0)
+        name_entry(own_entry, sizeof own_entry, &about);
     char *text = malloc(MOST_BYTES);
     ssize_t got = 0, length = 0;
     while (text && (got = pread(fd, text + length, (size_t)(MOST_BYTES - length), length)) > 0)

@@ -142,7 +142,7 @@ static int fifo(const char *folder, const char *name)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    int fd = mkfifo(path, 0600) == 0 || errno == EEXIST ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int fd = mkfifo(path, 0600) == 0 || errno == EEXIST ? open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd < 0)
         state_lacks("%s: %s", path, strerror(errno));
     return fd;

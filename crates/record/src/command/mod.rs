@@ -112,6 +112,9 @@ pub struct CommandPlan {
 pub struct Attached {
     /// Process id.
     pub pid: i32,
+    /// When it began, in clock ticks since the machine did: another process that gets the number began later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ticks: Option<u64>,
     /// Seconds of a window, each of which stands for a launch.
     pub window_s: f64,
 }

@@ -44,7 +44,9 @@ const ALLOCATORS: [(&str, &[&str]); 3] = [
 /// change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefusedPart {
+    /// Name of the variable.
     pub variable: String,
+    /// The part of it that is passed over.
     pub part: String,
     /// The file, folder or link that another user can change; none for a part that is no absolute path.
     pub changeable: Option<String>,

@@ -99,8 +99,8 @@ static void needs_write_back(struct slot *s, int descriptor)
 
 struct kind_file kind_file(struct slot *s, bool disk)
 {
-    const char *path = arena_text("%s/fault-kinds", disk ? launch_directory() : "");
-    struct kind_file file = {.descriptor = disk ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
+    const char *path = arena_text("%s/fault-kinds-%d", disk ? launch_directory() : "", getpid());
+    struct kind_file file = {.descriptor = disk ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
                                                 : memfd_create("pagewise-fault", memfd_flags())};
     const char *obstacle = disk ? NULL : memfd_obstacle(file.descriptor);
     if (obstacle)

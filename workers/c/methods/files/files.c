@@ -20,7 +20,7 @@ static void *resident_room(struct slot *s, size_t bytes)
 
 static void write_file(struct slot *s, int folder, const char *name, const char *data, size_t bytes, int flags)
 {
-    int file = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    int file = openat(folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
     if (file < 0)
         fail(s, "openat");
     check_done(s, write(file, data, bytes) != (ssize_t)bytes, "write");
@@ -36,7 +36,7 @@ static void make(struct slot *s, const struct files *f)
         return;
     check_done(s, mkdir(f->path, 0700) != 0 && errno != EEXIST, "mkdir");
     unlink(unfinished);
-    int folder = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = open(f->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         fail(s, "open");
     for (size_t i = 0; i < f->count; i++) {

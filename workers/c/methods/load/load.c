@@ -77,7 +77,7 @@ static void make_file(struct slot *s, struct load *l)
     made.folder = output_place(s, place);
     snprintf(made.name, sizeof made.name, "load-%zu-%d", l->bytes, getpid());
     snprintf(made.place, sizeof made.place, "%s", place);
-    int file = openat(made.folder, made.name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int file = openat(made.folder, made.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         fail(s, "openat");
     uint64_t *words = room(s, READ_BYTES);

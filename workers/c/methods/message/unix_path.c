@@ -7,8 +7,8 @@
 static struct sockaddr_un address_of(struct slot *s)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (snprintf(address.sun_path, sizeof address.sun_path, "/tmp/%s-message", launch_name()) >= (int)sizeof address.sun_path)
-        fail_because(s, "bind", "the launch's name is too long for a socket's path");
+    if (snprintf(address.sun_path, sizeof address.sun_path, "%s", launch_socket()) >= (int)sizeof address.sun_path)
+        fail_because(s, "bind", "the rendezvous has too long a path for a socket beside it");
     return address;
 }
 

@@ -63,7 +63,7 @@ static inline size_t step_bytes(const struct output *o, size_t i)
 
 static inline void output_open(struct output *o, const char *name, int flags)
 {
-    o->file = openat(o->folder, name, O_RDWR | O_CLOEXEC | flags, 0600);
+    o->file = openat(o->folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
     if (o->file < 0)
         output_lost(o, "openat");
 }

@@ -5,6 +5,7 @@
 #include <linux/loop.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,10 +31,36 @@ static struct {
 
 static int opened(struct slot *s, const char *path)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         fail(s, "open");
     return folder;
+}
+
+static char shared[256];
+static pid_t maker;
+
+static void remove_shared(void)
+{
+    if (getpid() == maker)
+        rmdir(shared);
+}
+
+/* A folder in /dev/shm that only this user can enter, where a file may have the same name again and again. Its own name cannot
+ * be foretold, and others cannot replace it there. */
+static const char *own_folder(struct slot *s)
+{
+    struct stat status;
+    snprintf(shared, sizeof shared, "/dev/shm/%s-place", launch_name());
+    if (mkdir(shared, 0700) != 0 && errno != EEXIST)
+        fail(s, "mkdir");
+    check_done(s, lstat(shared, &status), "lstat");
+    if (status.st_uid != geteuid() || (status.st_mode & 07777) != 0700)
+        fail_because(s, "mkdir", "the folder is another user's");
+    if (!maker)
+        atexit(remove_shared);
+    maker = getpid();
+    return shared;
 }
 
 static int mounted(struct slot *s, const char *type, const char *key, const char *value)
@@ -106,7 +133,7 @@ int output_place(struct slot *s, const char *place)
     if (strcmp(place, "folder") == 0)
         return opened(s, launch_directory() ? launch_directory() : ".");
     if (strcmp(place, "tmpfs") == 0)
-        return opened(s, "/dev/shm");
+        return opened(s, own_folder(s));
     size_t i = 0;
     while (made[i].place && strcmp(made[i].place, place) != 0)
         i++;

@@ -8,8 +8,8 @@ enum { CHUNK = 128 << 10 };
 static int unnamed_file(struct slot *s)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/price-file", launch_directory());
-    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    snprintf(path, sizeof path, "%s/price-file-%d", launch_directory(), getpid());
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         fail(s, "open");
     unlink(path);

@@ -97,7 +97,7 @@ static int prepared(struct slot *s, const struct guest *g, const uint32_t *pages
     uint64_t digest = pages ? digest_of(pages, count * sizeof *pages) : 0;
     snprintf(path, sizeof path, "%s/snapshot-%zu-%llx", launch_directory() ? launch_directory() : ".", g->bytes,
              (unsigned long long)digest);
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         fail(s, "open");
     check_done(s, flock(file, LOCK_EX), "flock");

@@ -8,7 +8,7 @@ static const char *name, *fresh;
 static bool put(struct store *st, const struct record *r)
 {
     (void)st;
-    int fd = openat(folder, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = openat(folder, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
     bool right = write(fd, r->data, r->bytes) == (ssize_t)r->bytes && fsync(fd) == 0;

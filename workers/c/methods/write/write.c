@@ -78,7 +78,7 @@ void store_open(struct slot *s, struct store *st, int flags)
     }
     st->image = image;
     st->stored_bytes = append ? 2 * st->ops * s->bytes : st->file_bytes;
-    int fd = open(st->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(st->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     struct statfs status;
     if (fd < 0)
         fail(s, "open");

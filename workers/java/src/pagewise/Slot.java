@@ -45,6 +45,11 @@ public final class Slot {
         return worker.request.name;
     }
 
+    /** A second path beside the rendezvous, in a folder that only this user can enter. */
+    public String launchSocket() {
+        return worker.request.rendezvous + "m";
+    }
+
     public String launchDirectory() {
         return worker.request.directory;
     }

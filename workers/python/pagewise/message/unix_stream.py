@@ -11,7 +11,7 @@ class Stream(common.Link):
     def __init__(self, s):
         super().__init__(s)
         self.view = memoryview(self.message)
-        path = "/tmp/%s-message" % s.launch.request.name
+        path = s.launch.request.rendezvous + "m"
         if s.role == "a":
             with socket.socket(socket.AF_UNIX) as listener:
                 listener.bind(path)

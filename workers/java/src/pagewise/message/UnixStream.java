@@ -42,7 +42,7 @@ public final class UnixStream implements Method {
     }
 
     private static Link open(Slot s, Message m) throws IOException {
-        Path path = Path.of("/tmp", s.launchName() + "-message");
+        Path path = Path.of(s.launchSocket());
         SocketChannel channel;
         if (s.role() == 'a') {
             try (var listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
