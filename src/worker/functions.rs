@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -390,26 +391,15 @@ fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
     Ok(folder.path().join(WORKER))
 }
 
-/// Copy of a C file, in a folder of its own with the carried header: whatever stands beside the file, `#include
-/// "pagewise.h"` means that one. Its own headers are found by the file's folder. Where another user can put files into that,
-/// copies of those headers take its place that nobody else could write.
+/// Copy of a C file in a folder with the carried header, so that `#include "pagewise.h"` always means that one. The file's own
+/// headers are found by the file's folder. Where another user can put files into that, copies of those headers take its
+/// place that nobody else could write.
 fn copied_source(bytes: &[u8], path: &Path, folder: &Folder) -> Result<PathBuf> {
     const BOM: &[u8] = b"\xef\xbb\xbf";
     let copies = folder.make_folder(COPIES)?;
     let above = path.parent().unwrap_or(path);
     if files::trusted_folder(above).is_err() {
-        let beside = Folder::open(above)?;
-        for entry in beside.entries()? {
-            let is_header = Path::new(&entry.name)
-                .extension()
-                .is_some_and(|extension| HEADERS.iter().any(|header| extension == *header));
-            if entry.kind == EntryKind::File && is_header {
-                let (file, text) = beside.read_open(&entry.name, MOST_BYTES)?;
-                if Access::of_descriptor(&file)?.is_trusted() {
-                    copies.write(&entry.name, &text)?;
-                }
-            }
-        }
+        copy_headers(path, &Folder::open(above)?, &copies)?;
     }
     // The carried header finds those that it includes beside itself.
     copies.write("pagewise.h", b"#include \"../pagewise.h\"\n")?;
@@ -419,6 +409,26 @@ fn copied_source(bytes: &[u8], path: &Path, folder: &Folder) -> Result<PathBuf> 
     let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
     copies.write(COPY, &[&line, text].concat())?;
     Ok(copies.path().join(COPY))
+}
+
+/// Copies the headers of a shared folder that only this user, root or the owner of the user's file could write.
+fn copy_headers(path: &Path, shared: &Folder, copies: &Folder) -> Result<()> {
+    let owner = files::open_input(path)?.metadata()?.uid();
+    for entry in shared.entries()? {
+        let is_header = Path::new(&entry.name)
+            .extension()
+            .is_some_and(|extension| HEADERS.iter().any(|header| extension == *header));
+        if entry.kind != EntryKind::File || !is_header {
+            continue;
+        }
+        let (file, text) = shared.read_open(&entry.name, MOST_BYTES)?;
+        let about = file.metadata()?;
+        let is_owners = about.uid() == owner && about.mode() & 0o022 == 0;
+        if is_owners || Access::of_descriptor(&file)?.is_trusted() {
+            copies.write(&entry.name, &text)?;
+        }
+    }
+    Ok(())
 }
 
 /// An error if another user can put libraries beside this one: the loader takes them first.
@@ -534,23 +544,7 @@ fn compile(
         define("FLAGS", &flags.join(" ").replace('"', "'")),
     ]);
     command.args(defines.iter().map(|(name, value)| define(name, value)));
-    let above = path.parent().unwrap_or(path);
-    if is_library {
-        let file = path.file_name().unwrap_or_default();
-        // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
-        command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
-        command
-            .arg(format!("$ORIGIN:{}", above.display()))
-            .arg("-L")
-            .arg(above)
-            .arg(source);
-        command.arg(format!("-l:{}", file.display()));
-    } else {
-        if files::trusted_folder(above).is_ok() {
-            command.arg("-iquote").arg(above);
-        }
-        command.arg(source);
-    }
+    add_subject(&mut command, source, path, is_library);
     command.args([
         carried_file("bench.c"),
         carried_file("about.c"),
@@ -576,6 +570,27 @@ fn compile(
         );
     }
     Ok(())
+}
+
+/// Adds the source and the folder of the user's file to a compiler's command.
+fn add_subject(command: &mut Command, source: &Path, path: &Path, is_library: bool) {
+    let above = path.parent().unwrap_or(path);
+    if is_library {
+        let file = path.file_name().unwrap_or_default();
+        // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
+        command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
+        command
+            .arg(format!("$ORIGIN:{}", above.display()))
+            .arg("-L")
+            .arg(above)
+            .arg(source);
+        command.arg(format!("-l:{}", file.display()));
+    } else {
+        if files::trusted_folder(above).is_ok() {
+            command.arg("-iquote").arg(above);
+        }
+        command.arg(source);
+    }
 }
 
 /// The compiler, to be started as every toolchain is.
