@@ -145,7 +145,7 @@ fn a_gate_needs_a_baseline_and_terms() {
         ),
         (
             &["--gate", "counts", "--against", "c-O3"],
-            "that is the name of a worker",
+            "is the name of a worker",
         ),
         (&["--markdown"], "--gate"),
     ] {

@@ -17,10 +17,10 @@ fn commands(source: &str, claim: &str) -> Vec<(&'static str, Vec<String>)> {
             "run fault/touch@c-O3 --set bytes=1MiB --launches 1 --budget 5s",
         ),
         ("tail", "run tail/touch@c-O3 --launches 1 --budget 5s"),
-        ("claims", "claims --file CLAIM --fresh --budget 3s"),
+        ("claims", "claims --file CLAIM --fresh --budget 30s"),
         ("bench", "bench SOURCE --launches 1 --budget 2s"),
         ("try", "try --with keep --pairs 6 -- /bin/true"),
-        ("profile", "profile --blocks 6 --stacks off -- /bin/true"),
+        ("profile", "profile --blocks 6 -- /bin/true"),
     ];
     let words = |line: &str| {
         let line = line.replace("CLAIM", claim).replace("SOURCE", source);
@@ -35,7 +35,7 @@ fn resumptions(source: &str, run: &str) -> [Vec<String>; 4] {
         "run --resume RUN --budget 4s",
         "bench SOURCE --resume RUN --budget 4s",
         "try --resume RUN --with keep -- /bin/true",
-        "profile --resume RUN --stacks off -- /bin/true",
+        "profile --resume RUN -- /bin/true",
     ]
     .map(|line| {
         let line = line.replace("RUN", run).replace("SOURCE", source);
