@@ -119,11 +119,17 @@ pub(super) fn all(
     let directory = scratch.to_string_lossy().into_owned();
     // Other users can neither foretell what this launch makes in shared folders nor enter the folder of its sockets.
     let name = format!("pagewise-{}-{}", session(state), files::random_word()?);
-    let mut meeting = method
-        .two_sided
-        .then(|| meeting_place(&format!("pagewise-{}-", session(state))))
-        .transpose()?;
-    let rendezvous = meeting.as_ref().map(socket);
+    let temporary = files::temporary_place()?;
+    let mut meeting = if method.two_sided {
+        meeting_place(&temporary, &format!("pagewise-{}-", session(state)))?
+    } else {
+        None
+    };
+    // Where no folder can be made, side a says why it cannot listen.
+    let rendezvous = meeting.as_ref().map_or_else(
+        || temporary.join(&name).to_string_lossy().into_owned(),
+        socket,
+    );
     let heap = heap_needed(
         cells.iter().map(|&cell| &state.cells[cell]),
         launch.rounds + launch.warmup_rounds,
@@ -148,7 +154,7 @@ pub(super) fn all(
             launch: *number,
             seed: state.plan.seed,
             role,
-            rendezvous: rendezvous.as_deref(),
+            rendezvous: role.map(|_| rendezvous.as_str()),
             directory: Some(&directory),
             name: Some(&name),
             proofs: &turns.proofs,
@@ -194,17 +200,17 @@ pub(super) fn all(
     Ok(prepared)
 }
 
-/// Makes the folder of a launch's sockets, which only this user can enter.
-/// Errors: another user can change the folder above it, or it cannot be made.
-fn meeting_place(prefix: &str) -> Result<Temporary> {
-    let made = files::temporary(&files::temporary_place()?, prefix)?;
+/// Makes the folder of a launch's sockets, which only this user can enter; `None` where it cannot be made.
+/// Errors: another user can change /tmp, and the path of `place` is too long for a socket.
+fn meeting_place(place: &Path, prefix: &str) -> Result<Option<Temporary>> {
+    let Ok(made) = files::temporary(place, prefix) else {
+        return Ok(None);
+    };
     if socket(&made).len() < SOCKET_PATH {
-        return Ok(made);
+        return Ok(Some(made));
     }
-    Ok(files::temporary(
-        &files::safe_place(Path::new(SHORT_PLACE))?,
-        prefix,
-    )?)
+    let short = files::safe_place(Path::new(SHORT_PLACE))?;
+    Ok(files::temporary(&short, prefix).ok())
 }
 
 /// Path of the rendezvous. A method's socket has one character more.

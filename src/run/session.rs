@@ -34,8 +34,9 @@ pub struct Session<P = Plan> {
 }
 
 impl<P> Session<P> {
-    /// Begins a new study. Nothing is written where another one measures.
+    /// Begins a new study. Nothing is written where another one measures or the temporary folder is not safe.
     pub fn begin(plan: P, path: &Path, forced: bool) -> Result<Session<P>> {
+        files::temporary_place()?;
         let alone = Alone::on_this_machine(forced)?;
         let folder = RunFolder::create(path)?;
         let _lock = lock(&folder).inspect_err(|_| folder.discard())?;
@@ -56,6 +57,7 @@ impl<P> Session<P> {
         forced: bool,
         confirmed: impl FnOnce(&RunFolder) -> Result<P>,
     ) -> Result<Session<P>> {
+        files::temporary_place()?;
         let _lock = lock(&folder)?;
         folder.check_resumable(verb)?;
         let alone = Alone::on_this_machine(forced)?;

@@ -45,14 +45,22 @@ fn sockets_of_launches_to_come_cannot_be_taken() {
     let mut run = place
         .command(&[
             "run",
-            "message/unix-stream@c-O3",
+            "message/unix-stream@c-O3+c-O3",
             "--json",
             "--launches",
             "6",
         ])
-        .args(["--set", "bytes=64", "--budget", "30s", "--out"])
+        .args([
+            "--set",
+            "bytes=4KiB",
+            "--set",
+            "wait=block",
+            "--set",
+            "pin=none",
+        ])
+        .args(["--budget", "30s", "--out"])
         .arg(&out)
-        .stdout(Stdio::piped())
+        .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -100,7 +108,7 @@ fn outputs_in_shared_memory_follow_no_link() {
     let victim = victim(launch.folder.path());
     let link = PathBuf::from(format!("/dev/shm/{}-output", launch.name()));
     let values = [
-        ("bytes", "65536"),
+        ("bytes", "131072"),
         ("order", "sequential"),
         ("place", "tmpfs"),
         ("old", "none"),
@@ -336,19 +344,16 @@ exit $code
         launches.matches(r#""mode":"followed""#).count() < 8,
         "{launches}"
     );
-    assert_eq!(result.code, 0, "{}", result.err);
+    assert!([0, 4].contains(&result.code), "{}", result.err);
 }
 
 /// The read-ahead of a loop device, which few use.
 fn spare_setting() -> Option<PathBuf> {
     let devices = entries(Path::new("/sys/class/bdi"));
-    let last = devices
-        .into_iter()
-        .filter(|path| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("7:"))
-        })
-        .next_back()?;
+    let last = devices.into_iter().rfind(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("7:"))
+    })?;
     Some(last.join("read_ahead_kb")).filter(|path| path.exists() && is_root())
 }
 
