@@ -390,7 +390,9 @@ fn damaged_transcripts_are_named_by_every_verb() {
             let result = timed(&mut command(&place, line, &second, &first)).unwrap();
             let text = format!("{}{}", result.out, result.err);
             assert!(text.contains("damaged"), "{line}, {damage}: {text}");
-            assert_ne!(result.code, 0, "{line}, {damage}");
+            // Without a gate, a comparison that names damage is an answer.
+            let answers = line == "compare {0} {}";
+            assert!(answers || result.code != 0, "{line}, {damage}");
         }
     }
 }

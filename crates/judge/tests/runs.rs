@@ -54,9 +54,9 @@ fn launches_are_read_only_where_the_summary_does_not_hold() {
     let (_, summary) = replay(&folder).unwrap();
     folder.write_result(SUMMARY, &summary).unwrap();
     let read = Cell::new(0);
-    let counting = |launches: usize, one: ReadOne| {
+    let counting = |launches: usize, reader: ReadOne| {
         read.set(read.get() + launches);
-        one_by_one(launches, one)
+        one_by_one(launches, reader)
     };
     assert!(text(&judge::judged(&folder, &counting).unwrap()) == text(&summary));
     assert_eq!(read.get(), 0);
@@ -68,7 +68,9 @@ fn launches_are_read_only_where_the_summary_does_not_hold() {
     let again = judge::judged(&folder, &counting).unwrap();
     let damage: Vec<&str> = again.damage().collect();
     assert!(
-        damage.len() == 1 && damage[0].contains("transcripts.zst"),
+        damage
+            .first()
+            .is_some_and(|first| first.contains("transcripts.zst")),
         "{damage:?}"
     );
     assert_eq!(read.get(), folder.launches().unwrap().records.len());

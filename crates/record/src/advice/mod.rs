@@ -350,11 +350,11 @@ pub struct Question {
 impl Question {
     /// Its first figure that no measurement gives.
     fn impossible(&self) -> Option<String> {
-        let segments = self
+        let segment = self
             .segments
             .iter()
-            .chain(self.conditions.values().flatten());
-        let segment = segments.into_iter().find(|segment| !segment.makes_sense());
+            .chain(self.conditions.values().flatten())
+            .find(|segment| !segment.makes_sense());
         let point = self.points.iter().find(|point| !point.makes_sense());
         segment
             .map(|s| {
@@ -427,12 +427,14 @@ const MOST_RATIO: f64 = 1e9;
 /// True if a text of advice is byte for byte as it was written: its seal is the SHA-256 of the text in which the digits of the
 /// seal are zeros.
 pub fn is_sealed(text: &str) -> bool {
-    let seal = || {
-        let (before, rest) = text.split_at(text.rfind(SEAL)? + SEAL.len());
-        let (digits, after) = rest.split_at_checked(NO_DIGITS.len())?;
-        Some(digits == sha256_hex(&[before.as_bytes(), NO_DIGITS, after.as_bytes()]))
-    };
-    seal().unwrap_or(false)
+    has_its_seal(text).unwrap_or(false)
+}
+
+/// `None` where a text has no seal.
+fn has_its_seal(text: &str) -> Option<bool> {
+    let (before, rest) = text.split_at(text.rfind(SEAL)? + SEAL.len());
+    let (digits, after) = rest.split_at_checked(NO_DIGITS.len())?;
+    Some(digits == sha256_hex(&[before.as_bytes(), NO_DIGITS, after.as_bytes()]))
 }
 
 impl Advice {
