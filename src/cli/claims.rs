@@ -360,11 +360,11 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
     let mut text = output::text(&report::claims::document(answers, full), false, full);
     if let Some(folder) = folder {
         if let Some(page) = output::beside(folder) {
-            text += &format!("The page is {page}\n");
+            text.push(format!("The page is {page}\n"));
         }
-        text += &output::kept_in("run", folder.path());
+        text.push(output::kept_in("run", folder.path()));
     }
-    print(&text)
+    output::print_styled(&text)
 }
 
 /// 3 where `--strict` meets an undecided claim, 4 where no claim could be measured.

@@ -131,7 +131,7 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
         .shown
         .page
         .write(|| report::html::page(&document, newest()))?;
-    print(&super::output::text(
+    output::print_styled(&output::text(
         &document,
         arguments.shown.ascii,
         arguments.shown.full,

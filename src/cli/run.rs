@@ -456,7 +456,7 @@ pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Op
         return Ok(None);
     }
     let plan = new_plan(laboratory, arguments)?;
-    print(&super::output::text(
+    output::print_styled(&super::output::text(
         &planned(&plan, least_s(&plan)),
         arguments.shown.ascii,
         false,
@@ -586,9 +586,9 @@ pub(super) fn print_run(
         .extend(report::published::sections(articles, summary));
     let mut text = super::output::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
-        text += &output::kept_in("run", folder.path());
+        text.push(output::kept_in("run", folder.path()));
     }
-    print(&text)
+    output::print_styled(&text)
 }
 
 fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {

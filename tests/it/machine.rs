@@ -30,7 +30,7 @@ fn doctor(environment: &Environment) -> String {
         &document(environment, &obstacles(environment, false), &[]),
         &Screen::new(WIDTH, false),
         false,
-    )
+    ).plain()
 }
 
 #[test]

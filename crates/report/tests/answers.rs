@@ -24,7 +24,7 @@ fn shown(summary: &Summary, width: usize, full: bool) -> String {
         &view::screen(summary, &wanted),
         &Screen::new(width, false),
         full,
-    )
+    ).plain()
 }
 
 /// Operations of a sample as its parameters declare them.

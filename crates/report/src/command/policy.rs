@@ -1,9 +1,9 @@
 //! Files that deploy what a try has shown to cost less. Their texts are templates in `policy.toml`.
 
-use super::quoted;
 use super::trial::{exports, finding};
+use crate::escape;
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
-use record::command::TrialSummary;
+use record::command::{Arm, TrialSummary};
 use std::{collections::BTreeMap, path::Path};
 
 const FILES: &str = include_str!("policy.toml");
@@ -26,13 +26,19 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
     let preload = arm.preloaded.clone().filter(|_| setting.advise_mappings);
     let preload = preload.and_then(|path| {
         let name = Path::new(&path).file_name()?.to_str()?.to_owned();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if !name.chars().all(is_plain) {
+            return None;
+        }
         let deployed = folder.join(&name).to_str()?.to_owned();
         arm.variables
             .values_mut()
             .for_each(|value| *value = value.replace(&path, &deployed));
         Some((path, name))
     });
+    // First a line that a Dockerfile cannot take for a directive to its parser, such as `# syntax=…`.
     let mut about = vec![
+        format!("pagewise report {}", summary.plan.run),
         format!("{}: {}", setting.name, setting.title),
         finding(&summary.arms[best]),
     ];
@@ -40,20 +46,23 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
         (!setting.side_effects.is_empty())
             .then(|| format!("Side effect: {}.", setting.side_effects)),
     );
-    about.push(format!("pagewise report {}", summary.plan.run));
     let about: Vec<String> = about
         .iter()
-        .map(|line| format!("# {}", line.replace('\n', " ")))
+        .map(|line| format!("# {}", escape::number_sign(line)))
         .collect();
     let values = context! {
         about => about.join("\n"),
         exports => exports(&arm).into_iter().map(|line| line + "\n").collect::<String>(),
+        systemd => assignments(&arm, "Environment=", "a file of systemd", escape::systemd),
+        dockerfile => assignments(&deployed(&arm, folder), "ENV ", "a Dockerfile", escape::dockerfile),
+        processors => arm.cpus.as_ref().filter(|cpus| is_cpu_list(cpus)),
+        java_options => java_options(&setting.java_options),
         copied => preload.as_ref().map(|(_, name)| name),
         ..Value::from(Serde(&arm))
     };
     let mut files: BTreeMap<String, String> =
         toml::from_str(FILES).expect("the file is well formed");
-    let templates = templates(folder);
+    let templates = templates();
     files.values_mut().for_each(|text| {
         *text = templates
             .render_str(text, &values)
@@ -67,22 +76,58 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
     })
 }
 
+/// A line for each variable by `assignment`; a comment in place of one that `file` cannot hold.
+fn assignments(
+    arm: &Arm,
+    keyword: &str,
+    file: &str,
+    assignment: fn(&str, &str) -> Option<String>,
+) -> String {
+    let line = |(name, value): (&String, &String)| match assignment(name, value) {
+        Some(assigned) => format!("{keyword}{assigned}\n"),
+        None => format!(
+            "# {} is left out: {file} cannot hold its value\n",
+            escape::number_sign(name)
+        ),
+    };
+    arm.variables.iter().map(line).collect()
+}
+
+/// The arm in an image, where the library is in the usual folder.
+fn deployed(arm: &Arm, folder: &Path) -> Arm {
+    let mut arm = arm.clone();
+    let folder = folder.to_string_lossy();
+    for value in arm.variables.values_mut() {
+        *value = value.replace(&*folder, "/usr/local/lib");
+    }
+    arm
+}
+
+fn is_cpu_list(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_digit() || ",-".contains(c))
+}
+
+/// A line of `jvm.options`, which has no escapes.
+fn java_options(options: &str) -> String {
+    if options.contains(escape::is_steering) {
+        format!(
+            "# left out, because a line cannot hold it: {}",
+            escape::number_sign(options)
+        )
+    } else {
+        options.to_owned()
+    }
+}
+
 /// Templates with the ways to quote a text.
-fn templates(folder: &Path) -> Environment<'static> {
-    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-    let folder = folder.to_string_lossy().into_owned();
+fn templates() -> Environment<'static> {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .keep_trailing_newline(true)
         .build();
     templates.set_syntax(syntax.expect("the usual marks"));
-    templates.add_filter("shell", |text: String| quoted(&text));
-    templates.add_filter("systemd", move |text: String| {
-        escaped(&text).replace('%', "%%")
-    });
-    templates.add_filter("docker", move |text: String| {
-        escaped(&text.replace(&folder, "/usr/local/lib")).replace('$', "\\$")
-    });
+    templates.add_filter("shell", |text: String| escape::shell(&text));
+    templates.add_filter("comment", |text: String| escape::number_sign(&text));
     templates
 }

@@ -1,6 +1,7 @@
 //! Call stacks of a profile in the formats of other programs: folded lines, pprof's protocol buffer, Firefox Profiler's JSON.
 
 use super::places::label;
+use crate::escape;
 use anyhow::Result;
 use indexmap::IndexSet;
 use minijinja::{Environment, value::Serde};
@@ -8,25 +9,35 @@ use record::command::{CallFrame, CallStack, CallStacks};
 use serde_json::json;
 use std::io::Write;
 
-type WriteStacks = fn(&CallStacks, &mut dyn Write) -> Result<()>;
+/// A format of call stacks.
+pub struct StackFormat {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// True for bytes that are no text.
+    pub is_binary: bool,
+    pub write: fn(&CallStacks, &mut dyn Write) -> Result<()>,
+}
 
-/// Formats by name, with what they hold.
-pub const STACK_FORMATS: [(&str, &str, WriteStacks); 3] = [
-    (
-        "folded",
-        "a profile's call stacks with their cost in nanoseconds, for flame graphs",
-        folded,
-    ),
-    (
-        "pprof",
-        "the same as pprof's protocol buffer, for go tool pprof and speedscope",
-        pprof,
-    ),
-    (
-        "firefox",
-        "the same as JSON for profiler.firefox.com",
-        firefox,
-    ),
+/// The formats that `export` writes of a profile.
+pub const STACK_FORMATS: [StackFormat; 3] = [
+    StackFormat {
+        name: "folded",
+        about: "a profile's call stacks with their cost in nanoseconds, for flame graphs",
+        is_binary: false,
+        write: folded,
+    },
+    StackFormat {
+        name: "pprof",
+        about: "the same as pprof's protocol buffer, for go tool pprof and speedscope",
+        is_binary: true,
+        write: pprof,
+    },
+    StackFormat {
+        name: "firefox",
+        about: "the same as JSON for profiler.firefox.com",
+        is_binary: false,
+        write: firefox,
+    },
 ];
 /// Firefox Profiler's file around the tables of stacks.
 const FIREFOX: &str = include_str!("firefox.jinja");
@@ -54,7 +65,7 @@ fn folded(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
         writeln!(
             out,
             "{} {:.0}",
-            crate::escape::terminal(&line.join(";")),
+            escape::terminal(&line.join(";")),
             1e9 * stack.weight
         )?;
     }
@@ -88,7 +99,8 @@ fn put(message: &mut Vec<u8>, field: usize, bytes: &[u8]) {
 /// `Profile` of github.com/google/pprof/proto/profile.proto: a location and a function a frame, numbered from 1.
 fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     let mut texts = IndexSet::from(["", "cpu", "nanoseconds"].map(str::to_owned));
-    let mut index = |text: String| texts.insert_full(text).0;
+    // Readers of the format print its texts as they are.
+    let mut index = |text: String| texts.insert_full(escape::terminal(&text)).0;
     let mut profile = Vec::new();
     put(&mut profile, 1, &numbers([(1, 1), (2, 2)]));
     for stack in &stacks.stacks {
@@ -145,7 +157,7 @@ fn firefox(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     };
     let samples: Vec<_> = stacks.stacks.iter().map(sample).collect();
     let mut templates = Environment::new();
-    templates.set_formatter(|out, _, value| Ok(out.write_str(&json!(value).to_string())?));
+    templates.set_formatter(|out, _, value| Ok(out.write_str(&escape::json(&json!(value).to_string()))?));
     let tables = json!({
         "texts": Vec::from_iter(texts), "files": Vec::from_iter(files), "functions": Vec::from_iter(functions),
         "frames": calls, "nodes": Vec::from_iter(nodes), "samples": samples,
