@@ -2,8 +2,7 @@
 
 use super::output::{may_write, print_folded, print_styled, write};
 use super::{
-    new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder,
-    start::Start,
+    new_folder, opened::code_of, output, output::PageArgs, print_json, runs_folder, start::Start,
 };
 use crate::machine::{self, memory};
 use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};

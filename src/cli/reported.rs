@@ -3,7 +3,7 @@
 use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
-use super::{named, output, print, print_document, print_json};
+use super::{named, output, print_document, print_json};
 use crate::run::session::{judged, replay};
 use anyhow::{Result, bail};
 use clap::Args;

@@ -1,7 +1,7 @@
 //! The verb `run`: makes a run or completes one.
 
 use super::{
-    Laboratory, SelectArgs, new_folder, output, output::PageArgs, print, print_json, runs_folder,
+    Laboratory, SelectArgs, new_folder, output, output::PageArgs, print_json, runs_folder,
     start::Start,
 };
 use crate::plan::kept::{Granted, confirm};

@@ -30,7 +30,8 @@ fn doctor(environment: &Environment) -> String {
         &document(environment, &obstacles(environment, false), &[]),
         &Screen::new(WIDTH, false),
         false,
-    ).plain()
+    )
+    .plain()
 }
 
 #[test]

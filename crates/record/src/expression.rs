@@ -411,7 +411,10 @@ mod tests {
         let nested = |depth: usize| format!("{}1{} == 1", "(".repeat(depth), ")".repeat(depth));
         let long = |terms: usize| format!("1 == {}1", "1 + ".repeat(terms));
         assert_eq!(check(&nested(MOST_NESTED)), Holding::Holds);
-        assert!(matches!(check(&long(MOST_TOKENS / 2 - 2)), Holding::Broken(_)));
+        assert!(matches!(
+            check(&long(MOST_TOKENS / 2 - 2)),
+            Holding::Broken(_)
+        ));
         for text in [
             nested(MOST_NESTED + 1),
             nested(200_000),
@@ -421,7 +424,10 @@ mod tests {
             format!("{}: 1 == 1", nested(200_000)),
         ] {
             let error = Law::parse(&text).unwrap_err().to_string();
-            assert!(error.starts_with("more than") && error.len() < 100, "{error}");
+            assert!(
+                error.starts_with("more than") && error.len() < 100,
+                "{error}"
+            );
         }
     }
 

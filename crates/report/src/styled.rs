@@ -96,3 +96,46 @@ impl From<&str> for StyledText {
         text.to_owned().into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn styles_are_around_their_text_and_empty_text_has_none() {
+        let mut text = StyledText::new("a", Style::Bold);
+        text.push("b\n");
+        text.push(StyledText::new("", Style::Faster));
+        text.push(StyledText::new("c", Style::Open));
+        assert_eq!(
+            text.shown(true),
+            "\u{1b}[1ma\u{1b}[0mb\n\u{1b}[33mc\u{1b}[0m"
+        );
+        assert_eq!(
+            (text.shown(false), text.plain()),
+            ("ab\nc".into(), "ab\nc".into())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_an_escape_sequence(
+            text in "[\u{e000}-\u{e00f}\u{1b}\u{9b}\u{7f}\\[a-z0-9;mü\n]{0,40}",
+            any in any::<String>(),
+        ) {
+            for text in [text, any] {
+                let mut styled = StyledText::new(text.clone(), Style::Slower);
+                styled.push(text.clone());
+                prop_assert!(!styled.shown(false).contains('\u{1b}'));
+                let sequences = 2 * usize::from(!text.is_empty());
+                prop_assert_eq!(styled.shown(true).matches('\u{1b}').count(), sequences);
+                let kept = |sign: &char| ('\u{e000}'..='\u{e00f}').contains(sign);
+                prop_assert_eq!(
+                    styled.shown(true).chars().filter(kept).count(),
+                    2 * text.chars().filter(kept).count()
+                );
+            }
+        }
+    }
+}

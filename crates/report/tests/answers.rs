@@ -24,7 +24,8 @@ fn shown(summary: &Summary, width: usize, full: bool) -> String {
         &view::screen(summary, &wanted),
         &Screen::new(width, false),
         full,
-    ).plain()
+    )
+    .plain()
 }
 
 /// Operations of a sample as its parameters declare them.

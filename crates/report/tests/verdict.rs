@@ -6,7 +6,8 @@ use pagewise_report::verdict::document;
 use record::summary::{Calibration, Comparison, Estimate, Verdict};
 
 fn text(all: &[Explained]) -> String {
-    render(&document(all), &Screen::new(200, false), false).plain()
+    render(&document(all), &Screen::new(200, false), false)
+        .plain()
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use measuring::{AdviceSession, Spending};
 use record::advice::{AdviceAnswer, Topic};
 use record::{experiment::ParameterList, sizes};
+use report::styled::StyledText;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -174,11 +174,9 @@ pub(super) fn fleet(
         text = String::from_utf8(bytes)?.into();
     }
     match &arguments.out {
-        Some(path) => write(
-            path,
-            arguments.output.force,
-            |out| Ok(out.write_all(text.plain().as_bytes())?),
-        )?,
+        Some(path) => write(path, arguments.output.force, |out| {
+            Ok(out.write_all(text.plain().as_bytes())?)
+        })?,
         None => print_styled(&text).map(drop)?,
     }
     let is_odd = arguments.strict && !judged.odd.is_empty();

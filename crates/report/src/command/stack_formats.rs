@@ -157,10 +157,64 @@ fn firefox(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     };
     let samples: Vec<_> = stacks.stacks.iter().map(sample).collect();
     let mut templates = Environment::new();
-    templates.set_formatter(|out, _, value| Ok(out.write_str(&escape::json(&json!(value).to_string()))?));
+    templates.set_formatter(|out, _, value| {
+        Ok(out.write_str(&escape::json(&json!(value).to_string()))?)
+    });
     let tables = json!({
         "texts": Vec::from_iter(texts), "files": Vec::from_iter(files), "functions": Vec::from_iter(functions),
         "frames": calls, "nodes": Vec::from_iter(nodes), "samples": samples,
     });
     Ok(out.write_all(templates.render_str(FIREFOX, Serde(tables))?.as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::command::MemoryEvent;
+
+    #[test]
+    fn no_name_of_a_frame_steers_in_any_format() {
+        for text in [
+            "\u{9b}31m",
+            "\u{202e}x\u{2028}",
+            "a;b\nc 7",
+            "\u{1b}[2J\"\\",
+            "\u{e001}x",
+        ] {
+            let frame = |function: &str, module: &str| CallFrame {
+                function: function.into(),
+                file: text.into(),
+                line: 3,
+                module: module.into(),
+            };
+            let stack = CallStack {
+                frames: vec![0, 1],
+                event: MemoryEvent::Heap,
+                weight: 0.5,
+            };
+            let stacks = CallStacks {
+                frames: vec![frame(text, text), frame("", text)],
+                stacks: vec![stack],
+            };
+            for format in &STACK_FORMATS {
+                let mut bytes = Vec::new();
+                (format.write)(&stacks, &mut bytes).unwrap();
+                let shown = String::from_utf8_lossy(&bytes).into_owned();
+                // Lengths and tags of a protocol buffer are controls; none of its texts is.
+                let steers = |sign: char| {
+                    let is_framing = format.is_binary && sign < '\u{80}' && sign != '\u{1b}';
+                    sign != '\n' && !is_framing && escape::is_steering(sign)
+                };
+                assert!(!shown.contains(steers), "{}: {shown:?}", format.name);
+                match format.name {
+                    "folded" => assert_eq!(shown.lines().count(), 1, "{shown:?}"),
+                    "firefox" => {
+                        let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+                        assert_eq!(read["shared"]["stringArray"][0], text);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
 }

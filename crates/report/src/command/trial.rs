@@ -85,7 +85,10 @@ pub(super) fn exports(arm: &Arm) -> Vec<String> {
             if escape::is_variable(name) {
                 format!("export {name}={}", escape::shell(value))
             } else {
-                format!("# {} is no name that a shell can export", escape::number_sign(name))
+                format!(
+                    "# {} is no name that a shell can export",
+                    escape::number_sign(name)
+                )
             }
         })
         .collect()

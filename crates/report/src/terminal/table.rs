@@ -2,8 +2,8 @@
 
 use super::screen::{GAP, Screen, broken, cut, pad, width, wrap};
 use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone};
-use crate::plot::{Axis, Plot};
 use crate::numbers;
+use crate::plot::{Axis, Plot};
 use crate::styled::{Style, StyledText};
 use record::summary::Estimate;
 

@@ -4,9 +4,10 @@
 
 use super::binary::Reader;
 use gimli::{
-    AbbreviationsCacheStrategy, AttributeValue, DW_AT_ranges, DW_AT_stmt_list, DW_FORM_implicit_const, DW_TAG_compile_unit,
-    DW_TAG_inlined_subroutine, DW_TAG_skeleton_unit, DW_TAG_subprogram, DebugAbbrevOffset,
-    DebugLineOffset, Dwarf, Reader as _, Section, UnitHeader, UnitRef,
+    AbbreviationsCacheStrategy, AttributeValue, DW_AT_ranges, DW_AT_stmt_list,
+    DW_FORM_implicit_const, DW_TAG_compile_unit, DW_TAG_inlined_subroutine, DW_TAG_skeleton_unit,
+    DW_TAG_subprogram, DebugAbbrevOffset, DebugLineOffset, Dwarf, Reader as _, Section, UnitHeader,
+    UnitRef,
 };
 use std::collections::HashSet;
 
