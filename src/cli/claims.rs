@@ -1,7 +1,7 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
 use super::{
-    Laboratory, SelectArgs, new_folder, output, print, print_document, print_json, reported, run,
+    Laboratory, SelectArgs, new_folder, output, print_document, print_json, reported, run,
     start::Start,
 };
 use crate::plan::{Choice, Terms, Wish, claims};

@@ -103,8 +103,8 @@ fn line_table(dwarf: &Dwarf<Reader>, header: &UnitHeader<Reader>) -> Option<Debu
     let root = entries.read_abbreviation().ok()??;
     for attribute in root.attributes() {
         let attribute = entries.read_attribute(*attribute).ok()?;
-        if let (DW_AT_stmt_list, AttributeValue::DebugLineRef(offset)) =
-            (attribute.name(), attribute.value())
+        if let AttributeValue::DebugLineRef(offset) = attribute.value()
+            && attribute.name() == DW_AT_stmt_list
         {
             return Some(offset);
         }
@@ -123,7 +123,11 @@ fn line_header(
     if header.skip(offset.0).is_err() {
         return Some(());
     }
-    steps.take(header_length(&mut header).ok()??)
+    match header_length(&mut header) {
+        Ok(length) => steps.take(length?),
+        // Readers end at an error as this one does.
+        Err(_) => Some(()),
+    }
 }
 
 /// Bytes of a header; nothing where a list has no end.
@@ -259,4 +263,128 @@ fn ranges(
         steps.take(4)?;
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gimli::{NativeEndian, SectionId};
+    use stats::rng::Seeded;
+    use std::collections::BTreeMap;
+    use std::time::{Duration, Instant};
+
+    type Sections = BTreeMap<&'static str, Vec<u8>>;
+
+    /// Root of a unit; root of a unit with a line table at 0.
+    const ROOTS: [&[u8]; 2] = [&[1], &[5, 0, 0, 0, 0]];
+
+    /// A unit of DWARF 4 with these entries after its root. Abbreviations: 2 is a function by its addresses, 3 an inlined call,
+    /// 4 a function by a list of ranges at 0.
+    fn unit(root: &[u8], entries: &[u8]) -> Sections {
+        let abbreviations = [
+            &[1, 0x11, 1, 0, 0][..],
+            &[2, 0x2e, 1, 0x11, 0x01, 0x12, 0x07, 0, 0],
+            &[3, 0x1d, 1, 0, 0],
+            &[4, 0x2e, 0, 0x55, 0x17, 0, 0],
+            &[5, 0x11, 1, 0x10, 0x17, 0, 0],
+            &[0],
+        ]
+        .concat();
+        let length = (7 + root.len() + entries.len()) as u32;
+        let mut info = length.to_ne_bytes().to_vec();
+        info.extend(4u16.to_ne_bytes());
+        info.extend([0, 0, 0, 0, 8]);
+        info.extend(root);
+        info.extend(entries);
+        Sections::from([(".debug_abbrev", abbreviations), (".debug_info", info)])
+    }
+
+    fn nested(depth: usize) -> Sections {
+        let mut entries = vec![2];
+        entries.extend(0x1000u64.to_ne_bytes());
+        entries.extend(0x1000u64.to_ne_bytes());
+        entries.extend(vec![3; depth]);
+        entries.extend(vec![0; depth + 2]);
+        unit(ROOTS[0], &entries)
+    }
+
+    fn dwarf(sections: &Sections) -> (Dwarf<Reader>, u64) {
+        let load = |id: SectionId| {
+            let data = sections.get(id.name()).cloned().unwrap_or_default();
+            Ok::<_, gimli::Error>(Reader::new(data.into(), NativeEndian))
+        };
+        let bytes = sections.values().map(|data| data.len() as u64).sum();
+        (Dwarf::load(load).unwrap(), bytes)
+    }
+
+    fn bounded(sections: &Sections) -> bool {
+        let (mut dwarf, bytes) = dwarf(sections);
+        let began = Instant::now();
+        let is_bounded = is_bounded(&mut dwarf, bytes);
+        assert!(began.elapsed() < Duration::from_secs(1));
+        is_bounded
+    }
+
+    /// Ranges of a list, whatever is read afterwards.
+    fn with_ranges(functions: usize, ranges: u64) -> Sections {
+        let mut sections = unit(ROOTS[0], &[4, 0, 0, 0, 0].repeat(functions));
+        let list = (1..=ranges).chain([0, 0]).flat_map(|at| {
+            let end = if at == 0 { 0 } else { at + 1 };
+            [at, end].map(u64::to_ne_bytes)
+        });
+        sections.insert(".debug_ranges", list.flatten().collect());
+        sections
+    }
+
+    /// A line table of DWARF 5 whose files are counted, and have no bytes.
+    fn with_endless_files() -> Sections {
+        let mut sections = unit(ROOTS[1], &[0]);
+        let rest = [1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0x19, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+        let mut lines = ((rest.len() + 8) as u32).to_ne_bytes().to_vec();
+        lines.extend(5u16.to_ne_bytes());
+        lines.extend([8, 0]);
+        lines.extend((rest.len() as u32).to_ne_bytes());
+        lines.extend(rest);
+        sections.insert(".debug_line", lines);
+        sections
+    }
+
+    #[test]
+    fn debug_information_that_would_end_its_reader_is_not_used() {
+        assert!(bounded(&nested(100)));
+        assert!(!bounded(&nested(1000)));
+        assert!(!bounded(&nested(10_000_000)));
+        assert!(bounded(&with_ranges(10, 1000)));
+        assert!(!bounded(&with_ranges(20_000, 20_000)));
+        assert!(!bounded(&with_endless_files()));
+    }
+
+    #[test]
+    fn changed_debug_information_is_read_in_time_or_not_at_all() {
+        let is_long = std::env::var_os("PAGEWISE_TESTS").is_some();
+        let end = Instant::now() + Duration::from_secs(if is_long { 60 } else { 1 });
+        let seeds = [nested(100), nested(300), with_ranges(10, 100), with_endless_files()];
+        let mut random = Seeded::new(62);
+        while Instant::now() < end {
+            let mut sections = seeds[random.below(seeds.len())].clone();
+            for data in sections.values_mut() {
+                for _ in 0..random.below(6) {
+                    let at = random.below(data.len());
+                    data[at] = random.below(256) as u8;
+                }
+            }
+            let began = Instant::now();
+            let (mut dwarf, bytes) = dwarf(&sections);
+            if is_bounded(&mut dwarf, bytes)
+                && let Ok(lines) = addr2line::Context::from_dwarf(dwarf)
+            {
+                for address in [0, 1, 0x1000, 0x1800, u64::MAX - 1] {
+                    let frames = lines.find_frames(address).skip_all_loads();
+                    let Ok(mut frames) = frames else { continue };
+                    while let Ok(Some(_)) = frames.next() {}
+                }
+            }
+            assert!(began.elapsed() < Duration::from_secs(1), "{sections:?}");
+        }
+    }
 }

@@ -67,6 +67,7 @@ pub(super) fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stats::rng::Seeded;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -131,5 +132,42 @@ mod tests {
         let deep = format!("_Z1f{}i", "P".repeat(15_000));
         assert_eq!(demangled(&deep), deep);
         assert_eq!(cut(&"ü".repeat(MOST_NAME)).chars().last(), Some('…'));
+    }
+
+    #[test]
+    fn changed_symbols_are_read_in_time_and_stay_short() {
+        let is_long = std::env::var_os("PAGEWISE_TESTS").is_some();
+        let end = Instant::now() + Duration::from_secs(if is_long { 60 } else { 1 });
+        let seeds = [
+            doubling(3),
+            doubling(20),
+            doubling(60),
+            "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE".to_owned(),
+            "_RNvMs_NtNtC7mycrate3foo3barINtB4_3BazpE3new".to_owned(),
+            "_RINvC1a1bNtB2_1cNtB2_1dE".to_owned(),
+            "_Z1fIJiiiEEvDpT_DpRKT_".to_owned(),
+        ];
+        const SIGNS: &[u8] = b"_ZNRSTBIEJXLDpKPviMs0123456789abcdefGhzC";
+        let mut random = Seeded::new(62);
+        while Instant::now() < end {
+            let mut symbol = seeds[random.below(seeds.len())].clone().into_bytes();
+            for _ in 0..random.below(8) {
+                let (at, sign) = (random.below(symbol.len()), SIGNS[random.below(SIGNS.len())]);
+                match random.below(3) {
+                    0 => symbol[at] = sign,
+                    1 => symbol.insert(at, sign),
+                    _ => {
+                        let piece = symbol[at..].to_vec();
+                        symbol.extend(piece);
+                    }
+                }
+            }
+            symbol.truncate(MOST_NAME);
+            let symbol = String::from_utf8(symbol).unwrap();
+            let began = Instant::now();
+            let name = demangled(&symbol);
+            assert!(began.elapsed() < Duration::from_secs(1), "{symbol}");
+            assert!(name.len() <= MOST_NAME, "{symbol}");
+        }
     }
 }
