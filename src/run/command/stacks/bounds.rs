@@ -339,7 +339,9 @@ mod tests {
     /// A line table of DWARF 5 whose files are counted, and have no bytes.
     fn with_endless_files() -> Sections {
         let mut sections = unit(ROOTS[1], &[0]);
-        let rest = [1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0x19, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+        let rest = [
+            1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0x19, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f,
+        ];
         let mut lines = ((rest.len() + 8) as u32).to_ne_bytes().to_vec();
         lines.extend(5u16.to_ne_bytes());
         lines.extend([8, 0]);
@@ -361,9 +363,16 @@ mod tests {
 
     #[test]
     fn changed_debug_information_is_read_in_time_or_not_at_all() {
-        let is_long = std::env::var_os("PAGEWISE_TESTS").is_some();
-        let end = Instant::now() + Duration::from_secs(if is_long { 60 } else { 1 });
-        let seeds = [nested(100), nested(300), with_ranges(10, 100), with_endless_files()];
+        let seconds = std::env::var("PAGEWISE_FUZZ_S")
+            .ok()
+            .and_then(|text| text.parse().ok());
+        let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(1));
+        let seeds = [
+            nested(100),
+            nested(300),
+            with_ranges(10, 100),
+            with_endless_files(),
+        ];
         let mut random = Seeded::new(62);
         while Instant::now() < end {
             let mut sections = seeds[random.below(seeds.len())].clone();
