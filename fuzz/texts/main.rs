@@ -1,4 +1,4 @@
-//! What reads claims, settings, topics of advice, files of advice and criteria of a fleet: it accepts a
+//! What reads claims, settings, topics of advice, files of advice, laws and criteria of a fleet: it accepts a
 //! text or refuses it in words, and never dies. PAGEWISE_FUZZ names which of them reads.
 #![no_main]
 
@@ -8,6 +8,7 @@ use anyhow::Result;
 use libfuzzer_sys::fuzz_target;
 use record::advice::{Advice, Topic};
 use record::claim::Claim;
+use record::expression::{Expression, Law};
 use record::fleet::Criteria;
 use record::setting::Setting;
 
@@ -27,6 +28,10 @@ fn read(text: &str) -> Result<()> {
             // What is accepted can be written, and is the same when it is read again.
             let written = advice.canonical()?;
             assert_eq!(Advice::parse(&written)?.canonical()?, written);
+        }
+        "laws" => {
+            let _ = Expression::parse(text);
+            drop(Law::parse_all(text)?);
         }
         "criteria" => drop(Criteria::parse(text)?),
         other => panic!("PAGEWISE_FUZZ={other} names nothing that reads"),

@@ -21,7 +21,7 @@ macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
         let text = format!($($words)*);
-        let _ = writeln!(std::io::stdout(), "{}", $crate::run::lines::folded(&text, $crate::check::INDENT));
+        let _ = writeln!(std::io::stdout(), "{}", $crate::run::lines::folded(&report::escape::lines(&text), $crate::check::INDENT));
     }};
 }
 

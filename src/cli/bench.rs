@@ -221,7 +221,7 @@ impl BenchArgs {
         } else if self.markdown {
             print(&report::markdown::render(&document))?;
         } else {
-            print(&output::text(&document, self.run.shown.ascii, false))?;
+            output::print_styled(&output::text(&document, self.run.shown.ascii, false))?;
         }
         Ok(gate.gated.map_or(0, |gated| gated.exit_code()))
     }

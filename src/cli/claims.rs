@@ -1,7 +1,7 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
 use super::{
-    Laboratory, SelectArgs, new_folder, output, print, print_document, print_json, reported, run,
+    Laboratory, SelectArgs, new_folder, output, print_document, print_json, reported, run,
     run::ShownArgs, start::Start,
 };
 use crate::plan::{Choice, Terms, Wish, claims};
@@ -404,11 +404,11 @@ fn show(
     let mut text = output::text(&document, shown.ascii, shown.full);
     if let Some(folder) = folder {
         if let Some(page) = output::beside(folder) {
-            text += &format!("The page is {page}\n");
+            text.push(format!("The page is {page}\n"));
         }
-        text += &output::kept_in("run", folder.path());
+        text.push(output::kept_in("run", folder.path()));
     }
-    print(&text)
+    output::print_styled(&text)
 }
 
 /// 3 where `--strict` meets an undecided claim, 4 where no claim could be measured.

@@ -1,9 +1,8 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use super::output::{may_write, print_folded, write};
+use super::output::{may_write, print_folded, print_styled, write};
 use super::{
-    new_folder, opened::code_of, output, output::PageArgs, print, print_json, runs_folder,
-    start::Start,
+    new_folder, opened::code_of, output, output::PageArgs, print_json, runs_folder, start::Start,
 };
 use crate::machine::{self, memory};
 use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
@@ -371,8 +370,9 @@ fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> 
     if json {
         return print_json(summary);
     }
-    let text = super::output::text(&report::command::document(summary), false, false);
-    print(&(text + &super::output::kept_in(&kept.plan.kind.word(), &kept.path)))
+    let mut text = super::output::text(&report::command::document(summary), false, false);
+    text.push(super::output::kept_in(&kept.plan.kind.word(), &kept.path));
+    print_styled(&text)
 }
 
 /// Prints a kept study again, and writes its page if one is requested.

@@ -1,7 +1,8 @@
 //! `pagewise compare`: two runs, or two sets of runs, compared with each other.
 
 use super::opened::{Opened, open};
-use super::{claims, named, output::OutputArgs, print};
+use super::output::{OutputArgs, print_styled};
+use super::{claims, named};
 use crate::{
     run::session::judged,
     threads::{MOST_READERS, side_by_side},
@@ -80,7 +81,7 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     )?;
     let compared = compare(&a, &b, &options);
     let document = report::view::compared(&compared, claims, &arguments.again());
-    print(&arguments.output.text(&compared, &document)?)?;
+    print_styled(&arguments.output.text(&compared, &document)?)?;
     Ok(compared.gated.map_or(0, |gated| gated.exit_code()))
 }
 

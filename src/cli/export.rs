@@ -11,7 +11,8 @@ use report::export::{ExportFormat, FORMATS};
 use report::{
     command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells,
 };
-use std::{io::Write, path::PathBuf};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
@@ -35,7 +36,7 @@ pub(super) struct ExportArgs {
 pub(super) fn formats() -> PossibleValuesParser {
     let stacks = STACK_FORMATS
         .iter()
-        .map(|(name, about, _)| PossibleValue::new(*name).help(*about));
+        .map(|format| PossibleValue::new(format.name).help(format.about));
     PossibleValuesParser::new(
         FORMATS
             .iter()
@@ -45,10 +46,21 @@ pub(super) fn formats() -> PossibleValuesParser {
 }
 
 pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
-    arguments
-        .out
-        .as_ref()
-        .map_or(Ok(()), |path| may_write(path, arguments.force))?;
+    let of_stacks = STACK_FORMATS
+        .iter()
+        .find(|format| format.name == arguments.format);
+    match &arguments.out {
+        Some(path) => may_write(path, arguments.force)?,
+        None if of_stacks.is_some_and(|format| format.is_binary)
+            && std::io::stdout().is_terminal() =>
+        {
+            bail!(
+                "{} is binary, which a terminal cannot show: name a file with --out, or a program behind a pipe",
+                arguments.format
+            )
+        }
+        None => {}
+    }
     let opened = open(&arguments.run)?;
     tell_interrupted(&arguments.run, opened.is_interrupted());
     if let (Some(kind), Some(name)) = (opened.program(), arguments.experiments.first()) {
@@ -60,18 +72,15 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     match opened {
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
-            let of_stacks = STACK_FORMATS
-                .iter()
-                .find(|(name, ..)| *name == arguments.format);
             put(arguments, |out| {
                 match (arguments.format.as_str(), &summary, of_stacks) {
                     ("hyperfine", CommandSummary::Try(_), _) => Ok(
                         out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?
                     ),
-                    (_, CommandSummary::Profile(summary), Some((.., write))) => summary
+                    (_, CommandSummary::Profile(summary), Some(format)) => summary
                         .stacks
                         .as_ref()
-                        .map_or(Ok(()), |stacks| write(stacks, out)),
+                        .map_or(Ok(()), |stacks| (format.write)(stacks, out)),
                     (format, summary, _) => Rows::new(&kept, summary).write(format, out),
                 }
             })?;

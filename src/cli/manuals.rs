@@ -54,7 +54,7 @@ pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> 
 }
 
 fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
-    Ok(match verb {
+    let mut names = match verb {
         "run" | "list" | "show" | "explain" | "check" => {
             let laboratory = super::Laboratory::open(cli)?;
             let shown = |name: &str| {
@@ -100,7 +100,16 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
                 .collect()
         }
         _ => Vec::new(),
-    })
+    };
+    names.retain(|name| is_completed(name));
+    Ok(names)
+}
+
+/// True for a name that every shell takes for itself. A shell that completes a word may insert it as it is, so a name that a
+/// shell would expand, split or take for an option is typed by hand.
+fn is_completed(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:+@%,".contains(c);
+    !name.starts_with('-') && name.chars().all(is_plain)
 }
 
 pub(super) fn man(arguments: &ManArgs) -> Result<u8> {

@@ -9,24 +9,24 @@ use clap::Args;
 use files::Output;
 use record::folder::{PAGE, RunFolder};
 use record::{claim::Answers, published::Published, summary::Summary};
-use report::{document::Document, escape, terminal};
+use report::{document::Document, escape, styled::StyledText, terminal};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {
-    put(if console::colors_enabled() {
-        escape::styled(text)
-    } else {
-        escape::lines(text)
-    }
-    .as_bytes())
+    print_styled(&text.into())
+}
+
+/// Prints lines with their styles, where standard output has colors; the exit code 0.
+pub(super) fn print_styled(text: &StyledText) -> Result<u8> {
+    put(text.shown(console::colors_enabled()).as_bytes())
 }
 
 /// Prints a document for a person, without what stands behind its figures; the exit code 0.
 pub(super) fn print_document(document: &Document) -> Result<u8> {
-    print(&text(document, false, false))
+    print_styled(&text(document, false, false))
 }
 
 /// Prints lines of plain text, none wider than the screen; the exit code 0.
@@ -89,7 +89,7 @@ impl OutputArgs {
     }
 
     /// The result as text, after its page is written if one is requested.
-    pub(super) fn text(&self, result: &impl Serialize, document: &Document) -> Result<String> {
+    pub(super) fn text(&self, result: &impl Serialize, document: &Document) -> Result<StyledText> {
         if let Some(path) = &self.html {
             export(
                 path,
@@ -98,9 +98,9 @@ impl OutputArgs {
             )?;
         }
         Ok(if self.json {
-            escape::pretty_json(result)?
+            escape::pretty_json(result)?.into()
         } else if self.markdown {
-            report::markdown::render(document)
+            report::markdown::render(document).into()
         } else {
             text(document, self.ascii, false)
         })
@@ -125,7 +125,7 @@ pub(super) fn write(
 }
 
 /// A document as text for this terminal; `full` as in [`terminal::render`].
-pub(super) fn text(document: &Document, ascii: bool, full: bool) -> String {
+pub(super) fn text(document: &Document, ascii: bool, full: bool) -> StyledText {
     terminal::render(document, &screen(ascii), full)
 }
 

@@ -3,7 +3,7 @@
 use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
-use super::{named, output, print, print_document, print_json};
+use super::{named, output, print_document, print_json};
 use crate::run::session::{judged, replay};
 use crate::threads::{MOST_READERS, side_by_side};
 use anyhow::{Result, bail};
@@ -132,7 +132,7 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
         .shown
         .page
         .write(|| report::html::page(&document, newest()))?;
-    print(&super::output::text(
+    output::print_styled(&output::text(
         &document,
         arguments.shown.ascii,
         arguments.shown.full,

@@ -1,7 +1,7 @@
 //! The verb `run`: makes a run or completes one.
 
 use super::{
-    Laboratory, SelectArgs, new_folder, output, output::PageArgs, print, print_json, runs_folder,
+    Laboratory, SelectArgs, new_folder, output, output::PageArgs, print_json, runs_folder,
     start::Start,
 };
 use crate::plan::kept::{Granted, confirm};
@@ -473,7 +473,7 @@ pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Op
         return Ok(None);
     }
     let plan = new_plan(laboratory, arguments)?;
-    print(&super::output::text(
+    output::print_styled(&super::output::text(
         &planned(&plan, least_s(&plan)),
         arguments.shown.ascii,
         false,
@@ -600,9 +600,9 @@ pub(super) fn print_run(
         .extend(report::published::sections(articles, summary));
     let mut text = super::output::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
-        text += &output::kept_in("run", folder.path());
+        text.push(output::kept_in("run", folder.path()));
     }
-    print(&text)
+    output::print_styled(&text)
 }
 
 fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {

@@ -21,7 +21,7 @@ pub fn screen(ascii: bool) -> Screen {
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
-    Screen::new(width, ascii).colored(console::colors_enabled())
+    Screen::new(width, ascii)
 }
 
 /// Tells whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read

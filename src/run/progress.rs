@@ -70,7 +70,8 @@ impl Progress {
     /// Shows the next launch, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
         if !self.bar.is_hidden() {
-            self.bar.set_message(self.line(what, left_s));
+            self.bar
+                .set_message(report::escape::terminal(&self.line(what, left_s)));
             self.bar.tick();
         } else if self.last.elapsed() >= EVERY && !SILENT.load(Ordering::Relaxed) {
             self.last = Instant::now();

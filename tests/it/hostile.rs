@@ -177,7 +177,8 @@ fn is_inert(summary: &Summary) {
             &view::screen(summary, &wanted),
             &Screen::new(80, false),
             wanted.full,
-        );
+        )
+        .plain();
         assert_eq!(steering(&text, &['\n']), None);
         assert!(text.lines().all(|l| l.chars().count() <= 80));
     }
@@ -232,7 +233,8 @@ fn is_inert(summary: &Summary) {
         &view::compared(&found, false, "x"),
         &Screen::new(80, false),
         false,
-    );
+    )
+    .plain();
     assert_eq!(steering(&text, &['\n']), None);
     page_is_inert(&compared_page(&found, true, &summary.run));
 }
@@ -422,7 +424,8 @@ fn very_many_cells_are_all_written() {
         &view::screen(&summary, &Wanted::default()),
         &Screen::new(80, false),
         false,
-    );
+    )
+    .plain();
     assert!(shown.lines().count() < 3 * MANY);
     let page = report::html::page(
         &view::tables(&summary, &[], None),

@@ -588,6 +588,74 @@ fn shells_complete_experiments_methods_runs_and_tags() {
     }
 }
 
+/// Names that a shell would expand or split, or that are options, as names of kept runs; each would make the file `$PWNED`.
+const HOSTILE_NAMES: [&str; 5] = [
+    "$(touch $PWNED)",
+    "`touch $PWNED`",
+    "x;touch $PWNED",
+    "x y",
+    "--out",
+];
+
+#[test]
+fn no_name_of_a_kept_run_is_an_order_to_a_shell_that_completes() {
+    let place = Place::new();
+    let store = place.file("data/pagewise/runs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for name in HOSTILE_NAMES.iter().chain(&["plain-run"]) {
+        copy(
+            &root.join("tests/fixtures/runs/ordinary"),
+            &store.join(name),
+        );
+    }
+    let printed = place.run(&["completions", "--names", "report"]).out;
+    assert!(printed.lines().any(|name| name == "plain-run"), "{printed}");
+    for name in HOSTILE_NAMES {
+        assert!(!printed.lines().any(|line| line == name), "{printed}");
+    }
+    // The scripts are safe by themselves, too: this program prints all names.
+    let liar = place.file("liar/pagewise");
+    std::fs::create_dir_all(liar.parent().unwrap()).unwrap();
+    let names: String = HOSTILE_NAMES
+        .iter()
+        .map(|name| format!("{name}\n"))
+        .collect();
+    std::fs::write(place.file("names"), names).unwrap();
+    let script = format!("#!/bin/sh\ncat '{}'\n", place.file("names").display());
+    std::fs::write(&liar, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&liar, executable).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    for (shell, file) in [
+        ("bash", "pagewise.bash"),
+        ("zsh", "_pagewise"),
+        ("fish", "pagewise.fish"),
+    ] {
+        if Command::new(shell).args(["-c", "true"]).output().is_err() {
+            skip(&format!(
+                "there is no {shell} here to complete hostile names"
+            ));
+            continue;
+        }
+        let script = place.file(file);
+        std::fs::write(&script, place.run(&["completions", shell]).out).unwrap();
+        for typed in ["report $", "report x", "report z"] {
+            let mut played = Command::new("python3");
+            place.settle(&mut played);
+            let pwned = place.file("pwned");
+            played
+                .arg(root.join("tests/it/support/shells.py"))
+                .arg(shell)
+                .arg(&script)
+                .arg(format!("pagewise {typed}"))
+                .env("PWNED", &pwned)
+                .env("PATH", format!("{}:{path}", place.file("liar").display()));
+            said(&mut played);
+            assert!(!pwned.exists(), "{shell} ran a name at TAB after {typed:?}");
+        }
+    }
+}
+
 #[test]
 fn completions_and_man_pages_are_taken_by_what_reads_them() {
     let place = Place::new();

@@ -31,6 +31,7 @@ fn doctor(environment: &Environment) -> String {
         &Screen::new(WIDTH, false),
         false,
     )
+    .plain()
 }
 
 #[test]

@@ -4,8 +4,13 @@
 //! Precedence as usual; `/` is whole-number division and `%` its remainder. Names contain letters, digits, `-`, `_` and `.`,
 //! so a minus sign stands between spaces.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use std::{collections::BTreeSet, fmt, iter::Peekable, vec::IntoIter};
+
+/// Limit of a side's numbers, names and signs. It bounds the depth of an [`Expression`], which is read, used and freed recursively.
+const MOST_TOKENS: usize = 512;
+/// Limit of parentheses within each other.
+const MOST_NESTED: usize = 32;
 
 /// A sum of products over numbers and names.
 #[derive(Clone, Debug, PartialEq)]
@@ -279,6 +284,22 @@ fn tokens(text: &str) -> Result<Tokens<'_>> {
         tokens.push(&rest[..length]);
         rest = rest[length..].trim_start();
     }
+    let mut nested: usize = 0;
+    for token in &tokens {
+        match *token {
+            "(" => nested += 1,
+            ")" => nested = nested.saturating_sub(1),
+            _ => {}
+        }
+        ensure!(
+            nested <= MOST_NESTED,
+            "more than {MOST_NESTED} parentheses are open at once"
+        );
+    }
+    ensure!(
+        tokens.len() <= MOST_TOKENS,
+        "more than {MOST_TOKENS} numbers, names and signs are in one relation"
+    );
     Ok(tokens.into_iter().peekable())
 }
 
@@ -398,6 +419,31 @@ mod tests {
             "", "1 ==", "== 1", "1 = 1", "1 == 1 1", "(1 == 1", "a ! b", "1 + == 2",
         ] {
             assert!(Law::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn deep_and_long_expressions_are_refused_before_they_are_read() {
+        let nested = |depth: usize| format!("{}1{} == 1", "(".repeat(depth), ")".repeat(depth));
+        let long = |terms: usize| format!("1 == {}1", "1 + ".repeat(terms));
+        assert_eq!(check(&nested(MOST_NESTED)), Holding::Holds);
+        assert!(matches!(
+            check(&long(MOST_TOKENS / 2 - 2)),
+            Holding::Broken(_)
+        ));
+        for text in [
+            nested(MOST_NESTED + 1),
+            nested(200_000),
+            "(".repeat(200_000),
+            long(MOST_TOKENS),
+            long(2_000_000),
+            format!("{}: 1 == 1", nested(200_000)),
+        ] {
+            let error = Law::parse(&text).unwrap_err().to_string();
+            assert!(
+                error.starts_with("more than") && error.len() < 100,
+                "{error}"
+            );
         }
     }
 

@@ -43,39 +43,6 @@ pub fn lines(text: &str) -> String {
     })
 }
 
-/// Marks of styles in a rendered text (private use in Unicode), each with what a terminal takes for it.
-const STYLES: [(char, &str); 5] = [
-    ('\u{e000}', "\u{1b}[0m"),
-    ('\u{e001}', "\u{1b}[1m"),
-    ('\u{e002}', "\u{1b}[32m"),
-    ('\u{e003}', "\u{1b}[31m"),
-    ('\u{e004}', "\u{1b}[33m"),
-];
-
-/// Style of a part of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// A heading or an answer.
-    Bold = 1,
-    /// Green.
-    Faster = 2,
-    /// Red.
-    Slower = 3,
-    /// Yellow.
-    Open = 4,
-}
-
-pub(crate) fn marked(text: &str, style: Style) -> String {
-    format!("{}{text}{}", STYLES[style as usize].0, STYLES[0].0)
-}
-
-/// Several lines for a terminal with colors: as by [`lines`], with the styles of [`marked`] parts.
-pub fn styled(text: &str) -> String {
-    STYLES
-        .iter()
-        .fold(lines(text), |text, (mark, code)| text.replace(*mark, code))
-}
-
 fn json_without(text: &str, forbidden: impl Fn(char) -> bool) -> String {
     replaced(text, |shown, sign| {
         if forbidden(sign) {
@@ -186,6 +153,77 @@ pub fn name(text: &str) -> String {
         name
     } else {
         format!("_{name}")
+    }
+}
+
+/// A word for a POSIX shell with the value `text`. It is in quotes where it needs them; characters that steer, but for ends of
+/// lines and tabs, are written by their numbers.
+pub fn shell(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    let inside = replaced(text, |word, sign| match sign {
+        '\'' => word.push_str("'\\''"),
+        sign if sign != '\n' && sign != '\t' && is_steering(sign) => {
+            word.push_str("'\"$(printf '");
+            for byte in sign.encode_utf8(&mut [0; 4]).bytes() {
+                let _ = write!(word, "\\{byte:03o}");
+            }
+            word.push_str("')\"'");
+        }
+        sign => word.push(sign),
+    });
+    format!("'{inside}'")
+}
+
+/// An assignment for `Environment=` of systemd, in quotes, with the value `text`: systemd reads escapes of C, and replaces what
+/// follows a percent sign. Nothing where systemd takes no such value: control characters other than ends of lines and tabs.
+pub fn systemd(name: &str, text: &str) -> Option<String> {
+    let refused = |sign: char| sign.is_control() && sign != '\n' && sign != '\t';
+    if !is_variable(name) || text.contains(refused) {
+        return None;
+    }
+    let value = replaced(text, |value, sign| {
+        let _ = match sign {
+            '"' | '\\' => write!(value, "\\{sign}"),
+            '%' => value.write_str("%%"),
+            '\n' => value.write_str("\\n"),
+            '\t' => value.write_str("\\t"),
+            sign if is_steering(sign) => write!(value, "\\U{:08x}", u32::from(sign)),
+            sign => value.write_char(sign),
+        };
+    });
+    Some(format!("\"{name}={value}\""))
+}
+
+/// An assignment for `ENV` of a Dockerfile, in quotes, with the value `text`. Nothing where a Dockerfile has no way to write it:
+/// characters that steer.
+pub fn dockerfile(name: &str, text: &str) -> Option<String> {
+    let is_held = is_variable(name) && !text.contains(is_steering);
+    let value = replaced(text, |value, sign| {
+        if matches!(sign, '"' | '\\' | '$') {
+            value.push('\\');
+        }
+        value.push(sign);
+    });
+    is_held.then(|| format!("{name}=\"{value}\""))
+}
+
+/// True for a name of a variable that a shell, systemd and a Dockerfile take: ASCII letters, digits and underscores.
+pub fn is_variable(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| plain(c) && !c.is_ascii_digit()) && text.chars().all(plain)
+}
+
+/// The rest of a line that begins with a number sign, in a shell script, a Dockerfile or a file of systemd. It ends there and
+/// does not go on in the next line.
+pub fn number_sign(text: &str) -> String {
+    let line = terminal(text);
+    if line.ends_with('\\') {
+        line + "."
+    } else {
+        line
     }
 }
 

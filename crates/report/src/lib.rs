@@ -31,6 +31,7 @@ mod plot;
 pub mod published;
 pub mod selftest;
 pub mod show;
+pub mod styled;
 pub mod terminal;
 pub mod verdict;
 pub mod view;

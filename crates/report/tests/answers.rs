@@ -25,6 +25,7 @@ fn shown(summary: &Summary, width: usize, full: bool) -> String {
         &Screen::new(width, false),
         full,
     )
+    .plain()
 }
 
 /// Operations of a sample as its parameters declare them.

@@ -6,7 +6,7 @@ use record::machine::preflight::Gaps;
 use record::machine::preflight::Preflight;
 
 fn text(seen: &Preflight) -> String {
-    let text = render(&document(seen), &Screen::new(200, false), false);
+    let text = render(&document(seen), &Screen::new(200, false), false).plain();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -35,7 +35,7 @@ fn told(name: &str, wanted: &Wanted) -> String {
 }
 
 fn text(document: &Document, full: bool) -> String {
-    terminal::render(document, &Screen::new(100, false), full)
+    terminal::render(document, &Screen::new(100, false), full).plain()
 }
 
 fn full() -> Wanted {

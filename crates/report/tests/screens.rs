@@ -32,7 +32,7 @@ fn fixtures() -> Vec<(String, Summary)> {
 }
 
 fn render(summary: &Summary, screen: &Screen, wanted: &Wanted) -> String {
-    terminal::render(&view::screen(summary, wanted), screen, wanted.full)
+    terminal::render(&view::screen(summary, wanted), screen, wanted.full).plain()
 }
 
 fn full() -> Wanted {

@@ -108,7 +108,7 @@ fn runs_alike_are_among_each_other_and_a_lack_is_a_gap() {
         .environment
         .insert("kernel".to_owned(), "9.9.9".to_owned());
     let document = trend(&runs, &[], "tag:main");
-    let text = render(&document, &Screen::new(80, false), false);
+    let text = render(&document, &Screen::new(80, false), false).plain();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.contains("0 are above those of all earlier runs, and 0 below"),

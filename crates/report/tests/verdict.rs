@@ -7,6 +7,7 @@ use record::summary::{Calibration, Comparison, Estimate, Verdict};
 
 fn text(all: &[Explained]) -> String {
     render(&document(all), &Screen::new(200, false), false)
+        .plain()
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")

@@ -3,6 +3,7 @@
 mod measuring;
 mod saving;
 
+use super::output::print_styled;
 use super::{Laboratory, SelectArgs, print, print_document, print_json};
 use crate::{plan::advice, run::signals};
 use anyhow::{Context, Result, bail};
@@ -10,6 +11,7 @@ use clap::{Args, ValueEnum};
 use measuring::{AdviceSession, Spending};
 use record::advice::{AdviceAnswer, Topic};
 use record::{experiment::ParameterList, sizes};
+use report::styled::StyledText;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -300,7 +302,7 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         several if arguments.json => print_json(&several)?,
         _ => {
             let text = |answer| super::output::text(&report::advise::answer(answer), false, false);
-            print(&answers.iter().map(text).collect::<Vec<_>>().join("\n"))?
+            print_styled(&StyledText::joined(answers.iter().map(text)))?
         }
     };
     Ok(match session.stopped_by {

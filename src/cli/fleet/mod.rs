@@ -1,6 +1,6 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
-use super::output::{OutputArgs, may_write, write};
+use super::output::{OutputArgs, may_write, print_styled, write};
 use super::{Laboratory, opened::DAMAGED, print};
 use crate::threads::side_by_side;
 use anyhow::{Context, Result, bail};
@@ -174,21 +174,20 @@ pub(super) fn fleet(
     let mut judged = judge(&gathered, &by, margin);
     explain(&mut judged, &gathered);
     let document = report::fleet::document(&judged, &command(&judged), &arguments.options.anew());
-    let mut text = arguments.output.text(&judged, &document)?.into_bytes();
+    let mut text = arguments.output.text(&judged, &document)?;
     if let Some(format) = arguments.format {
-        text.clear();
+        let mut bytes = Vec::new();
         match format {
-            Format::Ndjson => report::export::fleet::ndjson(&judged, &mut text)?,
-            Format::Openmetrics => report::export::fleet::openmetrics(&judged, &mut text)?,
+            Format::Ndjson => report::export::fleet::ndjson(&judged, &mut bytes)?,
+            Format::Openmetrics => report::export::fleet::openmetrics(&judged, &mut bytes)?,
         }
+        text = String::from_utf8(bytes)?.into();
     }
     match &arguments.out {
-        Some(path) => write(
-            path,
-            arguments.output.force,
-            |out| Ok(out.write_all(&text)?),
-        )?,
-        None => print(&String::from_utf8(text)?).map(drop)?,
+        Some(path) => write(path, arguments.output.force, |out| {
+            Ok(out.write_all(text.plain().as_bytes())?)
+        })?,
+        None => print_styled(&text).map(drop)?,
     }
     let is_odd = arguments.strict && !judged.odd.is_empty();
     Ok(match judged.nodes {

@@ -104,13 +104,3 @@ fn signed(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0);
     format!("{}{}", sign(percent), digits(percent.abs()))
 }
-
-/// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}

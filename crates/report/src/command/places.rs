@@ -17,6 +17,9 @@ const NAME: usize = 52;
 /// Boxes of the flame graph that are narrower than this share are left out.
 const NARROW: f64 = 0.002;
 
+/// Frames of a stack that count: a tree is walked and freed recursively, and a kept profile may name any number.
+const MOST_FRAMES: usize = 512;
+
 #[derive(Default)]
 struct CostNode<'a> {
     seconds: f64,
@@ -31,7 +34,8 @@ impl<'a> CostNode<'a> {
         for stack in &stacks.stacks {
             let mut node = &mut root;
             node.seconds += stack.weight;
-            for frame in stack.frames.iter().filter_map(|&at| stacks.frames.get(at)) {
+            let frames = stack.frames.iter().take(MOST_FRAMES);
+            for frame in frames.filter_map(|&at| stacks.frames.get(at)) {
                 node = node
                     .called
                     .entry((&frame.function, &frame.module))

@@ -1,8 +1,8 @@
 //! A profile as a document: counts, their cost, agreement with the command's time, and settings worth a try.
 
-use super::{bounds, count, digits, machine, notes, places, quoted, reason, seconds, signed};
+use super::{bounds, count, digits, machine, notes, places, reason, seconds, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
-use crate::phrases;
+use crate::{escape::shell, phrases};
 use minijinja::{Value, context};
 use record::command::{
     Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary,
@@ -334,15 +334,15 @@ fn next_command(summary: &ProfileSummary) -> String {
         named.insert(0, "thp");
     }
     let input = summary.plan.input.as_ref().map_or_else(String::new, |p| {
-        format!(" --input {}", quoted(&p.to_string_lossy()))
+        format!(" --input {}", shell(&p.to_string_lossy()))
     });
     let arm = &summary.plan.arms[0];
     let command = match arm.command.first().map(String::as_str) {
-        Some("/bin/sh") if arm.shown != arm.command.join(" ") => quoted(&arm.shown),
+        Some("/bin/sh") if arm.shown != arm.command.join(" ") => shell(&arm.shown),
         _ => arm
             .command
             .iter()
-            .map(|w| quoted(w))
+            .map(|w| shell(w))
             .collect::<Vec<_>>()
             .join(" "),
     };

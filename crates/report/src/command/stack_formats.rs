@@ -1,6 +1,7 @@
 //! Call stacks of a profile in the formats of other programs: folded lines, pprof's protocol buffer, Firefox Profiler's JSON.
 
 use super::places::label;
+use crate::escape;
 use anyhow::Result;
 use indexmap::IndexSet;
 use minijinja::{Environment, value::Serde};
@@ -8,25 +9,35 @@ use record::command::{CallFrame, CallStack, CallStacks};
 use serde_json::json;
 use std::io::Write;
 
-type WriteStacks = fn(&CallStacks, &mut dyn Write) -> Result<()>;
+/// A format of call stacks.
+pub struct StackFormat {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// True for bytes that are no text.
+    pub is_binary: bool,
+    pub write: fn(&CallStacks, &mut dyn Write) -> Result<()>,
+}
 
-/// Formats by name, with what they hold.
-pub const STACK_FORMATS: [(&str, &str, WriteStacks); 3] = [
-    (
-        "folded",
-        "a profile's call stacks with their cost in nanoseconds, for flame graphs",
-        folded,
-    ),
-    (
-        "pprof",
-        "the same as pprof's protocol buffer, for go tool pprof and speedscope",
-        pprof,
-    ),
-    (
-        "firefox",
-        "the same as JSON for profiler.firefox.com",
-        firefox,
-    ),
+/// The formats that `export` writes of a profile.
+pub const STACK_FORMATS: [StackFormat; 3] = [
+    StackFormat {
+        name: "folded",
+        about: "a profile's call stacks with their cost in nanoseconds, for flame graphs",
+        is_binary: false,
+        write: folded,
+    },
+    StackFormat {
+        name: "pprof",
+        about: "the same as pprof's protocol buffer, for go tool pprof and speedscope",
+        is_binary: true,
+        write: pprof,
+    },
+    StackFormat {
+        name: "firefox",
+        about: "the same as JSON for profiler.firefox.com",
+        is_binary: false,
+        write: firefox,
+    },
 ];
 /// Firefox Profiler's file around the tables of stacks.
 const FIREFOX: &str = include_str!("firefox.jinja");
@@ -54,7 +65,7 @@ fn folded(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
         writeln!(
             out,
             "{} {:.0}",
-            crate::escape::terminal(&line.join(";")),
+            escape::terminal(&line.join(";")),
             1e9 * stack.weight
         )?;
     }
@@ -88,7 +99,8 @@ fn put(message: &mut Vec<u8>, field: usize, bytes: &[u8]) {
 /// `Profile` of github.com/google/pprof/proto/profile.proto: a location and a function a frame, numbered from 1.
 fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     let mut texts = IndexSet::from(["", "cpu", "nanoseconds"].map(str::to_owned));
-    let mut index = |text: String| texts.insert_full(text).0;
+    // Readers of the format print its texts as they are.
+    let mut index = |text: String| texts.insert_full(escape::terminal(&text)).0;
     let mut profile = Vec::new();
     put(&mut profile, 1, &numbers([(1, 1), (2, 2)]));
     for stack in &stacks.stacks {
@@ -145,10 +157,64 @@ fn firefox(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     };
     let samples: Vec<_> = stacks.stacks.iter().map(sample).collect();
     let mut templates = Environment::new();
-    templates.set_formatter(|out, _, value| Ok(out.write_str(&json!(value).to_string())?));
+    templates.set_formatter(|out, _, value| {
+        Ok(out.write_str(&escape::json(&json!(value).to_string()))?)
+    });
     let tables = json!({
         "texts": Vec::from_iter(texts), "files": Vec::from_iter(files), "functions": Vec::from_iter(functions),
         "frames": calls, "nodes": Vec::from_iter(nodes), "samples": samples,
     });
     Ok(out.write_all(templates.render_str(FIREFOX, Serde(tables))?.as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::command::MemoryEvent;
+
+    #[test]
+    fn no_name_of_a_frame_steers_in_any_format() {
+        for text in [
+            "\u{9b}31m",
+            "\u{202e}x\u{2028}",
+            "a;b\nc 7",
+            "\u{1b}[2J\"\\",
+            "\u{e001}x",
+        ] {
+            let frame = |function: &str, module: &str| CallFrame {
+                function: function.into(),
+                file: text.into(),
+                line: 3,
+                module: module.into(),
+            };
+            let stack = CallStack {
+                frames: vec![0, 1],
+                event: MemoryEvent::Heap,
+                weight: 0.5,
+            };
+            let stacks = CallStacks {
+                frames: vec![frame(text, text), frame("", text)],
+                stacks: vec![stack],
+            };
+            for format in &STACK_FORMATS {
+                let mut bytes = Vec::new();
+                (format.write)(&stacks, &mut bytes).unwrap();
+                let shown = String::from_utf8_lossy(&bytes).into_owned();
+                // Lengths and tags of a protocol buffer are controls; none of its texts is.
+                let steers = |sign: char| {
+                    let is_framing = format.is_binary && sign < '\u{80}' && sign != '\u{1b}';
+                    sign != '\n' && !is_framing && escape::is_steering(sign)
+                };
+                assert!(!shown.contains(steers), "{}: {shown:?}", format.name);
+                match format.name {
+                    "folded" => assert_eq!(shown.lines().count(), 1, "{shown:?}"),
+                    "firefox" => {
+                        let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+                        assert_eq!(read["shared"]["stringArray"][0], text);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
 }

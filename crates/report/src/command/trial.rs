@@ -1,10 +1,10 @@
 //! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
-use super::{count, digits, machine, notes, quoted, reason, seconds, sign, signed};
+use super::{count, digits, machine, notes, reason, seconds, sign, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::export::hyperfine::{Hyperfine, Timed};
 use crate::plot::{Axis, Plot};
-use crate::{phrases, wording};
+use crate::{escape, phrases, wording};
 use minijinja::Value;
 use record::command::{
     Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand,
@@ -81,7 +81,16 @@ pub(super) fn finding(arm: &ArmSummary) -> String {
 pub(super) fn exports(arm: &Arm) -> Vec<String> {
     arm.variables
         .iter()
-        .map(|(name, value)| format!("export {name}={}", quoted(value)))
+        .map(|(name, value)| {
+            if escape::is_variable(name) {
+                format!("export {name}={}", escape::shell(value))
+            } else {
+                format!(
+                    "# {} is no name that a shell can export",
+                    escape::number_sign(name)
+                )
+            }
+        })
         .collect()
 }
 

@@ -4,7 +4,7 @@ mod screen;
 mod table;
 
 use crate::document::{Block, Document, List, Place};
-use crate::escape::Style;
+use crate::styled::{Style, StyledText};
 pub use screen::{Screen, folded};
 use screen::{broken, pad, width, wrap};
 
@@ -13,10 +13,9 @@ const INDENT: usize = 2;
 const LABEL: usize = 11;
 
 /// The document as text. With `full` it holds everything that stands behind the figures.
-pub fn render(document: &Document, screen: &Screen, full: bool) -> String {
-    let mut lines = document
-        .heading()
-        .map_or_else(Vec::new, |heading| wrap(&heading, 0, screen));
+pub fn render(document: &Document, screen: &Screen, full: bool) -> StyledText {
+    let heading = document.heading().unwrap_or_default();
+    let mut lines = plain(wrap(&heading, 0, screen));
     for section in document
         .sections
         .iter()
@@ -24,18 +23,23 @@ pub fn render(document: &Document, screen: &Screen, full: bool) -> String {
     {
         let indent = if section.title.is_empty() { 0 } else { INDENT };
         if indent > 0 {
-            lines.push(String::new());
+            lines.push(StyledText::default());
         }
-        lines.extend(bold(wrap(&section.title, 0, screen), screen));
+        lines.extend(bold(wrap(&section.title, 0, screen)));
         lines.extend(lines_of(&section.blocks, indent, screen, full));
     }
-    lines.join("\n").trim_start_matches('\n').to_owned() + "\n"
+    let shown = lines.into_iter().skip_while(StyledText::is_empty);
+    StyledText::joined(shown.chain([StyledText::default()]))
 }
 
-fn bold(lines: Vec<String>, screen: &Screen) -> Vec<String> {
+fn plain(lines: Vec<String>) -> Vec<StyledText> {
+    lines.into_iter().map(StyledText::from).collect()
+}
+
+fn bold(lines: Vec<String>) -> Vec<StyledText> {
     lines
-        .iter()
-        .map(|line| screen.styled(line, Style::Bold))
+        .into_iter()
+        .map(|line| StyledText::new(line, Style::Bold))
         .collect()
 }
 
@@ -47,23 +51,23 @@ fn is_shown(place: Place, full: bool) -> bool {
     }
 }
 
-fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
+fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec<StyledText> {
+    let mut lines: Vec<StyledText> = Vec::new();
     let mut headed = indent == 0;
     for block in blocks {
         let of_block = match block {
-            Block::Heading(text) | Block::Answer(text) => bold(wrap(text, indent, screen), screen),
-            Block::Text(text) => wrap(text, indent, screen),
+            Block::Heading(text) | Block::Answer(text) => bold(wrap(text, indent, screen)),
+            Block::Text(text) => plain(wrap(text, indent, screen)),
             // Source and commands are copied whole, so no line of them is wrapped.
             Block::Code(text) => text
                 .lines()
-                .map(|line| whole(line, indent + INDENT, screen))
+                .map(|line| whole(line, indent + INDENT, screen).into())
                 .collect(),
             Block::Commands(commands) => commands
                 .iter()
-                .map(|line| whole(line, indent + INDENT, screen))
+                .map(|line| whole(line, indent + INDENT, screen).into())
                 .collect(),
-            Block::List(list) => items(list, indent, screen),
+            Block::List(list) => plain(items(list, indent, screen)),
             Block::Table(table) => table::lines(table, indent, screen, full),
             Block::Part(part) if is_shown(part.place, full) => {
                 lines_of(&part.blocks, indent, screen, full)
@@ -77,7 +81,7 @@ fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec
         let apart =
             matches!(block, Block::Heading(_)) || (matches!(block, Block::Table(_)) && !headed);
         if apart && indent > 0 && !lines.is_empty() {
-            lines.push(String::new());
+            lines.push(StyledText::default());
         }
         headed = matches!(block, Block::Heading(_)) || indent == 0;
         lines.extend(of_block);

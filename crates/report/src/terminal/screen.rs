@@ -1,6 +1,6 @@
 //! A terminal's abilities (width, characters beyond ASCII); texts cut, padded and wrapped. Widths are in characters.
 
-use crate::escape::{self, Style};
+use crate::escape;
 
 /// The narrowest terminal that lines are made for.
 const NARROWEST: usize = 80;
@@ -10,7 +10,6 @@ const NARROWEST: usize = 80;
 pub struct Screen {
     width: usize,
     ascii: bool,
-    color: bool,
 }
 
 impl Screen {
@@ -19,20 +18,6 @@ impl Screen {
         Screen {
             width: width.max(NARROWEST),
             ascii,
-            color: false,
-        }
-    }
-
-    pub fn colored(self, color: bool) -> Screen {
-        Screen { color, ..self }
-    }
-
-    /// A text in a style, where there are colors.
-    pub(super) fn styled(&self, text: &str, style: Style) -> String {
-        if self.color && !text.is_empty() {
-            escape::marked(text, style)
-        } else {
-            text.to_owned()
         }
     }
 

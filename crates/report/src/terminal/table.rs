@@ -2,8 +2,9 @@
 
 use super::screen::{GAP, Screen, broken, cut, pad, width, wrap};
 use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone};
+use crate::numbers;
 use crate::plot::{Axis, Plot};
-use crate::{escape::Style, numbers};
+use crate::styled::{Style, StyledText};
 use record::summary::Estimate;
 
 /// Widths of a drawing: as wide as there is room for between these.
@@ -21,7 +22,7 @@ const LEAST: usize = 14;
 type Widths = Vec<(usize, usize)>;
 
 /// A table's lines. Bodies that are put aside belong to `full`.
-pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -> Vec<String> {
+pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -> Vec<StyledText> {
     if table.apart {
         return (0..table.bodies.len())
             .flat_map(|at| lines(&alone(table, at), indent, screen, full))
@@ -43,7 +44,7 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
     let mut lines = Vec::new();
     for part in parts(&table.columns, &natural, room) {
         let widths = fitted(part, &table.columns, &natural, room);
-        lines.extend(head(table, &widths, indent, screen));
+        lines.extend(head(table, &widths, indent, screen).map(StyledText::from));
         for body in &bodies {
             let heading = if body.heading.is_empty() {
                 String::new()
@@ -52,8 +53,8 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
             };
             lines.extend(
                 wrap(&heading, indent, screen)
-                    .iter()
-                    .map(|line| screen.styled(line, Style::Bold)),
+                    .into_iter()
+                    .map(|line| StyledText::new(line, Style::Bold)),
             );
             lines.extend(
                 body.rows
@@ -237,7 +238,7 @@ fn line(
     widths: &Widths,
     indent: usize,
     screen: &Screen,
-) -> Vec<String> {
+) -> Vec<StyledText> {
     let spans = row.cells.len() + 1 < columns.len();
     let mut fields: Vec<Vec<String>> = Vec::new();
     for (at, &(c, field)) in widths.iter().enumerate() {
@@ -272,7 +273,7 @@ fn line(
             screen,
         )
     };
-    let mut lines: Vec<String> = (0..height).map(part).collect();
+    let mut lines: Vec<StyledText> = (0..height).map(|at| part(at).into()).collect();
     let style = match row.tone {
         Tone::Faster => Some(Style::Faster),
         Tone::Slower => Some(Style::Slower),
@@ -280,9 +281,11 @@ fn line(
         Tone::Plain | Tone::Baseline => None,
     };
     let name = widths.first().map_or(0, |(_, width)| indent + width);
-    if let Some((style, at)) = style.zip(lines[0].char_indices().nth(name).map(|(at, _)| at)) {
-        let (name, rest) = lines[0].split_at(at);
-        lines[0] = screen.styled(name, style) + rest;
+    let first = part(0);
+    if let Some((style, (at, _))) = style.zip(first.char_indices().nth(name)) {
+        let (name, rest) = first.split_at(at);
+        lines[0] = StyledText::new(name, style);
+        lines[0].push(rest);
     }
     lines
 }
@@ -419,6 +422,7 @@ mod tests {
             &Screen::new(80, false),
             false,
         );
+        let lines: Vec<String> = lines.iter().map(StyledText::plain).collect();
         assert!(lines.iter().all(|line| width(line) <= 80), "{lines:#?}");
         assert_eq!(
             lines
@@ -452,6 +456,7 @@ mod tests {
             &Screen::new(80, false),
             false,
         );
+        let lines: Vec<String> = lines.iter().map(StyledText::plain).collect();
         assert!(
             lines.len() == 4 && lines.iter().all(|line| width(line) <= 80),
             "{lines:#?}"

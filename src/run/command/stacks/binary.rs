@@ -1,18 +1,22 @@
 //! A program or library of the user's: how its frames are unwound, and the functions and lines of its code.
 
+use super::bounds::is_bounded;
+use super::demangle::{cut, demangled};
 use framehop::{ExplicitModuleSectionInfo, Module};
 use gimli::{EndianArcSlice, NativeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
 use record::command::CallFrame;
 use std::path::{Path, PathBuf};
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{cell::Cell, collections::BTreeMap, ops::Range, sync::Arc};
 
 /// Larger files are not opened.
 const MOST_BYTES: u64 = 2 << 30;
+/// Limit of the names and files of a binary's frames, in bytes. Their later ones have no name.
+const MOST_NAMES: usize = 16 << 20;
 /// PF_X of elf(5).
 const EXECUTABLE: u32 = 1;
 
-type Reader = EndianArcSlice<NativeEndian>;
+pub(super) type Reader = EndianArcSlice<NativeEndian>;
 type Section = Option<(Range<u64>, Arc<[u8]>)>;
 
 #[derive(Default)]
@@ -25,6 +29,8 @@ pub(super) struct Binary {
     lines: Option<addr2line::Context<Reader>>,
     /// End and name of each function by its address.
     symbols: BTreeMap<u64, (u64, String)>,
+    /// Bytes that names of frames have taken.
+    named: Cell<usize>,
 }
 
 impl Binary {
@@ -49,38 +55,20 @@ impl Binary {
             let (offset, bytes) = segment.file_range();
             (offset, bytes, segment.address())
         };
-        // Of the names of one address the one that perf takes: few underscores before it, then the longest.
-        let rank = |name: &str| {
-            (
-                name.is_empty(),
-                name.len() - name.trim_start_matches('_').len(),
-                usize::MAX - name.len(),
-            )
-        };
         let mut symbols = BTreeMap::new();
-        for elf in [Some(&elf), debug.as_ref()].into_iter().flatten() {
-            let all = elf.dynamic_symbols().chain(elf.symbols());
-            for symbol in all.filter(|s| s.kind() == SymbolKind::Text && s.address() != 0) {
-                let end = symbol.address() + symbol.size().max(1);
-                let name = symbol
-                    .name()
-                    .unwrap_or_default()
-                    .split('@')
-                    .next()
-                    .unwrap_or_default();
-                let known: &mut (u64, String) = symbols.entry(symbol.address()).or_default();
-                if rank(name) < rank(&known.1) {
-                    *known = (end, name.to_owned());
-                }
-            }
+        add_symbols(&elf, bytes.len(), &mut symbols);
+        if let (Some(debug), Some(bytes)) = (&debug, &debug_bytes) {
+            add_symbols(debug, bytes.len(), &mut symbols);
         }
+        let size = debug_bytes.as_ref().map_or(bytes.len(), Vec::len);
         Some(Binary {
             name: Path::new(path).file_name()?.to_string_lossy().into_owned(),
             segments: elf.segments().filter(code).map(place).collect(),
             eh_frame: section(".eh_frame"),
             eh_frame_hdr: section(".eh_frame_hdr"),
-            lines: lines(debug.as_ref().unwrap_or(&elf)),
+            lines: lines(debug.as_ref().unwrap_or(&elf), size),
             symbols,
+            named: Cell::default(),
         })
     }
 
@@ -119,24 +107,19 @@ impl Binary {
             .as_ref()
             .and_then(|lines| lines.find_frames(address).skip_all_loads().ok());
         while let Some(Ok(Some(frame))) = frames.as_mut().map(|frames| frames.next()) {
-            let function = frame
-                .function
-                .as_ref()
-                .and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            let function = frame.function.as_ref();
+            let function = function.and_then(|name| Some(demangled(&name.raw_name().ok()?)));
             let location = frame.location.as_ref();
             names.push(CallFrame {
-                function: function.unwrap_or_else(|| self.symbol(address)),
-                file: location
-                    .and_then(|at| at.file)
-                    .unwrap_or_default()
-                    .to_owned(),
+                function: self.kept(function.unwrap_or_else(|| self.symbol(address))),
+                file: self.kept(cut(location.and_then(|at| at.file).unwrap_or_default())),
                 line: location.and_then(|at| at.line).unwrap_or_default(),
                 module: self.name.clone(),
             });
         }
         if names.is_empty() {
             names.push(CallFrame {
-                function: self.symbol(address),
+                function: self.kept(self.symbol(address)),
                 module: self.name.clone(),
                 ..CallFrame::default()
             });
@@ -151,27 +134,74 @@ impl Binary {
             .next_back()
             .filter(|(_, (end, _))| address < *end);
         let name = at.map_or("", |(_, (_, name))| name.as_str());
-        readable(name)
+        demangled(name)
+    }
+
+    /// The text; nothing where the frames of this file have taken all that names may take.
+    fn kept(&self, text: String) -> String {
+        let named = self.named.get() + text.len();
+        if named > MOST_NAMES {
+            return String::new();
+        }
+        self.named.set(named);
+        text
     }
 }
 
-/// A symbol's name as its language has it.
-pub(super) fn readable(name: &str) -> String {
-    addr2line::demangle_auto(Cow::from(name), None).into_owned()
+/// Adds the functions of a file of so many bytes. Any number of symbols may share one long name, so all names that are read
+/// have twice as many bytes at most.
+fn add_symbols(elf: &object::File<'_>, bytes: usize, symbols: &mut BTreeMap<u64, (u64, String)>) {
+    // Of the names of one address the one that perf takes: few underscores before it, then the longest.
+    let rank = |name: &str| {
+        (
+            name.is_empty(),
+            name.len() - name.trim_start_matches('_').len(),
+            usize::MAX - name.len(),
+        )
+    };
+    let mut left = bytes.saturating_mul(2);
+    let listed = elf.dynamic_symbols().chain(elf.symbols());
+    for symbol in listed.filter(|s| s.kind() == SymbolKind::Text && s.address() != 0) {
+        // A name without an end is looked for through the whole table.
+        let Ok(name) = symbol.name_bytes() else { break };
+        let Some(rest) = left.checked_sub(name.len()) else {
+            break;
+        };
+        left = rest;
+        let end = symbol.address().saturating_add(symbol.size().max(1));
+        let name = str::from_utf8(name).unwrap_or_default();
+        let name = name.split('@').next().unwrap_or_default();
+        let known = symbols.entry(symbol.address()).or_default();
+        if rank(name) < rank(&known.1) {
+            *known = (end, name.to_owned());
+        }
+    }
 }
 
-/// The lines of a file's code; nothing where it carries none.
-fn lines(elf: &object::File<'_>) -> Option<addr2line::Context<Reader>> {
+/// The lines of the code of a file of so many bytes; nothing where it carries none, or what its reader could not read within
+/// limits.
+fn lines(elf: &object::File<'_>, bytes: usize) -> Option<addr2line::Context<Reader>> {
+    let mut total: u64 = 0;
     let section = |id: SectionId| {
         let data = elf
             .section_by_name(id.name())
-            .and_then(|section| section.uncompressed_data().ok());
+            .and_then(|section| section.uncompressed_data().ok())
+            .filter(|data| {
+                total += data.len() as u64;
+                // Sections that lie over each other are copied, too.
+                total <= bytes as u64
+            });
         Ok::<_, gimli::Error>(Reader::new(
             Arc::from(&*data.unwrap_or_default()),
             NativeEndian,
         ))
     };
-    addr2line::Context::from_dwarf(gimli::Dwarf::load(section).ok()?).ok()
+    let mut dwarf = gimli::Dwarf::load(section).ok()?;
+    if is_bounded(&mut dwarf, total) {
+        addr2line::Context::from_dwarf(dwarf).ok()
+    } else {
+        None
+    }
 }
 
 /// The separate file of a program's lines, where distributions put it.

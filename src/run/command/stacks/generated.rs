@@ -1,6 +1,6 @@
 //! Code that a runtime has made, by the lines of this user's /tmp/perf-PID.map: start, size and name.
 
-use super::binary::readable;
+use super::demangle::demangled;
 use files::{Access, Folder, Ownership};
 use record::command::CallFrame;
 use std::{ops::Range, path::Path};
@@ -62,7 +62,7 @@ impl Generated {
     /// The function at an address; one without a name where nothing covers it.
     pub(super) fn name(&self, address: u64) -> CallFrame {
         CallFrame {
-            function: readable(self.symbol(address)),
+            function: demangled(self.symbol(address)),
             ..CallFrame::default()
         }
     }

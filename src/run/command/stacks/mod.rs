@@ -2,6 +2,8 @@
 //! here the stacks are unwound and get names.
 
 mod binary;
+mod bounds;
+mod demangle;
 mod generated;
 
 use anyhow::{Context, Result};
