@@ -235,7 +235,7 @@ pub(super) fn source(what: &str) -> Result<Option<String>> {
         return Ok(None);
     };
     Ok(functions::source(&place)?
-        .and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
+        .and_then(|(name, text)| report::show::measured_source(&name, "", &[(&name, &text)])))
 }
 
 /// Name of a baseline's worker: a run that is given by its path is called by its last part.
