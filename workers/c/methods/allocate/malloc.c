@@ -12,11 +12,12 @@ static void use_the_heap_only(struct slot *s)
 #endif
 }
 
-static void run(struct slot *s)
+static SHARED_BODY void run(struct slot *s, bool heap_only)
 {
     allocate_malloc(s, NULL, NULL);
     allocate_begin(s);
-    use_the_heap_only(s);
+    if (heap_only)
+        use_the_heap_only(s);
     size_t bytes = s->bytes;
     char *p, mark = refill_mark(s);
     struct before last = allocate_before(s, get_malloc, give_free);
@@ -37,6 +38,14 @@ static void run(struct slot *s)
     allocate_end(s);
 }
 
+static void anywhere(struct slot *s) { run(s, false); }
+METHOD(allocate_malloc_zero, .experiment = "allocate", .name = "malloc-zero",
+       .summary = "malloc, then memset to zero, which the compiler cannot merge: gcc -O2 makes one calloc of such a pair in one function.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " GLIBC_LAWS "; " GLIBC_MMAP_LAWS "; " MALLOC_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
+       .calls = "allocate:getrandom?,brk?,mmap?,munmap? free:brk?,munmap?", .run = anywhere);
+
+static void in_the_heap(struct slot *s) { run(s, true); }
 METHOD(allocate_malloc_brk, .experiment = "allocate", .name = "malloc-brk",
        .summary = "malloc from the heap (brk) at every size, then memset to zero; free keeps the memory for the next malloc.",
        .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
@@ -44,4 +53,4 @@ METHOD(allocate_malloc_brk, .experiment = "allocate", .name = "malloc-brk",
                /* malloc itself writes into the first page, and into the last where the heap's rest begins in it. */
                "fill.minor_faults <= " PAGES "; reuse=first & base_pages_only == 1 & bytes >= 262144: fill.minor_faults >= " PAGES " - 2; "
                "free.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES,
-       .calls = "allocate:getrandom?,brk?", .run = run);
+       .calls = "allocate:getrandom?,brk?", .run = in_the_heap);
