@@ -213,9 +213,18 @@ mod tests {
 
     #[test]
     fn of_methods_that_share_a_body_only_the_one_asked_for_is_shown() {
-        let file = "static SHARED_BODY void run(struct slot *s, int flags)\n{\n    PHASE(s, \"map\") { map(flags); }\n}\n\n\
-                    static void plain(struct slot *s) { run(s, 0); }\nMETHOD(a, .name = \"mmap\", .run = plain);\n\n\
-                    static void populated(struct slot *s) { run(s, 1); }\nMETHOD(b, .name = \"mmap-populate\", .run = populated);\n";
+        let file = r#"
+static SHARED_BODY void run(struct slot *s, int flags)
+{
+    PHASE(s, "map") { map(flags); }
+}
+
+static void plain(struct slot *s) { run(s, 0); }
+METHOD(a, .name = "mmap", .run = plain);
+
+static void populated(struct slot *s) { run(s, 1); }
+METHOD(b, .name = "mmap-populate", .run = populated);
+"#;
         let shown = |method| measured_source("a.c", method, &[("a.c", file)]).unwrap();
         let (plain, populated) = (shown("mmap"), shown("mmap-populate"));
         assert!(

@@ -63,8 +63,8 @@ struct method {
     static const struct method variable = {__VA_ARGS__, .source = __FILE__};                                    \
     __attribute__((used, section("pagewise_methods"))) static const struct method *const variable##_entry = &variable
 
-/* `static SHARED_BODY void run(struct slot *s, int flags)` is the body of several methods of one file, each with an entry that
- * hands it constants. It is compiled anew into each entry, at every level: what a constant decides is decided before it runs. */
+/* A `static SHARED_BODY` function is the body of several methods of one file, each with an entry that hands it constants. It is
+ * compiled anew into each entry: where the compiler optimises, what a constant decides is decided before it runs. */
 #define SHARED_BODY inline __attribute__((always_inline))
 
 /* PHASE(s, "map") { … } times exactly what is between its braces. Counters are read before the first clock read and after
