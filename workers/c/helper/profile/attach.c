@@ -2,7 +2,7 @@
  * it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach. */
 #include "core.h"
 #include "faults.h"
-#include "verb.h"
+#include "helper/verb.h"
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Calls that change mappings. The kernel's records of page faults tell of new mappings only, and of merged ones as one; what a
  * program gives back, moves or trims is in the calls themselves. */
 #include "mappings.h"
-#include "call.h"
+#include "helper/call.h"
 #include "core.h"
 #include "faults.h"
 #include "touched.h"
