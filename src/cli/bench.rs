@@ -320,7 +320,7 @@ fn is_sealed_here(run: &RunFolder) -> Result<bool> {
 /// The source of a user's functions with the lines that the clock covers: of a file, or of a kept run. None: it is neither.
 /// Errors: it cannot be read, or is not the one that was measured.
 pub(super) fn source(what: &str) -> Result<Option<String>> {
-    let marked = |name: &str, text: &str| report::show::measured_source(name, &[(name, text)]);
+    let marked = |name: &str, text: &str| report::show::measured_source(name, "", &[(name, text)]);
     let path = Path::new(what);
     if path.is_file() {
         return Ok(functions::source(path)?.and_then(|(name, text)| marked(&name, &text)));

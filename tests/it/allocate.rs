@@ -208,10 +208,10 @@ fn an_allocator_that_was_not_preloaded_is_skipped_with_its_package() {
 fn a_preloaded_allocator_is_the_one_in_use_where_it_is_installed() {
     let worker = &workers()[0];
     for name in ["jemalloc", "mimalloc", "tcmalloc"] {
-        let path = format!("workers/c/methods/allocate/{name}.c");
+        let start = format!("method\tallocate\t{name}\t");
         let list = Command::new(worker).arg("--list").output().unwrap();
         let list = String::from_utf8(list.stdout).unwrap();
-        let line = list.lines().find(|l| l.contains(&path)).unwrap();
+        let line = list.lines().find(|l| l.starts_with(&start)).unwrap();
         let (library, _) = Method::parse(line).unwrap().preload.unwrap();
         let found = Command::new(helper())
             .args(["find-library", &library])

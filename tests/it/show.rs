@@ -45,6 +45,13 @@ fn every_phase_of_every_method_is_shown() {
                 (!has_named_phases(text, phase)).then(|| format!("{name}: no phase {phase}")),
             );
         }
+        if method.source.ends_with(".c") {
+            let file = text.split("\n// workers/").nth(1).unwrap_or_default();
+            let declared: Vec<&str> = file.split("\n  METHOD(").skip(1).collect();
+            let named = format!(".name = \"{}\"", method.name);
+            let is_alone = matches!(declared[..], [only] if only.contains(&named));
+            wrong.extend((!is_alone).then(|| format!("{name}: {} METHODs", declared.len())));
+        }
         let marked = text.lines().filter(|line| line.starts_with("> ")).count();
         wrong.extend(
             (marked == 0 && method.name != "null").then(|| format!("{name}: nothing is marked")),
@@ -78,7 +85,10 @@ fn included_files_are_shown_and_others_are_not() {
     ] {
         assert!(touch.contains(there), "{there}\n{touch}");
     }
-    assert!(!touch.contains("fault/thp.c"), "{touch}");
+    // The method of the same body, and of another file.
+    for other in ["METHOD(fault_thp", "fault/populate.c"] {
+        assert!(!touch.contains(other), "{other}\n{touch}");
+    }
     let go = text("go", "fault", "touch");
     for there in [
         "\n// workers/go/touch.go\n",

@@ -1,7 +1,7 @@
 //! `load`: a whole file in a Vec, by one reader or by several threads.
 
-use crate::read::{errno, file};
-use crate::system::{mmap, MAP_POPULATE, MAP_SHARED, PROT_READ};
+use crate::read::file;
+use crate::system::{error_number, mmap, MAP_POPULATE, MAP_SHARED, PROT_READ};
 use crate::uring::{Ring, Turn};
 use std::fs::File;
 use std::io::{self, Read};
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn rust_read_at_threads(descriptor: c_int, bytes: usize, p
     let result = in_parts(whole.chunks_mut(part), part, |chunk, offset| source.read_exact_at(chunk, offset));
     let mut whole = std::mem::ManuallyDrop::new(whole);
     *parts = Parts { start: whole.as_mut_ptr(), bytes: whole.len(), capacity: whole.capacity() };
-    errno(result)
+    error_number(result)
 }
 
 /// Bytes of one read by a ring.
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn rust_ring_load(ring: *mut Ring, descriptor: c_int, byte
         let offset = number * STEP;
         Turn { offset, memory: start.add(offset), bytes: STEP.min(bytes - offset) }
     };
-    errno((*ring).read_all(descriptor, bytes.div_ceil(STEP), turn, |_| ()))
+    error_number((*ring).read_all(descriptor, bytes.div_ceil(STEP), turn, |_| ()))
 }
 
 /// A shared mapping for reading with all its pages, as `memmap2::MmapOptions::populate` makes it.

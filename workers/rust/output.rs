@@ -1,8 +1,8 @@
 //! `output`: one large file by write_all, naively by a BufWriter of small pieces, by several threads, and by a mapping.
 
 use crate::load::{in_parts, part_bytes};
-use crate::read::{errno, file};
-use crate::system::{mmap, MAP_SHARED, PROT_READ, PROT_WRITE};
+use crate::read::file;
+use crate::system::{error_number, mmap, MAP_SHARED, PROT_READ, PROT_WRITE};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::raw::{c_int, c_void};
@@ -14,7 +14,7 @@ const PIECE: usize = 4096;
 /// The whole slice at once, as std::fs::write does.
 #[no_mangle]
 pub unsafe extern "C" fn rust_write_all(descriptor: c_int, source: *const u8, bytes: usize) -> c_int {
-    errno(file(descriptor).write_all(std::slice::from_raw_parts(source, bytes)))
+    error_number(file(descriptor).write_all(std::slice::from_raw_parts(source, bytes)))
 }
 
 /// Each thread writes its part at its place.
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn rust_write_at_threads(descriptor: c_int, source: *const
     let (target, part) = (file(descriptor), part_bytes(bytes));
     let target: &File = &target;
     let chunks = std::slice::from_raw_parts(source, bytes).chunks(part);
-    errno(in_parts(chunks, part, |chunk, offset| target.write_all_at(chunk, offset)))
+    error_number(in_parts(chunks, part, |chunk, offset| target.write_all_at(chunk, offset)))
 }
 
 /// Pieces through a BufWriter of the usual 8 KiB.
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn rust_write_buffered(descriptor: c_int, source: *const u
         }
         writer.flush()
     };
-    errno(work())
+    error_number(work())
 }
 
 /// File::set_len and a shared mapping for writing, as `memmap2::MmapMut::map_mut` makes it.

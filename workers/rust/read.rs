@@ -1,6 +1,6 @@
 //! `read`: a file by std's File, naively by a BufReader and as a whole, and by a mapping as the crate memmap2 makes one.
 
-use crate::system::{mmap, munmap, MAP_SHARED, PROT_READ};
+use crate::system::{error_number, mmap, munmap, MAP_SHARED, PROT_READ};
 use crate::uring::{Ring, Turn};
 use std::ffi::CStr;
 use std::fs::File;
@@ -46,14 +46,6 @@ pub unsafe fn file(descriptor: c_int) -> ManuallyDrop<File> {
     ManuallyDrop::new(File::from_raw_fd(descriptor))
 }
 
-/// An errno, 0 without an error; a file that has become shorter is ENODATA.
-pub fn errno(result: io::Result<()>) -> c_int {
-    match result {
-        Ok(()) => 0,
-        Err(error) => error.raw_os_error().unwrap_or(61),
-    }
-}
-
 /// Descriptor of the opened file, or -1.
 #[no_mangle]
 pub unsafe extern "C" fn rust_open(name: *const c_char) -> c_int {
@@ -82,7 +74,7 @@ pub unsafe extern "C" fn rust_read(descriptor: c_int, buffer: *mut u8, pass: *co
         }
         Ok(())
     };
-    errno(work())
+    error_number(work())
 }
 
 /// 4 KiB at a time out of a BufReader with its usual 8 KiB.
@@ -102,7 +94,7 @@ pub unsafe extern "C" fn rust_read_buffered(descriptor: c_int, buffer: *mut u8, 
         }
         Ok(())
     };
-    errno(work())
+    error_number(work())
 }
 
 /// The whole file in one Vec, as fs::read has it.
@@ -123,7 +115,7 @@ pub unsafe extern "C" fn rust_read_whole(descriptor: c_int, pass: *const Pass) -
         }
         Ok(())
     };
-    errno(work())
+    error_number(work())
 }
 
 /// Reads by a ring into as many buffers as it is deep, each used in its turn.
@@ -141,7 +133,7 @@ pub unsafe extern "C" fn rust_ring_read(
         let (_, bytes) = pass.step(number);
         pass.use_bytes(std::slice::from_raw_parts(buffer(number), bytes));
     };
-    errno((*ring).read_all(descriptor, pass.steps, turn, take))
+    error_number((*ring).read_all(descriptor, pass.steps, turn, take))
 }
 
 /// A shared mapping for reading, as `memmap2::Mmap::map` makes it, at an address that is free.

@@ -1,5 +1,6 @@
-//! Calls of the C library that std has no word for, as the crates `libc` and `memmap2` make them.
+//! Calls of the C library that std has no word for, as the crates `libc` and `memmap2` make them, and its error numbers.
 
+use std::io;
 use std::os::raw::{c_int, c_long, c_void};
 
 pub const PROT_READ: c_int = 1;
@@ -13,4 +14,12 @@ extern "C" {
     pub fn close(file: c_int) -> c_int;
     pub fn syscall(number: c_long, ...) -> c_long;
     pub fn rand() -> c_int;
+}
+
+/// The errno of a result, 0 without an error; a file that has become shorter is ENODATA.
+pub fn error_number(result: io::Result<()>) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(error) => error.raw_os_error().unwrap_or(61),
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads by io_uring's own system calls, as the crate io-uring makes them: std and the C library only.
 
-use crate::system::{close, mmap, munmap, syscall, MAP_POPULATE, MAP_SHARED, PROT_READ, PROT_WRITE};
+use crate::system::{close, error_number, mmap, munmap, syscall, MAP_POPULATE, MAP_SHARED, PROT_READ, PROT_WRITE};
 use std::io;
 use std::os::raw::{c_int, c_long, c_void};
 use std::ptr;
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn rust_ring_open(depth: u32) -> *mut Ring {
 
 #[no_mangle]
 pub unsafe extern "C" fn rust_ring_close(ring: *mut Ring) -> c_int {
-    crate::read::errno(Box::from_raw(ring).close())
+    error_number(Box::from_raw(ring).close())
 }
 
 /// Calls of io_uring_enter(2) and bytes that completions reported.

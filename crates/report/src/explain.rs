@@ -210,6 +210,6 @@ pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
         "// {}/{}@{}: {}\n",
         method.experiment, method.name, worker, method.summary
     );
-    let shown = crate::show::measured_source(&method.source, sources);
+    let shown = crate::show::measured_source(&method.source, &method.name, sources);
     head + &shown.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
 }

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 type Sources<'a> = [(&'a str, &'a str)];
 
-/// The file `source` and, nearest first, the files of the project that it includes or imports. None: not in `sources`.
-pub fn measured_source(source: &str, sources: &Sources) -> Option<String> {
+/// The file `source` without other methods than `method`, and, nearest first, the files of the project that it includes or
+/// imports. None: not in `sources`.
+pub fn measured_source(source: &str, method: &str, sources: &Sources) -> Option<String> {
     let mut files = vec![sources.iter().find(|(path, _)| *path == source)?];
     let mut next = 0;
     while let Some(&&(path, text)) = files.get(next) {
@@ -20,6 +21,7 @@ pub fn measured_source(source: &str, sources: &Sources) -> Option<String> {
     }
     let mut text = "// Lines that begin with > are what the clock covers.\n".to_owned();
     for (path, source) in files {
+        let source = &without_other_methods(source, method);
         let _ = write!(text, "\n// {path}\n\n");
         for (line, covered) in source.lines().zip(covered(path, source)) {
             let _ = writeln!(
@@ -30,6 +32,23 @@ pub fn measured_source(source: &str, sources: &Sources) -> Option<String> {
         }
     }
     Some(text)
+}
+
+fn declares(paragraph: &str) -> bool {
+    paragraph.lines().any(|line| line.starts_with("METHOD("))
+}
+
+/// A file without the paragraphs that declare other methods: several may share a body. A file that does not declare `method` is
+/// left as it is.
+fn without_other_methods(text: &str, method: &str) -> String {
+    let name = format!(".name = \"{method}\"");
+    let is_shown = |paragraph: &&str| !declares(paragraph) || paragraph.contains(&name);
+    let paragraphs: Vec<&str> = text.split("\n\n").collect();
+    if !paragraphs.iter().any(|p| declares(p) && is_shown(p)) {
+        return text.to_owned();
+    }
+    let shown: Vec<&str> = paragraphs.into_iter().filter(is_shown).collect();
+    shown.join("\n\n")
 }
 
 fn stem(path: &str) -> &str {
@@ -185,5 +204,40 @@ fn cover_whole_functions(source: &str, covered: &mut [bool]) {
         if !covered[body..end].contains(&true) {
             (body..end).for_each(|line| covered[line] = !lines[line].trim().is_empty());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_methods_that_share_a_body_only_the_one_asked_for_is_shown() {
+        let file = r#"
+static SHARED_BODY void run(struct slot *s, int flags)
+{
+    PHASE(s, "map") { map(flags); }
+}
+
+static void plain(struct slot *s) { run(s, 0); }
+METHOD(a, .name = "mmap", .run = plain);
+
+static void populated(struct slot *s) { run(s, 1); }
+METHOD(b, .name = "mmap-populate", .run = populated);
+"#;
+        let shown = |method| measured_source("a.c", method, &[("a.c", file)]).unwrap();
+        let (plain, populated) = (shown("mmap"), shown("mmap-populate"));
+        assert!(
+            plain.contains("run(s, 0)") && !plain.contains("populated"),
+            "{plain}"
+        );
+        assert!(
+            populated.contains("METHOD(b") && !populated.contains("METHOD(a"),
+            "{populated}"
+        );
+        for text in [plain, populated] {
+            assert!(text.contains(">     PHASE(s, \"map\")"), "{text}");
+        }
+        assert!(shown("read").contains("METHOD(a") && shown("read").contains("METHOD(b"));
     }
 }

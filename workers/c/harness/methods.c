@@ -1,5 +1,6 @@
 /* The list of methods: the linker gathers every METHOD() entry into one section. */
 #include "core.h"
+#include <stdlib.h>
 
 extern const struct method *const __start_pagewise_methods[];
 extern const struct method *const __stop_pagewise_methods[];
@@ -26,10 +27,24 @@ static void attribute(const char *key, const char *value)
         out("\t%s=%s", key, value);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct method *x = *(const struct method *const *)a, *y = *(const struct method *const *)b;
+    int order = strcmp(x->experiment, y->experiment);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+/* By name: how a compiler orders the methods of one file depends on its level. */
 void methods_list(void)
 {
-    for (const struct method *const *entry = __start_pagewise_methods; entry < __stop_pagewise_methods; entry++) {
-        const struct method *m = *entry;
+    size_t count = (size_t)(__stop_pagewise_methods - __start_pagewise_methods);
+    const struct method **sorted = malloc(count * sizeof *sorted);
+    if (!sorted)
+        abort();
+    memcpy(sorted, __start_pagewise_methods, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < count; i++) {
+        const struct method *m = sorted[i];
         out("method\t%s\t%s", m->experiment, m->name);
         attribute("role", m->role ? m->role : "method");
         attribute("group", m->group);
@@ -48,4 +63,5 @@ void methods_list(void)
         attribute("needs", m->needs);
         out("\n");
     }
+    free(sorted);
 }

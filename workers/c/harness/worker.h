@@ -1,4 +1,5 @@
-/* What a method file sees. One method per file; its phases' braces are the stopwatch. See workers/PROTOCOL.md. */
+/* What a method file sees. Its phases' braces are the stopwatch. Methods that differ in a word share a body. See
+ * workers/PROTOCOL.md. */
 #ifndef PAGEWISE_WORKER_H
 #define PAGEWISE_WORKER_H
 #ifndef _GNU_SOURCE
@@ -61,6 +62,10 @@ struct method {
 #define METHOD(variable, ...)                                                                                          \
     static const struct method variable = {__VA_ARGS__, .source = __FILE__};                                    \
     __attribute__((used, section("pagewise_methods"))) static const struct method *const variable##_entry = &variable
+
+/* A `static SHARED_BODY` function is the body of several methods of one file, each with an entry that hands it constants. It is
+ * compiled anew into each entry: where the compiler optimises, what a constant decides is decided before it runs. */
+#define SHARED_BODY inline __attribute__((always_inline))
 
 /* PHASE(s, "map") { … } times exactly what is between its braces. Counters are read before the first clock read and after
  * the second. PARALLEL_PHASE also has the helper threads of `threads=N` waiting at the start line, spinning. */

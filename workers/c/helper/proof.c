@@ -2,7 +2,7 @@
  * memory goes; where that is not permitted, its first process is looked at every few milliseconds. */
 #include "proof.h"
 #include "core.h"
-#include "mappings.h"
+#include "profile/mappings.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

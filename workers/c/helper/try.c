@@ -1,8 +1,8 @@
 /* `try OPTION VALUE … -- CMD …`: runs somebody's command once, waits for everything that it started, and prints what
  * it cost as one line of JSON. It adopts what the command leaves behind (it is a subreaper), so nothing is left running. */
 #include "core.h"
-#include "faults.h"
-#include "mappings.h"
+#include "profile/faults.h"
+#include "profile/mappings.h"
 #include "proof.h"
 #include "split.h"
 #include "verb.h"

@@ -325,7 +325,7 @@ fn registers(_: u64, sp: u64, fp: u64, lr: u64) -> UnwindRegsNative {
     UnwindRegsNative::new(lr, sp, fp)
 }
 
-/// A line of the file, as `struct line` of `workers/c/helper/stacks.c` has it.
+/// A line of the file, as `struct line` of `workers/c/helper/profile/stacks.c` has it.
 struct SavedLine<'a> {
     numbers: [u64; 4],
     tag: u8,

@@ -4,7 +4,7 @@ __attribute__((noreturn)) static void child_writes(struct slot *s, const struct 
 {
     char mark = (char)(parent->mark + 1);
     copy_enter();
-    fact(s, "child_table_bytes", table_bytes(s));
+    fact(s, "child_table_bytes", page_table_bytes(s));
     uint64_t shared = resident_in(s, parent->p, parent->bytes).pss_bytes;
     s->ops = parent->bytes / parent->stride;
     PHASE(s, "write") { write_each(parent, mark); }

@@ -71,7 +71,7 @@ void exit_fact(struct slot *s, int status)
     fact(s, "exit_status", WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 256);
 }
 
-uint64_t table_bytes(struct slot *s)
+uint64_t page_table_bytes(struct slot *s)
 {
     char line[256];
     unsigned long kib = 0;

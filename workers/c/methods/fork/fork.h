@@ -47,7 +47,7 @@ size_t wrong_pages(const struct slot *s, const struct parent *parent, char now);
 void parent_end(struct slot *s, const struct parent *parent, char now);
 void check_child(struct slot *s, pid_t child, const char *call); /* after the call that makes a child */
 void exit_fact(struct slot *s, int status);
-uint64_t table_bytes(struct slot *s);                            /* this process's page tables (VmPTE) */
+uint64_t page_table_bytes(struct slot *s);                            /* this process's page tables (VmPTE) */
 
 /* The measured loop: one byte every `stride`. */
 __attribute__((unused)) static void write_each(const struct parent *parent, char mark)

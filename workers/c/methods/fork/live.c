@@ -24,7 +24,7 @@ void live_child(struct slot *s, const struct parent *parent, struct live *live)
     char word = 'r';
     copy_enter();
     check_done(s, close(live->ours), "close"); /* else it would never see its parent go */
-    fact(s, "child_table_bytes", table_bytes(s));
+    fact(s, "child_table_bytes", page_table_bytes(s));
     while (write(live->theirs, &word, 1) == 1 && hear_word(live->theirs, &word))
         fact(s, "child_wrong_pages", wrong_pages(s, parent, parent->mark));
     copy_leave();

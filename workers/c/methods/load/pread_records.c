@@ -20,10 +20,14 @@ static uint64_t use_read(struct load *l, size_t from, size_t to)
     return fold;
 }
 
-static void run(struct slot *s)
+static SHARED_BODY void run(struct slot *s, int flags)
 {
     struct load l = load_begin(s);
-    PHASE(s, "open") { load_open(&l, 0); }
+    if (flags & O_DIRECT)
+        file_on_device(s, l.folder);
+    if (flags & O_DIRECT && l.record % 4096)
+        skip(s, "O_DIRECT reads whole blocks of 4 KiB");
+    PHASE(s, "open") { load_open(&l, flags); }
     load_check(s, &l);
     PHASE(s, "bring") { }
     load_check(s, &l);
@@ -35,7 +39,15 @@ static void run(struct slot *s)
     load_end(s, &l);
 }
 
+static void cached(struct slot *s) { run(s, 0); }
 METHOD(load_pread_records, .experiment = "load", .name = "pread-records",
        .summary = "A read call for each record when it is used; nothing is kept but the page cache.",
        .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = "bytes + bytes / 8", .laws = LOAD_LAWS "; anon_bytes == 0",
-       .calls = "open:openat answer:pread64 first-use:pread64? second-use:pread64 drop:close", .run = run);
+       .calls = "open:openat answer:pread64 first-use:pread64? second-use:pread64 drop:close", .run = cached);
+
+static void direct(struct slot *s) { run(s, O_DIRECT); }
+METHOD(load_pread_records_direct, .experiment = "load", .name = "pread-records-direct",
+       .summary = "An O_DIRECT read for each record, one after the other, each time it is used.",
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = "bytes + bytes / 8",
+       .laws = LOAD_LAWS "; anon_bytes == 0" "; second_device_bytes >= used_bytes",
+       .calls = "open:openat answer:pread64 first-use:pread64? second-use:pread64 drop:close", .run = direct);

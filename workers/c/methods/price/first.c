@@ -51,6 +51,7 @@ METHOD(price_base, .experiment = "price", .name = "base",
        .laws = "first-touch.minor_faults == bytes / page_bytes; re-touch.minor_faults == 0; huge_bytes == 0; "
                "refault.minor_faults == bytes / page_bytes",
        .calls = "unmap:munmap", .run = run_base);
+
 METHOD(price_huge, .experiment = "price", .name = "huge",
        .summary = "What a first write to a transparent huge page costs in a fresh process, and giving it back.",
        .phases = "first-touch re-touch refault unmap", .keys = "bytes:size", .memory = "bytes",

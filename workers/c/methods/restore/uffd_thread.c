@@ -1,15 +1,27 @@
 #include "paged.h"
 
-static void run(struct slot *s)
+static void run(struct slot *s, size_t around)
 {
     struct guest g = guest_begin(s, SNAPSHOT);
     struct pager *pager = pager_open(s, &g, 0, "Linux 4.3");
+    if (around)
+        pager->around = around;
+    if (pager->around % g.page != 0)
+        skip(s, "around is not a multiple of the page size");
     guest_paged(s, &g, pager, 0, NULL);
     guest_end(s, &g);
 }
 
+static void one_page(struct slot *s) { run(s, 0); }
 METHOD(restore_uffd_thread, .experiment = "restore", .name = "uffd-thread",
        .summary = "userfaultfd: a thread answers each fault by UFFDIO_COPY from a mapping of the snapshot.",
        .phases = RESTORE_PHASES, .keys = RESTORE_KEYS " " PAGER_PIN_KEY, .memory = "clones * bytes",
        .laws = PAGER_LAWS PAGER_PIN_LAWS,
-       .calls = PAGER_CALLS, .run = run);
+       .calls = PAGER_CALLS, .run = one_page);
+
+static void around(struct slot *s) { run(s, key_size(s, "around")); }
+METHOD(restore_uffd_around, .experiment = "restore", .name = "uffd-around",
+       .summary = "userfaultfd: a thread answers each fault by UFFDIO_COPY of `around` bytes, the page and its neighbours.",
+       .phases = RESTORE_PHASES, .keys = RESTORE_KEYS " around:size", .memory = "clones * bytes",
+       .laws = FILE_LAWS "; served_pages >= set_pages; private_bytes == served_pages * page_bytes",
+       .calls = PAGER_CALLS, .run = around);

@@ -1,0 +1,114 @@
+/* `attach PARENT PID STARTED MS [STACKS PERIOD]`: follows the page faults of a process that runs already for a while and prints
+ * what it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach. A process
+ * that began at another clock tick than STARTED has only got the number of one that ended; 0 is any. */
+#include "core.h"
+#include "faults.h"
+#include "helper/verb.h"
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { LOOK_MS = 10 };
+
+struct used {
+    uint64_t cpu_ns, user_ticks, system_ticks, minor_faults, major_faults, rss_kib, started;
+};
+
+/* What a process has used so far; false where it is gone. */
+static bool look(pid_t pid, struct used *used)
+{
+    char path[64], text[4096];
+    clockid_t clock;
+    struct timespec cpu;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[got] = 0;
+    const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    unsigned long minor, major, user, system;
+    unsigned long long started;
+    long rss;
+    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %lu %*u %lu %*u %lu %lu %*d %*d %*d %*d %*d %*d %llu %*u %ld",
+                        &minor, &major, &user, &system, &started, &rss) < 6)
+        return false;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
+        return false;
+    *used = (struct used){(uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec, user, system, minor, major,
+                          (uint64_t)rss * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024), started};
+    return true;
+}
+
+static void print_cost(const struct used *from, const struct used *to, uint64_t wall_ns, bool ended)
+{
+    uint64_t cpu_us = (to->cpu_ns - from->cpu_ns) / 1000, system = to->system_ticks - from->system_ticks;
+    uint64_t ticks = to->user_ticks - from->user_ticks + system, system_us = ticks ? cpu_us * system / ticks : 0;
+    printf("{\"end\":\"exit\",\"code\":0,\"wall_ns\":%llu,\"user_us\":%llu,\"system_us\":%llu,\"max_rss_kib\":%llu,",
+           (unsigned long long)wall_ns, (unsigned long long)(cpu_us - system_us), (unsigned long long)system_us,
+           (unsigned long long)to->rss_kib);
+    printf("\"minor_faults\":%llu,\"major_faults\":%llu,\"voluntary_switches\":0,\"involuntary_switches\":0,",
+           (unsigned long long)(to->minor_faults - from->minor_faults),
+           (unsigned long long)(to->major_faults - from->major_faults));
+    printf("\"output_bytes\":0,\"output_hash\":\"\",\"error_bytes\":0,\"left\":0,\"not_evicted\":0");
+    if (ended)
+        printf(",\"process_ended\":true");
+    if (wall_ns)
+        faults_print();
+    printf("}\n");
+}
+
+/* True if the process has ended, although its parent may not know yet. */
+static bool has_ended(int process)
+{
+    struct pollfd watched = {process, POLLIN, 0};
+    return process < 0 || poll(&watched, 1, 0) > 0;
+}
+
+static int attach_main(int argc, char **argv)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != (pid_t)atoi(argv[0]))
+        return 3;
+    pid_t pid = (pid_t)atoi(argv[1]);
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    sigprocmask(SIG_BLOCK, &ending, NULL);
+    int signals = signalfd(-1, &ending, SFD_CLOEXEC), process = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct used from = {0}, to, now;
+    uint64_t started = strtoull(argv[2], NULL, 10);
+    /* What has not ended by now has had the number all along. */
+    bool same = process >= 0 && look(pid, &from) && (!started || from.started == started) && !has_ended(process);
+    if (same)
+        faults_attach(pid, argc > 5 ? argv[4] : NULL, argc > 5 ? strtoull(argv[5], NULL, 10) : 0);
+    if (!same || has_ended(process) || !look(pid, &from)) {
+        print_cost(&from, &from, 0, true);
+        return 0;
+    }
+    if (faults_reason()[0]) {
+        dprintf(2, "process %d cannot be followed: %s\n", pid, faults_reason());
+        return 3;
+    }
+    uint64_t begun = now_ns(), until = begun + strtoull(argv[3], NULL, 10) * 1000000;
+    to = from;
+    struct pollfd watched[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {faults_descriptor(), POLLIN, 0}};
+    while (now_ns() < until && !watched[0].revents && !watched[1].revents) {
+        poll(watched, 3, LOOK_MS);
+        faults_read();
+        uint64_t most_kib = to.rss_kib;
+        if (look(pid, &now) && now.started == from.started)
+            to = now;
+        to.rss_kib = to.rss_kib > most_kib ? to.rss_kib : most_kib; /* none where it has ended */
+    }
+    print_cost(&from, &to, now_ns() - begun, has_ended(process));
+    return 0;
+}
+
+VERB("attach", "PARENT PID STARTED MS [STACKS] [PERIOD]", attach_main);
