@@ -31,7 +31,7 @@ const KEPT: &str = "worker";
 /// Names of the source of a user's functions in the folder of their run.
 const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
 /// Folder of the copy of a user's C file, and the copy.
-const COPIES: &str = "own";
+const COPIES: &str = "copied";
 const COPY: &str = "functions.c";
 /// Ends of the names of files that a C file includes.
 const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];
