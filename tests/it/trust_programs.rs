@@ -169,7 +169,7 @@ fn a_module_of_the_current_folder_fetches_no_toolchain() {
     .unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     silent.set_nonblocking(true).unwrap();
-    let mut command = within("60", &place, &["doctor"]);
+    let mut command = within("300", &place, &["doctor"]);
     command
         .current_dir(&here)
         .env(
