@@ -31,7 +31,7 @@ const SCRIPT: &str = ".py";
 /// Name of a worker that is kept as a baseline, in the folder of its run.
 const KEPT: &str = "worker";
 /// Folder of the copy of a user's C file, and the copy.
-const COPIES: &str = "own";
+const COPIES: &str = "copied";
 const COPY: &str = "functions.c";
 /// Ends of the names of files that a C file includes.
 const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];

@@ -144,14 +144,14 @@ def keep_transcript():
     os.close(nowhere)
 
 
-def may_be_changed(folder):
-    """True if another user than root can put a file into this folder, or replace it."""
+def may_be_changed(folder, owner):
+    """True if another user than root and the owner of the script can put a file into this folder, or replace it."""
     me, is_last = os.geteuid(), True
     while True:
         about = os.stat(folder)
         others = 0o002 if about.st_gid == about.st_uid != 0 else 0o022
         is_sticky = about.st_mode & stat.S_ISVTX and not is_last
-        if about.st_uid not in (0, me) or (about.st_mode & others and not is_sticky):
+        if about.st_uid not in (0, me, owner) or (about.st_mode & others and not is_sticky):
             return True
         if folder == os.path.dirname(folder):
             return False
@@ -164,7 +164,7 @@ def main(arguments):
     sys.dont_write_bytecode = True
     # A module of another user, named as one of Python's, would be taken for it.
     folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
-    if not may_be_changed(folder):
+    if not may_be_changed(folder, os.stat(path).st_uid):
         sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location("__pagewise__", path)
     module = importlib.util.module_from_spec(spec)
