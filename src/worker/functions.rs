@@ -538,6 +538,11 @@ fn compile(
             "-I",
         ])
         .arg(folder.path());
+    // The same source gives the same program in whatever folder it is compiled, so that a run can be resumed.
+    command.arg(format!(
+        "-ffile-prefix-map={}=pagewise",
+        folder.path().display()
+    ));
     command.args([
         "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
         define("COMPILER", &version),
