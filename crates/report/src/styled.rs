@@ -127,7 +127,8 @@ mod tests {
             for text in [text, any] {
                 let mut styled = StyledText::new(text.clone(), Style::Slower);
                 styled.push(text.clone());
-                prop_assert!(!styled.shown(false).contains('\u{1b}'));
+                let is_escaped = !styled.shown(false).contains('\u{1b}');
+                prop_assert!(is_escaped);
                 let sequences = 2 * usize::from(!text.is_empty());
                 prop_assert_eq!(styled.shown(true).matches('\u{1b}').count(), sequences);
                 let kept = |sign: &char| ('\u{e000}'..='\u{e00f}').contains(sign);
