@@ -24,5 +24,4 @@ pub mod cli;
 pub mod machine;
 pub mod plan;
 pub mod run;
-mod threads;
 pub mod worker;

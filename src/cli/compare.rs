@@ -4,8 +4,8 @@ use super::opened::{Opened, open};
 use super::output::{OutputArgs, print_styled};
 use super::{claims, named};
 use crate::{
+    machine::threads::{MOST_READERS, side_by_side},
     run::session::judged,
-    threads::{MOST_READERS, side_by_side},
 };
 use anyhow::{Context, Result, bail};
 use clap::Args;

@@ -30,6 +30,7 @@ pub mod fixture {
 pub mod memory;
 pub mod noise;
 pub mod preflight;
+pub(crate) mod threads;
 
 /// Reads the files below `root`, which is `/` or a tree that stands for another machine. Starts no process and takes few
 /// milliseconds, so that every run can afford it.

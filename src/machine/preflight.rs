@@ -2,7 +2,7 @@
 
 use super::helped;
 use super::noise::{Processes, Snapshot};
-use crate::threads::all_at_once;
+use crate::machine::threads::all_at_once;
 use anyhow::Result;
 use record::machine::preflight::{Gaps, Preflight};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! A session of a study: its folder and the right to measure into it, its beginning or going on, its measuring and its summary.
 
 use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
+use crate::machine::threads::{MOST_READERS, side_by_side};
 use crate::machine::{self, preflight};
-use crate::threads::{MOST_READERS, side_by_side};
 use crate::worker::foreign;
 use crate::worker::{self, Worker};
 use anyhow::{Result, bail};

@@ -2,7 +2,7 @@
 
 use super::output::{OutputArgs, may_write, print_styled, write};
 use super::{Laboratory, opened::DAMAGED, print};
-use crate::threads::side_by_side;
+use crate::machine::threads::side_by_side;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;

@@ -4,7 +4,7 @@
 use crate::cli::opened::{Opened, open};
 use crate::{
     cli::tags,
-    threads::{MOST_READERS, side_by_side},
+    machine::threads::{MOST_READERS, side_by_side},
     worker::private_cache,
 };
 use files::Folder;

@@ -497,7 +497,7 @@ mod tests {
     use super::*;
 
     /// Names that templates make themselves, and one that the program tells of itself.
-    const OWN: [&str; 4] = ["install", "is_packaged", "loop", "range"];
+    const OWN: [&str; 5] = ["install", "is_packaged", "loop", "range", "refused"];
 
     /// True if the path ends in a known field, or below one whose content is not known beforehand.
     fn is_known(known: &serde_json::Value, name: &str) -> bool {

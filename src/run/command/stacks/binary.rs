@@ -1,9 +1,9 @@
 //! A program or library of the user's: how its frames are unwound, and the functions and lines of its code.
 
-use super::bounds::is_bounded;
+use super::bounds::{Reader, is_bounded};
 use super::demangle::{cut, demangled};
 use framehop::{ExplicitModuleSectionInfo, Module};
-use gimli::{EndianArcSlice, NativeEndian, SectionId};
+use gimli::{NativeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
 use record::command::CallFrame;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,6 @@ const MOST_NAMES: usize = 16 << 20;
 /// PF_X of elf(5).
 const EXECUTABLE: u32 = 1;
 
-pub(super) type Reader = EndianArcSlice<NativeEndian>;
 type Section = Option<(Range<u64>, Arc<[u8]>)>;
 
 #[derive(Default)]

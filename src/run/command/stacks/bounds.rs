@@ -2,14 +2,16 @@
 //! place, so a small file could end them or make them work for hours. It is walked once here, iteratively and at a cost
 //! in proportion to its size, and used only where it stays within the limits.
 
-use super::binary::Reader;
 use gimli::{
     AbbreviationsCacheStrategy, AttributeValue, DW_AT_ranges, DW_AT_stmt_list,
     DW_FORM_implicit_const, DW_TAG_compile_unit, DW_TAG_inlined_subroutine, DW_TAG_skeleton_unit,
-    DW_TAG_subprogram, DebugAbbrevOffset, DebugLineOffset, Dwarf, Reader as _, Section, UnitHeader,
-    UnitRef,
+    DW_TAG_subprogram, DebugAbbrevOffset, DebugLineOffset, Dwarf, EndianArcSlice, NativeEndian,
+    Reader as _, Section, UnitHeader, UnitRef,
 };
 use std::collections::HashSet;
+
+/// Reader of a section of debug information.
+pub(super) type Reader = EndianArcSlice<NativeEndian>;
 
 /// Calls that may be inlined into each other; compilers stop at some dozens.
 const MOST_INLINED: usize = 256;
