@@ -36,6 +36,7 @@ mod injected;
 mod interrupted;
 mod ipc_limits;
 mod ipc_peers;
+mod kept_kinds;
 mod kept_runs;
 mod killed;
 mod load;
