@@ -20,7 +20,8 @@ cargo xtask docs                        every page and decision stands in its in
 
 /// Root of the repository.
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
 }
 
 fn main() -> ExitCode {
