@@ -94,7 +94,14 @@ const TO_BE_WRITTEN: [&str; 1] = ["workers/c/methods/fault/populate_small.c"];
 #[test]
 fn every_path_that_a_document_names_is_there() {
     let mut documents = below(
-        &["docs", "crates", "workers", "experiments", "packaging"],
+        &[
+            "benches",
+            "docs",
+            "crates",
+            "workers",
+            "experiments",
+            "packaging",
+        ],
         &[".md"],
     );
     for name in [

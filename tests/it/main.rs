@@ -38,6 +38,7 @@ mod injected;
 mod interrupted;
 mod ipc_limits;
 mod ipc_peers;
+mod kept_kinds;
 mod kept_runs;
 mod killed;
 mod load;

@@ -4,6 +4,7 @@ use crate::claims;
 use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
+use crate::summarise::rounded;
 use anyhow::Result;
 use record::across::{
     COMPARED_SCHEMA, CellHeadline, Compared, ComparedRun, ComparedSide, FactDifference, GateWord,
@@ -244,7 +245,7 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
         ..Compared::default()
     };
     compared.gated = options.gate.map(|_| gated(&compared));
-    compared
+    rounded(compared)
 }
 
 fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {

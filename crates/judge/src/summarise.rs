@@ -243,7 +243,7 @@ fn experiment_summary(
 
 // Figures as they leave the judging: with ten significant digits. Compilers add up in another order at another level of
 // optimisation, and C libraries differ in the last digit of a logarithm. No statement is as fine as that, and without those
-// digits a run that is judged again anywhere gives the same summary, byte for byte.
+// digits a run that is judged again anywhere gives the same summary, byte for byte. So do answers, studies and sets of runs.
 
 /// Digits after the first.
 const FURTHER_DIGITS: usize = 9;

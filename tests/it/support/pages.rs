@@ -22,6 +22,7 @@ pub fn pages() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = [
         "",
+        "benches",
         "docs",
         "docs/reading",
         "experiments",

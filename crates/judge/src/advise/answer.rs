@@ -3,7 +3,7 @@
 use super::choice::{choices, flips, segments};
 use super::points::{AdviceRequest, by_size, points, ratio, repeated};
 use super::pool::standard;
-use crate::estimate::LEVEL;
+use crate::{estimate::LEVEL, summarise::rounded};
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::summary::{
     CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict,
@@ -379,7 +379,7 @@ pub fn answer(
         .first()
         .zip(points.last())
         .map(|(a, b)| (a.bytes, b.bytes));
-    AdviceAnswer {
+    rounded(AdviceAnswer {
         schema: ANSWER_SCHEMA,
         question: request.topic.id.clone(),
         does: request.topic.does.clone(),
@@ -399,7 +399,7 @@ pub fn answer(
         runs: made.to_vec(),
         margin,
         case: first,
-    }
+    })
 }
 
 /// Entry of the advice file for a question.
@@ -409,7 +409,7 @@ pub fn question(request: &AdviceRequest, summaries: &[&Summary], margin: f64) ->
     runs.sort();
     let mut settings = request.settings.clone();
     settings.remove(STATE);
-    Question {
+    rounded(Question {
         does: request.topic.does.clone(),
         experiment: request.topic.experiment.clone(),
         settings,
@@ -418,5 +418,5 @@ pub fn question(request: &AdviceRequest, summaries: &[&Summary], margin: f64) ->
         conditions: BTreeMap::new(),
         points,
         runs,
-    }
+    })
 }

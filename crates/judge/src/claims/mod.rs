@@ -15,6 +15,7 @@ use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
 
+use crate::summarise::rounded;
 use figure::{ClaimFigure, ClaimSide};
 use regions::Regions;
 pub use regions::changes;
@@ -120,14 +121,14 @@ pub fn report(
         .first()
         .map(|s| s.environment.clone())
         .unwrap_or_default();
-    Answers {
+    rounded(Answers {
         schema: record::claim::ANSWERS_SCHEMA,
         run,
         environment,
         margin,
         reused,
         answers,
-    }
+    })
 }
 
 fn jobs(resolved: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<JudgedJob> {

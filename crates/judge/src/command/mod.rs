@@ -5,6 +5,7 @@ pub mod profile;
 mod proof;
 pub mod trial;
 
+use crate::summarise::rounded;
 use record::command::{
     CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode,
 };
@@ -22,11 +23,11 @@ pub fn judge(kept: &KeptCommand) -> CommandSummary {
     if kept.plan.kind == Kind::Profile {
         let mut summary = profile::judge(&kept.plan, &kept.launches);
         summary.notes.extend(remarks);
-        CommandSummary::Profile(Box::new(summary))
+        CommandSummary::Profile(Box::new(rounded(summary)))
     } else {
         let mut summary = trial::judge(&kept.plan, &kept.launches);
         summary.notes.extend(remarks);
-        CommandSummary::Try(Box::new(summary))
+        CommandSummary::Try(Box::new(rounded(summary)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Many machines' runs compared with each other: which kinds of node there are, which node is unlike its kind, what the kinds
 //! say together. A node is the unit of inference; runs and launches are levels below it.
 
-use crate::{machines, sets::MeasuredCells};
+use crate::{machines, sets::MeasuredCells, summarise::rounded};
 use anyhow::{Context, Result};
 use gathered::{Table, table};
 use record::fleet::{FLEET_SCHEMA, Fault, Fleet, Unread};
@@ -49,7 +49,7 @@ pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
         .filter(|n| n.confirmed != Some(true))
         .map(|n| n.node.clone())
         .collect();
-    Fleet {
+    rounded(Fleet {
         schema: FLEET_SCHEMA,
         margin,
         nodes: nodes.len(),
@@ -59,7 +59,7 @@ pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
         odd,
         rerun,
         unread: gathered.unread.clone(),
-    }
+    })
 }
 
 /// Outliers whose facts are looked at: reading them again takes time.

@@ -9,7 +9,6 @@ pub(crate) mod schema {
     //! a change of the shape shows in it.
 
     use std::collections::BTreeSet;
-    use std::path::PathBuf;
 
     use schemars::JsonSchema;
     use serde_json::{Map, Value, json};
@@ -32,10 +31,6 @@ pub(crate) mod schema {
         /// The cost jumped between two levels.
         TwoLevel,
         Short,
-    }
-
-    fn path() -> PathBuf {
-        PathBuf::from("schema/summary.schema.json")
     }
 
     /// Nothing may stand in an object that the schema does not name, and each word says what it is. An object that takes
@@ -130,30 +125,28 @@ pub(crate) mod schema {
     }
 
     #[test]
-    #[ignore = "writes the schema: cargo test -p pagewise-record write_the_schema -- --ignored"]
-    fn write_the_schema() {
-        std::fs::write(
-            path(),
-            serde_json::to_string_pretty(&made()).unwrap() + "\n",
-        )
-        .unwrap();
+    fn the_committed_schema_is_that_of_the_types() {
+        assert_committed("schema/summary.schema.json", &made());
     }
 
-    #[test]
-    fn the_committed_schema_is_that_of_the_types() {
-        let kept: Value = serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap();
-        let hint = "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape is a new SUMMARY_SCHEMA";
-        let differs = difference("", &kept, &made());
+    /// Fails unless a file holds the schema as it is made of the types; with `PAGEWISE_BLESS`, as `cargo xtask bless` sets it,
+    /// the file is written.
+    pub(crate) fn assert_committed(path: &str, made: &Value) {
+        if std::env::var_os("PAGEWISE_BLESS").is_some() {
+            std::fs::write(path, serde_json::to_string_pretty(made).unwrap() + "\n").unwrap();
+        }
+        let kept: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let differs = difference("", &kept, made);
         assert!(
             differs.is_none(),
-            "{} differs; {hint}",
+            "{path}: {} differs; cargo xtask bless writes it, and a new shape has a new number",
             differs.unwrap_or_default()
         );
         jsonschema::meta::validate(&kept).unwrap();
     }
 
     /// First difference of two values.
-    pub(crate) fn difference(at: &str, value: &Value, other: &Value) -> Option<String> {
+    fn difference(at: &str, value: &Value, other: &Value) -> Option<String> {
         match (value, other) {
             (Value::Object(a), Value::Object(b)) => {
                 let keys = a.keys().chain(b.keys());

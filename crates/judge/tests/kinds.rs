@@ -1,0 +1,100 @@
+//! One kept thing of every kind (`tests/fixtures/kept`, recorded by `record.sh` there), judged again: its result is, byte for
+//! byte, the one that the program kept. `cargo xtask bless` writes the results anew after the judging was changed on purpose.
+
+use pagewise_judge::{claims, command, replay};
+use record::claim::ResolvedClaim;
+use record::folder::{ANSWERS, ASKED, RunFolder, SUMMARY, one_a_line};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Runs of methods: in states, of tails, of published cells, of claims.
+const RUNS: [&str; 6] = [
+    "states",
+    "tail",
+    "tail-again",
+    "published",
+    "claims",
+    "claims-again",
+];
+/// Folders of runs: of the user's functions, of nodes, of a question of advice.
+const FOLDERS: [&str; 3] = ["bench", "fleet", "advise/runs"];
+/// Runs that answer claims.
+const CLAIMS: [&str; 2] = ["claims", "claims-again"];
+/// Studies of a program.
+const PROGRAMS: [&str; 3] = ["try", "try-again", "profile"];
+
+/// The claims that a run was made to answer, as they stand in its folder.
+#[derive(Deserialize)]
+struct Asked {
+    claims: Vec<ResolvedClaim>,
+}
+
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/kept")
+}
+
+fn open(path: &Path) -> RunFolder {
+    RunFolder::open(path.to_str().unwrap(), Path::new("/nowhere"))
+        .unwrap_or_else(|error| panic!("{}: {error:#}", path.display()))
+}
+
+/// The text of a sealed result without its seal, which stands alone in the second line.
+fn without_seal(text: &str) -> String {
+    let (first, rest) = text.split_once('\n').unwrap();
+    let (seal, rest) = rest.split_once('\n').unwrap();
+    assert!(seal.trim_start().starts_with("\"seal\""), "{seal}");
+    format!("{first}\n{rest}")
+}
+
+/// Fails unless the folder holds just this result under the name; with `PAGEWISE_BLESS` it is written.
+fn assert_kept(folder: &RunFolder, name: &str, result: &impl Serialize) {
+    if std::env::var_os("PAGEWISE_BLESS").is_some() {
+        return folder.write_result(name, result).unwrap();
+    }
+    let kept = without_seal(&std::fs::read_to_string(folder.file(name)).unwrap());
+    let again = one_a_line(result).unwrap();
+    let differs = kept.lines().zip(again.lines()).find(|(a, b)| a != b);
+    assert!(
+        kept == again,
+        "{}: {differs:?}",
+        folder.file(name).display()
+    );
+}
+
+#[test]
+fn runs_of_every_kind_have_the_summaries_that_they_ended_with() {
+    let mut paths: Vec<PathBuf> = RUNS.iter().map(|name| kept().join(name)).collect();
+    for name in FOLDERS {
+        let entries = std::fs::read_dir(kept().join(name)).unwrap();
+        paths.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    assert!(paths.len() > 20, "{paths:?}");
+    for path in paths {
+        let folder = open(&path);
+        assert_kept(&folder, SUMMARY, &replay(&folder).unwrap().1);
+    }
+}
+
+#[test]
+fn claims_have_the_answers_that_their_run_gave() {
+    for name in CLAIMS {
+        let folder = open(&kept().join(name));
+        let asked: Asked = folder.read_sealed(ASKED).unwrap();
+        let summary = replay(&folder).unwrap().1;
+        let (margin, run) = (summary.settings.margin, summary.run.clone());
+        let answers = claims::report(&asked.claims, &[&summary], margin, Some(run));
+        assert!(
+            answers.answers.iter().any(|answer| !answer.jobs.is_empty()),
+            "{name} answers nothing"
+        );
+        assert_kept(&folder, ANSWERS, &answers);
+    }
+}
+
+#[test]
+fn studies_of_programs_have_the_results_that_they_ended_with() {
+    for name in PROGRAMS {
+        let folder = open(&kept().join(name));
+        assert_kept(&folder, SUMMARY, &command::judge(&folder.whole().unwrap()));
+    }
+}
