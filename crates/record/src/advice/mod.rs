@@ -11,7 +11,7 @@ mod schema {
     use serde_json::{Map, Value, json};
 
     use super::{ADVICE_SCHEMA, ANSWER_SCHEMA, Advice, AdviceAnswer, SEAL, is_sealed};
-    use crate::summary::schema::{assert_committed, difference, tighten};
+    use crate::summary::schema::{assert_committed, tighten};
 
     const FILE: &str = "schema/advice.schema.json";
     const ANSWER: &str = "schema/advice-answer.schema.json";
