@@ -6,6 +6,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
+/// Simulations that take longer than everything else together; `.ci/run` and `cargo test` have them.
+const SIMULATIONS: [&str; 2] = [
+    "an_interim_analysis_ends_a_try_sooner_and_is_wrong_no_more_often",
+    "identical_commands_are_called_different_in_at_most_5_percent_of_tries",
+];
+
 /// Formatting, lints of the packages that changed, the tests that start nothing, and the house.
 pub fn quick(root: &Path) -> Result<(), Failure> {
     let begun = Instant::now();
@@ -25,7 +31,10 @@ pub fn quick(root: &Path) -> Result<(), Failure> {
     for target in &targets {
         words.extend(["--test", target.as_str()]);
     }
-    words.push("--quiet");
+    words.extend(["--quiet", "--"]);
+    for simulation in SIMULATIONS {
+        words.extend(["--skip", simulation]);
+    }
     run(cargo(root, &words))?;
     println!("quick: {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
@@ -80,6 +89,15 @@ fn test_targets(root: &Path) -> Result<BTreeSet<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_simulations_that_are_left_out_are_there() {
+        let path = crate::root().join("crates/judge/src/command/trial.rs");
+        let text = std::fs::read_to_string(path).unwrap();
+        for name in SIMULATIONS {
+            assert!(text.contains(&format!("fn {name}()")), "{name}");
+        }
+    }
 
     #[test]
     fn files_belong_to_packages() {
