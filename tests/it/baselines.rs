@@ -290,7 +290,7 @@ fn a_wrong_name_of_a_baseline_is_refused_before_measuring() {
     };
     for more in [
         &["--set", "x"][..],
-        &["--out", "/proc/x"],
+        &["--out", "/etc/hostname/x"],
         &["--html", "/nonexistent/page.html"],
         &["--launches", "0"],
         &["--resume", "nonesuch"],

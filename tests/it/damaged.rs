@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::support::place::{Place, Said, entries};
 use crate::support::skips::thorough;
 use crate::support::waiting::wait_until;
+use crate::trust::interrupt;
 
 /// Longest time of a verb on a kept folder, on a machine that is loaded by the other tests.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -609,6 +610,7 @@ fn a_try_that_is_gone_on_with_ends_sound() {
     let place = Place::new();
     let folder = place.file("try");
     copy(&kept().join("try"), &folder);
+    interrupt(&folder);
     let path = folder.to_str().unwrap();
     let said = place.run(&[
         "try", "--resume", path, "--budget", "1s", "--", "true", "sh -c :",

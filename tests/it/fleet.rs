@@ -253,7 +253,7 @@ fn a_hostile_folder_is_named_and_the_others_are_answered_for() {
     ];
     for change in changes {
         change();
-        for more in [&[][..], &["--json"], &["--again"], &["--strict"]] {
+        for more in [&[][..], &["--json"], &["--strict"]] {
             let result = place.run(&[&["fleet", at][..], more].concat());
             assert_eq!(result.code, 3, "{}{}", result.out, result.err);
             assert!(

@@ -130,7 +130,7 @@ fn who_may_start_no_thread_gets_the_same_answer_or_one_sentence() {
         let mut command = Command::new("setpriv");
         place.settle(&mut command);
         let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-        let setup = format!("cd /; {limit}; exec \"$@\"");
+        let setup = format!("cd /; exec {limit} \"$@\"");
         let words = line.split(' ').map(|word| {
             word.replace("{0}", first.to_str().unwrap())
                 .replace("{1}", second.to_str().unwrap())
@@ -146,7 +146,7 @@ fn who_may_start_no_thread_gets_the_same_answer_or_one_sentence() {
         .args(["-R", "65534"])
         .arg(place.path())
         .status();
-    if !owned.is_ok_and(|status| status.success()) || as_another(":", "list fault").code != 0 {
+    if !owned.is_ok_and(|status| status.success()) || as_another("", "list fault").code != 0 {
         skip("there is no second user who may run this program");
         return;
     }
@@ -160,8 +160,8 @@ fn who_may_start_no_thread_gets_the_same_answer_or_one_sentence() {
         "runs",
         "export {0} --format csv",
     ] {
-        let free = as_another(":", line);
-        let limited = as_another("ulimit -u 1", line);
+        let free = as_another("", line);
+        let limited = as_another("prlimit --nproc=1", line);
         assert_eq!(
             (free.code, &free.out, &free.err),
             (limited.code, &limited.out, &limited.err),
@@ -170,12 +170,12 @@ fn who_may_start_no_thread_gets_the_same_answer_or_one_sentence() {
         assert_ne!(free.code, 1, "{line}: {}", free.err);
     }
     for line in [
-        "run fault/touch@c-O3 --budget 1s",
+        "run fault/touch@c-O3 --budget 3s",
         "advise fault --budget 1s",
         "try --pairs 1 -- true",
         "doctor --noise",
     ] {
-        let limited = as_another("ulimit -u 1", line);
+        let limited = as_another("prlimit --nproc=1", line);
         let sentence = limited.err.trim().lines().count() == 1 && !limited.err.contains("panic");
         assert!(
             limited.code == 0 || limited.code == 1 && sentence,

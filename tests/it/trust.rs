@@ -240,7 +240,7 @@ fn forged(place: &Place, kept: &Path, change: impl FnOnce(&mut Value)) -> PathBu
 }
 
 /// Makes a finished run one that was killed before its end.
-fn interrupt(run: &Path) {
+pub fn interrupt(run: &Path) {
     let path = run.join("decisions.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     let end = text.trim_end().rfind('\n').map_or(0, |at| at + 1);

@@ -53,7 +53,11 @@ impl End<'_> {
     }
 
     fn turn(&self) -> u64 {
-        match self.message.get(..8).and_then(|start| start.try_into().ok()) {
+        match self
+            .message
+            .get(..8)
+            .and_then(|start| start.try_into().ok())
+        {
             Some(start) => u64::from_le_bytes(start),
             None => u64::from(self.message[0]),
         }
@@ -124,7 +128,12 @@ pub unsafe extern "C" fn rust_ask(link: *mut Link, ops: u64, sum: *mut u64) -> b
 }
 
 #[no_mangle]
-pub unsafe extern "C" fn rust_ask_timed(link: *mut Link, ops: u64, sum: *mut u64, latencies: *mut u64) -> bool {
+pub unsafe extern "C" fn rust_ask_timed(
+    link: *mut Link,
+    ops: u64,
+    sum: *mut u64,
+    latencies: *mut u64,
+) -> bool {
     let mut end = End::of(link);
     let latencies = std::slice::from_raw_parts_mut(latencies, ops as usize);
     let mut last = now_ns();

@@ -26,7 +26,11 @@ impl Pass {
     /// Place and length of a step.
     #[inline]
     unsafe fn step(&self, number: usize) -> (usize, usize) {
-        let block = if self.blocks.is_null() { number } else { *self.blocks.add(number) as usize };
+        let block = if self.blocks.is_null() {
+            number
+        } else {
+            *self.blocks.add(number) as usize
+        };
         let offset = block * self.step_bytes;
         (offset, self.step_bytes.min(self.bytes - offset))
     }
@@ -79,7 +83,11 @@ pub unsafe extern "C" fn rust_read(descriptor: c_int, buffer: *mut u8, pass: *co
 
 /// 4 KiB at a time out of a BufReader with its usual 8 KiB.
 #[no_mangle]
-pub unsafe extern "C" fn rust_read_buffered(descriptor: c_int, buffer: *mut u8, pass: *const Pass) -> c_int {
+pub unsafe extern "C" fn rust_read_buffered(
+    descriptor: c_int,
+    buffer: *mut u8,
+    pass: *const Pass,
+) -> c_int {
     let (file, pass) = (file(descriptor), &*pass);
     let mut reader = BufReader::new(&*file);
     let buffer = std::slice::from_raw_parts_mut(buffer, pass.step_bytes);
@@ -121,13 +129,21 @@ pub unsafe extern "C" fn rust_read_whole(descriptor: c_int, pass: *const Pass) -
 /// Reads by a ring into as many buffers as it is deep, each used in its turn.
 #[no_mangle]
 pub unsafe extern "C" fn rust_ring_read(
-    ring: *mut Ring, descriptor: c_int, buffers: *mut u8, depth: usize, pass: *const Pass,
+    ring: *mut Ring,
+    descriptor: c_int,
+    buffers: *mut u8,
+    depth: usize,
+    pass: *const Pass,
 ) -> c_int {
     let pass = &*pass;
     let buffer = |number: usize| buffers.add(number % depth * pass.step_bytes);
     let turn = |number| {
         let (offset, bytes) = pass.step(number);
-        Turn { offset, memory: buffer(number), bytes }
+        Turn {
+            offset,
+            memory: buffer(number),
+            bytes,
+        }
     };
     let take = |number| {
         let (_, bytes) = pass.step(number);
@@ -139,7 +155,14 @@ pub unsafe extern "C" fn rust_ring_read(
 /// A shared mapping for reading, as `memmap2::Mmap::map` makes it, at an address that is free.
 #[no_mangle]
 pub unsafe extern "C" fn rust_map(at: *mut c_void, bytes: usize, descriptor: c_int) -> *mut c_void {
-    mmap(at, bytes, PROT_READ, MAP_SHARED, file(descriptor).as_raw_fd(), 0)
+    mmap(
+        at,
+        bytes,
+        PROT_READ,
+        MAP_SHARED,
+        file(descriptor).as_raw_fd(),
+        0,
+    )
 }
 
 #[no_mangle]

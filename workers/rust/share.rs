@@ -48,19 +48,33 @@ struct Table {
 static mut TABLE: Option<Table> = None;
 
 #[no_mangle]
-pub unsafe extern "C" fn index_table(_slot: *mut c_char, size: usize, ops: u64, seed: u64) -> *const u32 {
+pub unsafe extern "C" fn index_table(
+    _slot: *mut c_char,
+    size: usize,
+    ops: u64,
+    seed: u64,
+) -> *const u32 {
     let kept = &mut *std::ptr::addr_of_mut!(TABLE);
-    if kept.as_ref().map_or(true, |table| table.of != (size, ops, seed)) {
+    if kept
+        .as_ref()
+        .map_or(true, |table| table.of != (size, ops, seed))
+    {
         let mut x = seed | 1;
         let indices = (0..ops).map(|_| next(&mut x, size) as u32).collect();
-        *kept = Some(Table { of: (size, ops, seed), indices });
+        *kept = Some(Table {
+            of: (size, ops, seed),
+            indices,
+        });
     }
-    kept.as_ref().map_or(std::ptr::null(), |table| table.indices.as_ptr())
+    kept.as_ref()
+        .map_or(std::ptr::null(), |table| table.indices.as_ptr())
 }
 
 /// Size of the memory that the table's indices lie in: a slice of it checks each of them.
 unsafe fn size_of_table() -> usize {
-    (*std::ptr::addr_of!(TABLE)).as_ref().map_or(64, |table| table.of.0)
+    (*std::ptr::addr_of!(TABLE))
+        .as_ref()
+        .map_or(64, |table| table.of.0)
 }
 
 unsafe fn indices<'a>(table: *const u32, ops: u64) -> &'a [u32] {
@@ -77,13 +91,19 @@ pub unsafe extern "C" fn write_by_table(p: *mut u8, table: *const u32, ops: u64)
 
 #[no_mangle]
 pub unsafe extern "C" fn only_table(table: *const u32, ops: u64) -> u64 {
-    indices(table, ops).iter().map(|&index| u64::from(index)).sum()
+    indices(table, ops)
+        .iter()
+        .map(|&index| u64::from(index))
+        .sum()
 }
 
 #[no_mangle]
 pub unsafe extern "C" fn read_by_table(p: *const u8, table: *const u32, ops: u64) -> u64 {
     let memory = slice(p, size_of_table());
-    indices(table, ops).iter().map(|&index| u64::from(memory[index as usize])).sum()
+    indices(table, ops)
+        .iter()
+        .map(|&index| u64::from(memory[index as usize]))
+        .sum()
 }
 
 #[no_mangle]
@@ -106,7 +126,9 @@ pub unsafe extern "C" fn read_by_rand(p: *const u8, size: usize, ops: u64) -> u6
 #[no_mangle]
 pub unsafe extern "C" fn read_by_xorshift(p: *const u8, size: usize, ops: u64, seed: u64) -> u64 {
     let (memory, mut x) = (slice(p, size), seed | 1);
-    (0..ops).map(|_| u64::from(memory[next(&mut x, size)])).sum()
+    (0..ops)
+        .map(|_| u64::from(memory[next(&mut x, size)]))
+        .sum()
 }
 
 #[no_mangle]
@@ -125,6 +147,9 @@ pub unsafe extern "C" fn warm_loops() {
     write_by_xorshift(p, 64, 1, 1);
     write_by_table(p, table.as_ptr(), 1);
     clear_again_and_again(p, 64, 1);
-    let sum = only_table(table.as_ptr(), 1) + read_by_table(p, table.as_ptr(), 1) + only_rand(64, 1);
-    std::hint::black_box(sum + only_xorshift(64, 1, 1) + read_by_rand(p, 64, 1) + read_by_xorshift(p, 64, 1, 1));
+    let sum =
+        only_table(table.as_ptr(), 1) + read_by_table(p, table.as_ptr(), 1) + only_rand(64, 1);
+    std::hint::black_box(
+        sum + only_xorshift(64, 1, 1) + read_by_rand(p, 64, 1) + read_by_xorshift(p, 64, 1, 1),
+    );
 }

@@ -9,7 +9,14 @@ pub const MAP_SHARED: c_int = 1;
 pub const MAP_POPULATE: c_int = 0x8000;
 
 extern "C" {
-    pub fn mmap(at: *mut c_void, bytes: usize, protection: c_int, flags: c_int, file: c_int, offset: c_long) -> *mut c_void;
+    pub fn mmap(
+        at: *mut c_void,
+        bytes: usize,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: c_long,
+    ) -> *mut c_void;
     pub fn munmap(at: *mut c_void, bytes: usize) -> c_int;
     pub fn close(file: c_int) -> c_int;
     pub fn syscall(number: c_long, ...) -> c_long;

@@ -1,6 +1,8 @@
 //! Reads by io_uring's own system calls, as the crate io-uring makes them: std and the C library only.
 
-use crate::system::{close, error_number, mmap, munmap, syscall, MAP_POPULATE, MAP_SHARED, PROT_READ, PROT_WRITE};
+use crate::system::{
+    close, error_number, mmap, munmap, syscall, MAP_POPULATE, MAP_SHARED, PROT_READ, PROT_WRITE,
+};
 use std::io;
 use std::os::raw::{c_int, c_long, c_void};
 use std::ptr;
@@ -85,7 +87,14 @@ pub struct Ring {
 
 unsafe fn mapped(bytes: usize, descriptor: c_int, offset: c_long) -> io::Result<*mut c_void> {
     let flags = MAP_SHARED | MAP_POPULATE;
-    let memory = mmap(ptr::null_mut(), bytes, PROT_READ | PROT_WRITE, flags, descriptor, offset);
+    let memory = mmap(
+        ptr::null_mut(),
+        bytes,
+        PROT_READ | PROT_WRITE,
+        flags,
+        descriptor,
+        offset,
+    );
     if memory as isize == -1 {
         return Err(io::Error::last_os_error());
     }
@@ -100,7 +109,8 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let submissions = params.submissions.further[2] + params.entries[0] * 4;
-        let completions = params.completions.further[1] + params.entries[1] * size_of::<Completion>() as u32;
+        let completions =
+            params.completions.further[1] + params.entries[1] * size_of::<Completion>() as u32;
         let rings_bytes = submissions.max(completions) as usize;
         let requests_bytes = params.entries[0] as usize * size_of::<Request>();
         let rings = mapped(rings_bytes, descriptor, 0)?.cast();
@@ -128,7 +138,10 @@ impl Ring {
 
     unsafe fn queue(&mut self, file: c_int, turn: &Turn, number: usize) {
         let offsets = &self.params.submissions;
-        let (tail, mask) = (self.shared(offsets.tail), self.shared(offsets.mask).load(Ordering::Relaxed));
+        let (tail, mask) = (
+            self.shared(offsets.tail),
+            self.shared(offsets.mask).load(Ordering::Relaxed),
+        );
         let end = tail.load(Ordering::Relaxed);
         let index = end & mask;
         *self.requests.add(index as usize) = Request {
@@ -152,7 +165,15 @@ impl Ring {
         loop {
             let flags = if least > 0 { GET_EVENTS } else { 0 };
             let nothing: *const c_void = ptr::null();
-            let taken = syscall(ENTER, self.descriptor, self.waiting, least, flags, nothing, 0usize);
+            let taken = syscall(
+                ENTER,
+                self.descriptor,
+                self.waiting,
+                least,
+                flags,
+                nothing,
+                0usize,
+            );
             self.enters += 1;
             if taken >= 0 {
                 self.waiting -= taken as u32;
@@ -187,12 +208,17 @@ impl Ring {
         let mut result = Ok(());
         for (number, read) in self.completed() {
             if read <= 0 {
-                result = Err(io::Error::from_raw_os_error(if read < 0 { -read } else { ENODATA }));
+                result = Err(io::Error::from_raw_os_error(if read < 0 {
+                    -read
+                } else {
+                    ENODATA
+                }));
                 continue;
             }
             let (turn, read) = (&mut turns[number], read as usize);
             self.completed_bytes += read as u64;
-            (turn.offset, turn.memory, turn.bytes) = (turn.offset + read, turn.memory.add(read), turn.bytes - read);
+            (turn.offset, turn.memory, turn.bytes) =
+                (turn.offset + read, turn.memory.add(read), turn.bytes - read);
             if turn.bytes > 0 {
                 self.queue(file, &turns[number], number);
             }
@@ -202,7 +228,12 @@ impl Ring {
 
     /// Keeps reads in flight as deep as the ring, and hands the steps over in their order.
     unsafe fn pass(
-        &mut self, file: c_int, steps: usize, turns: &mut Vec<Turn>, turn: impl Fn(usize) -> Turn, mut take: impl FnMut(usize),
+        &mut self,
+        file: c_int,
+        steps: usize,
+        turns: &mut Vec<Turn>,
+        turn: impl Fn(usize) -> Turn,
+        mut take: impl FnMut(usize),
     ) -> io::Result<()> {
         let mut queued = 0;
         for step in 0..steps {
@@ -231,7 +262,11 @@ impl Ring {
 
     /// All steps of a file; the kernel writes to no buffer any more when it returns.
     pub unsafe fn read_all(
-        &mut self, file: c_int, steps: usize, turn: impl Fn(usize) -> Turn, take: impl FnMut(usize),
+        &mut self,
+        file: c_int,
+        steps: usize,
+        turn: impl Fn(usize) -> Turn,
+        take: impl FnMut(usize),
     ) -> io::Result<()> {
         let mut turns = Vec::with_capacity(self.depth);
         let result = self.pass(file, steps, &mut turns, turn, take);

@@ -116,8 +116,8 @@ impl Folder {
             .take_while(missing)
             .map(Path::to_owned)
             .collect();
-        let fresh = safe_folder(nearest(path))
-            .and_then(|_| Folder::make_for(path, mode)?.empty_and_own(path));
+        let fresh =
+            may_be_made(path).and_then(|()| Folder::make_for(path, mode)?.empty_and_own(path));
         match fresh {
             Ok(folder) => Ok((folder, made)),
             Err(error) => {
@@ -131,7 +131,7 @@ impl Folder {
     /// Checks whether [`Folder::fresh`] can succeed; changes nothing.
     pub fn can_be_fresh(path: &Path) -> Result<()> {
         let above = nearest(path);
-        safe_folder(above)?;
+        may_be_made(path)?;
         if above == path {
             Folder::open(above)?.empty_and_own(path)?;
             return Ok(());
@@ -491,6 +491,16 @@ impl Folder {
 impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
+    }
+}
+
+/// An error if another user can replace what is made at a path, or no folder can be made there.
+fn may_be_made(path: &Path) -> Result<()> {
+    match safe_folder(nearest(path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(Error::new("make", path, Errno::NOTDIR))
+        }
+        checked => checked.map(drop),
     }
 }
 
