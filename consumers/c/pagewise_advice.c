@@ -409,7 +409,8 @@ static int is_sealed(const char *text)
         seal = next += sizeof start - 1;
     if (seal == NULL || strlen(seal) < 64)
         return 0;
-    struct sha256 h = {{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, {0}, 0};
+    struct sha256 h = {
+        {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, {0}, 0};
     char digits[64];
     memset(digits, '0', sizeof digits);
     sha256_add(&h, text, (size_t)(seal - text));

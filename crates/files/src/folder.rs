@@ -133,7 +133,6 @@ impl Folder {
         let above = nearest(path);
         may_be_made(path)?;
         if above == path {
-            Folder::open(above)?.empty_and_own(path)?;
             return Ok(());
         }
         let writable = rustix::fs::accessat(
@@ -496,7 +495,11 @@ impl AsFd for Folder {
 
 /// An error if another user can replace what is made at a path, or no folder can be made there.
 fn may_be_made(path: &Path) -> Result<()> {
-    match safe_folder(nearest(path)) {
+    let there = nearest(path);
+    if there == path {
+        Folder::open(path)?.empty_and_own(path)?;
+    }
+    match safe_folder(there) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             Err(Error::new("make", path, Errno::NOTDIR))
         }

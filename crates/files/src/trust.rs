@@ -84,6 +84,8 @@ fn followed(path: &Path) -> Result<(PathBuf, Stat)> {
         let why = io::Error::new(io::ErrorKind::InvalidInput, "it is not an absolute path");
         return Err(failed(why));
     }
+    // A path that leads nowhere, or is too long, is said to be so.
+    statat(CWD, path, AtFlags::empty()).map_err(|error| failed(error.into()))?;
     let mut real = PathBuf::from("/");
     let mut stat = status(&real).map_err(failed)?;
     // In a user namespace root may have another number.

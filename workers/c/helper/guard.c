@@ -180,8 +180,8 @@ static void restore(char **field)
         close(fd);
 }
 
-/* ---- the register of changed settings: FOLDER/SETTING/first is a setting's first value, and each other entry a journal that is
- * to put it back. Its name is DEVICE-INODE of the journal, its content the journal's path. ---- */
+/* ---- the register of changed settings: FOLDER/SETTING/first is a setting's first value, and each other entry a journal
+ * that is to put it back. Its name is DEVICE-INODE of the journal, its content the journal's path. ---- */
 
 static const char register_folder[] = "/run/pagewise/settings", first_value[] = "first";
 static char own_entry[64]; /* of the journal that is carried out */

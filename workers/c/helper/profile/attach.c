@@ -1,6 +1,6 @@
 /* `attach PARENT PID STARTED MS [STACKS PERIOD]`: follows the page faults of a process that runs already for a while and prints
- * what it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach. A process
- * that began at another clock tick than STARTED has only got the number of one that ended; 0 is any. */
+ * what it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach.
+ * A process that began at another clock tick than STARTED has only got the number of one that ended; 0 is any. */
 #include "core.h"
 #include "faults.h"
 #include "helper/verb.h"
