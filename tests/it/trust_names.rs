@@ -112,7 +112,7 @@ fn outputs_in_shared_memory_follow_no_link() {
         ("order", "sequential"),
         ("place", "tmpfs"),
         ("old", "none"),
-        ("running", "0"),
+        ("running", "1"),
     ];
     let request = launch.request(&[(worker.method("output", "write"), &values)], None, 200);
     let ended = while_linked(&victim, &link, || launch.start(&worker, &request).end());
