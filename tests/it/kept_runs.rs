@@ -601,6 +601,7 @@ const HOSTILE_NAMES: [&str; 5] = [
 fn no_name_of_a_kept_run_is_an_order_to_a_shell_that_completes() {
     let place = Place::new();
     let store = place.file("data/pagewise/runs");
+    std::fs::create_dir_all(&store).unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for name in HOSTILE_NAMES.iter().chain(&["plain-run"]) {
         copy(
