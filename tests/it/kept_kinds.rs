@@ -255,7 +255,7 @@ fn a_try_is_shown_as_it_was() {
 fn a_profile_is_shown_as_it_was() {
     let stacks = report::command::STACK_FORMATS
         .iter()
-        .map(|(name, ..)| *name);
+        .map(|format| format.name);
     let formats: Vec<&str> = ["csv", "ndjson", "hyperfine"]
         .into_iter()
         .chain(stacks)
@@ -407,7 +407,7 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
         )]
         .into(),
     };
-    let screen = |document| render(&document, &Screen::new(100, false), true);
+    let screen = |document| render(&document, &Screen::new(100, false), true).plain();
     let place = Place::new();
     let mut shown = Shown::of(&place);
     shown.push("answer", &screen(report::advise::answer(&answer)));
