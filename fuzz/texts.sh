@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes one of claims, settings, topics, lines, advice, laws, criteria for the given number of seconds (60 by default),
-# guided by coverage. Needs a C++ compiler for libFuzzer; no nightly Rust, because there is no unsafe code for a sanitizer to watch.
+# guided by coverage. Needs a C++ compiler for libFuzzer. No nightly Rust: there is no unsafe code for a sanitizer to watch.
 set -eu
 cd "$(dirname "$0")"
 what=${1:?claims, settings, topics, lines, advice, laws or criteria}
