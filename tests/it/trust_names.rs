@@ -232,7 +232,7 @@ fn a_folder_that_others_can_replace_is_refused() {
         assert_eq!(result.code, 1, "{}{}", result.out, result.err);
         assert!(result.err.contains("cannot use TMPDIR"), "{}", result.err);
     }
-    assert_eq!(entries(&open), [below.clone()]);
+    assert_eq!(entries(&open), std::slice::from_ref(&below));
     assert_eq!(entries(&below), [] as [PathBuf; 0]);
     let mut allowed = place.command(&["try", "--pairs", "1", "--with", "env:A=1", "--out"]);
     allowed.arg(sticky.join("try")).args(["--", "/bin/true"]);
