@@ -1,6 +1,7 @@
 //! The files of several runs, or of several machines of one kind, as one.
 
 use super::{choice::segments, pool::pooled};
+use crate::summarise::rounded;
 use anyhow::{Result, bail};
 use record::advice::Advice;
 
@@ -55,5 +56,5 @@ pub fn merge(all: &[Advice]) -> Result<Advice> {
         question.runs.sort();
         question.segments = segments(&question.points, &question.obvious, whole.margin);
     }
-    Ok(whole)
+    Ok(rounded(whole))
 }
