@@ -26,6 +26,8 @@ mod tests {
     use record::summary::{Estimate, Summary, Verdict};
     use stats::rng::Seeded;
 
+    use crate::summarise::rounded;
+
     use super::answer::{answer, contradicts};
     use super::choice::{choices, flips, segments};
     use super::merge::merge;
@@ -235,14 +237,15 @@ mod tests {
             points,
             runs: vec![run.into()],
         };
-        Advice {
+        // Its figures have ten digits, as those of every file that is written.
+        rounded(Advice {
             schema: 1,
             created: run.into(),
             version: "1".into(),
             machine: Fingerprint::default(),
             margin: MARGIN,
             questions: BTreeMap::from([("copy".to_owned(), question)]),
-        }
+        })
     }
 
     #[test]
