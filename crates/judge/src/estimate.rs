@@ -2,21 +2,24 @@
 
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
 use crate::groups::{Group, groups};
-use record::{decision::Width, method::Role, state::State, summary::Estimate};
+use record::{
+    decision::Width,
+    method::Role,
+    state::State,
+    summary::{Estimate, NoteKind},
+};
 use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
 use stats::{interval::CONFIDENCE, moderated::Prior};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;
-/// The note of an experiment that ended because its intervals were as narrow as asked.
-const PRECISE: &str = "precision-reached";
 
 /// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
 pub(crate) fn level(state: &State, experiment: &str) -> f64 {
     let by_precision = |notes: &[record::summary::Note]| {
         notes.iter().any(|note| {
-            note.kind.code() == PRECISE
+            matches!(note.kind, NoteKind::PrecisionReached(_))
                 && (note.experiment.is_empty() || note.experiment == experiment)
         })
     };

@@ -267,8 +267,24 @@ pub struct LaunchValues {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
     pub bytes: u64,
-    /// `in cache`, `around` or `in memory`, against the last-level cache in force.
-    pub against_cache: String,
+    pub against_cache: CacheFit,
+}
+
+/// Size of a working set relative to the last-level cache in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum CacheFit {
+    /// At most half of the smallest size that the cache may have.
+    #[serde(rename = "in cache")]
+    InCache,
+    #[serde(rename = "around")]
+    Around,
+    /// At least four times the largest size that the cache may have.
+    #[serde(rename = "in memory")]
+    InMemory,
+    /// The size of the cache is not known.
+    #[serde(rename = "unknown")]
+    Unknown,
 }
 
 // Launches of a cell as they are written down: a column a value instead of a row a launch, whose names would take most of the

@@ -290,8 +290,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use cell::{
-    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues,
-    LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
+    CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary,
+    LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels,
@@ -350,7 +350,7 @@ impl Summary {
     pub fn is_interrupted(&self) -> bool {
         self.notes
             .iter()
-            .any(|note| note.kind.code() == "interrupted")
+            .any(|note| matches!(note.kind, NoteKind::Interrupted { .. }))
     }
 }
 

@@ -7,7 +7,8 @@ use crate::plot::{Axis, Plot, Scale};
 use crate::{answer, wording};
 use record::sizes::{about_size, format_ns};
 use record::summary::{
-    CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
+    CacheFit, CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary,
+    Role, Summary,
 };
 use record::{experiment::Experiment, outcome::Status};
 use std::collections::BTreeMap;
@@ -370,13 +371,13 @@ fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
         .filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref())
         .collect();
     let known = [
-        ("in cache", "fits the cache"),
-        ("around", "around the cache's size"),
-        ("in memory", "larger than the cache"),
+        (CacheFit::InCache, "fits the cache"),
+        (CacheFit::Around, "around the cache's size"),
+        (CacheFit::InMemory, "larger than the cache"),
     ];
     let places = known
         .iter()
-        .filter(|(word, _)| footprints.iter().any(|f| f.against_cache == *word));
+        .filter(|(fit, _)| footprints.iter().any(|f| f.against_cache == *fit));
     let places: Vec<&str> = places.map(|(_, words)| *words).collect();
     let Some((least, most)) = footprints
         .iter()
