@@ -173,7 +173,7 @@ mod schema {
 }
 mod topic;
 
-use crate::summary::Estimate;
+use crate::summary::Ratio;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -296,7 +296,7 @@ pub struct Segment {
 pub struct AdvicePoint {
     pub bytes: u64,
     pub way: String,
-    pub cost: Estimate,
+    pub cost: Ratio,
 }
 
 impl Advice {

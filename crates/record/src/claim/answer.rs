@@ -1,7 +1,7 @@
 //! Answers to claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
 
 use super::{Claim, ClaimKind, Source};
-use crate::{cell::Cell, outcome::Outcome, summary::Estimate};
+use crate::{cell::Cell, outcome::Outcome, summary::Ratio};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ pub struct JobAnswer {
     pub holds: (Option<f64>, Option<f64>),
     /// Ours: a ratio, or of an absolute claim the cost itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// True if both sides share their blocks of launches; otherwise the interval lacks what differs between their times.
@@ -260,7 +260,7 @@ pub struct Band {
 pub struct ClaimPoint {
     /// The value; bytes where it is a size.
     pub value: u64,
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
 }
 
 /// A claim whose verdict is another in another run.
@@ -273,7 +273,7 @@ pub struct AnswerChange {
     /// Its verdict in the first run; absent where the first run did not ask.
     pub first: Option<Word>,
     pub second: Option<Word>,
-    pub ratios: (Option<Estimate>, Option<Estimate>),
+    pub ratios: (Option<Ratio>, Option<Ratio>),
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }

@@ -294,10 +294,11 @@ pub use cell::{
     LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use group::{
-    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels,
-    Recommendation, StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
+    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, GroupSummary, Levels, Recommendation,
+    StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
+pub use stats::estimate::Ratio;
 pub use warning::{LaunchCount, Warning, WarningKind};
 
 use crate::experiment::Experiment;

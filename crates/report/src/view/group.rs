@@ -7,10 +7,11 @@ use crate::plot::{Axis, Plot, Scale};
 use crate::{answer, wording};
 use record::sizes::{about_size, format_ns};
 use record::summary::{
-    CacheFit, CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary,
-    Role, Summary,
+    CacheFit, CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Ratio, Role,
+    Summary,
 };
 use record::{experiment::Experiment, outcome::Status};
+use stats::estimate::Drift;
 use std::collections::BTreeMap;
 
 /// Rows that are ranked with each other, in the order in which they are shown.
@@ -28,10 +29,10 @@ struct Row<'a> {
     label: String,
     phase: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
-    ratio: Option<Estimate>,
+    ratio: Option<Ratio>,
     finding: CellFinding<'a>,
     /// The lower bound's time as a share of this one.
-    share: Option<Estimate>,
+    share: Option<Ratio>,
     launches: usize,
     /// Each launch's wall time over that of the baseline in the same block.
     launch_ratios: Vec<f64>,
@@ -411,7 +412,7 @@ fn moved(
         .iter()
         .filter(|c| c.phase == experiment.headline);
     let sentence = |c: &Comparison| {
-        let (low, high) = c.ratio?.moved?;
+        let Drift { low, high, .. } = c.ratio?.drift?;
         Some(format!("{}: {}", name(c.cell), wording::moved(low, high)))
     };
     of_headline.filter_map(sentence).collect()
