@@ -50,7 +50,9 @@ fn change(id: &str, unit: &str) -> AnswerChange {
         high: ratio * 1.1,
         level: 0.95,
         launches: 8,
-        moved: None,
+        error: 0.05,
+        freedom: 9.0,
+        drift: None,
     };
     AnswerChange {
         id: id.to_owned(),

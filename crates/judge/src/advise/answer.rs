@@ -8,7 +8,6 @@ use record::summary::{
     CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
 };
 use record::{claim::Of, machine_state::STATE, outcome::Status, sizes::format_size};
-use stats::t::t_quantile;
 use std::collections::BTreeMap;
 
 /// The cells of one case at the size asked for, in the first summary that has them.

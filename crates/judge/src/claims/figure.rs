@@ -7,7 +7,7 @@ use record::summary::{
     CellSummary, FactProof, GroupSummary, LaunchValues, PhaseSummary, Ratio, Summary,
 };
 use record::{cell::Cell, outcome::Status, plan::BATCH};
-use stats::t::{Welch, t_quantile, two_sided_p, welch};
+use stats::t::{Welch, two_sided_p, welch};
 use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
 
 /// Degrees of freedom of an error that is known and not estimated.

@@ -263,7 +263,9 @@ mod tests {
                 high,
                 level: 0.95,
                 launches: 10,
-                moved: None,
+                error: 0.05,
+                freedom: 9.0,
+                drift: None,
             }
         }
 
