@@ -233,7 +233,7 @@ mod schema {
 }
 mod topic;
 
-use crate::{hash::sha256_hex, summary::Estimate};
+use crate::{hash::sha256_hex, summary::Ratio};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -396,7 +396,7 @@ pub struct AdvicePoint {
     /// Method that was measured.
     pub way: String,
     /// Cost relative to the usual choice.
-    pub cost: Estimate,
+    pub cost: Ratio,
 }
 
 /// Start of the field of the seal.
@@ -500,7 +500,7 @@ impl Segment {
 impl AdvicePoint {
     /// True if its figures can be those of a measured ratio.
     fn makes_sense(&self) -> bool {
-        let Estimate {
+        let Ratio {
             ratio,
             low,
             high,

@@ -133,7 +133,7 @@ pub struct Pages {
 /// A value with its interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Estimate, in the unit of its field.
+    /// Ratio, in the unit of its field.
     pub value: f64,
     /// Lower bound of the interval.
     pub low: f64,

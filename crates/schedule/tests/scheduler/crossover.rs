@@ -4,7 +4,7 @@ use judge::advise::{choices, flips, pooled, segments};
 use pagewise_schedule::crossover::{CrossoverSearch, Measurement, SizeAnswer};
 use record::advice::AdvicePoint;
 use record::decision::Reason;
-use record::summary::Estimate;
+use record::summary::Ratio;
 use stats::rng::Seeded;
 use stats::t::t_interval;
 
@@ -162,7 +162,7 @@ impl Machine {
             interval.low.exp(),
             interval.high.exp(),
         );
-        let cost = Estimate {
+        let cost = Ratio {
             ratio,
             low,
             high,
