@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use record::cell::parameter_words;
-use record::summary::{Estimate, GroupSummary, Recommendation, Summary, Verdict};
+use record::summary::{GroupSummary, Ratio, Recommendation, Summary, Verdict};
 
 /// A method within one question: by its cell, its parameters and the parameters of the group.
 type Method = (String, String);
@@ -19,7 +19,7 @@ struct Answer {
     recommendation: String,
     /// The method that is named, if one is.
     named: Option<String>,
-    said: BTreeMap<Method, (Estimate, Verdict)>,
+    said: BTreeMap<Method, (Ratio, Verdict)>,
 }
 
 fn main() -> Result<()> {
@@ -126,7 +126,7 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
 }
 
 /// Tells whether a whole later interval lies where an earlier sentence says that the ratio is not.
-fn contradicts(later: &Estimate, (earlier, said): &(Estimate, Verdict)) -> bool {
+fn contradicts(later: &Ratio, (earlier, said): &(Ratio, Verdict)) -> bool {
     match said {
         Verdict::Faster { .. } => later.low > earlier.high,
         Verdict::Slower { .. } => later.high < earlier.low,

@@ -8,7 +8,7 @@
 use judge::selftest::real::logs;
 use judge::sets::key;
 use record::summary::{
-    BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Role, Summary, Verdict,
+    BestClaim, CellSummary, Comparison, GroupSummary, Ratio, Role, Summary, Verdict,
 };
 use stats::estimate::{LEAST_POINTS, Point, estimate};
 use stats::interval::CONFIDENCE;
@@ -154,11 +154,7 @@ fn of_comparison(
 }
 
 /// The longer run's own interval of a cell against the same baseline.
-fn compared_there(
-    long: &Summary,
-    [cell, base]: [&CellSummary; 2],
-    phase: &str,
-) -> Option<Estimate> {
+fn compared_there(long: &Summary, [cell, base]: [&CellSummary; 2], phase: &str) -> Option<Ratio> {
     let is = |index: usize, wanted: &CellSummary| key(&long.cells[index]) == key(wanted);
     let group = long
         .groups

@@ -481,7 +481,7 @@ struct pagewise_advice *pagewise_advice_load(const char *path, char *why, size_t
     space(&j);
     if (j.at == NULL || *j.at != '\0')
         return none(a, why, why_bytes, "it is no file of advice: ", path ? path : found);
-    if (a->schema != 1 && a->schema != 2)
+    if (a->schema != 3)
         return none(a, why, why_bytes, "it is advice of another version: ", path ? path : found);
     if (!sealed)
         return none(a, why, why_bytes, "it is not as it was written: ", path ? path : found);

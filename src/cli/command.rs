@@ -12,7 +12,7 @@ use clap::Args;
 use files::Folder;
 use record::command::{
     Amount, Arm, ArmRole, ArmStatus, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary,
-    KeptCommand, Pages, ProfileSummary, TrialSummary,
+    KeptCommand, MOST_ARMS, MOST_PLAN_BYTES, Pages, ProfileSummary, TrialSummary,
 };
 use record::folder::{RunFolder, SUMMARY, peek};
 use record::{kind::Kind, outcome::Status, sizes};
@@ -312,6 +312,12 @@ fn study(
         .map(|name| super::named::resumable(name, kind))
         .transpose()?;
     let mut plan = plan()?;
+    if plan.arms.len() > MOST_ARMS {
+        bail!("a try has at most {MOST_ARMS} commands and settings");
+    }
+    if serde_json::to_vec(&plan)?.len() as u64 > MOST_PLAN_BYTES / 2 {
+        bail!("the words of the command and its files are too long to be kept");
+    }
     let is_spooled = common.input.as_deref() == Some(Path::new("-"));
     let path = match &resumed {
         Some(folder) => folder.path().to_owned(),

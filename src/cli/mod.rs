@@ -333,6 +333,7 @@ fn workers(cli: &Cli) -> Result<Vec<Worker>> {
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
     cli.check_places()?;
+    worker::check_home()?;
     signals::settle()?;
     put_back();
     if cli.color != "auto" {

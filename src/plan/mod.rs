@@ -16,8 +16,9 @@ mod wish;
 pub use build::{Choice, Terms, build};
 pub use wish::Wish;
 
-/// Largest file of a user that is read whole: claims, settings, criteria, advice, experiments; in bytes.
-const LARGEST: u64 = 16 << 20;
+/// Largest file of a user that is read whole: claims, settings, advice, experiments; in bytes. A reader of TOML takes up to 50
+/// times as much memory.
+const LARGEST: u64 = 1 << 20;
 
 /// Text of a file that the user named.
 pub fn text_of(path: &std::path::Path) -> anyhow::Result<String> {

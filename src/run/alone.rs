@@ -15,47 +15,14 @@ use std::time::{Duration, Instant};
 const ELSEWHERE: &str = "PAGEWISE_LOCK";
 /// The files of every machine: the one who measures, and those beside it.
 const FILES: [&str; 2] = ["/etc/machine-id", "/etc/passwd"];
+
 /// A folder that only root may open: no other user can hold a lock on it.
 const OF_ROOT: &str = "/run/pagewise";
+/// Longest time for which another user's lock keeps root from measuring.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Time between two looks at a lock that somebody else holds.
 const AGAIN: Duration = Duration::from_millis(100);
-
-/// The right to check this machine, which another user cannot withhold.
-#[derive(Debug)]
-pub struct Check {
-    _lock: Option<Folder>,
-}
-
-impl Check {
-    /// Excludes another check by root, unless `forced`. Waits for other runs at most `longest`, and says so on standard error.
-    pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
-        // Other users have no lock of their own for it, nor has root where locks are kept elsewhere.
-        let is_here = geteuid().is_root() && std::env::var_os(ELSEWHERE).is_none();
-        let lock = is_here
-            .then(|| Folder::private(Path::new(OF_ROOT)).ok())
-            .flatten();
-        if !forced && lock.as_ref().is_some_and(|folder| !folder.lock()) {
-            bail!("root is checking this machine already; wait for it, or --force marks both");
-        }
-        let (began, is_free) = (Instant::now(), || Alone::on_this_machine(false).is_ok());
-        if !forced && !is_free() {
-            remark!(
-                "another run is measuring on this machine; waiting for it up to {:.0} s",
-                longest.as_secs_f64()
-            );
-            while !is_free() {
-                if began.elapsed() >= longest {
-                    remark!(
-                        "the other run is still measuring; measuring beside it, which is marked"
-                    );
-                    break;
-                }
-                std::thread::sleep(AGAIN);
-            }
-        }
-        Ok(Check { _lock: lock })
-    }
-}
+const BUSY: &str = "another run is measuring on this machine, and both would be spoiled; wait for it, or --force marks both";
 
 /// The right to measure, held for as long as it lives.
 #[derive(Debug)]
@@ -63,17 +30,42 @@ pub struct Alone {
     first: Option<File>,
     beside: Option<File>,
     is_first: bool,
+    /// Root's own lock, which excludes other runs of root.
+    _roots: Option<Folder>,
 }
 
 impl Alone {
-    /// Takes it; a sentence where somebody else has it, unless that is `forced`.
+    /// Takes it; a sentence where somebody else has it, unless that is `forced`. Root waits for another user's run, and
+    /// measures beside it if it lasts: the lock is one that any user can take and hold.
     pub fn on_this_machine(forced: bool) -> Result<Alone> {
         let folder = std::env::var_os(ELSEWHERE).map(PathBuf::from);
-        Alone::by(
-            open(folder.as_deref(), 0),
-            open(folder.as_deref(), 1),
-            forced,
-        )
+        let take = |forced| {
+            Alone::by(
+                open(folder.as_deref(), 0),
+                open(folder.as_deref(), 1),
+                forced,
+            )
+        };
+        let roots = if geteuid().is_root() && folder.is_none() {
+            Folder::private(Path::new(OF_ROOT)).ok()
+        } else {
+            None
+        };
+        let Some(roots) = roots else {
+            return take(forced);
+        };
+        let is_roots_first = roots.lock();
+        if !is_roots_first && !forced {
+            bail!(BUSY);
+        }
+        let alone = match take(forced) {
+            Ok(alone) => alone,
+            Err(_) => waited(|| take(false)).map_or_else(|| take(true), Ok)?,
+        };
+        Ok(Alone {
+            _roots: is_roots_first.then_some(roots),
+            ..alone
+        })
     }
 
     fn by(first: Option<File>, beside: Option<File>, forced: bool) -> Result<Alone> {
@@ -82,9 +74,7 @@ impl Alone {
             .as_ref()
             .is_some_and(|file| !free(file, FlockOperation::NonBlockingLockExclusive));
         if busy && !forced {
-            bail!(
-                "another run is measuring on this machine, and both would be spoiled; wait for it, or --force marks both"
-            );
+            bail!(BUSY);
         }
         if let Some(file) = beside.as_ref().filter(|_| busy) {
             let _ = flock(file, FlockOperation::LockShared);
@@ -93,6 +83,7 @@ impl Alone {
             first,
             beside,
             is_first: !busy,
+            _roots: None,
         })
     }
 
@@ -109,6 +100,23 @@ impl Alone {
             _ => false,
         }
     }
+}
+
+/// The right to measure, as soon as another user's run has ended; `None` if it lasts.
+fn waited(take: impl Fn() -> Result<Alone>) -> Option<Alone> {
+    remark!(
+        "another user's run is measuring on this machine; waiting for it up to {} s",
+        LONGEST.as_secs()
+    );
+    let began = Instant::now();
+    while began.elapsed() < LONGEST {
+        std::thread::sleep(AGAIN);
+        if let Ok(alone) = take() {
+            return Some(alone);
+        }
+    }
+    remark!("the other run is still measuring; measuring beside it, which is marked");
+    None
 }
 
 fn open(folder: Option<&Path>, which: usize) -> Option<File> {

@@ -387,9 +387,18 @@ fn with_this_process(
 
 /// Home folder of this user: `$HOME`, otherwise that of the user database, otherwise a folder that only root could make.
 pub fn home() -> PathBuf {
-    std::env::home_dir()
-        .filter(|home| home.is_absolute())
-        .unwrap_or_else(|| PathBuf::from("/"))
+    std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// Checks that files of this user have one place, wherever a command is typed.
+/// Errors: HOME is a relative path.
+pub fn check_home() -> Result<()> {
+    match std::env::var_os("HOME").map(PathBuf::from) {
+        Some(home) if home.is_relative() && !home.as_os_str().is_empty() => {
+            bail!("HOME is not an absolute path: {}", home.display())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The version of glibc that the native workers are run with; `None` where it is another C library.

@@ -154,6 +154,35 @@ fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<
     Some(folder)
 }
 
+/// A copy of a try or profile with bad content and right seals.
+fn copied_study(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<RunFolder> {
+    let folder = RunFolder::create(to).unwrap();
+    let mut plan: Value = from.read_sealed("plan.json").unwrap();
+    spoil(&mut plan, rng, one_in);
+    empty(&mut plan, rng, one_in);
+    folder.write_sealed("plan.json", &plan).unwrap();
+    for decision in from.decisions().unwrap() {
+        folder.append_decision(&decision).unwrap();
+    }
+    for launch in from.whole().unwrap().launches {
+        let mut value = serde_json::to_value(&launch).unwrap();
+        spoil(&mut value, rng, one_in);
+        empty(&mut value, rng, one_in);
+        folder.append_launch(&value).ok()?;
+    }
+    Some(folder)
+}
+
+/// Empties one list of about `one_in`.
+fn empty(value: &mut Value, rng: &mut Seeded, one_in: u64) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(|v| empty(v, rng, one_in)),
+        Value::Array(all) if rng.bits().is_multiple_of(one_in) => all.clear(),
+        Value::Array(all) => all.iter_mut().for_each(|v| empty(v, rng, one_in)),
+        _ => {}
+    }
+}
+
 /// The first character that could steer what shows a text.
 fn steering(text: &str, allowed: &[char]) -> Option<char> {
     text.chars()
@@ -338,6 +367,104 @@ fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
         few || shown > 5 && refused > 5,
         "{shown} shown, {refused} refused"
     );
+}
+
+#[test]
+fn a_hostile_try_or_profile_is_refused_in_a_sentence_or_shown_inert() {
+    let place = Place::new();
+    let (mut shown, mut refused, mut harmed) = (0, 0, Vec::new());
+    for seed in seeds() {
+        for name in ["try", "profile"] {
+            let made = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/fixtures/kept")
+                .join(name);
+            let from = RunFolder::open(made.to_str().unwrap(), &made).unwrap();
+            let mut rng = Seeded::new(seed);
+            let to = place.file(&format!("home/spoilt-{name}-{seed}"));
+            let one_in = [20, 100, 400, 2000][seed as usize % 4];
+            let Some(folder) = copied_study(&from, &to, &mut rng, one_in) else {
+                continue;
+            };
+            let read = || {
+                let summary = judge::command::judge(&folder.whole()?);
+                let document = report::command::document(&summary);
+                let page = report::html::page(&document, report::html::rounded(&summary));
+                page_is_inert(&page);
+                anyhow::Ok(())
+            };
+            match catch_unwind(AssertUnwindSafe(read)) {
+                Ok(Ok(())) => shown += 1,
+                Ok(Err(_)) => refused += 1,
+                Err(_) => harmed.push(format!("{name}, seed {seed}")),
+            }
+            if seed % 10 == 0 {
+                for verb in [&["report", to.to_str().unwrap()][..], &["runs"]] {
+                    let result = place.run(verb);
+                    let said = result.out + &result.err;
+                    assert!([0, 1, 4].contains(&result.code), "{name} {seed}: {said}");
+                    assert_eq!(steering(&said, &['\n']), None, "{name} {seed}");
+                }
+            }
+            std::fs::remove_dir_all(&to).unwrap();
+        }
+    }
+    assert!(harmed.is_empty(), "{harmed:#?}");
+    let few = shown + refused < 120;
+    assert!(
+        few || shown > 5 && refused > 5,
+        "{shown} shown, {refused} refused"
+    );
+}
+
+/// Each of these ended every verb that met the folder, also those of the whole store.
+#[test]
+fn a_study_without_arms_commands_or_with_launches_of_others_is_damaged() {
+    let place = Place::new();
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kept");
+    let changes: [(&str, fn(&mut Value), fn(&mut Value)); 6] = [
+        (
+            "try",
+            |plan| plan["arms"] = json!(vec![plan["arms"][0].clone(); 300]),
+            |_| {},
+        ),
+        ("try", |plan| plan["evict"] = json!(vec![""; 1_000_000]), |_| {}),
+        ("try", |plan| plan["arms"][1]["command"] = json!([]), |_| {}),
+        ("profile", |plan| plan["arms"] = json!([]), |_| {}),
+        ("try", |_| {}, |launch| launch["arm"] = json!(1u64 << 63)),
+        (
+            "profile",
+            |_| {},
+            |launch| {
+                let stack = json!({"frames": [7], "event": "heap", "weight": 1.0});
+                launch["stacks"] = json!({"frames": [], "stacks": [stack]});
+            },
+        ),
+    ];
+    for (at, (name, of_plan, of_launch)) in changes.iter().enumerate() {
+        let made = kept.join(name);
+        let from = RunFolder::open(made.to_str().unwrap(), &made).unwrap();
+        let to = place.file(&format!("home/wrong-{at}"));
+        let folder = RunFolder::create(&to).unwrap();
+        let mut plan: Value = from.read_sealed("plan.json").unwrap();
+        of_plan(&mut plan);
+        folder.write_sealed("plan.json", &plan).unwrap();
+        for decision in from.decisions().unwrap() {
+            folder.append_decision(&decision).unwrap();
+        }
+        for launch in from.whole().unwrap().launches {
+            let mut launch = serde_json::to_value(&launch).unwrap();
+            of_launch(&mut launch);
+            folder.append_launch(&launch).unwrap();
+        }
+        let result = place.run(&["report", to.to_str().unwrap()]);
+        let said = result.out + &result.err;
+        assert!(
+            said.contains("damage") || said.contains("launches.jsonl"),
+            "{at}: {said}"
+        );
+        assert!(result.code != 101, "{at}: {said}");
+        assert!(place.run(&["runs"]).code != 101);
+    }
 }
 
 #[test]

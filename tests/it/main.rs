@@ -78,6 +78,7 @@ mod tidy;
 mod transfer;
 mod trial;
 mod trust;
+mod trust_inputs;
 mod trust_names;
 mod trust_programs;
 mod unmap;

@@ -1,7 +1,7 @@
 //! Names that others could take, folders that others could replace, numbers that others could get, and settings that two runs
 //! change at once.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -434,4 +434,111 @@ fn the_last_user_of_a_setting_puts_the_first_value_back() {
     drop(living);
     assert_eq!(value(), first);
     assert!(!register.exists(), "the register is clean");
+}
+
+/// Files that a command is asked to write go through no link of another user, with `--force` and without; this user's own
+/// links are followed.
+#[test]
+fn what_is_asked_for_is_not_written_through_a_link_of_another_user() {
+    if !is_root() {
+        return skip("only root can make a link of another user");
+    }
+    let place = Place::new();
+    let victim = victim(place.path());
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary");
+    let run = run.to_str().unwrap();
+    let open = folder(&place, "open", 0o1777);
+    let kept = folder(&place, "kept", 0o755);
+    let [file, above] = [open.join("page.html"), open.join("folder")];
+    symlink(&victim, &file).unwrap();
+    symlink(&kept, &above).unwrap();
+    for link in [&file, &above] {
+        lchown(link, Some(65_534), Some(65_534)).unwrap();
+    }
+    let below = above.join("page.html");
+    let man = above.join("man");
+    let started = above.join("mine.c");
+    let commands: Vec<Vec<&str>> = vec![
+        vec!["report", run, "--html", file.to_str().unwrap(), "--force"],
+        vec!["report", run, "--html", below.to_str().unwrap()],
+        vec![
+            "report",
+            run,
+            "--format",
+            "csv",
+            "--out",
+            file.to_str().unwrap(),
+            "--force",
+        ],
+        vec!["doctor", "--bundle", file.to_str().unwrap(), "--force"],
+        vec!["man", "--out", man.to_str().unwrap()],
+        vec!["bench", "--new", started.to_str().unwrap()],
+    ];
+    for command in &commands {
+        let result = place.run(command);
+        assert_eq!(result.code, 1, "{command:?}: {}{}", result.out, result.err);
+        assert!(
+            result.err.contains("another user can change"),
+            "{command:?}: {}",
+            result.err
+        );
+    }
+    assert_eq!(fs::read_to_string(&victim).unwrap(), SECRET);
+    assert_eq!(entries(&kept), [] as [PathBuf; 0]);
+
+    fs::remove_file(&file).unwrap();
+    symlink(&victim, &file).unwrap();
+    let result = place.run(&["report", run, "--html", file.to_str().unwrap(), "--force"]);
+    assert_eq!(result.code, 0, "{}", result.err);
+    assert!(fs::read_to_string(&victim).unwrap().contains("<html"));
+}
+
+/// A machine of its own as far as locks go, and another user who holds the lock of those who measure: root's run waits and
+/// measures. With root's own lock held by another run of root, it is refused.
+const TWO_USERS: &str = r#"
+mount --bind "$1/id" /etc/machine-id && mount --bind "$1/passwd" /etc/passwd && mount -t tmpfs none /run || exit 77
+setpriv --reuid=65534 --regid=65534 --clear-groups flock -xF /etc/machine-id sleep 90 >/dev/null 2>&1 &
+while flock -n /etc/machine-id true; do sleep 0.02; done
+run() { "$2" run fault/touch@c-O3 --set bytes=1MiB --launches 6 --budget 20s --out "$1/$3"; echo "exit status $?"; }
+run "$1" "$2" first
+setpriv --reuid=65534 --regid=65534 --clear-groups flock -n /run/pagewise true 2>&1 && echo "another user took it"
+flock /run/pagewise sh -c '"$2" run fault/touch@c-O3 --out "$1/second"; echo "exit status $?"' sh "$1" "$2"
+kill $!
+"#;
+
+#[test]
+fn another_users_lock_keeps_root_from_no_run() {
+    let place = Place::new();
+    fs::write(place.file("id"), "0").unwrap();
+    fs::copy("/etc/passwd", place.file("passwd")).unwrap();
+    let mut command = Command::new("unshare");
+    place.settle(&mut command);
+    command
+        .args(["-m", "sh", "-c", TWO_USERS, "sh"])
+        .arg(place.path())
+        .arg(program())
+        .env_remove("PAGEWISE_LOCK");
+    let Ok(output) = command.stdin(Stdio::null()).output() else {
+        return skip("there is no unshare here");
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    if output.status.code() == Some(77) || err.contains("unshare:") || err.contains("setpriv:") {
+        return skip(&format!("no second user, or no mounts of its own: {err}"));
+    }
+    let statuses: Vec<&str> = out
+        .lines()
+        .filter(|line| line.starts_with("exit status"))
+        .collect();
+    assert_eq!(statuses, ["exit status 0", "exit status 1"], "{out}{err}");
+    assert!(
+        err.contains("another user's run is measuring on this machine; waiting for it")
+            && err.contains("measuring beside it, which is marked"),
+        "{err}"
+    );
+    assert!(
+        err.contains("another run is measuring on this machine, and both would be spoiled"),
+        "{err}"
+    );
+    assert!(!out.contains("took it"), "{out}");
 }

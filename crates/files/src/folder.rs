@@ -2,6 +2,7 @@
 //! otherwise.
 
 use crate::input::{limited, regular};
+use crate::trust::without_links_of_others;
 use crate::{Access, Error, File, Ownership, Result, beneath, safe_folder, trusted_folder};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, linkat, mkdirat, openat,
@@ -63,7 +64,9 @@ impl Folder {
     }
 
     /// Opens a folder, making it and its parents where they are missing, with the permissions that the umask allows.
+    /// Errors: it cannot be made, or a link on the way belongs to another user.
     pub fn make(path: &Path) -> Result<Folder> {
+        without_links_of_others(nearest(path))?;
         Folder::make_for(path, SHARED)
     }
 

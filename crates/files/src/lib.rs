@@ -29,7 +29,7 @@ pub use temporary::{
     Temporary, empty_memory_file, memory_file, random_word, safe_place, sweep, temporary,
     temporary_place,
 };
-pub use trust::{safe_folder, trusted_file, trusted_folder, trusted_program};
+pub use trust::{obeyed_file, safe_folder, trusted_file, trusted_folder, trusted_program};
 
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -1,44 +1,74 @@
 //! Files that the user asks for: written whole or not at all; none is replaced unless the user says so.
 
-use crate::{Error, Result};
-use rustix::fs::{Access, AtFlags, CWD, RenameFlags, accessat, renameat_with};
+use crate::trust::without_links_of_others;
+use crate::{Error, Result, beneath};
+use rustix::fs::{
+    Access, AtFlags, CWD, Mode, OFlags, RenameFlags, accessat, openat, renameat, renameat_with,
+    unlinkat,
+};
 use rustix::io::Errno;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// A file that will be written: its path was found writable.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    real: PathBuf,
+    target: Target,
     force: bool,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// A pipe or a device takes the bytes as they come and cannot be renamed to.
+    Stream(PathBuf),
+    /// A file's name in a folder, which stays this one whatever its path leads to later.
+    File { folder: OwnedFd, name: OsString },
 }
 
 impl Output {
     /// Checks that the path can be written; changes nothing. `force`: an existing file may be replaced.
-    /// Errors: it is a folder, exists without `force`, or its folder is missing or not writable.
+    /// Errors: it is a folder, exists without `force`, its folder is missing or not writable, or a link on the way belongs
+    /// to another user.
     pub fn at(path: &Path, force: bool) -> Result<Output> {
         let refused = |error: io::Error| Error::new("write", path, error);
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let target = match fs::metadata(&real) {
+        without_links_of_others(path)?;
+        let absolute = std::path::absolute(path).map_err(refused)?;
+        let real = fs::canonicalize(path).unwrap_or(absolute);
+        let is_stream = match fs::metadata(&real) {
             Ok(found) if found.is_dir() => return Err(refused(io::Error::other("it is a folder"))),
             Ok(found) if found.is_file() && !force => {
                 return Err(refused(io::Error::other("it exists; --force replaces it")));
             }
-            Ok(found) if !found.is_file() => real.clone(),
-            // With a slash at its end, the kernel refuses everything but a folder.
-            _ => real
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty())
-                .unwrap_or(Path::new("."))
-                .join(""),
+            Ok(found) => !found.is_file(),
+            Err(_) => false,
         };
-        accessat(CWD, &target, Access::WRITE_OK, AtFlags::EACCESS)
+        let above = real.parent().unwrap_or(Path::new("/"));
+        // With a slash at its end, the kernel refuses everything but a folder.
+        let written = if is_stream {
+            real.clone()
+        } else {
+            above.join("")
+        };
+        accessat(CWD, &written, Access::WRITE_OK, AtFlags::EACCESS)
             .map_err(|error| refused(error.into()))?;
+        let target = if is_stream {
+            Target::Stream(real)
+        } else {
+            let name = real
+                .file_name()
+                .ok_or_else(|| refused(Errno::ISDIR.into()))?;
+            Target::File {
+                folder: opened(above).map_err(refused)?,
+                name: name.to_owned(),
+            }
+        };
         Ok(Output {
             path: path.to_owned(),
-            real,
+            target,
             force,
         })
     }
@@ -55,39 +85,51 @@ impl Output {
             fill(&mut out)?;
             out.flush().map_err(|error| E::from(cannot(error)))
         };
-        if fs::metadata(&self.real).is_ok_and(|metadata| !metadata.is_file()) {
-            // A pipe or a device takes the bytes as they come and cannot be renamed to.
-            return filled(
-                File::options()
-                    .write(true)
-                    .open(&self.real)
-                    .map_err(cannot)?,
-            );
-        }
-        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
-        let part = self
-            .real
-            .with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::options()
-            .write(true)
-            .create_new(true)
-            .open(&part)
-            .map_err(cannot)?;
-        let named = filled(file).and_then(|()| Ok(self.name(&part).map_err(cannot)?));
+        let (folder, name) = match &self.target {
+            Target::Stream(real) => {
+                return filled(File::options().write(true).open(real).map_err(cannot)?);
+            }
+            Target::File { folder, name } => (folder, name),
+        };
+        let part = format!(".{}.{}.part", name.display(), std::process::id());
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(folder, &part, flags, Mode::from_raw_mode(0o666))
+            .map_err(|error| cannot(error.into()))?;
+        let named = filled(file.into()).and_then(|()| {
+            let renamed = rename(folder, &part, name, self.force);
+            Ok(renamed.map_err(|error| cannot(error.into()))?)
+        });
         if named.is_err() {
-            let _ = fs::remove_file(&part);
+            let _ = unlinkat(folder, &part, AtFlags::empty());
         }
         named
     }
+}
 
-    fn name(&self, part: &Path) -> io::Result<()> {
-        if self.force {
-            return fs::rename(part, &self.real);
-        }
-        // Another process may have made the file meanwhile.
-        match renameat_with(CWD, part, CWD, &self.real, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS) => fs::rename(part, &self.real),
-            renamed => Ok(renamed?),
-        }
+/// Opens a folder by an absolute path without links: what took its place meanwhile is not opened.
+fn opened(folder: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = openat(CWD, "/", flags, Mode::empty())?;
+    match folder.strip_prefix("/") {
+        Ok(below) if below.as_os_str().is_empty() => Ok(root),
+        Ok(below) => beneath::open(std::os::fd::AsFd::as_fd(&root), below, flags, Mode::empty()),
+        Err(_) => Err(Errno::INVAL.into()),
+    }
+}
+
+fn rename(
+    folder: &OwnedFd,
+    part: &str,
+    name: &OsString,
+    force: bool,
+) -> std::result::Result<(), Errno> {
+    if force {
+        return renameat(folder, part, folder, name);
+    }
+    // Another process may have made the file meanwhile.
+    match renameat_with(folder, part, folder, name, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS) => renameat(folder, part, folder, name),
+        renamed => renamed,
     }
 }

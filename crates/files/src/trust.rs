@@ -37,7 +37,7 @@ pub fn trusted_program(path: &Path) -> Result<()> {
 
 /// Checks a file that is loaded or read as code, as [`trusted_program`] does; returns its real path.
 pub fn trusted_file(path: &Path) -> Result<PathBuf> {
-    let (real, stat) = followed(path)?;
+    let (real, stat) = followed(path, Folders::Safe)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         let why = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
         return Err(Error::new("use", path, why));
@@ -52,10 +52,23 @@ pub fn trusted_file(path: &Path) -> Result<PathBuf> {
     Ok(real)
 }
 
+/// Checks a file whose words are obeyed: nobody but this user and root can change or replace it. A relative path begins at the
+/// current folder.
+/// Errors: there is none, or another user can change it (`PermissionDenied`, [`Error::changeable`]).
+pub fn obeyed_file(path: &Path) -> Result<()> {
+    let absolute = std::path::absolute(path).map_err(|error| Error::new("use", path, error))?;
+    let (real, stat) = followed(&absolute, Folders::Safe)?;
+    if Access::of_stat(&stat).is_trusted() {
+        Ok(())
+    } else {
+        Err(changeable(path, &real))
+    }
+}
+
 /// Checks a folder in which nobody but this user and root can make, change or replace a file; returns its real path.
 /// Errors: there is none, or another user can change it or a folder above it.
 pub fn trusted_folder(path: &Path) -> Result<PathBuf> {
-    let (real, stat) = followed(path)?;
+    let (real, stat) = followed(path, Folders::Safe)?;
     if !is_folder(&stat) {
         Err(Error::new("use", path, Errno::NOTDIR))
     } else if Access::of_stat(&stat).is_trusted() {
@@ -69,7 +82,7 @@ pub fn trusted_folder(path: &Path) -> Result<PathBuf> {
 /// A relative path begins at the current folder.
 pub fn safe_folder(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|error| Error::new("use", path, error))?;
-    let (real, stat) = followed(&absolute)?;
+    let (real, stat) = followed(&absolute, Folders::Safe)?;
     if is_folder(&stat) {
         Ok(real)
     } else {
@@ -77,20 +90,42 @@ pub fn safe_folder(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Follows an absolute path through its links. Each folder on the way, the last one included, is trusted or sticky.
-fn followed(path: &Path) -> Result<(PathBuf, Stat)> {
+/// Checks a path that the user wants written: no link on the way belongs to another user. Its folders may.
+/// Errors: such a link (`PermissionDenied`, [`Error::changeable`]).
+pub(crate) fn without_links_of_others(path: &Path) -> Result<()> {
+    let absolute = std::path::absolute(path).map_err(|error| Error::new("use", path, error))?;
+    match followed(&absolute, Folders::Any) {
+        Err(error) if error.changeable().is_some() => Err(error),
+        // A name that is not there yet, and an open file of /proc, are no link of anybody.
+        _ => Ok(()),
+    }
+}
+
+/// Folders that may stand on the way to a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Folders {
+    /// Trusted or sticky ones, the last one included.
+    Safe,
+    /// Also those in which another user can replace a file.
+    Any,
+}
+
+/// Follows an absolute path through its links, none of which belongs to another user.
+fn followed(path: &Path, folders: Folders) -> Result<(PathBuf, Stat)> {
     let failed = |error: io::Error| Error::new("use", path, error);
     if !path.is_absolute() {
         let why = io::Error::new(io::ErrorKind::InvalidInput, "it is not an absolute path");
         return Err(failed(why));
     }
     // A path that leads nowhere, or is too long, is said to be so.
-    statat(CWD, path, AtFlags::empty()).map_err(|error| failed(error.into()))?;
+    if folders == Folders::Safe {
+        statat(CWD, path, AtFlags::empty()).map_err(|error| failed(error.into()))?;
+    }
     let mut real = PathBuf::from("/");
     let mut stat = status(&real).map_err(failed)?;
     // In a user namespace root may have another number.
     let root = Access::of_stat(&stat);
-    if !root.is_safe_above(root) {
+    if folders == Folders::Safe && !root.is_safe_above(root) {
         return Err(changeable(path, &real));
     }
     let mut rest: Vec<OsString> = reversed(path);
@@ -128,7 +163,7 @@ fn followed(path: &Path) -> Result<(PathBuf, Stat)> {
             rest.extend(reversed(&target));
             continue;
         }
-        if is_folder(&about) && !access.is_safe_above(root) {
+        if folders == Folders::Safe && is_folder(&about) && !access.is_safe_above(root) {
             return Err(changeable(path, &next));
         }
         (real, stat) = (next, about);

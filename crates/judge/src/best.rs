@@ -1,14 +1,14 @@
 //! The fastest methods of a group, what may be claimed of them, and figures beside its overhead and its lower bound.
 
 use crate::compared::{CellComparison, Judged, sound};
-use crate::estimate::{LEVEL, PairedCost, against, alone, level, points, shown};
+use crate::estimate::{LEVEL, PairedCost, against, alone, level, points};
 use crate::{cells::memory_bytes, evidence::Evidence, groups::Group};
 use anyhow::Result;
 use record::summary::{
-    BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Recommendation, Unsettled, Verdict,
+    BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Unsettled, Verdict,
 };
 use record::{kind::Kind, method::Role, state::State};
-use stats::estimate::{LEAST_POINTS, RatioEstimate};
+use stats::estimate::{LEAST_POINTS, Ratio};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
 use stats::quantile::median;
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ fn claim(
     let level_of = |at: usize| {
         judged
             .wall(measure, ranked[at])
-            .map_or(LEVEL, |estimate| estimate.confidence)
+            .map_or(LEVEL, |estimate| estimate.level)
     };
     let level = |a: usize, b: usize| level_of(a).max(level_of(b)).max(LEVEL);
     let ranking = rank_contrasts(
@@ -87,7 +87,7 @@ fn claim(
     )
     .ok()?;
     let leader = ranked[ranking.leader];
-    let log = |ratio: &Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
+    let log = |ratio: &Option<Ratio>| ratio.map_or(f64::INFINITY, |ratio| ratio.log());
     let mut others: Vec<_> = ranked
         .iter()
         .zip(&ranking.standings)
@@ -101,7 +101,7 @@ fn claim(
     };
     let open = |&((cell, _), ratio): &((&usize, _), &Option<_>)| Unsettled {
         cell: *cell,
-        ratio: ratio.as_ref().map(unmoved),
+        ratio: ratio.as_ref().map(Ratio::undrifted),
     };
     Some(BestClaim {
         group: kind,
@@ -114,14 +114,6 @@ fn claim(
     })
 }
 
-/// As it is shown here: whether a ratio moved is told of the comparison with the baseline.
-fn unmoved(estimate: &RatioEstimate) -> Estimate {
-    shown(&RatioEstimate {
-        moved: None,
-        ..*estimate
-    })
-}
-
 /// Ratio to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run, and
 /// the word with it (docs/evidence/flips.md).
 const NEAR: f64 = 1.05;
@@ -129,7 +121,7 @@ const NEAR: f64 = 1.05;
 /// An ordinary method that was compared with the baseline, with the calls and the bytes of memory that it asks for.
 struct Rival {
     cell: usize,
-    ratio: Estimate,
+    ratio: Ratio,
     verdict: Verdict,
     cost: (usize, u64),
 }
@@ -324,7 +316,7 @@ pub(crate) fn shares(
                     && summary.cells.contains(&cell)
                     && let Some(phase) = cells[cell].phases.get_mut(name)
                 {
-                    let share = unmoved(&ratio.widened(widened).inverse());
+                    let share = ratio.widened(widened).inverse().undrifted();
                     phase.of_best_possible = Some(share).filter(|e| e.ratio.is_finite());
                 }
             }
@@ -345,13 +337,15 @@ mod tests {
                 Verdict::NotSettled
             }
         };
-        let ratio = |ratio| Estimate {
+        let ratio = |ratio| Ratio {
             ratio,
             low: ratio * 0.9,
             high: ratio * 1.1,
             level: 0.95,
             launches: 10,
-            moved: None,
+            error: 0.04,
+            freedom: 9.0,
+            drift: None,
         };
         let rival = |(cell, &(r, calls, shown)): (usize, &(f64, usize, bool))| Rival {
             cell,

@@ -1,9 +1,9 @@
 //! Hidden duplicates of a run's baselines: the widths that its intervals must have, and whether it can be believed.
 
-use crate::{compared::Judged, estimate::shown};
+use crate::compared::Judged;
 use record::summary::{AaCheck, Calibration};
 use stats::calibration::{calibrate, differing, score};
-use stats::estimate::{RatioEstimate, confirm_moves};
+use stats::estimate::{Ratio, confirm_drifts};
 use stats::t::two_sided_p;
 use std::collections::BTreeMap;
 
@@ -40,14 +40,14 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
 
 /// Keeps "moved" only where it holds among all ratios of the run.
 pub(crate) fn confirm(judged: &mut [Judged]) {
-    let mut all: Vec<RatioEstimate> = judged
+    let mut all: Vec<Ratio> = judged
         .iter_mut()
         .flat_map(Judged::walls_mut)
         .map(|estimate| *estimate)
         .collect();
-    confirm_moves(&mut all, MOVED_FAMILY);
+    confirm_drifts(&mut all, MOVED_FAMILY);
     for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
-        estimate.moved = confirmed.moved;
+        estimate.drift = confirmed.drift;
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn checks(
     scores: &[Option<f64>],
     margin: f64,
 ) -> Vec<Option<AaCheck>> {
-    let twins: Vec<(usize, RatioEstimate)> = judged
+    let twins: Vec<(usize, Ratio)> = judged
         .iter()
         .enumerate()
         .filter_map(|(i, g)| Some((i, *g.twin()?)))
@@ -72,17 +72,17 @@ pub(crate) fn checks(
     let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
     for (number, (index, estimate)) in twins.iter().enumerate() {
         let p = if estimate.error > 0.0 {
-            two_sided_p(estimate.log / estimate.error, estimate.freedom)
+            two_sided_p(estimate.log() / estimate.error, estimate.freedom)
         } else {
-            f64::from(estimate.log == 0.0)
+            f64::from(estimate.log() == 0.0)
         };
         checks[*index] = judged[*index].group.baseline.map(|cell| AaCheck {
             cell,
-            ratio: shown(estimate),
+            ratio: *estimate,
             z: scores[*index].unwrap_or(0.0),
             p,
             differs: broken.contains(&number),
-            weak: AaCheck::is_weak(&shown(estimate)),
+            weak: AaCheck::is_weak(estimate),
         });
     }
     checks

@@ -6,7 +6,7 @@ use crate::{checks::FactSeen, flags::distrust, tails};
 use anyhow::Result;
 use record::outcome::{Cause, Outcome, Status};
 use record::summary::{
-    CellSummary, Distribution, FactProof, Footprint, LaunchValues, LawSummary, Levels,
+    CacheFit, CellSummary, Distribution, FactProof, Footprint, LaunchValues, LawSummary, Levels,
     PhaseSummary, SteadySummary,
 };
 use record::{
@@ -167,13 +167,13 @@ impl LastCache {
 
     /// Half a cache is in it by the lesser account, four caches are beyond it by the greater one (McCalpin's rule for
     /// STREAM); in between some of both is measured.
-    fn word(self, bytes: u64) -> &'static str {
+    fn fit(self, bytes: u64) -> CacheFit {
         let known = || self.told_bytes.into_iter().chain(self.seen_bytes);
         match known().min().zip(known().max()) {
-            Some((least, _)) if bytes <= least / 2 => "in cache",
-            Some((_, most)) if bytes >= most.saturating_mul(4) => "in memory",
-            Some(_) => "around",
-            None => "unknown",
+            Some((least, _)) if bytes <= least / 2 => CacheFit::InCache,
+            Some((_, most)) if bytes >= most.saturating_mul(4) => CacheFit::InMemory,
+            Some(_) => CacheFit::Around,
+            None => CacheFit::Unknown,
         }
     }
 }
@@ -184,7 +184,7 @@ fn footprint(proofs: &BTreeMap<String, FactProof>, cache: LastCache) -> Option<F
     };
     Some(Footprint {
         bytes: *bytes,
-        against_cache: cache.word(*bytes).to_owned(),
+        against_cache: cache.fit(*bytes),
     })
 }
 
@@ -341,8 +341,13 @@ mod tests {
             seen_bytes: None,
         };
         assert_eq!(
-            [16, 17, 127, 128].map(|n| told.word(mib(n))),
-            ["in cache", "around", "around", "in memory"]
+            [16, 17, 127, 128].map(|n| told.fit(mib(n))),
+            [
+                CacheFit::InCache,
+                CacheFit::Around,
+                CacheFit::Around,
+                CacheFit::InMemory
+            ]
         );
         // A hypervisor tells 32 MiB, and others leave 4 of them.
         let both = LastCache {
@@ -350,9 +355,15 @@ mod tests {
             ..told
         };
         assert_eq!(
-            [2, 3, 16, 127, 128].map(|n| both.word(mib(n))),
-            ["in cache", "around", "around", "around", "in memory"]
+            [2, 3, 16, 127, 128].map(|n| both.fit(mib(n))),
+            [
+                CacheFit::InCache,
+                CacheFit::Around,
+                CacheFit::Around,
+                CacheFit::Around,
+                CacheFit::InMemory
+            ]
         );
-        assert_eq!(LastCache::default().word(1), "unknown");
+        assert_eq!(LastCache::default().fit(1), CacheFit::Unknown);
     }
 }

@@ -1,13 +1,13 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use crate::estimate::{LEVEL, PairedCost, against, level, points, shown};
+use crate::estimate::{LEVEL, PairedCost, against, level, points};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;
 use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
 use record::{method::Role, outcome::Cause, state::State};
 use stats::verdicts::{Region, verdicts};
-use stats::{estimate::RatioEstimate, steady::two_levels};
+use stats::{estimate::Ratio, steady::two_levels};
 use std::collections::BTreeMap;
 
 /// The ratios of a group's cells to its baseline.
@@ -16,7 +16,7 @@ pub(crate) struct Judged<'a> {
     /// Cells whose content differs from what the others came to.
     pub disagreeing: &'a BTreeMap<usize, Cause>,
     /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
-    pub measures: Vec<[BTreeMap<usize, RatioEstimate>; 3]>,
+    pub measures: Vec<[BTreeMap<usize, Ratio>; 3]>,
 }
 
 impl<'a> Judged<'a> {
@@ -45,11 +45,11 @@ impl<'a> Judged<'a> {
     }
 
     /// The hidden duplicate against the baseline, by the headline.
-    pub fn twin(&self) -> Option<&RatioEstimate> {
+    pub fn twin(&self) -> Option<&Ratio> {
         self.wall(self.headline()?, self.group.twin?)
     }
 
-    pub fn wall(&self, measure: usize, cell: usize) -> Option<&RatioEstimate> {
+    pub fn wall(&self, measure: usize, cell: usize) -> Option<&Ratio> {
         self.measures.get(measure)?[0].get(&cell)
     }
 
@@ -68,13 +68,13 @@ impl<'a> Judged<'a> {
             .position(|m| m == self.group.experiment.headline())
     }
 
-    pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut RatioEstimate> {
+    pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut Ratio> {
         self.measures
             .iter_mut()
             .flat_map(|columns| columns[0].values_mut())
     }
 
-    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<RatioEstimate> {
+    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<Ratio> {
         self.measures[measure][column].get(&cell).copied()
     }
 }
@@ -82,7 +82,7 @@ impl<'a> Judged<'a> {
 /// A comparison, its estimate, and whether it is one of those that a run is made for: a method's headline.
 pub(crate) struct CellComparison {
     pub comparison: Comparison,
-    estimate: Option<RatioEstimate>,
+    estimate: Option<Ratio>,
     first: bool,
 }
 
@@ -127,8 +127,7 @@ pub(crate) fn compare(
             }
             let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
             // Nobody asked whether these moved.
-            let beside =
-                |column| estimate(column).map(|e| shown(&RatioEstimate { moved: None, ..e }));
+            let beside = |column| estimate(column).map(|e| e.undrifted());
             let wall = estimate(0);
             let verdict = wall.map_or(Verdict::NotSettled, |e| {
                 Verdict::from_interval(e.low, e.high, state.plan.margin)
@@ -145,7 +144,7 @@ pub(crate) fn compare(
             let comparison = Comparison {
                 cell,
                 phase: phase.to_owned(),
-                ratio: wall.as_ref().map(shown),
+                ratio: wall,
                 cpu_ratio: beside(1),
                 faults_ratio: beside(2),
                 verdict: if doubt.is_some() {
@@ -170,12 +169,7 @@ pub(crate) fn compare(
 }
 
 /// The reason to withhold a verdict: two levels have no one ratio, and an effect within a weak A/A check may be a bias.
-fn doubt(
-    ratio: &RatioEstimate,
-    verdict: Verdict,
-    logs: &[f64],
-    aa: Option<&AaCheck>,
-) -> Option<Doubt> {
+fn doubt(ratio: &Ratio, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
     if let Some(found) = two_levels(logs) {
         let (low, high) = (found.low.exp(), found.high.exp());
         return Some(Doubt::TwoLevels(Levels {
@@ -197,7 +191,7 @@ pub(crate) fn adjust(all: &mut [Vec<CellComparison>], margin: f64) {
             .flatten()
             .filter(|c| c.estimate.is_some() && (c.first || !first));
         let mut family: Vec<&mut CellComparison> = family.collect();
-        let estimates: Vec<(RatioEstimate, f64)> = family
+        let estimates: Vec<(Ratio, f64)> = family
             .iter()
             .filter_map(|c| Some((c.estimate?, margin)))
             .collect();
@@ -219,13 +213,12 @@ pub(crate) fn holds(alone: Verdict, among_all: Region) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use record::summary::Estimate as Shown;
     use stats::estimate::{Point, estimate};
     use stats::moderated::Prior;
 
     use super::*;
 
-    fn ratio_of(logs: &[f64]) -> RatioEstimate {
+    fn ratio_of(logs: &[f64]) -> Ratio {
         let points: Vec<Point> = logs
             .iter()
             .map(|log| Point {
@@ -239,13 +232,15 @@ mod tests {
 
     fn check(half_width: f64) -> AaCheck {
         let (low, high) = (1.0 / (1.0 + half_width), 1.0 + half_width);
-        let ratio = Shown {
+        let ratio = Ratio {
             ratio: 1.0,
             low,
             high,
             level: 0.95,
             launches: 10,
-            moved: None,
+            error: half_width.ln_1p() / 2.26,
+            freedom: 9.0,
+            drift: None,
         };
         AaCheck {
             cell: 0,

@@ -1,6 +1,6 @@
 //! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
-use crate::estimate::{LEVEL, alone, shown};
+use crate::estimate::{LEVEL, alone};
 use crate::{estimate::PairedCost, evidence::Evidence, flags::distrust};
 use record::machine_state::{PLAIN, STATE};
 use record::summary::{
@@ -190,7 +190,7 @@ fn ratios(
         let sound = |cell: &&_| distrust(cell).is_none();
         let pair = theirs.filter(sound).zip(mine.filter(sound));
         let estimate = pair.and_then(|(a, b)| alone(a, b, measure, PairedCost::Wall, LEVEL));
-        let ratio = estimate.map(|estimate| shown(&estimate.widened(widened)));
+        let ratio = estimate.map(|estimate| estimate.widened(widened));
         let verdict = ratio.map_or(Verdict::NotSettled, |r| {
             Verdict::from_interval(r.low, r.high, state.plan.margin)
         });
@@ -260,7 +260,7 @@ mod tests {
     //! Answers under several conditions, from a recorded summary whose groups are put under conditions.
 
     use record::experiment::{Experiment, Parameter, ParameterKind};
-    use record::summary::{Comparison, Estimate, Summary};
+    use record::summary::{Comparison, Ratio, Summary};
 
     use super::*;
 
@@ -274,14 +274,16 @@ mod tests {
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     }
 
-    fn ratio(low: f64, high: f64) -> Estimate {
-        Estimate {
+    fn ratio(low: f64, high: f64) -> Ratio {
+        Ratio {
             ratio: (low * high).sqrt(),
             low,
             high,
             level: 0.95,
             launches: 10,
-            moved: None,
+            error: (high / low).ln() / 4.52,
+            freedom: 9.0,
+            drift: None,
         }
     }
 

@@ -2,21 +2,19 @@
 
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
 use crate::groups::{Group, groups};
-use record::{decision::Width, method::Role, state::State, summary::Estimate};
-use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
+use record::{decision::Width, method::Role, state::State, summary::NoteKind};
+use stats::estimate::{Point, Ratio, confidence, estimate, prior};
 use stats::{interval::CONFIDENCE, moderated::Prior};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;
-/// The note of an experiment that ended because its intervals were as narrow as asked.
-const PRECISE: &str = "precision-reached";
 
 /// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
 pub(crate) fn level(state: &State, experiment: &str) -> f64 {
     let by_precision = |notes: &[record::summary::Note]| {
         notes.iter().any(|note| {
-            note.kind.code() == PRECISE
+            matches!(note.kind, NoteKind::PrecisionReached(_))
                 && (note.experiment.is_empty() || note.experiment == experiment)
         })
     };
@@ -30,17 +28,6 @@ pub(crate) fn level(state: &State, experiment: &str) -> f64 {
     )
 }
 
-pub(crate) fn shown(estimate: &RatioEstimate) -> Estimate {
-    Estimate {
-        ratio: estimate.ratio,
-        low: estimate.low,
-        high: estimate.high,
-        level: estimate.confidence,
-        launches: estimate.n,
-        moved: estimate.moved.map(|moved| (moved.low, moved.high)),
-    }
-}
-
 /// The ratios of cells to one of a group by one measure. Their variances are pooled; the floor's is no method's and stays out.
 pub(crate) fn against(
     state: &State,
@@ -49,7 +36,7 @@ pub(crate) fn against(
     base: usize,
     (measure, which): (usize, PairedCost),
     level: f64,
-) -> BTreeMap<usize, RatioEstimate> {
+) -> BTreeMap<usize, Ratio> {
     let Some(base_evidence) = evidence.cells.get(&base) else {
         return BTreeMap::new();
     };
@@ -88,11 +75,7 @@ pub(crate) fn against(
 
 /// A ratio at its level. A cell leaves the launches as soon as its ratio is as narrow as asked, so a ratio that is has the
 /// level of a run that its precision ended, however the run ended.
-fn chosen(
-    at: impl Fn(f64) -> Option<RatioEstimate>,
-    precision: f64,
-    level: f64,
-) -> Option<RatioEstimate> {
+fn chosen(at: impl Fn(f64) -> Option<Ratio>, precision: f64, level: f64) -> Option<Ratio> {
     let stopped = at(confidence(true)).filter(|estimate| estimate.half_width() <= precision);
     stopped.or_else(|| at(level))
 }
@@ -104,20 +87,12 @@ pub(crate) fn alone(
     measure: usize,
     which: PairedCost,
     level: f64,
-) -> Option<RatioEstimate> {
+) -> Option<Ratio> {
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }
 
-/// One estimate with what further tests need of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Estimated {
-    pub estimate: Estimate,
-    pub error: f64,
-    pub freedom: f64,
-}
-
 /// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
-pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<RatioEstimate> {
+pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Ratio> {
     let points: Vec<Point> = logs
         .iter()
         .map(|log| Point {
@@ -127,16 +102,6 @@ pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<RatioEstimate> {
         })
         .collect();
     estimate(&points, &Prior::NONE, level).ok()
-}
-
-/// The same as it is shown.
-pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
-    let fitted = of_series(logs, level)?;
-    Some(Estimated {
-        estimate: shown(&fitted),
-        error: fitted.error,
-        freedom: fitted.freedom,
-    })
 }
 
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
@@ -220,7 +185,7 @@ pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)>
 }
 
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.
-pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
+pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Ratio, Vec<f64>)> {
     let mut estimates = Vec::new();
     for group in groups(state, None) {
         let measure = group
@@ -245,10 +210,7 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
             continue;
         };
         let launches = points(base, twin, measure, PairedCost::Wall).unwrap_or_default();
-        estimates.push((
-            shown(ratio),
-            launches.iter().map(|point| point.log).collect(),
-        ));
+        estimates.push((*ratio, launches.iter().map(|point| point.log).collect()));
     }
     estimates
 }

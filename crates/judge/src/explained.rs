@@ -2,13 +2,13 @@
 
 use crate::estimate::{PairedCost, numbered};
 use crate::evidence::{Evidence, one_by_one};
-use crate::{estimate::shown, groups::groups, summarise::replay_with_evidence};
+use crate::{groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
 use record::outcome::{Outcome, Status};
-use record::summary::{Calibration, Comparison, Estimate};
+use record::summary::{Calibration, Comparison, Ratio};
 use record::{cell::Selector, folder::RunFolder, state::State};
 use stats::moved::{LEAST_IN_ORDER, alike_by_chance};
-use stats::{estimate::estimate, interval::CONFIDENCE, moderated::Prior, t::t_interval};
+use stats::{estimate::estimate, interval::CONFIDENCE, moderated::Prior, t::mean_and_deviation};
 
 /// One launch of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +29,12 @@ pub struct Explained {
     pub phase: String,
     pub launches: Vec<LaunchRatio>,
     /// Student's interval of the launches, all counted the same.
-    pub student: Option<Estimate>,
+    pub student: Option<Ratio>,
     /// The cell's interval by itself: weights by rounds, and the order of the launches.
-    pub alone: Option<Estimate>,
+    pub alone: Option<Ratio>,
     /// The probability of neighbours this much alike by chance; absent below eight launches.
     pub alike: Option<f64>,
-    pub aa: Option<(Estimate, bool)>,
+    pub aa: Option<(Ratio, bool)>,
     pub calibration: Calibration,
     pub margin: f64,
     pub comparison: Comparison,
@@ -85,10 +85,7 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
                     })
                     .collect(),
                 student: student(&logs, level),
-                alone: estimate(&points, &Prior::NONE, level)
-                    .ok()
-                    .as_ref()
-                    .map(shown),
+                alone: estimate(&points, &Prior::NONE, level).ok(),
                 alike: (logs.len() >= LEAST_IN_ORDER)
                     .then(|| alike_by_chance(&logs).ok())
                     .flatten(),
@@ -139,19 +136,9 @@ fn launches(
         .unwrap_or_default()
 }
 
-fn student(logs: &[f64], level: f64) -> Option<Estimate> {
-    let interval = t_interval(logs, level).ok()?;
-    let (ratio, low, high) = (
-        interval.estimate.exp(),
-        interval.low.exp(),
-        interval.high.exp(),
-    );
-    Some(Estimate {
-        ratio,
-        low,
-        high,
-        level,
-        launches: logs.len(),
-        moved: None,
-    })
+fn student(logs: &[f64], level: f64) -> Option<Ratio> {
+    let n = logs.len();
+    let (mean, deviation) = mean_and_deviation(logs).filter(|_| n > 1)?;
+    let error = deviation / (n as f64).sqrt();
+    Ratio::of_log(mean, error, (n - 1) as f64, n, level).ok()
 }

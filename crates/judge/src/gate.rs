@@ -1,7 +1,7 @@
 //! A gate on a user's functions: their times and counts against those of a saved worker that ran in turn with them.
 
 use crate::across::{compared_run, gated};
-use crate::estimate::{LEVEL, of_series, shown};
+use crate::estimate::{LEVEL, of_series};
 use crate::sets::{Estimated, settle, verdict};
 use record::across::{
     COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord,
@@ -135,7 +135,7 @@ fn times(
         ratio: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
         a,
         b,
-        estimate: estimate.as_ref().map(shown),
+        estimate: estimate,
         verdict: verdict(estimate.as_ref(), margin),
         holds_among_all: false,
         runs_needed: None,

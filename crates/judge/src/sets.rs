@@ -1,7 +1,7 @@
 //! Sets of runs: the cells that runs measured, and the cost of a cell on one side against that on another. Unpaired, with
 //! a run (or a node with all its runs) as the unit of inference.
 
-use crate::{estimate::shown, tails::P999};
+use crate::tails::P999;
 use anyhow::{Context, Result};
 use record::across::{CellHeadline, ComparedCell, GateWord, SideCost};
 use record::outcome::{Outcome, Status};
@@ -9,7 +9,7 @@ use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
 use stats::{
-    estimate::RatioEstimate, interval::CONFIDENCE, multiplicity::holm, quantile::midmean,
+    estimate::Ratio, interval::CONFIDENCE, multiplicity::holm, quantile::midmean,
     verdicts::verdicts,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -246,7 +246,7 @@ pub(crate) fn pairs(
             a: cost(&side_a, logs_a),
             b: cost(&side_b, logs_b),
             ratio: (side_b.log - side_a.log).exp(),
-            estimate: estimate.as_ref().map(shown),
+            estimate: estimate,
             verdict: verdict(estimate.as_ref(), margin),
             holds_among_all: false,
             gate: gate.map(|_| GateWord::Undecided),
@@ -273,10 +273,10 @@ pub(crate) fn pairs(
 }
 
 /// A compared cell with its estimate, if its costs give one.
-pub(crate) type Estimated = (ComparedCell, Option<RatioEstimate>);
+pub(crate) type Estimated = (ComparedCell, Option<Ratio>);
 
 /// Verdict of the interval alone.
-pub(crate) fn verdict(estimate: Option<&RatioEstimate>, margin: f64) -> Verdict {
+pub(crate) fn verdict(estimate: Option<&Ratio>, margin: f64) -> Verdict {
     estimate.map_or(Verdict::NotSettled, |e| {
         Verdict::from_interval(e.low, e.high, margin)
     })
@@ -291,7 +291,7 @@ pub(crate) fn settle<'a>(
     let mut cells: Vec<_> = cells
         .filter_map(|(cell, estimate)| Some((cell, (*estimate)?)))
         .collect();
-    let estimates: Vec<RatioEstimate> = cells.iter().map(|(_, estimate)| *estimate).collect();
+    let estimates: Vec<Ratio> = cells.iter().map(|(_, estimate)| *estimate).collect();
     let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));
     let held = hold_among_all(
         estimates
@@ -305,7 +305,7 @@ pub(crate) fn settle<'a>(
 }
 
 /// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
-pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> {
+pub(crate) fn hold_among_all(estimates: Vec<(Ratio, f64)>) -> Vec<bool> {
     verdicts(&estimates, CONFIDENCE)
         .iter()
         .map(|word| word.verdict == word.alone)
@@ -313,12 +313,12 @@ pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> 
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
-fn gates(estimates: &[RatioEstimate], edge: f64) -> Vec<GateWord> {
+fn gates(estimates: &[Ratio], edge: f64) -> Vec<GateWord> {
     let above: Vec<f64> = estimates
         .iter()
         .map(|estimate| (2.0 * estimate.p_above(edge)).min(1.0))
         .collect();
-    let word = |(estimate, above): (&RatioEstimate, f64)| {
+    let word = |(estimate, above): (&Ratio, f64)| {
         if above <= 1.0 - CONFIDENCE {
             GateWord::Regression
         } else if 2.0 * estimate.p_below(edge) <= 1.0 - CONFIDENCE {

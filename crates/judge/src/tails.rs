@@ -1,7 +1,7 @@
 //! Tails of single operations: quantiles of each launch, intervals over launches, and ratios of p99.9 within launches. Stalls
 //! of one launch come together, so operations of a launch are no independent samples; launches are.
 
-use crate::estimate::{LEVEL, of_logs};
+use crate::estimate::{LEVEL, of_series};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::distrust;
 use record::state::State;
@@ -134,9 +134,9 @@ pub(crate) fn compare(
             .filter(|cell| Some(**cell) != group.baseline)
         {
             let Some(theirs) = mine(cell) else { continue };
-            let ratio = of_logs(&logs(base, theirs), LEVEL).map(|estimated| estimated.estimate);
+            let ratio = of_series(&logs(base, theirs), LEVEL);
             let is_idle = |idle| {
-                of_logs(&logs(idle, theirs), LEVEL).is_some_and(|e| e.estimate.ratio <= IDLE_FACTOR)
+                of_series(&logs(idle, theirs), LEVEL).is_some_and(|e| e.ratio <= IDLE_FACTOR)
             };
             if let Some(latency) = &mut cells[cell].latency_ns {
                 latency.p999_ratio = ratio.map(|ratio| TailRatio {

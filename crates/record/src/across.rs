@@ -2,12 +2,12 @@
 
 use crate::claim::AnswerChange;
 use crate::outcome::{Outcome, Status};
-use crate::summary::{CountSummary, Estimate, Verdict};
+use crate::summary::{CountSummary, Ratio, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Compared`].
-pub const COMPARED_SCHEMA: u32 = 5;
+pub const COMPARED_SCHEMA: u32 = 6;
 
 /// Two sets of runs compared with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ pub struct ComparedCell {
     pub ratio: f64,
     /// The same with its interval over runs; absent with fewer than three runs on a side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<Ratio>,
     /// Position of the whole interval relative to the margin.
     pub verdict: Verdict,
     /// True if the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.

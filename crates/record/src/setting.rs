@@ -78,6 +78,9 @@ impl Setting {
         setting
             .check()
             .map_err(|error| anyhow!("{path}: {error}"))?;
+        if let Some(name) = setting.env.keys().find(|name| name.starts_with("LD_")) {
+            bail!("{path}: {name} decides what a program loads; preload = [...] names libraries");
+        }
         Ok(setting)
     }
 

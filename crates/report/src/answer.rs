@@ -3,7 +3,7 @@
 use crate::wording;
 use record::experiment::Experiment;
 use record::summary::{
-    BestClaim, CellSummary, Estimate, GroupSummary, Recommendation, Role, Summary, Verdict,
+    BestClaim, CellSummary, GroupSummary, Ratio, Recommendation, Role, Summary, Verdict,
 };
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
@@ -71,12 +71,12 @@ pub(crate) fn several(
     summary: &Summary,
     experiment: &Experiment,
     group: &GroupSummary,
-) -> Vec<(usize, Estimate)> {
+) -> Vec<(usize, Ratio)> {
     if !matches!(group.recommendation, Recommendation::Inconclusive { .. }) {
         return Vec::new();
     }
     let ratio = |cell: usize| Some((cell, group.comparison(cell, experiment.headline())?.ratio?));
-    let mut shown: Vec<(usize, Estimate)> = faster(summary, group, true)
+    let mut shown: Vec<(usize, Ratio)> = faster(summary, group, true)
         .into_iter()
         .filter_map(ratio)
         .collect();
@@ -301,7 +301,7 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-fn finding(verdict: Verdict, ratio: Option<&Estimate>) -> String {
+fn finding(verdict: Verdict, ratio: Option<&Ratio>) -> String {
     match (verdict, ratio) {
         (Verdict::Faster { .. }, Some(ratio)) => {
             let (low, high) = wording::faster_by(ratio);

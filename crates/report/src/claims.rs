@@ -7,7 +7,7 @@ use crate::plot::{Axis, Plot};
 use crate::{numbers, phrases, wording::count};
 use minijinja::Value;
 use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, NoVerdict, Word};
-use record::{sizes::format_size, summary::Estimate, word};
+use record::{sizes::format_size, summary::Ratio, word};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// With so many answers or fewer a screen says everything about each.
@@ -20,7 +20,7 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     let all = &answers.answers;
     let whole = full || all.len() <= FEW;
     let mut document = Document::new("claims", answers.run.iter().map(|run| format!("run {run}")));
-    let ratios: Vec<Estimate> = all.iter().filter_map(ratio).collect();
+    let ratios: Vec<Ratio> = all.iter().filter_map(ratio).collect();
     let axis = Axis::over(ratios.iter());
     if !whole {
         document = document.section(
@@ -154,7 +154,7 @@ fn deciding(answer: &Answer) -> Option<&JobAnswer> {
 }
 
 /// A ratio that can be drawn: not of a claim on a cost by itself, which has a unit.
-fn ratio(answer: &Answer) -> Option<Estimate> {
+fn ratio(answer: &Answer) -> Option<Ratio> {
     deciding(answer)?
         .ratio
         .filter(|_| answer.kind == ClaimKind::Ratio)

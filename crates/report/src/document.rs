@@ -4,7 +4,7 @@
 use crate::numbers::{self, Work};
 use crate::plot::{Curves, Line, Plot};
 use record::sizes::{format_ns, three_digits};
-use record::summary::{Distribution, Estimate, Verdict};
+use record::summary::{Distribution, Ratio, Verdict};
 use serde::Serialize;
 
 /// Colors and marks of lines; no chart has more lines.
@@ -419,7 +419,7 @@ impl TableCell {
     }
 
     /// A ratio with its interval; empty where there is none.
-    pub fn ratio(ratio: Option<&Estimate>) -> TableCell {
+    pub fn ratio(ratio: Option<&Ratio>) -> TableCell {
         ratio.map_or_else(TableCell::default, |r| {
             TableCell::number(numbers::ratio_words(r), Some(r.ratio))
         })

@@ -3,7 +3,7 @@
 use crate::wording::percent;
 use record::experiment::Experiment;
 use record::sizes::{format_ns, three_digits};
-use record::summary::{CountSummary, Distribution, Estimate, PhaseSummary};
+use record::summary::{CountSummary, Distribution, PhaseSummary, Ratio};
 
 /// Bytes of the unit of work in which times of bytes are shown.
 const MIB: f64 = (1 << 20) as f64;
@@ -137,12 +137,12 @@ pub(crate) fn range(count: &CountSummary) -> String {
     }
 }
 
-pub(crate) fn ratio_words(ratio: &Estimate) -> String {
+pub(crate) fn ratio_words(ratio: &Ratio) -> String {
     format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)
 }
 
 /// A ratio or a cost in its unit, with its limits.
-pub(crate) fn with_limits(e: &Estimate) -> String {
+pub(crate) fn with_limits(e: &Ratio) -> String {
     format!("{} ({}–{})", digits(e.ratio), digits(e.low), digits(e.high))
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// A share in percent with its interval: `63 % (58–71)`.
-pub(crate) fn share(share: &Estimate) -> String {
+pub(crate) fn share(share: &Ratio) -> String {
     let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
     format!("{share:.0} % ({low:.0}–{high:.0})")
 }

@@ -3,7 +3,8 @@
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::{phrases, wording};
 use judge::explained::Explained;
-use record::summary::{Comparison, Estimate, Verdict};
+use record::summary::{Comparison, Ratio, Verdict};
+use stats::estimate::Drift;
 
 /// Everything that made each verdict, one step a sentence.
 pub fn document(all: &[Explained]) -> Document {
@@ -99,8 +100,8 @@ fn blocks(explained: &Explained) -> Vec<Block> {
     blocks
 }
 
-fn step(label: &str, estimate: &Estimate) -> String {
-    let Estimate {
+fn step(label: &str, estimate: &Ratio) -> String {
+    let Ratio {
         ratio,
         low,
         high,
@@ -120,8 +121,8 @@ fn order(explained: &Explained) -> String {
     let moved = explained
         .comparison
         .ratio
-        .and_then(|ratio| ratio.moved)
-        .map_or_else(String::new, |(low, high)| {
+        .and_then(|ratio| ratio.drift)
+        .map_or_else(String::new, |Drift { low, high, .. }| {
             format!("; ratio drifted from {low:.3} to {high:.3} during this run")
         });
     format!(
@@ -133,7 +134,7 @@ fn aa(explained: &Explained) -> String {
     let check = match explained.aa {
         None => "A/A check: there is none".to_owned(),
         Some((
-            Estimate {
+            Ratio {
                 ratio, low, high, ..
             },
             differs,

@@ -4,7 +4,7 @@
 //! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a factor of two on factors
 //! are said: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
 
-use record::summary::{AaCheck, Comparison, Doubt, Estimate, Levels, Verdict};
+use record::summary::{AaCheck, Comparison, Doubt, Levels, Ratio, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
@@ -100,7 +100,7 @@ pub fn factors(low: f64, high: f64) -> String {
 }
 
 /// The factors by which a ratio's interval says that something is faster, smaller one first.
-pub fn faster_by(ratio: &Estimate) -> (f64, f64) {
+pub fn faster_by(ratio: &Ratio) -> (f64, f64) {
     (1.0 / ratio.high, 1.0 / ratio.low)
 }
 
@@ -127,13 +127,13 @@ fn ends(low: f64, high: f64) -> (String, String) {
 }
 
 /// An interval in words: `between 9.1 % faster and 4.2 % slower`.
-pub fn between(ratio: &Estimate) -> String {
+pub fn between(ratio: &Ratio) -> String {
     let (low, high) = ends(ratio.low, ratio.high);
     format!("between {low} and {high}")
 }
 
 /// The same in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
-pub(crate) fn between_briefly(ratio: &Estimate) -> String {
+pub(crate) fn between_briefly(ratio: &Ratio) -> String {
     let (low, high) = ends(ratio.low, ratio.high);
     let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
     // Where both ends lie on one side the word is said once, if their units agree.
@@ -155,7 +155,7 @@ pub(crate) fn between_briefly(ratio: &Estimate) -> String {
 }
 
 /// `14 % faster (95 % CI 8.5–19 %)`.
-pub(crate) fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
+pub(crate) fn shown(word: &str, least: f64, ratio: &Ratio) -> String {
     let faster = word == "faster";
     let amount = FactorAmount::for_ratio(least);
     let unit = amount.unit();
@@ -209,7 +209,7 @@ pub fn verdict_briefly(comparison: &Comparison) -> String {
 }
 
 /// The finding of a ratio, in a column of a table; `holds_among_all` as in [`Comparison`].
-pub fn finding(ratio: Option<&Estimate>, verdict: Verdict, holds_among_all: bool) -> String {
+pub fn finding(ratio: Option<&Ratio>, verdict: Verdict, holds_among_all: bool) -> String {
     let Some(ratio) = ratio else {
         return "too few launches".to_owned();
     };

@@ -7,7 +7,7 @@ use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, ExportedCells, Wanted};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{
-    AaCheck, AnswerCondition, Doubt, Estimate, Levels, Recommendation, Summary, Verdict,
+    AaCheck, AnswerCondition, Doubt, Levels, Ratio, Recommendation, Summary, Verdict,
 };
 
 fn recorded(name: &str) -> Summary {
@@ -142,14 +142,16 @@ mod csv {
     }
 }
 
-fn ratio(low: f64, high: f64) -> Estimate {
-    Estimate {
+fn ratio(low: f64, high: f64) -> Ratio {
+    Ratio {
         ratio: (low * high).sqrt(),
         low,
         high,
         level: 0.95,
         launches: 10,
-        moved: None,
+        error: (high / low).ln() / 4.524,
+        freedom: 9.0,
+        drift: None,
     }
 }
 

@@ -6,7 +6,7 @@ use pagewise_report::{html, view};
 use record::across::Compared;
 use record::claim::{AnswerChange, Word};
 use record::machine::environment::Environment;
-use record::summary::{Estimate, Summary};
+use record::summary::{Ratio, Summary};
 
 fn run(factor: f64) -> Run {
     let text = include_str!("../../../tests/fixtures/exports/run.json");
@@ -44,13 +44,15 @@ fn page(compared: &Compared, claims: bool, again: &str) -> String {
 }
 
 fn change(id: &str, unit: &str) -> AnswerChange {
-    let ratio = |ratio: f64| Estimate {
+    let ratio = |ratio: f64| Ratio {
         ratio,
         low: ratio * 0.9,
         high: ratio * 1.1,
         level: 0.95,
         launches: 8,
-        moved: None,
+        error: 0.05,
+        freedom: 9.0,
+        drift: None,
     };
     AnswerChange {
         id: id.to_owned(),

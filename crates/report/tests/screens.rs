@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use pagewise_report::document::Block;
-use pagewise_report::phrases::reason;
 use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
 use record::outcome::Cause;
-use record::summary::{NoteKind, SUMMARY_SCHEMA, Summary, WarningKind};
-use std::collections::BTreeSet;
+use record::summary::{NoteKind, Summary, WarningKind};
 
 fn fixtures() -> Vec<(String, Summary)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -75,40 +73,6 @@ fn full_tables_and_warnings_are_what_they_were() {
             format!("{name}-warnings"),
             render(&summary, &Screen::new(80, false), &listed())
         );
-    }
-}
-
-#[test]
-fn whole_summaries_of_the_two_versions_before_are_read_and_shown() {
-    let older = [include_str!("older/5.json"), include_str!("older/6.json")];
-    let [five, six] = older.map(|text| serde_json::from_str::<Summary>(text).unwrap());
-    assert_eq!(
-        [five.schema, six.schema],
-        [SUMMARY_SCHEMA - 2, SUMMARY_SCHEMA - 1],
-        "a new version needs a summary of the last"
-    );
-    let reasons = |summary: &Summary| -> BTreeSet<String> {
-        summary
-            .cells
-            .iter()
-            .map(|cell| reason(&cell.outcome))
-            .filter(|reason| !reason.is_empty())
-            .collect()
-    };
-    insta::assert_snapshot!(
-        "older-reasons",
-        reasons(&five)
-            .union(&reasons(&six))
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-    insta::assert_snapshot!("older-5", render(&five, &Screen::new(100, false), &full()));
-    insta::assert_snapshot!("older-6", render(&six, &Screen::new(100, false), &full()));
-    for summary in [five, six] {
-        let again: Summary =
-            serde_json::from_str(&serde_json::to_string(&summary).unwrap()).unwrap();
-        assert!(again == summary, "written and read again, it is another");
     }
 }
 

@@ -3,7 +3,7 @@
 use judge::explained::{Explained, LaunchRatio};
 use pagewise_report::terminal::{Screen, render};
 use pagewise_report::verdict::document;
-use record::summary::{Calibration, Comparison, Estimate, Verdict};
+use record::summary::{Calibration, Comparison, Ratio, Verdict};
 
 fn text(all: &[Explained]) -> String {
     render(&document(all), &Screen::new(200, false), false)
@@ -14,13 +14,15 @@ fn text(all: &[Explained]) -> String {
 }
 
 fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
-    let ratio = Estimate {
+    let ratio = Ratio {
         ratio: (low * high).sqrt(),
         low,
         high,
         level: 0.95,
         launches: 6,
-        moved: None,
+        error: (high / low).ln() / 5.141,
+        freedom: 5.0,
+        drift: None,
     };
     let verdict = Verdict::from_interval(low, high, 0.02);
     Explained {

@@ -2,18 +2,20 @@
 
 use pagewise_report::wording::{duration, factors, moved, verdict, verdict_briefly};
 use proptest::prelude::*;
-use record::summary::{Comparison, Estimate, Verdict};
+use record::summary::{Comparison, Ratio, Verdict};
 
 fn comparison(low: f64, at: f64, high: f64, margin: f64, holds: bool) -> Comparison {
     // The estimate lies anywhere within its interval.
     let ratio = (low.ln() + at * (high / low).ln()).exp();
-    let ratio = Estimate {
+    let ratio = Ratio {
         ratio,
         low,
         high,
         level: 0.95,
         launches: 10,
-        moved: None,
+        error: (high / low).ln() / 4.524,
+        freedom: 9.0,
+        drift: None,
     };
     let verdict = Verdict::from_interval(low, high, margin);
     let same = Some(ratio);

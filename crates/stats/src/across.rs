@@ -8,7 +8,7 @@
 //! side has three runs and the other is noisier. What the launches scatter within their runs is the least that the
 //! error may be: three runs that agree by chance prove nothing finer than their launches do.
 
-use super::estimate::RatioEstimate;
+use super::estimate::Ratio;
 use super::interval::{Undefined, check};
 use super::quantile::{MIDMEAN_VARIANCE, midmean};
 use super::t::{mean_and_variance, t_quantile};
@@ -32,7 +32,7 @@ pub struct MeasuredSide {
     pub within: f64,
 }
 
-/// Estimate of a side. Each run is the logarithms of its launches' costs. `TooFew` without runs or launches, `NotFinite`.
+/// Ratio of a side. Each run is the logarithms of its launches' costs. `TooFew` without runs or launches, `NotFinite`.
 pub fn side(runs: &[Vec<f64>]) -> Result<MeasuredSide, Undefined> {
     let means: Vec<f64> = runs
         .iter()
@@ -62,11 +62,7 @@ impl MeasuredSide {
 /// The cost on side `b` divided by that on side `a`, with its interval over runs.
 ///
 /// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with fewer.
-pub fn ratio(
-    a: &MeasuredSide,
-    b: &MeasuredSide,
-    confidence: f64,
-) -> Result<RatioEstimate, Undefined> {
+pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<Ratio, Undefined> {
     let fewer = a.runs.min(b.runs);
     let too_few = Undefined::TooFew {
         got: fewer,
@@ -77,7 +73,7 @@ pub fn ratio(
     }
     let (part_a, part_b) = a.error_squared().zip(b.error_squared()).ok_or(too_few)?;
     let error = (part_a + part_b).sqrt().max(LEAST_ERROR);
-    RatioEstimate::of_log(b.log - a.log, error, (fewer - 1) as f64, fewer, confidence)
+    Ratio::of_log(b.log - a.log, error, (fewer - 1) as f64, fewer, confidence)
 }
 
 /// Runs that [`runs_to_decide`] looks ahead at most.

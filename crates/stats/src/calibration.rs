@@ -5,7 +5,7 @@
 
 use super::quantile::{MAD_TO_SD, median};
 use super::t::{normal_quantile, t_tail, two_sided_p};
-use super::{estimate::RatioEstimate, multiplicity::holm};
+use super::{estimate::Ratio, multiplicity::holm};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -33,8 +33,8 @@ pub struct ErrorCalibration {
 
 /// The score of one A/A check, standard normal where the interval keeps its promise: ln ratio / standard error, taken from
 /// Student's distribution to the normal one at equal probability. `None` where identical counts have no standard error.
-pub fn score(check: &RatioEstimate) -> Option<f64> {
-    let t = check.log / check.error;
+pub fn score(check: &Ratio) -> Option<f64> {
+    let t = check.log() / check.error;
     let z = t.signum() * -normal_quantile(two_sided_p(t, check.freedom).max(1e-300) / 2.0);
     (check.error > 0.0 && z.is_finite()).then_some(z)
 }
@@ -68,21 +68,21 @@ pub fn calibrate(scores: &[f64]) -> ErrorCalibration {
 
 /// The A/A checks of a run, by index, that are no chance: their difference is beyond Holm's adjustment at
 /// [`UNTRUSTED_AT`], and their interval does not lie within the margin, inside which no verdict depends on it.
-pub fn differing(checks: &[RatioEstimate], margin: f64) -> Vec<usize> {
-    let p = |check: &RatioEstimate| {
-        if check.log == 0.0 {
+pub fn differing(checks: &[Ratio], margin: f64) -> Vec<usize> {
+    let p = |check: &Ratio| {
+        if check.log() == 0.0 {
             1.0
         } else {
-            two_sided_p(check.log / check.error, check.freedom)
+            two_sided_p(check.log() / check.error, check.freedom)
         }
     };
     let adjusted = holm(&checks.iter().map(p).collect::<Vec<_>>());
     let edge = margin.ln_1p();
-    let harmless = |check: &RatioEstimate| {
+    let harmless = |check: &Ratio| {
         let outside = |t: f64| t_tail(t, check.freedom);
-        let p = outside((check.log - edge) / check.error)
-            .max(outside((-edge - check.log) / check.error));
-        p <= (1.0 - check.confidence) / 2.0
+        let p = outside((check.log() - edge) / check.error)
+            .max(outside((-edge - check.log()) / check.error));
+        p <= (1.0 - check.level) / 2.0
     };
     (0..checks.len())
         .filter(|&i| adjusted[i] <= UNTRUSTED_AT && !harmless(&checks[i]))

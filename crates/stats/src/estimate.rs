@@ -58,86 +58,120 @@ fn robust_variance(logs: &[f64]) -> f64 {
     }
 }
 
-/// The ratio moved while it was measured.
+/// Drift of a ratio while it was measured. It is recorded as the pair of its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Moved {
-    /// The lowest ratio among blocks of neighbouring launches: "moved between `low` and `high`".
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(from = "(f64, f64)", into = "(f64, f64)")]
+pub struct Drift {
+    /// The lowest ratio among blocks of neighbouring launches: "drifted from `low` to `high`".
     pub low: f64,
-    /// Highest ratio among the blocks.
+    /// The highest.
     pub high: f64,
-    /// Number of blocks.
-    pub blocks: usize,
-    /// The probability of an order like this by chance; adjust it where many ratios are asked ([`confirm_moves`]).
+    /// The probability of an order like this by chance; adjust it where many ratios are asked ([`confirm_drifts`]). Zero
+    /// in a record, which holds confirmed ones only.
     pub p: f64,
 }
 
-/// The cost of a method divided by the baseline's, without unit; below one the method is faster.
+impl From<(f64, f64)> for Drift {
+    fn from((low, high): (f64, f64)) -> Drift {
+        Drift { low, high, p: 0.0 }
+    }
+}
+
+impl From<Drift> for (f64, f64) {
+    fn from(drift: Drift) -> (f64, f64) {
+        (drift.low, drift.high)
+    }
+}
+
+/// One cost divided by another, without unit, with its interval; below one the first costs less. Everything that is said
+/// of two costs rests on this type, and a record holds it whole, so that nobody reckons an error from an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RatioEstimate {
-    /// Geometric mean over launches.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ratio {
+    /// The first cost by the second.
     pub ratio: f64,
     /// Lower bound of the interval.
     pub low: f64,
     /// Upper bound of the interval.
     pub high: f64,
-    /// Confidence of the interval, 0 to 1.
-    pub confidence: f64,
-    /// Number of launches.
-    pub n: usize,
-    /// ln `ratio`.
-    pub log: f64,
-    /// The standard error of `log`, [`RatioEstimate::widened`] included.
+    /// Confidence of the interval, such as 0.95; 1 where the bounds are the extremes that were seen.
+    pub level: f64,
+    /// Launches that it rests on; of an unpaired comparison those of the side with fewer.
+    pub launches: usize,
+    /// Standard error of the logarithm of `ratio`, [`Ratio::widened`] included; 0 where the bounds are extremes.
     pub error: f64,
-    /// The degrees of freedom of `error`.
+    /// Degrees of freedom of `error`.
     pub freedom: f64,
-    /// The factor by which a calibration widened it; one where none did.
-    pub widening: f64,
     /// Range of a ratio that drifted. No precision is promised then.
-    pub moved: Option<Moved>,
+    #[serde(rename = "moved", default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
 }
 
-impl RatioEstimate {
+impl Ratio {
     /// A ratio from its logarithm, the standard error of that and the error's degrees of freedom. `NotAProbability`.
     pub fn of_log(
         log: f64,
         error: f64,
         freedom: f64,
-        n: usize,
-        confidence: f64,
-    ) -> Result<RatioEstimate, Undefined> {
-        let mut new = RatioEstimate {
+        launches: usize,
+        level: f64,
+    ) -> Result<Ratio, Undefined> {
+        let point = Ratio {
             ratio: log.exp(),
             low: 0.0,
             high: 0.0,
-            confidence,
-            n,
-            log,
+            level,
+            launches,
             error,
             freedom,
-            widening: 1.0,
-            moved: None,
+            drift: None,
         };
-        (new.low, new.high) = new.limits(confidence)?;
-        Ok(new)
+        point.at(level)
     }
 
-    /// The limits at another confidence, as ratios. `NotAProbability`.
-    pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
+    /// A ratio whose bounds are the extremes that were seen: no error is known, and no test follows from it.
+    pub fn of_extremes(ratio: f64, low: f64, high: f64, launches: usize) -> Ratio {
+        Ratio {
+            ratio,
+            low,
+            high,
+            level: 1.0,
+            launches,
+            error: 0.0,
+            freedom: 1.0,
+            drift: None,
+        }
+    }
+
+    /// True if the bounds are the extremes that were seen.
+    pub fn is_of_extremes(&self) -> bool {
+        self.level >= 1.0
+    }
+
+    /// ln `ratio`.
+    pub fn log(&self) -> f64 {
+        self.ratio.ln()
+    }
+
+    /// The bounds at another confidence, as ratios. `NotAProbability`.
+    pub fn bounds(&self, level: f64) -> Result<(f64, f64), Undefined> {
         let half = if self.error == 0.0 {
             0.0
         } else {
-            t_quantile(1.0 - tail(confidence)?, self.freedom) * self.error
+            t_quantile(1.0 - tail(level)?, self.freedom) * self.error
         };
-        Ok(((self.log - half).exp(), (self.log + half).exp()))
+        let log = self.log();
+        Ok(((log - half).exp(), (log + half).exp()))
     }
 
-    /// The same with limits at another confidence. `NotAProbability`.
-    pub fn at(&self, confidence: f64) -> Result<RatioEstimate, Undefined> {
-        let (low, high) = self.limits(confidence)?;
-        Ok(RatioEstimate {
+    /// The same ratio with bounds at another confidence. `NotAProbability`.
+    pub fn at(&self, level: f64) -> Result<Ratio, Undefined> {
+        let (low, high) = self.bounds(level)?;
+        Ok(Ratio {
             low,
             high,
-            confidence,
+            level,
             ..*self
         })
     }
@@ -149,45 +183,45 @@ impl RatioEstimate {
 
     /// The probability of an estimate this low where the true ratio is `edge`.
     pub fn p_below(&self, edge: f64) -> f64 {
-        t_tail((self.log - edge.ln()) / self.error, self.freedom)
+        t_tail((self.log() - edge.ln()) / self.error, self.freedom)
     }
 
     /// The probability of an estimate this high where the true ratio is `edge`.
     pub fn p_above(&self, edge: f64) -> f64 {
-        t_tail((edge.ln() - self.log) / self.error, self.freedom)
+        t_tail((edge.ln() - self.log()) / self.error, self.freedom)
     }
 
     /// The ratio the other way round.
-    pub fn inverse(&self) -> RatioEstimate {
-        let (ratio, low, high, log) =
-            (1.0 / self.ratio, 1.0 / self.high, 1.0 / self.low, -self.log);
-        let moved = self.moved.map(|moved| Moved {
-            low: 1.0 / moved.high,
-            high: 1.0 / moved.low,
-            ..moved
+    pub fn inverse(&self) -> Ratio {
+        let drift = self.drift.map(|drift| Drift {
+            low: 1.0 / drift.high,
+            high: 1.0 / drift.low,
+            ..drift
         });
-        RatioEstimate {
-            ratio,
-            low,
-            high,
-            log,
-            moved,
+        Ratio {
+            ratio: 1.0 / self.ratio,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+            drift,
             ..*self
         }
     }
 
-    /// The same with a standard error `factor` times as large, at least itself.
-    pub fn widened(&self, factor: f64) -> RatioEstimate {
-        let factor = factor.max(1.0);
-        let mut wider = RatioEstimate {
-            error: self.error * factor,
-            widening: self.widening * factor,
+    /// The same ratio with a standard error `factor` times as large, at least itself.
+    pub fn widened(&self, factor: f64) -> Ratio {
+        let wider = Ratio {
+            error: self.error * factor.max(1.0),
             ..*self
         };
-        if let Ok((low, high)) = wider.limits(self.confidence) {
-            (wider.low, wider.high) = (low, high);
+        wider.at(self.level).unwrap_or(wider)
+    }
+
+    /// The same ratio without its drift, where nobody asked for one.
+    pub fn undrifted(&self) -> Ratio {
+        Ratio {
+            drift: None,
+            ..*self
         }
-        wider
     }
 }
 
@@ -202,7 +236,7 @@ pub fn confidence(ended_by_precision: bool) -> f64 {
 
 /// The ratios of a comparison group, each from its launches in the order in which they ran; variances are pooled over the
 /// group. The errors are those of [`estimate`].
-pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<RatioEstimate, Undefined>> {
+pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<Ratio, Undefined>> {
     let prior = prior(group);
     group
         .iter()
@@ -225,11 +259,7 @@ pub fn prior(group: &[Vec<Point>]) -> Prior {
 /// The ratio of one method to the baseline from its launches in the order in which they ran.
 ///
 /// `TooFew` below [`LEAST_POINTS`], `NotFinite`, `NotAProbability`.
-pub fn estimate(
-    points: &[Point],
-    prior: &Prior,
-    confidence: f64,
-) -> Result<RatioEstimate, Undefined> {
+pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Ratio, Undefined> {
     if points.len() < LEAST_POINTS {
         return Err(Undefined::TooFew {
             got: points.len(),
@@ -242,7 +272,7 @@ pub fn estimate(
     let logs = logs_of(points);
     // Half its own and half the group's: one short series says little of its memory.
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
-    let plain = RatioEstimate::of_log(
+    let plain = Ratio::of_log(
         log,
         (variance / n as f64 * more).sqrt(),
         (freedom * left).max(1.0),
@@ -262,12 +292,7 @@ pub fn estimate(
 }
 
 /// The estimate with the order of the launches taken into account: how alike neighbours are by rank, and by either measure.
-fn in_order(
-    plain: RatioEstimate,
-    points: &[Point],
-    by_rank: f64,
-    p: f64,
-) -> Result<RatioEstimate, Undefined> {
+fn in_order(plain: Ratio, points: &[Point], by_rank: f64, p: f64) -> Result<Ratio, Undefined> {
     if by_rank > BLOCKS_AT && p > MOVED_AT {
         return Ok(plain);
     }
@@ -291,32 +316,30 @@ fn in_order(
     let (means, weights): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
     let (log, variance) = weighted_mean(&means, &weights)?;
     let error = (variance / count as f64).sqrt().max(plain.error);
-    let mut wider =
-        RatioEstimate::of_log(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
+    let mut wider = Ratio::of_log(log, error, (count - 1) as f64, plain.launches, plain.level)?;
     let least = means.iter().copied().fold(f64::INFINITY, f64::min).exp();
     let most = means
         .iter()
         .copied()
         .fold(f64::NEG_INFINITY, f64::max)
         .exp();
-    wider.moved = (p <= MOVED_AT).then_some(Moved {
+    wider.drift = (p <= MOVED_AT).then_some(Drift {
         low: least,
         high: most,
-        blocks: count,
         p,
     });
     Ok(wider)
 }
 
-/// Keeps the word "moved" only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
-pub fn confirm_moves(estimates: &mut [RatioEstimate], most_wrong: f64) {
+/// Keeps a drift only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
+pub fn confirm_drifts(estimates: &mut [Ratio], most_wrong: f64) {
     let p: Vec<f64> = estimates
         .iter()
-        .map(|estimate| estimate.moved.map_or(1.0, |moved| moved.p))
+        .map(|estimate| estimate.drift.map_or(1.0, |drift| drift.p))
         .collect();
     let adjusted = super::multiplicity::holm(&p);
     for (estimate, p) in estimates.iter_mut().zip(adjusted) {
-        estimate.moved = estimate.moved.filter(|_| p <= most_wrong);
+        estimate.drift = estimate.drift.filter(|_| p <= most_wrong);
     }
 }
 

@@ -10,7 +10,7 @@ pub const LEAST_LAUNCHES: usize = 6;
 /// An estimate between two limits, all three in the unit of the values they were computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Estimate, between the bounds.
+    /// Ratio, between the bounds.
     pub estimate: f64,
     /// Lower bound of the interval.
     pub low: f64,

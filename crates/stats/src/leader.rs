@@ -1,6 +1,6 @@
 //! The leader of a comparison group, and how the others stand to it.
 
-use super::estimate::{Point, RatioEstimate, estimates};
+use super::estimate::{Point, Ratio, estimates};
 use super::interval::{Undefined, check_probability};
 use super::verdicts::{AdjustedVerdict, Region, verdicts};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct Ranking {
     /// Standing of each method, by index.
     pub standings: Vec<Standing>,
     /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
-    pub to_leader: Vec<Option<RatioEstimate>>,
+    pub to_leader: Vec<Option<Ratio>>,
 }
 
 /// Ranks methods from the launches of each pair, so that rounds are paired where two methods shared a process and not every
@@ -56,9 +56,8 @@ pub fn rank_contrasts(
         .collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
     let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
-    let at = |estimate: RatioEstimate, (a, b): (usize, usize)| {
-        estimate.widened(widening).at(level(a, b)).ok()
-    };
+    let at =
+        |estimate: Ratio, (a, b): (usize, usize)| estimate.widened(widening).at(level(a, b)).ok();
     let (pairs, compared): (Vec<_>, Vec<_>) = estimated
         .filter_map(|(estimate, pair)| Some((pair, at(estimate.ok()?, pair)?)))
         .unzip();
@@ -100,14 +99,14 @@ fn leader(
     baseline: Option<usize>,
     pairs: &[(usize, usize)],
     verdicts: &[AdjustedVerdict],
-    to: impl Fn(usize, usize) -> Option<RatioEstimate>,
+    to: impl Fn(usize, usize) -> Option<Ratio>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
     let log = |method: usize| {
         if method == reference {
             0.0
         } else {
-            to(method, reference).map_or(f64::INFINITY, |ratio| ratio.log)
+            to(method, reference).map_or(f64::INFINITY, |ratio| ratio.log())
         }
     };
     let beaten = |method: usize| costs_more(method, pairs, verdicts);

@@ -107,8 +107,14 @@ pub(crate) fn t_tail(t: f64, freedom: f64) -> f64 {
 
 /// The quantile of Student's distribution at `p`; not a number where `freedom` is not positive.
 pub fn t_quantile(p: f64, freedom: f64) -> f64 {
+    if freedom > NORMAL_FROM {
+        return normal_quantile(p);
+    }
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(p))
 }
+
+/// Degrees of freedom from which Student's quantiles are the normal's within some millionths; searching them takes ever longer.
+const NORMAL_FROM: f64 = 1e6;
 
 /// The quantile of the standard normal distribution at `p`.
 pub(crate) fn normal_quantile(p: f64) -> f64 {

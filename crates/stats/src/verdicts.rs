@@ -1,6 +1,6 @@
 //! Verdicts of all comparisons of a run at once: words are adjusted for their number, intervals are not.
 
-use super::{estimate::RatioEstimate, multiplicity::holm};
+use super::{estimate::Ratio, multiplicity::holm};
 use serde::{Deserialize, Serialize};
 
 /// Verdict on one comparison.
@@ -22,13 +22,12 @@ pub struct AdjustedVerdict {
 /// adjustment of these then bounds the chance of *any* wrong word in the run by `1 - confidence`. An interval at a higher
 /// confidence was chosen for being short ([`super::stopping`]): its tests count as so much less sure, so that it decides where
 /// that interval does and is right as often as the others.
-pub fn verdicts(comparisons: &[(RatioEstimate, f64)], confidence: f64) -> Vec<AdjustedVerdict> {
+pub fn verdicts(comparisons: &[(Ratio, f64)], confidence: f64) -> Vec<AdjustedVerdict> {
     let tests: Vec<(Region, f64)> = comparisons
         .iter()
         .map(|(estimate, margin)| likeliest(estimate, *margin))
         .collect();
-    let chosen =
-        |estimate: &RatioEstimate| ((1.0 - confidence) / (1.0 - estimate.confidence)).max(1.0);
+    let chosen = |estimate: &Ratio| ((1.0 - confidence) / (1.0 - estimate.level)).max(1.0);
     let p: Vec<f64> = tests
         .iter()
         .zip(comparisons)
@@ -50,7 +49,7 @@ pub fn verdicts(comparisons: &[(RatioEstimate, f64)], confidence: f64) -> Vec<Ad
 }
 
 /// The word with the smallest probability of being wrong, and that probability at the edge of its claim.
-pub(crate) fn likeliest(estimate: &RatioEstimate, margin: f64) -> (Region, f64) {
+pub(crate) fn likeliest(estimate: &Ratio, margin: f64) -> (Region, f64) {
     let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
     let within = estimate.p_above(below).max(estimate.p_below(above));
     let tests = [

@@ -2,7 +2,7 @@
 //! whose truth is known.
 
 use pagewise_stats::across::{ratio, runs_to_decide, side};
-use pagewise_stats::estimate::RatioEstimate;
+use pagewise_stats::estimate::Ratio;
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::t::{two_sided_p, welch};
 use serde::Deserialize;
@@ -25,7 +25,7 @@ fn limits_over_runs_follow_from_scipys_welch_statistic() {
     assert!(cases.len() > 20);
     for case in cases {
         let got = ratio(&side(&case.a).unwrap(), &side(&case.b).unwrap(), 0.95).unwrap();
-        let p = two_sided_p(got.log / got.error, got.freedom);
+        let p = two_sided_p(got.log() / got.error, got.freedom);
         for (got, expected) in [
             (got.ratio, case.ratio),
             (got.low, case.low),
@@ -80,7 +80,7 @@ fn share(
     (0..tries).filter(|_| once()).count() as f64 / tries as f64
 }
 
-fn interval(a: &[Vec<f64>], b: &[Vec<f64>]) -> RatioEstimate {
+fn interval(a: &[Vec<f64>], b: &[Vec<f64>]) -> Ratio {
     ratio(&side(a).unwrap(), &side(b).unwrap(), 0.95).unwrap()
 }
 

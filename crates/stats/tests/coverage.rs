@@ -2,7 +2,7 @@
 //! and five methods in the same launches, with the noise that launches and rounds really have.
 
 use pagewise_stats::calibration::{calibrate, differing, score};
-use pagewise_stats::estimate::{Point, RatioEstimate, estimates};
+use pagewise_stats::estimate::{Point, Ratio, estimates};
 use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::verdicts::Region;
@@ -96,12 +96,7 @@ impl Machine {
     }
 }
 
-fn judged(
-    machine: &Machine,
-    launches: usize,
-    truths: &[f64],
-    rng: &mut Seeded,
-) -> Vec<RatioEstimate> {
+fn judged(machine: &Machine, launches: usize, truths: &[f64], rng: &mut Seeded) -> Vec<Ratio> {
     estimates(&machine.run(launches, truths, rng), 0.95)
         .into_iter()
         .map(|one| one.expect("enough"))
@@ -111,18 +106,18 @@ fn judged(
 /// The share of intervals that hold the truth, their median half-width, and the share said to have moved.
 fn coverage(machine: &Machine, launches: usize, trials: usize) -> (f64, f64, f64) {
     let mut rng = Seeded::new(launches as u64);
-    let all: Vec<RatioEstimate> = (0..trials)
+    let all: Vec<Ratio> = (0..trials)
         .flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng))
         .collect();
-    let share = |holds: &dyn Fn(&&RatioEstimate) -> bool| {
+    let share = |holds: &dyn Fn(&&Ratio) -> bool| {
         all.iter().filter(holds).count() as f64 / all.len() as f64
     };
-    let mut widths: Vec<f64> = all.iter().map(RatioEstimate::half_width).collect();
+    let mut widths: Vec<f64> = all.iter().map(Ratio::half_width).collect();
     widths.sort_by(f64::total_cmp);
     (
         share(&|e| e.low <= TRUTH && TRUTH <= e.high),
         widths[widths.len() / 2],
-        share(&|e| e.moved.is_some()),
+        share(&|e| e.drift.is_some()),
     )
 }
 
@@ -258,10 +253,10 @@ fn a_long_series_with_memory_is_covered_as_promised() {
 fn a_sound_pool_of_checks_is_left_alone_and_an_unsound_one_widens() {
     let pool = |machine: &Machine, shrink: f64, seed: u64| {
         let mut rng = Seeded::new(seed);
-        let checks: Vec<RatioEstimate> = (0..12)
+        let checks: Vec<Ratio> = (0..12)
             .flat_map(|_| judged(machine, 8, &[1.0], &mut rng))
             .collect();
-        let told = |check: &RatioEstimate| RatioEstimate {
+        let told = |check: &Ratio| Ratio {
             error: check.error / shrink,
             ..*check
         };
@@ -294,13 +289,13 @@ fn a_run_of_identical_pairs_is_seldom_untrusted_and_a_broken_pair_always() {
     let mut rng = Seeded::new(8);
     let mut wrong = 0;
     for _ in 0..200 {
-        let checks: Vec<RatioEstimate> = (0..14)
+        let checks: Vec<Ratio> = (0..14)
             .flat_map(|_| judged(&PLAIN, 8, &[1.0], &mut rng))
             .collect();
         wrong += usize::from(!differing(&checks, 0.001).is_empty());
     }
     assert!(wrong <= 7, "{wrong} of 200 runs at 0.01");
-    let mut broken: Vec<RatioEstimate> = (0..13)
+    let mut broken: Vec<Ratio> = (0..13)
         .flat_map(|_| judged(&PLAIN, 20, &[1.0], &mut rng))
         .collect();
     broken.extend(judged(&PLAIN, 20, &[1.25], &mut rng));
@@ -395,7 +390,7 @@ fn nobody_equal_to_a_leader_chosen_among_equals_is_called_beaten() {
             };
             let rows: Vec<Vec<f64>> = (0..10).map(row).collect();
             let ranking = rank(&rows, 0.0, 0.95);
-            let plain = ranking.to_leader[0].map(|one| one.limits(0.95).expect("limits").0 > 1.0);
+            let plain = ranking.to_leader[0].map(|one| one.bounds(0.95).expect("limits").0 > 1.0);
             selected += usize::from(plain == Some(true));
             beaten += usize::from(ranking.standings.contains(&Standing::Beaten));
         }

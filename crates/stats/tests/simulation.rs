@@ -6,7 +6,7 @@
 mod simulated;
 
 use pagewise_stats::absolute::absolute;
-use pagewise_stats::estimate::{Point, RatioEstimate, estimates};
+use pagewise_stats::estimate::{Point, Ratio, estimates};
 use pagewise_stats::interval::{CONFIDENCE, Interval};
 use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
 use pagewise_stats::moved::autocorrelation;
@@ -27,7 +27,7 @@ const NOISE: usize = 400_000;
 /// The numbers of launches that are tried.
 const LAUNCHES: [usize; 5] = [6, 8, 12, 20, 30];
 
-fn covers(ratio: &RatioEstimate, truth: f64) -> bool {
+fn covers(ratio: &Ratio, truth: f64) -> bool {
     ratio.low <= truth && truth <= ratio.high
 }
 
@@ -42,17 +42,17 @@ fn chance(expected: f64, trials: usize) -> f64 {
 }
 
 /// The interval of launches, as a run without a target precision has it.
-fn ratio(launches: &[Vec<Vec<f64>>]) -> RatioEstimate {
+fn ratio(launches: &[Vec<Vec<f64>>]) -> Ratio {
     estimates(&[points(launches)], CONFIDENCE)
         .remove(0)
         .expect("enough launches")
 }
 
-fn verdict(ratio: &RatioEstimate) -> Region {
+fn verdict(ratio: &Ratio) -> Region {
     verdicts(&[(*ratio, MARGIN)], CONFIDENCE)[0].verdict
 }
 
-fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> RatioEstimate {
+fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> Ratio {
     let mut run = machine.run(seed);
     let samples: Vec<_> = (0..launches).map(|_| run.launch(ROUNDS)).collect();
     ratio(&samples)
@@ -126,12 +126,12 @@ fn identical_cells_are_seldom_told_apart() {
     let noise = long_memory(NOISE, 3);
     for (name, machine) in machines(&noise, &[80.0, 80.0]) {
         let of_count = |launches| (0..500).map(move |seed| (launches, seed));
-        let judged: Vec<RatioEstimate> = LAUNCHES
+        let judged: Vec<Ratio> = LAUNCHES
             .into_iter()
             .flat_map(of_count)
             .map(|(launches, seed)| judge(&machine, launches, seed))
             .collect();
-        let share_of = |wrong: &dyn Fn(&RatioEstimate) -> bool| {
+        let share_of = |wrong: &dyn Fn(&Ratio) -> bool| {
             judged.iter().filter(|ratio| wrong(ratio)).count() as f64 / judged.len() as f64
         };
         let apart = share_of(&|ratio| !covers(ratio, 1.0));
@@ -302,7 +302,7 @@ fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64
             let half_width = estimates(&[points.clone()], STOPPED_CONFIDENCE)[0]
                 .as_ref()
                 .ok()
-                .map(RatioEstimate::half_width);
+                .map(Ratio::half_width);
             let group = GroupProgress {
                 launches: points.len(),
                 half_width,

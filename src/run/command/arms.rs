@@ -245,6 +245,8 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
         return Setting::arguments(text);
     }
     if word.contains('/') || Path::new(word).extension().is_some_and(|e| e == "toml") {
+        // It decides what the user's program loads and is told.
+        files::obeyed_file(word.as_ref())?;
         let text = text_of(word.as_ref())?;
         return Setting::parse(word, &text);
     }

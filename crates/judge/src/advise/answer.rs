@@ -2,14 +2,12 @@
 
 use super::choice::{choices, flips, segments};
 use super::points::{AdviceRequest, by_size, points, ratio, repeated};
-use super::pool::standard;
 use crate::{estimate::LEVEL, summarise::rounded};
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::summary::{
-    CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict,
+    CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
 };
 use record::{claim::Of, machine_state::STATE, outcome::Status, sizes::format_size};
-use stats::t::t_quantile;
 use std::collections::BTreeMap;
 
 /// The cells of one case at the size asked for, in the first summary that has them.
@@ -208,12 +206,12 @@ fn of_measure(case: &mut Case, request: &AdviceRequest, here: &CaseCells, margin
             Verdict::from_interval(cost.low, cost.high, margin),
         ))
     };
-    let all: Vec<(String, Estimate, Verdict)> = here.ways.iter().filter_map(outcome).collect();
+    let all: Vec<(String, Ratio, Verdict)> = here.ways.iter().filter_map(outcome).collect();
     // As many may be faster by chance as were asked: the limits are those of all together (Bonferroni).
     let tail = (1.0 - LEVEL) / 2.0 / all.len().max(1) as f64;
-    let faster = |outcome: &&(String, Estimate, Verdict)| {
-        let (log, error, freedom) = standard(&outcome.1);
-        log + error * t_quantile(1.0 - tail, freedom) < -(1.0 + margin).ln()
+    let faster = |outcome: &&(String, Ratio, Verdict)| {
+        let together = outcome.1.bounds(1.0 - 2.0 * tail);
+        together.is_ok_and(|(_, high)| high < 1.0 / (1.0 + margin))
     };
     let best = all
         .iter()

@@ -1,6 +1,5 @@
 //! From the ratios at sizes to the way to use at each, to segments, and to what lies between them.
 
-use super::pool::standard;
 use record::advice::{AdvicePoint, Flip, Segment};
 use stats::{quantile::median, t::t_quantile};
 use std::collections::BTreeMap;
@@ -12,12 +11,12 @@ const SIZES: f64 = 6.0;
 
 /// The limits of a ratio's logarithm which hold at all sizes of a question together: at each size only one of them can mislead.
 fn limits(point: &AdvicePoint) -> (f64, f64) {
-    let (log, error, freedom) = standard(&point.cost);
-    let half = error * t_quantile(1.0 - FAMILY / SIZES, freedom);
+    let cost = &point.cost;
+    let half = cost.error * t_quantile(1.0 - FAMILY / SIZES, cost.freedom);
     // Never narrower than what is shown of it.
     (
-        (log - half).min(point.cost.low.ln()),
-        (log + half).max(point.cost.high.ln()),
+        (cost.log() - half).min(cost.low.ln()),
+        (cost.log() + half).max(cost.high.ln()),
     )
 }
 
@@ -47,11 +46,11 @@ fn known(points: &[AdvicePoint]) -> BTreeMap<u64, Vec<Known<'_>>> {
 /// The limits of the logarithm of one way's cost relative to another's at the same size. Both were compared with the obvious
 /// way, whose own scatter they share: as if they did not, the limits are rather too wide.
 fn between(way: &AdvicePoint, other: &AdvicePoint) -> (f64, f64) {
-    let ((log, error, freedom), (other_log, other_error, other_freedom)) =
-        (standard(&way.cost), standard(&other.cost));
-    let half =
-        error.hypot(other_error) * t_quantile(1.0 - FAMILY / SIZES, freedom.min(other_freedom));
-    (log - other_log - half, log - other_log + half)
+    let (way, other) = (&way.cost, &other.cost);
+    let freedom = way.freedom.min(other.freedom);
+    let half = way.error.hypot(other.error) * t_quantile(1.0 - FAMILY / SIZES, freedom);
+    let difference = way.log() - other.log();
+    (difference - half, difference + half)
 }
 
 /// The method shown to cost less at the most sizes; others replace it only where they are shown to be better.

@@ -23,7 +23,7 @@ mod tests {
     use record::cell::Cell;
     use record::experiment::Experiment;
     use record::folder::RunFolder;
-    use record::summary::{Estimate, Summary, Verdict};
+    use record::summary::{Ratio, Summary, Verdict};
     use stats::rng::Seeded;
 
     use crate::summarise::rounded;
@@ -37,14 +37,16 @@ mod tests {
     const MARGIN: f64 = 0.02;
 
     /// A ratio whose 95 % limits are `width` to either side, of many launches.
-    fn cost(ratio: f64, width: f64) -> Estimate {
-        Estimate {
+    fn cost(ratio: f64, width: f64) -> Ratio {
+        Ratio {
             ratio,
             low: ratio / (1.0 + width),
             high: ratio * (1.0 + width),
             level: 0.95,
             launches: 400,
-            moved: None,
+            error: width.ln_1p() / 1.966,
+            freedom: 399.0,
+            drift: None,
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::pool::pooled;
 use crate::claims::figure::{ClaimSide, timed};
-use crate::estimate::{LEVEL, of_logs};
+use crate::estimate::{LEVEL, of_series};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};
-use record::summary::{CellSummary, Estimate, LaunchValues, Summary, Verdict};
+use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
 use record::{cell::Cell, claim::Of, experiment::Experiment, outcome::Status, plan::BATCH};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(super) fn ratio(
     (way, other): (&CellSummary, &CellSummary),
     measure: &str,
     cost: Of,
-) -> Option<Estimate> {
+) -> Option<Ratio> {
     let measured = |c: &CellSummary| c.outcome.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
     if !measured(way) || !measured(other) {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn ratio(
         phase: measure,
     };
     let figure = timed(cost, summary, side(way), side(other))?;
-    let sound = |e: &Estimate| {
+    let sound = |e: &Ratio| {
         [e.low, e.ratio, e.high]
             .iter()
             .all(|v| v.is_finite() && *v > 0.0)
@@ -87,7 +87,7 @@ pub fn has(
     request.ways.iter().all(|(_, wanted)| {
         cell(wanted).is_some_and(|way| {
             let settled =
-                |e: Estimate| Verdict::from_interval(e.low, e.high, margin) != Verdict::NotSettled;
+                |e: Ratio| Verdict::from_interval(e.low, e.high, margin) != Verdict::NotSettled;
             let cost = || ratio(summary, (way, base), &request.measure, Of::Wall);
             way.outcome.status == Status::Skipped || cost().is_some_and(settled)
         })
@@ -242,13 +242,13 @@ pub(super) fn repeated(request: &AdviceRequest, summary: &Summary) -> Vec<Repeat
                 continue;
             };
             let logs: Vec<f64> = counts.iter().map(|n| n.ln()).collect();
-            if let Some(count) = of_logs(&logs, LEVEL) {
+            if let Some(count) = of_series(&logs, LEVEL) {
                 let (way, than, noun) = (way.clone(), than.clone(), uses.noun.clone());
                 crossings.push(Repeated {
                     way,
                     than,
                     noun,
-                    count: count.estimate,
+                    count,
                 });
             }
         }

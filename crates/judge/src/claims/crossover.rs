@@ -2,7 +2,7 @@
 
 use super::{FigureTest, JudgedJob, figure, figure::ClaimFigure, sides, unmeasured};
 use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, NoVerdict, ResolvedJob, Word};
-use record::summary::{Estimate, Summary};
+use record::summary::{Ratio, Summary};
 
 /// Position of one point's interval for the praised way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ enum Sign {
     Open,
 }
 
-fn sign(estimate: Option<&Estimate>) -> Sign {
+fn sign(estimate: Option<&Ratio>) -> Sign {
     match estimate {
         Some(e) if e.low > 1.0 => Sign::Dearer,
         Some(e) if e.high < 1.0 => Sign::Cheaper,

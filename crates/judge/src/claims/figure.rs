@@ -1,26 +1,22 @@
 //! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
 
-use crate::estimate::{Estimated, LEVEL, of_logs};
+use crate::estimate::{LEVEL, of_series};
 use crate::tails::P999;
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::summary::{
-    CellSummary, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Summary,
+    CellSummary, FactProof, GroupSummary, LaunchValues, PhaseSummary, Ratio, Summary,
 };
 use record::{cell::Cell, outcome::Status, plan::BATCH};
-use stats::t::{Welch, t_quantile, two_sided_p, welch};
+use stats::t::{Welch, two_sided_p, welch};
 use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
 
-/// Half the width of a 95 % interval in standard errors, where the error is known and not estimated.
-const NORMAL: f64 = 1.959_964;
+/// Degrees of freedom of an error that is known and not estimated.
+const MANY: f64 = 1e6;
 
 /// A figure with what tests need of it.
 #[derive(Clone, Debug)]
 pub(crate) struct ClaimFigure {
-    pub estimate: Estimate,
-    /// Standard error of the logarithm; absent where the limits are the extremes that were seen.
-    pub error: Option<f64>,
-    /// Degrees of freedom of that error.
-    pub freedom: f64,
+    pub estimate: Ratio,
     pub paired: bool,
     pub unit: String,
 }
@@ -28,27 +24,28 @@ pub(crate) struct ClaimFigure {
 impl ClaimFigure {
     /// The one-sided probability of a figure this far from the truth, times the looks that were taken until now.
     pub fn tail(&self, distance: f64) -> Option<f64> {
-        let error = self.error?;
+        if self.estimate.is_of_extremes() {
+            return None;
+        }
+        let Ratio { error, freedom, .. } = self.estimate;
         if !(error > 0.0 && distance.is_finite()) {
             return Some(0.0);
         }
-        let once = two_sided_p(distance / error, self.freedom) / 2.0;
+        let once = two_sided_p(distance / error, freedom) / 2.0;
         Some((once * price(self.estimate.launches)).min(1.0))
     }
 
     /// The same, were there so many launches of the same spread.
     pub fn tail_after(&self, distance: f64, launches: usize) -> Option<f64> {
         let (have, then) = (self.estimate.launches as f64, launches as f64);
-        let freedom = self.freedom * (then - 1.0) / (have - 1.0).max(1.0);
-        let estimate = Estimate {
+        let estimate = Ratio {
             launches,
+            error: self.estimate.error * (have / then).sqrt(),
+            freedom: self.estimate.freedom * (then - 1.0) / (have - 1.0).max(1.0),
             ..self.estimate
         };
-        let error = self.error.map(|error| error * (have / then).sqrt());
         ClaimFigure {
             estimate,
-            error,
-            freedom,
             ..self.clone()
         }
         .tail(distance)
@@ -120,18 +117,8 @@ fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Opti
         let (a, b) = (extremes(way.cell, fact)?, extremes(other.cell, fact)?);
         let ratio = ((a.0 * a.1) / (b.0 * b.1)).sqrt();
         let launches = way.cell.launches.min(other.cell.launches);
-        let estimate = Estimate {
-            ratio,
-            low: a.0 / b.1,
-            high: a.1 / b.0,
-            level: 1.0,
-            launches,
-            moved: None,
-        };
         return Some(ClaimFigure {
-            estimate,
-            error: None,
-            freedom: 1.0,
+            estimate: Ratio::of_extremes(ratio, a.0 / b.1, a.1 / b.0, launches),
             paired: true,
             unit: String::new(),
         });
@@ -141,15 +128,17 @@ fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Opti
             let (a, b) = (counted(way)?, counted(other)?);
             let per_sample = (a.0 / a.1, b.0 / b.1);
             let error = (1.0 / a.0 + 1.0 / b.0).sqrt();
-            Some(counts(
-                (per_sample.0 / per_sample.1, error),
+            counts(
+                per_sample.0 / per_sample.1,
+                error,
                 way.cell.launches.min(other.cell.launches),
-            ))
+            )
         }
-        Of::Spread => {
-            let (a, b) = (distances(way)?, distances(other)?);
-            Some(from_welch(welch(&b, &a).ok()?, (&a, &b)))
-        }
+        Of::Spread => Some(ClaimFigure {
+            estimate: unpaired(&distances(way)?, &distances(other)?)?,
+            paired: false,
+            unit: String::new(),
+        }),
         Of::Wall | Of::Cpu | Of::Tail => timed(job.cost, summary, way, other),
     }
 }
@@ -170,30 +159,23 @@ pub(crate) fn timed(
         has(way.cell) && has(other.cell)
     });
     let logs_by_block = by_block(cost, way, other);
-    if let Some(figure) = compared(cost, summary, way, other, &logs_by_block) {
+    if let Some(figure) = compared(cost, summary, way, other) {
         return Some(figure);
     }
     // Launches of two groups take turns too, block by block; what the machine did meanwhile falls on both.
     if logs_by_block.len() >= LEAST_POINTS {
         let paired = together || std::ptr::eq(way.cell, other.cell);
-        return Some(widened(of_logs(&logs_by_block, LEVEL)?, summary, paired));
+        return Some(widened(of_series(&logs_by_block, LEVEL)?, summary, paired));
     }
     let (a, b) = (logs(cost, way), logs(cost, other));
     if a.len().min(b.len()) < LEAST_POINTS {
         return None;
     }
-    let figure = from_welch(welch(&b, &a).ok()?, (&a, &b));
-    Some(wider(figure, summary.calibration.widened))
+    Some(widened(unpaired(&a, &b)?, summary, false))
 }
 
 /// Verdict of the run itself, where one side is the baseline of a group: its ratios are paired round by round.
-fn compared(
-    cost: Of,
-    summary: &Summary,
-    way: ClaimSide,
-    other: ClaimSide,
-    logs_by_block: &[f64],
-) -> Option<ClaimFigure> {
+fn compared(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Option<ClaimFigure> {
     if way.phase != other.phase || cost == Of::Tail {
         return None;
     }
@@ -221,33 +203,12 @@ fn compared(
             .filter(|g| g.baseline == Some(way))
             .find_map(|g| ratio(g, other))
     };
-    let estimate = straight().or_else(|| turned().map(inverse))?;
-    // A summary does not say them: those of its launches as they are, fewer where neighbours resemble each other.
-    let freedom = of_logs(logs_by_block, LEVEL)
-        .map_or(estimate.launches as f64 - 1.0, |estimated| {
-            estimated.freedom
-        });
-    let quantile = t_quantile(f64::midpoint(1.0, estimate.level), freedom);
-    let error = (estimate.high / estimate.low).ln() / 2.0 / quantile;
+    let estimate = straight().or_else(|| turned().map(|ratio| ratio.inverse()))?;
     Some(ClaimFigure {
         estimate,
-        error: Some(error),
-        freedom,
         paired: true,
         unit: String::new(),
     })
-}
-
-/// The same comparison the other way round.
-fn inverse(e: Estimate) -> Estimate {
-    let moved = e.moved.map(|(low, high)| (1.0 / high, 1.0 / low));
-    Estimate {
-        ratio: 1.0 / e.ratio,
-        low: 1.0 / e.high,
-        high: 1.0 / e.low,
-        moved,
-        ..e
-    }
 }
 
 fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
@@ -282,59 +243,24 @@ fn logs(cost: Of, side: ClaimSide) -> Vec<f64> {
         .collect()
 }
 
-fn widened(estimated: Estimated, summary: &Summary, paired: bool) -> ClaimFigure {
-    let Estimated {
-        estimate,
-        error,
-        freedom,
-    } = estimated;
-    let figure = ClaimFigure {
-        estimate,
-        error: Some(error),
-        freedom,
+/// A figure whose interval is as much wider as the run's A/A checks ask for.
+fn widened(ratio: Ratio, summary: &Summary, paired: bool) -> ClaimFigure {
+    ClaimFigure {
+        estimate: ratio.widened(summary.calibration.widened),
         paired,
         unit: String::new(),
-    };
-    wider(figure, summary.calibration.widened)
-}
-
-/// The interval made wider by the factor that the run's A/A checks ask for.
-fn wider(figure: ClaimFigure, factor: f64) -> ClaimFigure {
-    let Estimate {
-        ratio, low, high, ..
-    } = figure.estimate;
-    let stretched = |limit: f64| (ratio.ln() + (limit.ln() - ratio.ln()) * factor).exp();
-    let estimate = Estimate {
-        low: stretched(low),
-        high: stretched(high),
-        ..figure.estimate
-    };
-    ClaimFigure {
-        estimate,
-        error: figure.error.map(|e| e * factor),
-        ..figure
     }
 }
 
-fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> ClaimFigure {
-    let (low, high) = difference.limits(LEVEL).unwrap_or((f64::NAN, f64::NAN));
-    let launches = a.len().min(b.len());
-    let exact = difference.difference.exp();
-    let estimate = Estimate {
-        ratio: exact,
-        low: low.exp(),
-        high: high.exp(),
-        level: LEVEL,
-        launches,
-        moved: None,
-    };
-    ClaimFigure {
-        estimate,
-        error: Some(difference.error),
-        freedom: difference.freedom,
-        paired: false,
-        unit: String::new(),
-    }
+/// The ratio of two sides whose launches are of different blocks.
+fn unpaired(a: &[f64], b: &[f64]) -> Option<Ratio> {
+    let Welch {
+        difference,
+        error,
+        freedom,
+        ..
+    } = welch(b, a).ok()?;
+    Ratio::of_log(difference, error, freedom, a.len().min(b.len()), LEVEL).ok()
 }
 
 /// Distance of each launch from the median launch, as logarithms of those distances; Levene's way to compare spreads.
@@ -359,23 +285,12 @@ fn counted(side: ClaimSide) -> Option<(f64, f64)> {
 }
 
 /// An interval of counted events as if each came by chance (Poisson): wider than what is counted exactly alike each time needs.
-fn counts((ratio, error): (f64, f64), launches: usize) -> ClaimFigure {
-    let limit = |sign: f64| (ratio.ln() + sign * NORMAL * error).exp();
-    let estimate = Estimate {
-        ratio,
-        low: limit(-1.0),
-        high: limit(1.0),
-        level: LEVEL,
-        launches,
-        moved: None,
-    };
-    ClaimFigure {
-        estimate,
-        error: Some(error),
-        freedom: 1e6,
+fn counts(ratio: f64, error: f64, launches: usize) -> Option<ClaimFigure> {
+    Some(ClaimFigure {
+        estimate: Ratio::of_log(ratio.ln(), error, MANY, launches, LEVEL).ok()?,
         paired: true,
         unit: String::new(),
-    }
+    })
 }
 
 fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
@@ -404,18 +319,8 @@ fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<Cl
         let (low, high) = extremes(way.cell, fact)?;
         let launches = way.cell.launches;
         let (ratio, low, high) = ((low * high).sqrt() / divisor, low / divisor, high / divisor);
-        let estimate = Estimate {
-            ratio,
-            low,
-            high,
-            level: 1.0,
-            launches,
-            moved: None,
-        };
         return Some(ClaimFigure {
-            estimate,
-            error: None,
-            freedom: 1.0,
+            estimate: Ratio::of_extremes(ratio, low, high, launches),
             paired: true,
             unit: unit(fact),
         });
@@ -423,9 +328,10 @@ fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<Cl
     if job.cost == Of::Faults {
         let (events, samples) = counted(way)?;
         let figure = counts(
-            (events / samples / divisor, 1.0 / events.sqrt()),
+            events / samples / divisor,
+            1.0 / events.sqrt(),
             way.cell.launches,
-        );
+        )?;
         return Some(ClaimFigure {
             unit: unit("faults"),
             ..figure
@@ -437,7 +343,7 @@ fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<Cl
         .collect();
     Some(ClaimFigure {
         unit: unit("ns"),
-        ..widened(of_logs(&logs, LEVEL)?, summary, true)
+        ..widened(of_series(&logs, LEVEL)?, summary, true)
     })
 }
 

@@ -362,7 +362,7 @@ fn single(
     let p = if answer.word.is_decided() {
         regions.p(answer.word, &figure)
     } else {
-        figure.error.map(|_| 1.0)
+        (!figure.estimate.is_of_extremes()).then_some(1.0)
     };
     let (distance, merged) = (regions.distance(figure.estimate.ratio), regions.coarse());
     let (coarse, to_coarse) = (
@@ -447,8 +447,8 @@ mod tests {
     };
     use record::outcome::{Cause, Outcome, Status};
     use record::summary::{
-        Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues,
-        PhaseSummary, Recommendation, SUMMARY_SCHEMA, Settings, Summary,
+        Calibration, CellSummary, Distribution, FactProof, GroupSummary, LaunchValues,
+        PhaseSummary, Ratio, Recommendation, SUMMARY_SCHEMA, Settings, Summary,
     };
     use serde_json::json;
     use stats::rng::Seeded;
@@ -1013,13 +1013,15 @@ mod tests {
         let ratio = (low * high).sqrt();
         ClaimPoint {
             value,
-            ratio: Some(Estimate {
+            ratio: Some(Ratio {
                 ratio,
                 low,
                 high,
                 level: 0.95,
                 launches: 9,
-                moved: None,
+                error: (high / low).ln() / 4.6,
+                freedom: 8.0,
+                drift: None,
             }),
         }
     }
@@ -1071,7 +1073,7 @@ mod tests {
                         .collect();
                     ClaimPoint {
                         value: *size,
-                        ratio: crate::estimate::of_logs(&logs, 0.95).map(|e| e.estimate),
+                        ratio: crate::estimate::of_series(&logs, 0.95),
                     }
                 })
                 .collect();

@@ -2,7 +2,7 @@
 
 use super::figure::ClaimFigure;
 use record::claim::{AnswerChange, Answers, Claim, ClaimKind, JobAnswer, Word};
-use record::summary::Estimate;
+use record::summary::Ratio;
 use std::collections::BTreeSet;
 
 /// Regions in ascending order; each ends where the next begins, and the last has no end.
@@ -91,7 +91,7 @@ impl Regions {
     /// The one-sided probability of a word where the truth lies at the nearer edge of its region.
     pub fn p(&self, word: Word, figure: &ClaimFigure) -> Option<f64> {
         if self.verdicts.get(self.index(figure.estimate.ratio)) != Some(&word) {
-            return figure.error.map(|_| 1.0);
+            return (!figure.estimate.is_of_extremes()).then_some(1.0);
         }
         figure.tail(self.distance(figure.estimate.ratio))
     }
@@ -131,7 +131,7 @@ impl Regions {
     }
 
     /// Verdicts that an undecided interval leaves open.
-    pub fn possible(&self, estimate: &Estimate) -> Vec<Word> {
+    pub fn possible(&self, estimate: &Ratio) -> Vec<Word> {
         let (first, last) = (self.index(estimate.low), self.index(estimate.high));
         self.verdicts[first..=last.max(first)].to_vec()
     }

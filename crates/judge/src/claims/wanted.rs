@@ -4,7 +4,7 @@
 use super::{FAMILY, FigureTest, JudgedJob, adjust, figure, figure::ClaimFigure, jobs};
 use record::cell::Cell;
 use record::claim::{ClaimKind, ResolvedClaim, ResolvedJob};
-use record::summary::{CellSummary, ExperimentSummary, Summary};
+use record::summary::{CellSummary, ExperimentSummary, Ratio, Summary};
 use stats::looks::next_look;
 
 /// No comparison gets more launches than this for a word: what needs more lies on an edge.
@@ -86,19 +86,22 @@ fn lacking(
 ) -> Option<MissingLaunches> {
     let have = test.figure.estimate.launches;
     // Of a ratio that moves, more launches say no more than that.
-    if test.figure.estimate.moved.is_some() && have >= SEEN_TO_MOVE {
+    if test.figure.estimate.drift.is_some() && have >= SEEN_TO_MOVE {
         return None;
     }
-    let error = test.figure.error.map(|error| error / doubt(have));
     // Few launches look more alike than they are; of many it is known, and what they leave of the degrees of freedom counts.
+    let seen = test.figure.estimate;
     let freedom = if have < ERROR_KNOWN {
-        test.figure.freedom.max(have as f64 - 1.0)
+        seen.freedom.max(have as f64 - 1.0)
     } else {
-        test.figure.freedom
+        seen.freedom
     };
     let hoped = ClaimFigure {
-        error,
-        freedom,
+        estimate: Ratio {
+            error: seen.error / doubt(have),
+            freedom,
+            ..seen
+        },
         ..test.figure.clone()
     };
     let enough = |launches: &usize| {
@@ -159,10 +162,10 @@ fn phases_ns(cell: &CellSummary, experiment: &ExperimentSummary) -> f64 {
 mod tests {
     use super::*;
     use record::claim::Claim;
-    use record::summary::Estimate;
+    use stats::estimate::Drift;
 
     /// The launches that are asked for, and whether they should bring a word.
-    fn launches(n: usize, distance: f64, moved: Option<(f64, f64)>) -> Option<(usize, bool)> {
+    fn launches(n: usize, distance: f64, drift: Option<(f64, f64)>) -> Option<(usize, bool)> {
         let text = "id = \"x\"\nstatement = \"A.\"\nkind = \"ratio\"\nabout = [\"copy\"]\n[source]\ntitle = \"T\"\n\
                 author = \"N\"\naddress = \"https://example.org/a\"\nfigure = \"half\"\nread = \"2026-11-21\"\n\
                 [holds]\nhigh = 0.9\n[corrected]\nexperiment = \"copy\"\nway = \"a\"\nother = \"b\"\n";
@@ -170,21 +173,20 @@ mod tests {
             claim: Claim::parse("x.toml", text).unwrap(),
             jobs: Vec::new(),
         };
-        let estimate = Estimate {
+        let estimate = Ratio {
             ratio: 0.9,
             low: 0.88,
             high: 0.92,
             level: 0.95,
             launches: n,
-            moved,
+            error: 0.01,
+            freedom: n as f64 - 1.0,
+            drift: drift.map(Drift::from),
         };
-        let (freedom, unit) = (n as f64 - 1.0, String::new());
         let figure = ClaimFigure {
             estimate,
-            error: Some(0.01),
-            freedom,
             paired: true,
-            unit,
+            unit: String::new(),
         };
         let test = FigureTest {
             point: 0,

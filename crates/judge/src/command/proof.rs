@@ -4,7 +4,7 @@ use record::command::{
     Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary, SettingEffect,
 };
 use record::setting::Proof;
-use stats::estimate::RatioEstimate;
+use stats::estimate::Ratio;
 
 /// Least increase of memory in huge pages, in bytes: one huge page of the smallest size in use.
 const HUGE: u64 = 2 << 20;
@@ -22,7 +22,7 @@ pub(super) fn proof(
     plan: &CommandPlan,
     runs: &[CommandLaunch],
     arm: usize,
-    faults: Option<&RatioEstimate>,
+    faults: Option<&Ratio>,
 ) -> ProofSummary {
     let subject = &plan.arms[arm];
     let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else {
@@ -69,7 +69,7 @@ fn prove(
     arm: &Arm,
     observed: &ObservedEffects,
     usual_bytes: u64,
-    faults: Option<&RatioEstimate>,
+    faults: Option<&Ratio>,
 ) -> (bool, SettingEffect) {
     let all = observed.processes;
     match proof {

@@ -1,13 +1,13 @@
 //! A try, judged: each arm's change against the baseline with its interval, the A/A check, and each setting's effect.
 
 use super::{Times, failure, proof};
-use crate::estimate::{LEVEL, of_series, shown};
+use crate::estimate::{LEVEL, of_series};
 use record::command::{
     Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, COMMAND_SUMMARY_SCHEMA, CommandCost,
     CommandLaunch, CommandPlan, Measure, Measured, TrialSummary,
 };
 use record::summary::{Note, NoteKind, Verdict};
-use stats::estimate::{RatioEstimate, confidence};
+use stats::estimate::{Ratio, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::looks::{next_look, price};
 use stats::t::{mean_and_deviation, t_interval};
@@ -70,7 +70,7 @@ impl<'a> Blocks<'a> {
         self.costs.values().filter_map(pair).collect()
     }
 
-    fn ratio_at(&self, arm: usize, measure: Measure, level: f64) -> Option<RatioEstimate> {
+    fn ratio_at(&self, arm: usize, measure: Measure, level: f64) -> Option<Ratio> {
         let logs: Vec<f64> = self
             .pairs(arm, measure)
             .iter()
@@ -84,7 +84,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn ratio(&self, arm: usize, measure: Measure) -> Option<RatioEstimate> {
+    fn ratio(&self, arm: usize, measure: Measure) -> Option<Ratio> {
         self.ratio_at(arm, measure, self.level)
     }
 
@@ -239,7 +239,7 @@ fn arm_summary(
     };
     let compared = index > 0 && status == ArmStatus::Ok;
     let against = |measure| {
-        let ratio = blocks.ratio(index, measure).as_ref().map(shown);
+        let ratio = blocks.ratio(index, measure);
         let of_ratio = ratio.map_or(Verdict::NotSettled, |r| {
             Verdict::from_interval(r.low, r.high, plan.margin)
         });
@@ -348,7 +348,7 @@ fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Aga
     if arms[last].role != ArmRole::Again || arms[last].status != ArmStatus::Ok {
         return None;
     }
-    let checks: Vec<RatioEstimate> = [Measure::Cpu, Measure::Wall]
+    let checks: Vec<Ratio> = [Measure::Cpu, Measure::Wall]
         .into_iter()
         .filter_map(|measure| blocks.ratio(last, measure))
         .collect();
@@ -358,7 +358,7 @@ fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Aga
         .fold(1.0, f64::min);
     let p = (checks.len() as f64 * p).min(1.0);
     Some(Again {
-        ratio: shown(checks.first()?),
+        ratio: *checks.first()?,
         p,
         differs: !differing(&checks, plan.margin).is_empty(),
     })
@@ -397,7 +397,7 @@ pub fn best(summary: &TrialSummary) -> Option<usize> {
 
 /// Marks the verdicts that do not hold among all of the try, by the rule of a run. The A/A arm's are no verdicts of the try.
 fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary], blocks: &Blocks) {
-    let mut family: Vec<(&mut Against, RatioEstimate)> = Vec::new();
+    let mut family: Vec<(&mut Against, Ratio)> = Vec::new();
     for (index, arm) in arms
         .iter_mut()
         .enumerate()
@@ -409,7 +409,7 @@ fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary], blocks: &Blocks) {
                 .filter_map(|(&m, against)| Some((against, blocks.ratio(index, m)?))),
         );
     }
-    let questions: Vec<(RatioEstimate, f64)> = family
+    let questions: Vec<(Ratio, f64)> = family
         .iter()
         .map(|(_, estimate)| (*estimate, plan.margin))
         .collect();

@@ -2,8 +2,8 @@
 
 use super::gathered::{Gathered, Node, NodePlace, Table, figures};
 use super::kinds::NodeKind;
+use crate::machines::unlike;
 use crate::sets::{Costs, SetQuestion, hold_among_all, pairs};
-use crate::{estimate::shown, machines::unlike};
 use record::fleet::{KindCell, KindMethod, KindsCompared};
 use record::{across::ComparedCell, summary::Verdict};
 use stats::apart::{LEAST, QUARTILES};
@@ -96,7 +96,7 @@ fn methods(
             continue;
         };
         let error = (deviation / (logs.len() as f64).sqrt()).max(1e-9);
-        let estimate = stats::estimate::RatioEstimate::of_log(
+        let estimate = stats::estimate::Ratio::of_log(
             mean,
             error,
             (logs.len() - 1) as f64,
@@ -108,7 +108,7 @@ fn methods(
             cell: question_asked.headline.cell.clone(),
             parameters: question_asked.headline.parameters.clone(),
             baseline: questions[baseline].headline.cell.clone(),
-            ratio: shown(&estimate),
+            ratio: estimate,
             verdict: Verdict::from_interval(estimate.low, estimate.high, margin),
             holds_among_all: false,
         });

@@ -1,7 +1,7 @@
 //! Results of the self-test, compared with its promises.
 
 use real::{Moves, Real, RealRun};
-use record::summary::{Estimate, Verdict};
+use record::summary::{Ratio, Verdict};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use stats::{quantile::median, verdicts::MARGIN};
@@ -102,7 +102,7 @@ pub struct SelfTest {
     pub warnings: BTreeMap<String, usize>,
 }
 
-fn excludes(ratio: &Estimate, truth: f64) -> bool {
+fn excludes(ratio: &Ratio, truth: f64) -> bool {
     ratio.low > truth || ratio.high < truth
 }
 
@@ -151,7 +151,7 @@ fn mean_correlation(runs: &[&Done]) -> f64 {
 
 fn identical(work: WorkKind, all: &[Done]) -> Option<Identical> {
     let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
-    let ratios: Vec<&Estimate> = runs
+    let ratios: Vec<&Ratio> = runs
         .iter()
         .flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio))
         .collect();
@@ -190,7 +190,7 @@ fn truth_of_samples(extra: f64, sample_ns: f64, floor_ns: f64) -> f64 {
 
 /// Tells whether an interval holds the truth, which lies between two values. When within its read the clock is taken cannot be
 /// known, so nothing is known more exactly than to one read of a sample: `resolution`.
-fn holds(ratio: &Estimate, low: f64, high: f64, resolution: f64) -> bool {
+fn holds(ratio: &Ratio, low: f64, high: f64, resolution: f64) -> bool {
     ratio.low - resolution <= high && ratio.high + resolution >= low
 }
 
@@ -204,7 +204,7 @@ fn known_effect(work: WorkKind, extra_permille: u64, all: &[Done]) -> Option<Kno
         .flat_map(|d| &d.effects)
         .filter(|e| e.extra_permille == extra_permille);
     let mine: Vec<&Effect> = mine.collect();
-    let ratios: Vec<&Estimate> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
+    let ratios: Vec<&Ratio> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
     let truth = 1.0 + extra_permille as f64 / 1000.0;
     let least = truth_of_samples(truth - 1.0, sample_ns, floor_ns);
     let mut verdicts = BTreeMap::new();
@@ -371,7 +371,7 @@ impl WorkKind {
 pub struct Effect {
     pub extra_permille: u64,
     /// `None` where the judge withheld it.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     pub verdict: Verdict,
 }
 
@@ -380,7 +380,7 @@ pub struct Effect {
 pub struct Done {
     pub work: WorkKind,
     /// Every baseline against its twin: the ratio, and the logarithm of each launch.
-    pub twins: Vec<(Estimate, Vec<f64>)>,
+    pub twins: Vec<(Ratio, Vec<f64>)>,
     pub planned: usize,
     pub effects: Vec<Effect>,
     pub launches: usize,
@@ -403,19 +403,21 @@ pub struct Done {
 mod tests {
     use super::*;
 
-    fn ratio(low: f64, high: f64) -> Estimate {
+    fn ratio(low: f64, high: f64) -> Ratio {
         let estimate = (low * high).sqrt();
-        Estimate {
+        Ratio {
             ratio: estimate,
             low,
             high,
             level: 0.95,
             launches: 6,
-            moved: None,
+            error: (high / low).ln() / 5.14,
+            freedom: 5.0,
+            drift: None,
         }
     }
 
-    fn done(alarms: usize, pairs: usize, effect: Estimate) -> Done {
+    fn done(alarms: usize, pairs: usize, effect: Ratio) -> Done {
         let pair = |i: usize| {
             if i < alarms {
                 ratio(1.001, 1.01)
@@ -450,7 +452,7 @@ mod tests {
         }
     }
 
-    fn judged(alarms: usize, effect: Estimate) -> SelfTest {
+    fn judged(alarms: usize, effect: Ratio) -> SelfTest {
         SelfTest::from_trials(
             &[done(alarms, 100, effect)],
             &[],

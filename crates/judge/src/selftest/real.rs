@@ -239,7 +239,7 @@ fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
 
 /// Tells whether it is said of a series of launches that its ratio moved.
 fn said_to_move(logs: &[f64]) -> Option<bool> {
-    Some(of_series(logs, CONFIDENCE)?.moved.is_some())
+    Some(of_series(logs, CONFIDENCE)?.drift.is_some())
 }
 
 /// The launches of one way and then those of another, as if the machine had changed its mind in the middle of the run.

@@ -1,12 +1,12 @@
 //! The answer to one question of a user: the shape of `advise QUESTION --json`.
 
 use super::{AdvicePoint, Segment};
-use crate::{outcome::Outcome, summary::Estimate};
+use crate::{outcome::Outcome, summary::Ratio};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`AdviceAnswer`].
-pub const ANSWER_SCHEMA: u32 = 4;
+pub const ANSWER_SCHEMA: u32 = 5;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,9 +64,9 @@ pub struct Case {
     #[serde(rename = "use")]
     pub way: Option<String>,
     /// Its cost relative to the usual choice's.
-    pub gain: Option<Estimate>,
+    pub gain: Option<Ratio>,
     /// CPU time of all sides and threads likewise.
-    pub cpu: Option<Estimate>,
+    pub cpu: Option<Ratio>,
     /// Methods within the margin of the advised one.
     pub within: Vec<String>,
     /// Ways that may be better or worse.
@@ -102,7 +102,7 @@ pub struct Repeated {
     #[serde(rename = "words")]
     pub noun: String,
     /// The number at which both cost the same, with its limits; a count, not a ratio.
-    pub count: Estimate,
+    pub count: Ratio,
 }
 
 /// The calls of a way in one language.

@@ -21,13 +21,8 @@ mod schema {
         tighten(&mut schema);
         schema["title"] = json!(format!("Pagewise {name}"));
         schema["description"] = json!(about);
-        let versions = if version == ADVICE_SCHEMA && name == "advice" {
-            vec![1, version]
-        } else {
-            vec![version]
-        };
         schema["properties"]["schema"] =
-            json!({ "description": "Version of this shape.", "enum": versions });
+            json!({ "description": "Version of this shape.", "const": version });
         if name == "advice" {
             schema["properties"]["seal"] = json!({
                 "description": "SHA-256, in hex, of the file's bytes with zeros in place of these 64 digits.",
@@ -72,7 +67,7 @@ mod schema {
 
     fn advice() -> Value {
         json!({
-            "schema": 1, "created": "2026-11-21T20:00:00Z", "version": "0.1.0", "margin": 0.02, "seal": "0".repeat(64),
+            "schema": ADVICE_SCHEMA, "created": "2026-11-21T20:00:00Z", "version": "0.1.0", "margin": 0.02, "seal": "0".repeat(64),
             "machine": {
                 "cpu": "A processor", "microcode": "0x1", "kernel": "6.18.0", "thp": "madvise", "glibc": "2.36", "page_bytes": 4096
             },
@@ -83,7 +78,7 @@ mod schema {
                     { "from": 131072, "to": 1048576, "use": "mmap", "over": "read", "at_most": 0.9, "ratio": 0.8, "at_least": 0.7 }
                 ],
                 "points": [{ "bytes": 4096, "way": "mmap",
-                    "cost": { "ratio": 1.25, "low": 1.1, "high": 1.4, "level": 0.95, "launches": 8 } }],
+                    "cost": { "ratio": 1.25, "low": 1.1, "high": 1.4, "level": 0.95, "launches": 8, "error": 0.05, "freedom": 7.0 } }],
                 "runs": ["one"]
             } }
         })
@@ -136,6 +131,10 @@ mod schema {
             (format!("{cost}/high"), json!(1.2)),
             (format!("{cost}/level"), json!(1.0)),
             (format!("{cost}/launches"), json!(0)),
+            (format!("{cost}/launches"), json!(1u64 << 63)),
+            (format!("{cost}/freedom"), json!(1e300)),
+            (format!("{cost}/freedom"), json!(0.0)),
+            (format!("{cost}/error"), json!(-0.1)),
             (format!("{cost}/moved"), json!([2.0, -1.0])),
             ("/margin".to_owned(), json!(-0.5)),
             ("/machine/page_bytes".to_owned(), json!(0)),
@@ -233,7 +232,7 @@ mod schema {
 }
 mod topic;
 
-use crate::{hash::sha256_hex, summary::Estimate};
+use crate::{hash::sha256_hex, summary::Ratio};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -242,7 +241,7 @@ pub use answer::{ANSWER_SCHEMA, AdviceAnswer, Case, Flip, Repeated, Snippet};
 pub use topic::{Topic, Uses, Way};
 
 /// Version of the file. Version 1, without conditions, is read too.
-pub const ADVICE_SCHEMA: u32 = 2;
+pub const ADVICE_SCHEMA: u32 = 3;
 
 /// A machine's advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -396,7 +395,7 @@ pub struct AdvicePoint {
     /// Method that was measured.
     pub way: String,
     /// Cost relative to the usual choice.
-    pub cost: Estimate,
+    pub cost: Ratio,
 }
 
 /// Start of the field of the seal.
@@ -405,6 +404,8 @@ const SEAL: &str = "\"seal\":\"";
 const NO_DIGITS: &[u8; 64] = &[b'0'; 64];
 /// Ratios of two costs lie below this, and above its inverse.
 const MOST_RATIO: f64 = 1e9;
+/// Launches that nobody could have made.
+const MOST_LAUNCHES: usize = 1 << 40;
 
 /// True if a text of advice is byte for byte as it was written: its seal is the SHA-256 of the text in which the digits of the
 /// seal are zeros.
@@ -440,7 +441,7 @@ impl Advice {
             fields.remove("seal");
         }
         match version.get("schema").and_then(serde_json::Value::as_u64) {
-            Some(schema) if schema == 1 || schema == u64::from(ADVICE_SCHEMA) => {}
+            Some(schema) if schema == u64::from(ADVICE_SCHEMA) => {}
             Some(other) => {
                 bail!("it is advice of version {other}; this program reads version {ADVICE_SCHEMA}")
             }
@@ -500,19 +501,17 @@ impl Segment {
 impl AdvicePoint {
     /// True if its figures can be those of a measured ratio.
     fn makes_sense(&self) -> bool {
-        let Estimate {
-            ratio,
-            low,
-            high,
-            level,
-            launches,
-            moved,
-        } = self.cost;
-        ascend(low, ratio, high)
-            && level > 0.0
-            && level < 1.0
-            && launches > 0
-            && moved.is_none_or(|(low, high)| is_ratio(low) && is_ratio(high) && low <= high)
+        let cost = &self.cost;
+        ascend(cost.low, cost.ratio, cost.high)
+            && cost.level > 0.0
+            && cost.level < 1.0
+            && (1..MOST_LAUNCHES).contains(&cost.launches)
+            && (0.0..MOST_RATIO.ln()).contains(&cost.error)
+            && cost.freedom > 0.0
+            && cost.freedom < MOST_LAUNCHES as f64
+            && cost
+                .drift
+                .is_none_or(|d| is_ratio(d.low) && is_ratio(d.high) && d.low <= d.high)
     }
 }
 

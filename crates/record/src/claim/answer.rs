@@ -1,12 +1,12 @@
 //! Answers to claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
 
 use super::{Claim, ClaimKind, Source};
-use crate::{cell::Cell, outcome::Outcome, summary::Estimate};
+use crate::{cell::Cell, outcome::Outcome, summary::Ratio};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of this shape. Version 1, with reasons and causes as sentences, is read too.
-pub const ANSWERS_SCHEMA: u32 = 3;
+pub const ANSWERS_SCHEMA: u32 = 4;
 
 /// The verdict on a claim, the most surprising first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ pub struct JobAnswer {
     pub holds: (Option<f64>, Option<f64>),
     /// Ours: a ratio, or of an absolute claim the cost itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     /// Unit of the ratio or cost; empty for a ratio.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
@@ -285,7 +285,7 @@ pub struct ClaimPoint {
     /// The value; bytes where it is a size.
     pub value: u64,
     /// Ratio at this value; absent with too few launches.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
 }
 
 /// A claim whose verdict is another in another run.
@@ -303,7 +303,7 @@ pub struct AnswerChange {
     /// Verdict in the second run; absent where that run did not include the claim.
     pub second: Option<Word>,
     /// Ratios in the first and the second run.
-    pub ratios: (Option<Estimate>, Option<Estimate>),
+    pub ratios: (Option<Ratio>, Option<Ratio>),
     /// Unit of the ratios; empty for a plain ratio.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,

@@ -26,7 +26,7 @@ pub use trial::{
 /// Version of the plan and launches of a study.
 pub const COMMAND_SCHEMA: u32 = 5;
 /// Version of its summary.
-pub const COMMAND_SUMMARY_SCHEMA: u32 = 5;
+pub const COMMAND_SUMMARY_SCHEMA: u32 = 6;
 
 /// Versions that are read. Tries of version 2 have no interim analyses, profiles of version 3 other names of kinds.
 pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
@@ -107,6 +107,19 @@ pub struct CommandPlan {
     pub predicted: BTreeMap<String, Amount>,
 }
 
+/// Most arms of a study.
+pub const MOST_ARMS: usize = 200;
+/// Longest plan of a study, in bytes.
+pub const MOST_PLAN_BYTES: u64 = 1 << 20;
+
+impl CommandPlan {
+    /// True if it has arms, and each of them a program to start. A plan that this program wrote always is.
+    pub(crate) fn is_whole(&self) -> bool {
+        (1..=MOST_ARMS).contains(&self.arms.len())
+            && self.arms.iter().all(|arm| !arm.command.is_empty())
+    }
+}
+
 /// A process that is followed for some windows of time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attached {
@@ -133,7 +146,7 @@ pub struct Pages {
 /// A value with its interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Estimate, in the unit of its field.
+    /// Ratio, in the unit of its field.
     pub value: f64,
     /// Lower bound of the interval.
     pub low: f64,
@@ -264,6 +277,13 @@ pub struct CommandLaunch {
         deserialize_with = "cause_or_sentence"
     )]
     pub failed: Option<Cause>,
+}
+
+impl CommandLaunch {
+    /// True if it is of an arm of the plan, and its stacks refer to frames that there are.
+    pub(crate) fn belongs_to(&self, plan: &CommandPlan) -> bool {
+        self.arm < plan.arms.len() && self.stacks.as_ref().is_none_or(CallStacks::is_whole)
+    }
 }
 
 /// True if the process that is followed has ended.

@@ -35,3 +35,12 @@ pub struct CallStacks {
     /// Distinct stacks with their weights.
     pub stacks: Vec<CallStack>,
 }
+
+impl CallStacks {
+    /// True if every stack refers to frames that there are.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.stacks
+            .iter()
+            .all(|stack| stack.frames.iter().all(|&at| at < self.frames.len()))
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{Amount, ArmRole, CommandPlan};
 use crate::outcome::Cause;
-use crate::summary::{Estimate, Note, Verdict};
+use crate::summary::{Note, Ratio, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ pub struct Measured {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Against {
     /// The ratio of costs; absent with too few blocks and where a cost is zero.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     /// The arm's cost minus the baseline's, in the measure's unit; absent with too few blocks.
     pub change: Option<Amount>,
     /// The ratio of the means; absent with too few blocks.
@@ -210,7 +210,7 @@ pub enum FailureKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Again {
     /// Total CPU time of the one relative to the other.
-    pub ratio: Estimate,
+    pub ratio: Ratio,
     /// The smallest probability of total CPU and wall time differing this much where both are the same (Holm).
     pub p: f64,
     /// True if it is too far off to be chance (at 1 %).

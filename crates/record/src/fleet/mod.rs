@@ -2,7 +2,7 @@
 
 use crate::across::{CellHeadline, ComparedCell, FactDifference};
 use crate::outcome::{Outcome, Status};
-use crate::summary::{Estimate, Verdict};
+use crate::summary::{Ratio, Verdict};
 use anyhow::Result;
 use files::Folder;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub use criteria::{
 };
 
 /// Version of [`Fleet`].
-pub const FLEET_SCHEMA: u32 = 4;
+pub const FLEET_SCHEMA: u32 = 5;
 
 /// A fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ pub struct KindMethod {
     /// Name of the baseline's cell.
     pub baseline: String,
     /// Its cost relative to that, with its interval over nodes.
-    pub ratio: Estimate,
+    pub ratio: Ratio,
     /// Position of the whole interval relative to the margin.
     pub verdict: Verdict,
     /// True if the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.

@@ -5,7 +5,7 @@ mod frames;
 mod journal;
 mod seal;
 
-use crate::command::{CommandPlan, KeptCommand, schemas_of};
+use crate::command::{CommandLaunch, CommandPlan, KeptCommand, MOST_PLAN_BYTES, schemas_of};
 use crate::decision::{Decision, DecisionKind};
 use crate::hash::keyed_sha256_hex;
 pub use crate::hash::sha256_hex;
@@ -490,12 +490,25 @@ impl RunFolder {
 
     /// Reads a try or profile whole, if its plan is of a schema that this version reads.
     pub fn whole(&self) -> Result<KeptCommand> {
+        // What has the right seals may still have been made to fill the memory.
+        if self.folder.entry("plan.json")?.bytes > MOST_PLAN_BYTES {
+            return Err(Damaged::altered(self.file("plan.json")).into());
+        }
         let plan: CommandPlan = self.plan_of(schemas_of(self.kind()?))?;
+        if !plan.is_whole() {
+            return Err(Damaged::altered(self.file("plan.json")).into());
+        }
         let last = self.decisions()?.pop().map(|decision| decision.what);
         let Lines {
-            records,
+            mut records,
             mut damage,
-        } = journal::read(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
+        } = journal::read::<CommandLaunch>(&self.folder, LAUNCHES, &self.start(LAUNCHES))?;
+        // Seals are no secret: what another program wrote may refer to arms that there are not.
+        let read = records.len();
+        records.retain(|launch| launch.belongs_to(&plan));
+        if records.len() < read {
+            damage.push(format!("{LAUNCHES} has launches of no arm of the plan"));
+        }
         if let Some(DecisionKind::Ended { launches, .. }) = last {
             damage.extend(lost(records.len() + damage.len(), launches));
         }

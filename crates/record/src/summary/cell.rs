@@ -1,8 +1,9 @@
 //! One cell's figures, and its launches as they are written down: a column a value instead of a row a launch.
 
-use super::group::{Estimate, Levels, Verdict};
+use super::group::{Levels, Verdict};
 use crate::{method::Role, outcome::Outcome};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use stats::estimate::Ratio;
 use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,7 +103,7 @@ pub struct PhaseSummary {
     pub involuntary_switches: f64,
     /// The lower bound's time divided by this one, with its interval; 1 is as good as this machine gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of_best_possible: Option<Estimate>,
+    pub of_best_possible: Option<Ratio>,
     /// Two levels of its launches' wall times, in nanoseconds, if it has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Levels>,
@@ -257,7 +258,7 @@ pub struct TailQuantile {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TailRatio {
     /// Ratio over launches.
-    pub ratio: Estimate,
+    pub ratio: Ratio,
     /// Position of its interval; the margin is at least the width of a bucket.
     pub verdict: Verdict,
     /// True if the p99.9 is within twice that of an idle loop of the same launches: the tail is the machine's.
@@ -287,8 +288,26 @@ pub struct LaunchValues {
 pub struct Footprint {
     /// Working set in bytes.
     pub bytes: u64,
-    /// `in cache`, `around` or `in memory`, against the last-level cache in force.
-    pub against_cache: String,
+    /// That size beside the cache's.
+    pub against_cache: CacheFit,
+}
+
+/// Size of a working set relative to the last-level cache in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum CacheFit {
+    /// At most half of the smallest size that the cache may have.
+    #[serde(rename = "in cache")]
+    InCache,
+    /// Between the two.
+    #[serde(rename = "around")]
+    Around,
+    /// At least four times the largest size that the cache may have.
+    #[serde(rename = "in memory")]
+    InMemory,
+    /// The size of the cache is not known.
+    #[serde(rename = "unknown")]
+    Unknown,
 }
 
 // Launches of a cell as they are written down: a column a value instead of a row a launch, whose names would take most of the

@@ -1,6 +1,7 @@
 //! Cells that are compared with each other, and what may be said of them.
 
 use serde::{Deserialize, Serialize};
+use stats::estimate::Ratio;
 use std::collections::BTreeMap;
 
 /// One comparison group of an experiment: cells that differ in method, worker and options only.
@@ -56,7 +57,7 @@ pub struct StateRatio {
     /// The same on the plain machine.
     pub plain: usize,
     /// Wall time of the headline in the state relative to the plain machine, over launches of the same block.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     /// Position of its interval.
     pub verdict: Verdict,
 }
@@ -93,7 +94,7 @@ pub struct AnswerCondition {
     /// Index of the cell in the summary.
     pub cell: usize,
     /// Its wall time relative to the baseline there.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     /// The verdict that holds among all verdicts of the run.
     pub verdict: Verdict,
 }
@@ -122,32 +123,6 @@ pub struct Levels {
     pub high: f64,
     /// Share of the launches on the upper level, 0 to 1.
     pub share: f64,
-}
-
-/// A ratio of costs with its interval, without unit; below one the first costs less.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Estimate {
-    /// The first cost by the second.
-    pub ratio: f64,
-    /// Lower bound of the interval.
-    pub low: f64,
-    /// Upper bound of the interval.
-    pub high: f64,
-    /// Confidence of the interval, such as 0.95.
-    pub level: f64,
-    /// Launches that it rests on; of an unpaired comparison those of the side with fewer.
-    pub launches: usize,
-    /// Range of the block values of a ratio that drifted during the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moved: Option<(f64, f64)>,
-}
-
-impl Estimate {
-    /// Half the interval's width as a share: 0.01 says that the limits lie 1 % either way from their middle.
-    pub fn half_width(&self) -> f64 {
-        (self.high / self.low).sqrt() - 1.0
-    }
 }
 
 /// Position of an interval relative to the margin, and nothing else.
@@ -206,11 +181,11 @@ pub struct Comparison {
     /// Name of the phase or total.
     pub phase: String,
     /// Wall time relative to the baseline; absent with too few launches and where either is untrusted.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     /// CPU time relative to the baseline.
-    pub cpu_ratio: Option<Estimate>,
+    pub cpu_ratio: Option<Ratio>,
     /// Page faults relative to the baseline.
-    pub faults_ratio: Option<Estimate>,
+    pub faults_ratio: Option<Ratio>,
     /// Position of the wall time's interval.
     pub verdict: Verdict,
     /// True if the verdict holds among all verdicts of the run together (Holm at 5 %). Where it does not, it is not said.
@@ -238,7 +213,7 @@ pub struct AaCheck {
     /// The baseline.
     pub cell: usize,
     /// The duplicate relative to the baseline.
-    pub ratio: Estimate,
+    pub ratio: Ratio,
     /// The logarithm of the ratio in standard errors.
     pub z: f64,
     /// Its two-sided probability where both are the same.
@@ -255,7 +230,7 @@ const WEAK: f64 = 0.1;
 
 impl AaCheck {
     /// Tells whether a check with this ratio is weak.
-    pub fn is_weak(ratio: &Estimate) -> bool {
+    pub fn is_weak(ratio: &Ratio) -> bool {
         ratio.half_width() > WEAK
     }
 }
@@ -283,7 +258,7 @@ pub struct Unsettled {
     /// Index of the cell in the summary.
     pub cell: usize,
     /// Relative to the leader.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
 }
 
 /// Recommendation. It never asks to change what is not shown to help.
@@ -295,7 +270,7 @@ pub enum Recommendation {
     Use {
         cell: usize,
         /// Relative to the baseline.
-        ratio: Estimate,
+        ratio: Ratio,
     },
     /// Keep the baseline: no method is shown to be faster, and none may be.
     Keep { cell: usize },
@@ -306,7 +281,7 @@ pub enum Recommendation {
         /// The method whose verdict flips.
         cell: usize,
         /// Relative to the baseline, under the condition of the group.
-        ratio: Option<Estimate>,
+        ratio: Option<Ratio>,
     },
     /// There is nothing to say: no baseline, or too few launches.
     Nothing,

@@ -283,21 +283,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use cell::{
-    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues,
-    LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
+    CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary,
+    LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use group::{
-    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels,
-    Recommendation, StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
+    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, GroupSummary, Levels, Recommendation,
+    StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
+pub use stats::estimate::Ratio;
 pub use warning::{LaunchCount, Warning, WarningKind};
 
 use crate::experiment::Experiment;
 pub use crate::method::Role;
 
 /// Version of this shape. Older ones are read too: 4 has warnings and notes as sentences, 5 and 6 reasons.
-pub const SUMMARY_SCHEMA: u32 = 7;
+pub const SUMMARY_SCHEMA: u32 = 8;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -351,7 +352,7 @@ impl Summary {
     pub fn is_interrupted(&self) -> bool {
         self.notes
             .iter()
-            .any(|note| note.kind.code() == "interrupted")
+            .any(|note| matches!(note.kind, NoteKind::Interrupted { .. }))
     }
 }
 

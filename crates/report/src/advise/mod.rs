@@ -6,7 +6,7 @@ use crate::wording::{count, together};
 use crate::{escape, numbers::ratio_words, phrases};
 use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
-use record::{outcome::Outcome, sizes::format_size, summary::Estimate};
+use record::{outcome::Outcome, sizes::format_size, summary::Ratio};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ fn settings(settings: &BTreeMap<String, String>) -> String {
 /// The method with its relative cost; or the outcome of the usual choice without figures, and the methods that share it.
 type AdvisedMethod<'a> = (
     Option<&'a String>,
-    Option<&'a Estimate>,
+    Option<&'a Ratio>,
     Option<(&'a Outcome, Vec<&'a str>)>,
 );
 
@@ -234,7 +234,7 @@ fn repeated(uses: &Repeated) -> String {
         way,
         than,
         noun,
-        count: Estimate { low, high, .. },
+        count: Ratio { low, high, .. },
     } = uses;
     let (low, high) = (low.floor().max(1.0), high.ceil());
     format!("from {low:.0}–{high:.0} {noun} on, {way} takes less in all than {than}.")

@@ -11,7 +11,7 @@ use record::command::{
     Measure, Measured, TrialSummary,
 };
 use record::sizes::about_size;
-use record::summary::{Estimate, Verdict};
+use record::summary::{Ratio, Verdict};
 use stats::{quantile::median, t::mean_and_deviation};
 use std::collections::BTreeMap;
 
@@ -188,7 +188,7 @@ fn skewed(summary: &TrialSummary) -> Option<Block> {
 /// A row an arm: one measure relative to the command as it is.
 fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
     let against = |arm: &ArmSummary| arm.against.get(&measure).copied();
-    let ratios: Vec<Estimate> = summary
+    let ratios: Vec<Ratio> = summary
         .arms
         .iter()
         .filter_map(|arm| against(arm)?.ratio)

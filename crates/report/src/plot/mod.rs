@@ -2,7 +2,7 @@
 
 mod scale;
 
-use record::summary::Estimate;
+use record::summary::Ratio;
 
 pub use scale::{Axis, Scale};
 
@@ -14,13 +14,13 @@ pub enum Plot {
     Interval {
         axis: Axis,
         /// The interval; the baseline itself where it has none.
-        ratio: Option<Estimate>,
+        ratio: Option<Ratio>,
         launches: Vec<f64>,
         label: String,
     },
     Sides {
         axis: Axis,
-        ratio: Estimate,
+        ratio: Ratio,
         /// The runs of each side, relative to the middle of the first.
         runs: [Vec<f64>; 2],
         label: String,
@@ -47,7 +47,7 @@ pub enum Plot {
 
 impl Plot {
     /// An interval without single launches.
-    pub fn interval(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
+    pub fn interval(axis: &Axis, ratio: Ratio, label: &str) -> Plot {
         Plot::Interval {
             axis: axis.clone(),
             ratio: Some(ratio),

@@ -2,7 +2,7 @@
 
 use crate::numbers::spaced;
 use record::sizes::{format_ns, format_size};
-use record::summary::Estimate;
+use record::summary::Ratio;
 
 /// Values further apart than this are not shown on one scale: the lowest are drawn at its end.
 const WIDEST: f64 = 1e6;
@@ -141,7 +141,7 @@ pub struct Axis {
 
 impl Axis {
     /// The narrowest axis of whole ticks that holds these intervals and the baseline.
-    pub fn over<'a>(ratios: impl Iterator<Item = &'a Estimate>) -> Option<Axis> {
+    pub fn over<'a>(ratios: impl Iterator<Item = &'a Ratio>) -> Option<Axis> {
         let (mut low, mut high, mut any) = (1.0f64, 1.0f64, false);
         for ratio in ratios.filter(|r| r.low > 0.0 && r.high.is_finite()) {
             (low, high, any) = (low.min(ratio.low), high.max(ratio.high), true);
@@ -256,14 +256,16 @@ mod tests {
     mod axis {
         use super::*;
 
-        fn estimate(low: f64, high: f64) -> Estimate {
-            Estimate {
+        fn estimate(low: f64, high: f64) -> Ratio {
+            Ratio {
                 ratio: (low * high).sqrt(),
                 low,
                 high,
                 level: 0.95,
                 launches: 10,
-                moved: None,
+                error: 0.05,
+                freedom: 9.0,
+                drift: None,
             }
         }
 

@@ -5,7 +5,7 @@ use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone}
 use crate::numbers;
 use crate::plot::{Axis, Plot};
 use crate::styled::{Style, StyledText};
-use record::summary::Estimate;
+use record::summary::Ratio;
 
 /// Widths of a drawing: as wide as there is room for between these.
 const PLOT: (usize, usize) = (13, 25);
@@ -364,7 +364,7 @@ fn marks(axis: &Axis, columns: usize) -> String {
 }
 
 /// An interval with its estimate: `├──●─┤`; an end beyond the axis is an arrow. The baseline's place is a line.
-fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> String {
+fn interval(ratio: &Ratio, axis: &Axis, columns: usize, screen: &Screen) -> String {
     let mut line: Vec<char> = vec![' '; columns];
     let (low, high) = (
         column(axis, ratio.low, columns),
@@ -469,14 +469,16 @@ mod tests {
     mod bars {
         use super::*;
 
-        fn estimate(low: f64, ratio: f64, high: f64) -> Estimate {
-            Estimate {
+        fn estimate(low: f64, ratio: f64, high: f64) -> Ratio {
+            Ratio {
                 ratio,
                 low,
                 high,
                 level: 0.95,
                 launches: 10,
-                moved: None,
+                error: 0.05,
+                freedom: 9.0,
+                drift: None,
             }
         }
 

@@ -7,7 +7,7 @@ use crate::plot::{Axis, Plot};
 use crate::{numbers, numbers::Work, phrases, wording};
 use minijinja::context;
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, MissingCell};
-use record::summary::{Estimate, Verdict};
+use record::summary::{Ratio, Verdict};
 use record::{cell::parameter_words, claim::AnswerChange};
 use stats::across::LEAST_RUNS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -567,7 +567,7 @@ fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
         .filter(is_ratio)
         .flat_map(|c| [c.ratios.0, c.ratios.1])
         .flatten();
-    let ratios: Vec<Estimate> = ratios.collect();
+    let ratios: Vec<Ratio> = ratios.collect();
     let axis = Axis::over(ratios.iter());
     let mut columns = vec![Column::text("claim")];
     for side in ["A", "B"] {

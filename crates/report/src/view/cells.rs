@@ -3,7 +3,7 @@
 use super::labels::Labels;
 use crate::{escape, phrases, wording};
 use record::summary::{
-    CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary,
+    CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Ratio, Summary,
 };
 use record::{cell::parameter_words, outcome::Status};
 use stats::t::mean_and_deviation;
@@ -54,7 +54,7 @@ pub struct PhaseView<'a> {
     pub units: f64,
     pub figures: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Ratio>,
     pub verdict: String,
     /// Mean and standard deviation of its launches' wall times, in nanoseconds.
     pub spread_ns: Option<(f64, f64)>,

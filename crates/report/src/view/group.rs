@@ -7,9 +7,11 @@ use crate::plot::{Axis, Plot, Scale};
 use crate::{answer, wording};
 use record::sizes::{about_size, format_ns};
 use record::summary::{
-    CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
+    CacheFit, CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Ratio, Role,
+    Summary,
 };
 use record::{experiment::Experiment, outcome::Status};
+use stats::estimate::Drift;
 use std::collections::BTreeMap;
 
 /// Rows that are ranked with each other, in the order in which they are shown.
@@ -27,10 +29,10 @@ struct Row<'a> {
     label: String,
     phase: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
-    ratio: Option<Estimate>,
+    ratio: Option<Ratio>,
     finding: CellFinding<'a>,
     /// The lower bound's time as a share of this one.
-    share: Option<Estimate>,
+    share: Option<Ratio>,
     launches: usize,
     /// Each launch's wall time over that of the baseline in the same block.
     launch_ratios: Vec<f64>,
@@ -370,13 +372,13 @@ fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
         .filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref())
         .collect();
     let known = [
-        ("in cache", "fits the cache"),
-        ("around", "around the cache's size"),
-        ("in memory", "larger than the cache"),
+        (CacheFit::InCache, "fits the cache"),
+        (CacheFit::Around, "around the cache's size"),
+        (CacheFit::InMemory, "larger than the cache"),
     ];
     let places = known
         .iter()
-        .filter(|(word, _)| footprints.iter().any(|f| f.against_cache == *word));
+        .filter(|(fit, _)| footprints.iter().any(|f| f.against_cache == *fit));
     let places: Vec<&str> = places.map(|(_, words)| *words).collect();
     let Some((least, most)) = footprints
         .iter()
@@ -410,7 +412,7 @@ fn moved(
         .iter()
         .filter(|c| c.phase == experiment.headline);
     let sentence = |c: &Comparison| {
-        let (low, high) = c.ratio?.moved?;
+        let Drift { low, high, .. } = c.ratio?.drift?;
         Some(format!("{}: {}", name(c.cell), wording::moved(low, high)))
     };
     of_headline.filter_map(sentence).collect()

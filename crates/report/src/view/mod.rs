@@ -16,7 +16,9 @@ mod trend;
 
 use indexmap::{IndexMap, IndexSet};
 use record::outcome::Status;
-use record::summary::{AaCheck, CellSummary, ExperimentSummary, Note, Summary, Warning};
+use record::summary::{
+    AaCheck, CellSummary, ExperimentSummary, Note, NoteKind, Summary, Warning, WarningKind,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use across::{by_experiment, side_by_side};
@@ -334,11 +336,12 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
         .filter(has_duplicate)
         .collect();
     let mut items = Vec::new();
-    for note in summary
-        .notes
-        .iter()
-        .filter(|n| ["interrupted", "damaged"].contains(&&*n.kind.code()))
-    {
+    for note in summary.notes.iter().filter(|n| {
+        matches!(
+            n.kind,
+            NoteKind::Interrupted { .. } | NoteKind::Damaged { .. }
+        )
+    }) {
         items.push(phrases::note(&note.kind));
     }
     let duplicates = (0..summary.cells.len())
@@ -382,7 +385,7 @@ fn worth_telling(summary: &Summary) -> impl Iterator<Item = &Warning> {
     summary
         .warnings
         .iter()
-        .filter(|w| w.kind.code() != "counter-absent")
+        .filter(|w| !matches!(w.kind, WarningKind::CounterAbsent { .. }))
 }
 
 fn warned(summary: &Summary) -> usize {

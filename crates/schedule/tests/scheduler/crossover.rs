@@ -4,9 +4,9 @@ use judge::advise::{choices, flips, pooled, segments};
 use pagewise_schedule::crossover::{CrossoverSearch, Measurement, SizeAnswer};
 use record::advice::AdvicePoint;
 use record::decision::Reason;
-use record::summary::Estimate;
+use record::summary::Ratio;
 use stats::rng::Seeded;
-use stats::t::t_interval;
+use stats::t::mean_and_deviation;
 
 const KIB: u64 = 1024;
 
@@ -156,20 +156,9 @@ impl Machine {
         let logs: Vec<f64> = (0..10)
             .map(|_| truth + self.noise * self.normal())
             .collect();
-        let interval = t_interval(&logs, 0.95).unwrap();
-        let (ratio, low, high) = (
-            interval.estimate.exp(),
-            interval.low.exp(),
-            interval.high.exp(),
-        );
-        let cost = Estimate {
-            ratio,
-            low,
-            high,
-            level: 0.95,
-            launches: 10,
-            moved: None,
-        };
+        let (mean, deviation) = mean_and_deviation(&logs).unwrap();
+        let error = deviation / (logs.len() as f64).sqrt();
+        let cost = Ratio::of_log(mean, error, 9.0, logs.len(), 0.95).unwrap();
         AdvicePoint {
             bytes,
             way: "way".to_owned(),

@@ -1,11 +1,11 @@
 use pagewise_stats::calibration::{OFF_AT, calibrate, differing, score};
-use pagewise_stats::estimate::RatioEstimate;
+use pagewise_stats::estimate::Ratio;
 use pagewise_stats::estimate::{Point, estimate};
 use pagewise_stats::moderated::Prior;
 use pagewise_stats::t::two_sided_p;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-fn check(logs: &[f64]) -> RatioEstimate {
+fn check(logs: &[f64]) -> Ratio {
     let points: Vec<Point> = logs
         .iter()
         .map(|log| Point {
@@ -38,7 +38,7 @@ fn one_broken_group_does_not_condemn_the_others() {
 fn a_score_is_the_normal_deviate_of_the_same_probability() {
     let one = check(&[0.1, 0.3, -0.1, 0.2, 0.15]);
     let z = score(&one).expect("it varies");
-    let p = two_sided_p(one.log / one.error, one.freedom);
+    let p = two_sided_p(one.log() / one.error, one.freedom);
     assert!((Normal::standard().inverse_cdf(1.0 - p / 2.0) - z).abs() < 1e-9);
     assert_eq!(score(&check(&[0.0; 5])), None);
 }

@@ -21,7 +21,7 @@ fn launches_alike_give_students_interval() {
         (own.low - student.low.exp()).abs() < 1e-12
             && (own.high - student.high.exp()).abs() < 1e-12
     );
-    assert_eq!((own.n, own.freedom, own.moved), (5, 4.0, None));
+    assert_eq!((own.launches, own.freedom, own.drift), (5, 4.0, None));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_ratio_that_moves_is_said_to_move_between_its_blocks() {
     let logs: Vec<f64> = (0..16).map(|i| -1.8 + 0.015 * f64::from(i)).collect();
     let moved = estimate(&plain(&logs), &Prior::NONE, 0.95)
         .expect("sixteen")
-        .moved
+        .drift
         .expect("it moves");
     assert!(
         (moved.low - (-1.8_f64 + 0.0225).exp()).abs() < 1e-9,
@@ -66,5 +66,5 @@ fn launches_with_few_rounds_weigh_less() {
     let mut points = plain(&[0.0, 0.0, 0.1, 0.0, 0.0]);
     points[2].rounds = 1;
     let weighted = estimate(&points, &Prior::NONE, 0.95).expect("five");
-    assert!(weighted.log < 0.02, "{weighted:?}");
+    assert!(weighted.log() < 0.02, "{weighted:?}");
 }

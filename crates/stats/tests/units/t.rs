@@ -1,5 +1,5 @@
 use pagewise_stats::interval::Undefined;
-use pagewise_stats::t::{t_interval, two_sided_p, welch};
+use pagewise_stats::t::{t_interval, t_quantile, two_sided_p, welch};
 
 #[test]
 fn equal_values_have_an_interval_of_no_width() {
@@ -32,4 +32,14 @@ fn extreme_statistics_have_probabilities() {
     assert_eq!(two_sided_p(f64::INFINITY, 3.0), 0.0);
     assert!(two_sided_p(f64::NAN, 3.0).is_nan());
     assert!(two_sided_p(1.0, 0.0).is_nan());
+}
+
+/// Searching the quantile of so many degrees took for ever.
+#[test]
+fn quantiles_of_very_many_degrees_are_the_normal_ones() {
+    let normal = 1.959963984540054;
+    for freedom in [9.9e5, 1.1e6, 9.2e18, f64::MAX] {
+        let quantile = t_quantile(0.975, freedom);
+        assert!((quantile - normal).abs() < 1e-5, "{freedom}: {quantile}");
+    }
 }

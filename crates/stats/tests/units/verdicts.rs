@@ -1,11 +1,11 @@
-use pagewise_stats::estimate::RatioEstimate;
+use pagewise_stats::estimate::Ratio;
 use pagewise_stats::estimate::{Point, estimate};
 use pagewise_stats::moderated::Prior;
 use pagewise_stats::verdicts::Region;
 use pagewise_stats::verdicts::verdicts;
 use proptest::prelude::*;
 
-fn from(logs: &[f64]) -> RatioEstimate {
+fn from(logs: &[f64]) -> Ratio {
     let points: Vec<Point> = logs
         .iter()
         .map(|log| Point {
@@ -42,7 +42,7 @@ fn a_chosen_interval_needs_more() {
         "{chosen:?} {usual:?}"
     );
     // At an edge that its interval just holds nothing is said, though the interval at 95 % would not hold it.
-    let margin = (-one.limits(0.96).expect("limits").1.ln()).exp_m1();
+    let margin = (-one.bounds(0.96).expect("limits").1.ln()).exp_m1();
     let said = [0.95, 0.968]
         .map(|level| verdicts(&[(one.at(level).expect("a level"), margin)], 0.95)[0].alone);
     assert_eq!(said, [Region::Faster, Region::Undecided]);

@@ -363,6 +363,13 @@ fn lines(mut rest: &[u8]) -> impl Iterator<Item = SavedLine<'_>> {
     })
 }
 
+/// CPU time of this thread, which other programs on the machine do not lengthen.
+#[cfg(test)]
+fn cpu_time() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    std::time::Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

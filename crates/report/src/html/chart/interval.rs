@@ -2,7 +2,7 @@
 
 use super::{Drawing, svg, svg::Svg};
 use crate::{numbers, plot::Axis};
-use record::summary::Estimate;
+use record::summary::Ratio;
 
 /// Height of a row's drawing, in pixels.
 const HEIGHT: u32 = 26;
@@ -43,7 +43,7 @@ pub(super) fn head(axis: &Axis) -> Drawing {
 /// at the bottom. Without an estimate it is the baseline itself.
 pub(super) fn interval(
     axis: &Axis,
-    ratio: Option<&Estimate>,
+    ratio: Option<&Ratio>,
     launches: &[f64],
     label: &str,
 ) -> Drawing {
@@ -65,7 +65,7 @@ pub(super) fn interval(
 }
 
 /// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
-pub(super) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], label: &str) -> Drawing {
+pub(super) fn sides(axis: &Axis, ratio: &Ratio, runs: &[Vec<f64>; 2], label: &str) -> Drawing {
     let mut svg = Svg::new("plot", TALL, label);
     svg.line(
         "one",
@@ -109,7 +109,7 @@ fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn
 }
 
 /// A line from limit to limit with the estimate on it.
-fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
+fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Ratio, middle: f64) {
     let [low, high] = [ratio.low, ratio.high].map(|end| axis.place(end));
     let [from, to] = [low, high].map(|place| {
         if place.is_finite() {
