@@ -285,8 +285,9 @@ fn below(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Kills once in one command; what must hold afterwards. Returns the command, and what was killed.
-fn kill_once(seed: u64) -> String {
+/// Kills once in one command; what must hold afterwards. Returns the command, and what was killed. None: the command had
+/// ended before anybody was.
+fn kill_once(seed: u64) -> Option<String> {
     let mut rng = Seeded::new(seed);
     let place = Place::new();
     let out = place.file("home/my run");
@@ -367,7 +368,7 @@ fn kill_once(seed: u64) -> String {
         assert!([None, Some(0), Some(1), Some(4)].contains(&code), "{what}");
         is_readable(&run, &what);
     }
-    format!("{} {}: {victim:?} {killed:?}", words[0], words[1])
+    killed.map(|lines| format!("{}: {victim:?} {lines:?}", words.join(" ")))
 }
 
 /// The run's folder, as far as there is one, is reported, and every cell without figures says why.
@@ -416,9 +417,15 @@ fn two_hundred_kills_leave_nothing() {
     let (first, last) = seeds
         .split_once('-')
         .expect("PAGEWISE_KILLS is two seeds with a hyphen between");
-    for seed in first.parse().unwrap()..=last.parse().unwrap() {
-        println!("{seed}: {}", kill_once(seed));
+    let (first, last): (u64, u64) = (first.parse().unwrap(), last.parse().unwrap());
+    let mut kills = 0;
+    for seed in first..=last {
+        if let Some(killed) = kill_once(seed) {
+            kills += 1;
+            println!("{seed}: {killed}");
+        }
     }
+    println!("{kills} kills in {} commands", last + 1 - first);
 }
 
 /// A killed compiler leaves its temporary files, and a killed laboratory and guard do not remove them.
