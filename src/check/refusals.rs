@@ -3,6 +3,7 @@
 use crate::worker::{Worker, programs};
 use anyhow::{Context, Result};
 use record::{method::Method, transcript, transcript::LaunchKeys};
+use std::io::{Seek, Write};
 use std::process::Command;
 
 /// Bad requests: a name, the lines behind the keys of a good one (`METHOD` is a method of the worker), and the line and the
@@ -66,10 +67,10 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
         return Ok(Vec::new());
     };
     let mut wrong = Vec::new();
-    let place = files::temporary(&files::temporary_place()?, "pagewise-request-")?;
     for (name, request, must_say) in bad_requests(method) {
-        place.folder().write("request", request.as_bytes())?;
-        let input = place.folder().file("request")?;
+        let mut input = files::empty_memory_file("pagewise-request")?;
+        input.write_all(request.as_bytes())?;
+        input.rewind()?;
         let mut command = Command::new(&started.command[0]);
         let output = programs::answer(command.args(&started.command[1..]), input.into())
             .with_context(|| format!("cannot check {}", worker.name))?;

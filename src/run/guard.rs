@@ -295,13 +295,14 @@ impl Guard {
         let (journal, about) = (folder.path().join(name), self.journal.file.metadata()?);
         // Whoever puts a setting back holds the lock as well.
         rustix::fs::flock(&register, rustix::fs::FlockOperation::LockExclusive)?;
-        let entry = register.make_folder(setting.to_string_lossy().replace('/', "!"))?;
-        let first = files::if_there(entry.read(FIRST, MOST_VALUE))?;
+        let entry = setting.to_string_lossy().replace('/', "!");
+        let first = files::if_there(register.read(Path::new(&entry).join(FIRST), MOST_VALUE))?;
         let text = &match &first {
             Some(first) => String::from_utf8_lossy(first).into_owned(),
             None => value(setting)?,
         };
         self.undo(Undo::Release { setting, text })?;
+        let entry = register.make_folder(entry)?;
         if first.is_none() {
             entry.write(FIRST, text.as_bytes())?;
         }

@@ -72,8 +72,7 @@ fn go(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
     go.args(["build", "-trimpath", "-o"])
         .arg(program)
         .arg(".")
-        .current_dir(source)
-        .env("GOTMPDIR", source);
+        .current_dir(source);
     go.env("GOFLAGS", "-mod=mod")
         .env("GOPROXY", "off")
         .env("GOWORK", "off");
@@ -215,7 +214,8 @@ impl Toolchain {
             .iter()
             .try_for_each(|(name, bytes)| source.write(name, bytes))?;
         let program = folder.path().join(self.program());
-        let output = programs::compiled(&mut (self.compile)(compiler, source.path(), &program)?)?;
+        let mut compile = (self.compile)(compiler, source.path(), &program)?;
+        let output = programs::compiled(&mut compile, folder)?;
         let messages = String::from_utf8_lossy(&output.stderr);
         let first: Vec<&str> = messages.lines().take(3).collect();
         ensure!(

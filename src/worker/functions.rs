@@ -559,7 +559,7 @@ fn compile(
         .args(["-pthread", "-ldl", "-lrt", "-lm"])
         .args(libraries.split_whitespace());
     command.arg("-o").arg(carried_file(WORKER));
-    let output = programs::compiled(&mut command)?;
+    let output = programs::compiled(&mut command, folder)?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
         // Below a line of source the compiler points at a column of it.
@@ -598,7 +598,7 @@ fn add_subject(command: &mut Command, source: &Path, path: &Path, is_library: bo
     }
 }
 
-/// The compiler, to be started as every toolchain is.
+/// The compiler, to be started as every toolchain is. It ends with this process.
 /// Errors: there is none, or another user can change it.
 fn started(compiler: &[String]) -> Result<Command> {
     let program = programs::of_word(&compiler[0]).with_context(|| {
@@ -607,7 +607,7 @@ fn started(compiler: &[String]) -> Result<Command> {
             compiler[0]
         )
     })?;
-    let mut command = Command::new(program);
+    let mut command = super::with_this_process(program, &[])?;
     programs::settle(&mut command);
     command.args(&compiler[1..]);
     Ok(command)

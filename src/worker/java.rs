@@ -228,9 +228,17 @@ fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
     let source = folder.make_folder(SOURCE)?;
     let mut javac = super::with_this_process(&compiler, &[])?;
     programs::settle(&mut javac);
-    // Without a class path javac takes classes and annotation processors of the folder that it runs in.
+    // Without a class path javac takes classes and annotation processors of the folder that it runs in. A killed virtual
+    // machine leaves its file of performance data in /tmp.
     javac
-        .args(["-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp"])
+        .args([
+            "-J-XX:-UsePerfData",
+            "-nowarn",
+            "-proc:none",
+            "-encoding",
+            "UTF-8",
+            "-cp",
+        ])
         .arg(source.path())
         .arg("-d")
         .arg(folder.path());
@@ -238,7 +246,7 @@ fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
         put(&source, path, text.as_bytes())?;
         javac.arg(source.path().join(path));
     }
-    let output = programs::compiled(&mut javac)?;
+    let output = programs::compiled(&mut javac, folder)?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
         bail!(

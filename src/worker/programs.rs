@@ -3,7 +3,7 @@
 //! outside of the current folder, with an environment of named variables, with a limit on time and output.
 
 use anyhow::{Context, Result, bail};
-use files::File;
+use files::{File, Folder};
 use record::machine::tools::RefusedPart;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -27,6 +27,8 @@ const COMPILING: Duration = Duration::from_secs(900);
 const AFTERWARDS: Duration = Duration::from_secs(1);
 /// Most output of a program, in bytes.
 const MOST_BYTES: usize = 16 << 20;
+/// Folder of a compiler's temporary files, in that of the build.
+const TEMPORARY: &str = "temporary";
 
 /// Variables that name folders in which programs and libraries are searched.
 const SEARCHED: [&str; 6] = [
@@ -243,10 +245,17 @@ pub fn answer(command: &mut Command, input: Stdio) -> Result<Output> {
     limited(command.stdin(input).process_group(0), ANSWER)
 }
 
-/// Output of a compiler. It stays in the process group of the terminal, whose Ctrl-C ends all of it.
+/// Output of a compiler that fills the folder of a build. It stays in the process group of the terminal, whose Ctrl-C ends all
+/// of it. Its temporary files are in that folder, so that those of a killed compiler go with the build.
 /// Errors: it cannot be started, takes too long or prints too much.
-pub(super) fn compiled(command: &mut Command) -> Result<Output> {
-    limited(command.stdin(Stdio::null()), COMPILING).context("cannot compile")
+pub(super) fn compiled(command: &mut Command, build: &Folder) -> Result<Output> {
+    let temporary = build.make_folder(TEMPORARY)?;
+    command
+        .env("TMPDIR", temporary.path())
+        .env("GOTMPDIR", temporary.path());
+    let output = limited(command.stdin(Stdio::null()), COMPILING).context("cannot compile")?;
+    build.remove(TEMPORARY)?;
+    Ok(output)
 }
 
 fn limited(command: &mut Command, longest: Duration) -> Result<Output> {

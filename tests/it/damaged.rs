@@ -6,7 +6,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use record::claim::Answers;
@@ -24,8 +23,6 @@ use crate::trust::interrupt;
 const LONGEST: Duration = Duration::from_secs(20);
 /// Most memory of a verb, in KiB.
 pub(crate) const MOST_KIB: u64 = 256 << 10;
-/// Most memory of any verb of [`timed`] so far, in KiB.
-pub(crate) static PEAK_KIB: AtomicU64 = AtomicU64::new(0);
 
 fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -77,7 +74,17 @@ fn summarised(run: &Path) {
     folder.write_result(SUMMARY, &summary).unwrap();
 }
 
-/// A run, a try, a profile and a run of claims, made once for all tests.
+/// Folders of [`kept`] that are copies of recorded ones, with their places below `tests/fixtures`.
+const RECORDED: [(&str, &str); 4] = [
+    ("states", "kept/states"),
+    ("tail", "kept/tail"),
+    ("published", "kept/published"),
+    ("advise", "kept/advise/runs/20261128T170936Z-b8c7364f"),
+];
+/// Names of the two files of [`kept`] that users share.
+pub(crate) const ADVICE: &str = "advice.json";
+
+/// A kept thing of each kind, made once for all tests.
 pub(crate) fn kept() -> &'static Path {
     static KEPT: OnceLock<PathBuf> = OnceLock::new();
     KEPT.get_or_init(|| {
@@ -112,6 +119,26 @@ pub(crate) fn kept() -> &'static Path {
             "--",
             "true",
         ]);
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        for (name, from) in RECORDED {
+            copy(&fixtures.join(from), &kept.join(name));
+        }
+        fs::create_dir(kept.join("fleet")).unwrap();
+        for node in ["n1", "n2"] {
+            copy(&fixtures.join("kept/fleet").join(node), &kept.join("fleet"));
+        }
+        // A baseline keeps its source and its program.
+        let file = path("start.c");
+        made(&["bench", "--new", &file]);
+        let words = ["bench", &file, "--save-baseline", "first", "--budget", "4s"];
+        made(&[&words[..], &["--out", &path("functions")]].concat());
+        let advice = crate::advise::advice_here(crate::advise::here());
+        fs::create_dir(kept.join("shared")).unwrap();
+        fs::write(
+            kept.join("shared").join(ADVICE),
+            advice.canonical().unwrap(),
+        )
+        .unwrap();
         kept
     })
 }
@@ -130,8 +157,29 @@ fn memory_of(process: u32) -> u64 {
     text.lines().find_map(peak).unwrap_or(0)
 }
 
+/// Most that commands have taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Most {
+    pub kib: u64,
+    pub time: Duration,
+}
+
 /// Ends a command that takes too long or too much memory.
 pub(crate) fn timed(command: &mut Command) -> Result<Said, String> {
+    measured(command, &mut Most::default())
+}
+
+/// The same, with what it took.
+pub(crate) fn measured(command: &mut Command, most: &mut Most) -> Result<Said, String> {
+    measured_within(command, most, LONGEST)
+}
+
+/// The same with another longest time.
+pub(crate) fn measured_within(
+    command: &mut Command,
+    most: &mut Most,
+    longest: Duration,
+) -> Result<Said, String> {
     let begun = Instant::now();
     let mut out = tempfile::tempfile().unwrap();
     let mut err = tempfile::tempfile().unwrap();
@@ -143,10 +191,11 @@ pub(crate) fn timed(command: &mut Command) -> Result<Said, String> {
         .unwrap();
     let status = loop {
         let memory = memory_of(child.id());
-        PEAK_KIB.fetch_max(memory, Ordering::Relaxed);
+        most.kib = most.kib.max(memory);
+        most.time = most.time.max(begun.elapsed());
         match child.try_wait().unwrap() {
             Some(status) => break status,
-            None if begun.elapsed() > LONGEST || memory > MOST_KIB => {
+            None if begun.elapsed() > longest || memory > MOST_KIB => {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 return Err(format!(
@@ -217,6 +266,44 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
             "claims --compare {0} {} --json",
             "compare {0} {} --json",
             "runs show {}",
+        ],
+        "states" | "tail" | "published" | "advise" => &[
+            "report {} --full",
+            "report {} --json",
+            "report {} --published all",
+            "export {} --format csv",
+            "export {} --format ndjson",
+            "export {} --format openmetrics",
+            "compare {0} {} --json",
+            "compare {} {0} --gate 50%",
+            "compare {} {0} --gate p99.9:50%",
+            "runs show {}",
+            "fleet {}",
+        ],
+        "functions" => &[
+            "report {} --full",
+            "report {} --json",
+            "export {} --format csv",
+            "compare {} {0} --gate 50%",
+            "compare {0} {} --json",
+            "runs show {}",
+            "show {}",
+        ],
+        "fleet" => &[
+            "fleet {}",
+            "fleet {} --json",
+            "fleet {} --markdown",
+            "fleet {} --again",
+            "fleet {} --format openmetrics",
+            "compare {0}/n1 {}/n2 --json",
+            "report {}/n1 {}/n2",
+        ],
+        "shared" => &[
+            "advise --out {}/advice.json",
+            "advise --out {}/advice.json --export c",
+            "advise --out {}/advice.json --export rust",
+            "advise --merge {}/advice.json --out {0}/merged.json",
+            "advise --merge {0}/advice.json {}/advice.json --out {0}/merged.json",
         ],
         "profile" => &[
             "report {}",

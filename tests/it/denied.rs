@@ -11,7 +11,8 @@ use crate::support::sides::{Launch, Worker};
 use record::transcript::SideEnding;
 use serde_json::Value;
 
-/// `deny NAME… -- PROGRAM ARGUMENT…`: PROGRAM and all that it starts get EPERM from these system calls (seccomp(2)).
+/// `deny NAME… -- PROGRAM ARGUMENT…`: PROGRAM and all that it starts get EPERM from these system calls (seccomp(2)), and ENOSYS
+/// from those behind the word `enosys`, until the word `eperm`.
 const DENY: &str = r#"
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -23,27 +24,35 @@ const DENY: &str = r#"
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#ifndef SYS_io_uring_setup
-#define SYS_io_uring_setup 425
-#endif
-#ifndef SYS_cachestat
-#define SYS_cachestat 451
-#endif
+/* Calls that all architectures number alike, which headers need not have, then those of the headers. */
 static const struct { const char *name; unsigned number; } known[] = {
-    {"io_uring_setup", SYS_io_uring_setup}, {"vmsplice", SYS_vmsplice},
-    {"memfd_create", SYS_memfd_create}, {"cachestat", SYS_cachestat},
-    {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev}};
+    {"io_uring_setup", 425}, {"io_uring_enter", 426}, {"io_uring_register", 427}, {"cachestat", 451},
+    {"process_madvise", 440}, {"openat2", 437}, {"clone3", 435}, {"pidfd_open", 434}, {"pidfd_send_signal", 424},
+    {"pidfd_getfd", 438}, {"memfd_secret", 447},
+    {"userfaultfd", SYS_userfaultfd}, {"perf_event_open", SYS_perf_event_open}, {"bpf", SYS_bpf},
+    {"mbind", SYS_mbind}, {"set_mempolicy", SYS_set_mempolicy}, {"get_mempolicy", SYS_get_mempolicy},
+    {"move_pages", SYS_move_pages}, {"open_by_handle_at", SYS_open_by_handle_at}, {"kcmp", SYS_kcmp},
+    {"swapon", SYS_swapon}, {"swapoff", SYS_swapoff}, {"mount", SYS_mount}, {"umount2", SYS_umount2},
+    {"unshare", SYS_unshare}, {"setns", SYS_setns}, {"personality", SYS_personality},
+    {"copy_file_range", SYS_copy_file_range}, {"mlock2", SYS_mlock2}, {"rseq", SYS_rseq},
+    {"membarrier", SYS_membarrier}, {"ptrace", SYS_ptrace}, {"prlimit64", SYS_prlimit64},
+    {"sched_setaffinity", SYS_sched_setaffinity}, {"vmsplice", SYS_vmsplice},
+    {"memfd_create", SYS_memfd_create}, {"process_vm_readv", SYS_process_vm_readv},
+    {"process_vm_writev", SYS_process_vm_writev}};
 int main(int argc, char **argv)
 {
-    struct sock_filter code[64] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+    struct sock_filter code[128] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
     unsigned short length = 1;
     int i = 1;
-    for (; i < argc && strcmp(argv[i], "--") != 0; i++)
+    unsigned error = EPERM;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        error = strcmp(argv[i], "enosys") == 0 ? ENOSYS : strcmp(argv[i], "eperm") == 0 ? EPERM : error;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             if (strcmp(argv[i], known[k].name) == 0) {
                 code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, known[k].number, 0, 1);
-                code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+                code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
             }
+    }
     code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = {length, code};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
@@ -57,7 +66,7 @@ int main(int argc, char **argv)
 "#;
 
 /// The program above, or none where there is no compiler or no seccomp; then it says so.
-fn deny(place: &Path) -> Option<PathBuf> {
+pub(crate) fn deny(place: &Path) -> Option<PathBuf> {
     let (source, program) = (place.join("deny.c"), place.join("deny"));
     std::fs::write(&source, DENY).unwrap();
     let compiled = Command::new("cc")

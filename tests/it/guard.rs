@@ -314,6 +314,28 @@ fn a_journal_that_was_left_is_carried_out_by_the_next_command_unless_its_run_liv
     assert_eq!(names(&folder), ["pagewise-open", "pagewise-other-boot"]);
 }
 
+/// The lock of a journal is free before the workers of a killed laboratory have ended.
+#[test]
+fn a_name_that_is_made_while_a_left_journal_is_carried_out_is_removed_too() {
+    let guarded = Guarded::new();
+    let [early, late] = ["1", "2"].map(|slot| format!("pagewise-{RUN}-{slot}"));
+    let folder = guarded.folder("shared", &[&early]);
+    let text = first() + &remove(&folder, "", RUN);
+    let journal = left_journal(&guarded.place, "1", &text, 0o600);
+    let mut put_back = Command::new(&guarded.helper)
+        .arg("put-back")
+        .arg(journal.parent().unwrap())
+        .spawn()
+        .unwrap();
+    wait_until("what was there is removed", || {
+        !folder.join(&early).exists()
+    });
+    fs::write(folder.join(&late), "x").unwrap();
+    assert!(put_back.wait().unwrap().success());
+    assert_eq!(names(&folder), Vec::<String>::new());
+    assert!(!journal.exists());
+}
+
 #[test]
 fn a_kept_run_whose_name_was_made_to_do_harm_is_refused() {
     let place = Place::new();

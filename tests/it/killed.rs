@@ -1,9 +1,11 @@
-//! A process of a run is killed at a random moment: the laboratory, a worker, a side, the guard; or a side stops. What was
-//! measured can be read, the rest is an outcome in words, what was changed is put back, and nothing is left behind.
+//! Processes of a command are killed at a random moment: the laboratory, a worker, a side, the guard, a compiler, the holder of
+//! a state, or any one or two; or a side stops. What was measured can be read, the rest is an outcome in words, what was changed
+//! is put back, and nothing is left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,7 +15,7 @@ use stats::rng::Seeded;
 use crate::robust::Run;
 use crate::support::place::{Place, entries};
 use crate::support::skips::{skip, thorough};
-use crate::support::waiting::wait_until;
+use crate::support::waiting::{wait_until, wait_until_none};
 
 const WORDS: [&str; 11] = [
     "share/posix-shm@c-O3+c-O3",
@@ -38,6 +40,10 @@ enum Victim {
     Helper,
     /// Laboratory and guard at once.
     Both,
+    /// Any one.
+    One,
+    /// Any two at once.
+    Two,
 }
 
 impl Victim {
@@ -53,6 +59,7 @@ impl Victim {
             }
             Victim::Worker => words.contains("worker-c") && !words.contains("pagewise-helper"),
             Victim::Guard => words.contains("pagewise-helper guard"),
+            Victim::One | Victim::Two => true,
         };
         run.numbered()
             .into_iter()
@@ -67,23 +74,26 @@ impl Victim {
         (!all.is_empty()).then(|| all[rng.below(all.len())])
     }
 
-    /// Kills it, where it is there.
-    fn kill(self, run: &Run, rng: &mut Seeded) -> Option<()> {
-        let guards: Vec<Pid> = match self {
-            Victim::Both => Victim::Guard.all(run),
-            _ => Vec::new(),
-        };
+    /// Kills it, where it is there. Returns the command lines of those that were killed.
+    fn kill(self, run: &Run, rng: &mut Seeded) -> Option<Vec<String>> {
+        let mut victims: Vec<Pid> = self.of(run, rng).into_iter().collect();
+        match self {
+            Victim::Both => victims.extend(Victim::Guard.all(run)),
+            Victim::Two => victims.extend(self.of(run, rng).filter(|pid| !victims.contains(pid))),
+            _ => {}
+        }
+        let lines = run.numbered().into_iter();
+        let lines = lines
+            .filter(|(number, _)| Pid::from_raw(*number).is_some_and(|pid| victims.contains(&pid)));
+        let lines = lines.map(|(_, line)| line).collect();
         // Stopped first, so that no guard acts between the deaths.
-        for &guard in &guards {
-            let _ = kill_process(guard, Signal::STOP);
+        for &victim in victims.iter().skip(1) {
+            let _ = kill_process(victim, Signal::STOP);
         }
-        let killed = self
-            .of(run, rng)
-            .and_then(|pid| kill_process(pid, Signal::KILL).ok());
-        for guard in guards {
-            let _ = kill_process(guard, Signal::KILL);
-        }
-        killed
+        let killed = victims
+            .iter()
+            .filter(|&&victim| kill_process(victim, Signal::KILL).is_ok());
+        (killed.count() > 0).then_some(lines)
     }
 }
 
@@ -120,6 +130,22 @@ fn cgroups(level: &Path, all: &mut Vec<PathBuf>) {
 const CRITERIA: &str = r#"{"schema": 1, "what": ["share/posix-shm@c-O3+c-O3"], "set": ["bytes=1048576"], "kinds": [
   {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": []}]}"#;
 
+/// A file for `bench` with so many functions, each of which keeps the compiler busy for a moment.
+fn functions(count: u32) -> String {
+    let function = |n: u32| format!("int f{n}(int x) {{ return x * {n} + (x >> {}); }}\n", n & 7);
+    let text: String = (0..count).map(function).collect();
+    let bench = |kind: &str, name: &str, n: u32| {
+        format!(
+            "{kind}({name}) {{ int x = 1; PHASE(\"work\") {{ for (int i = 0; i < 1000; i++) x = f{n}(x); }} RESULT(0 * x); }}\n"
+        )
+    };
+    let (baseline, other) = (bench("BASELINE", "one", 1), bench("BENCH", "two", 2));
+    format!("#include <pagewise.h>\n{text}{baseline}{other}")
+}
+
+/// Number of command lines of [`verbs`].
+const VERBS: usize = 15;
+
 /// Every verb that measures, with the words after it. Two kinds of process of one command are left behind, one deaf.
 fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
     let criteria = place.file("criteria.json");
@@ -134,7 +160,29 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
     let bounded = "run read/read@c-O3 --set bytes=48MiB --set memory=32MiB --set cache=cold --set place=disk --budget 4s \
         --allow-system-changes";
     let bounded: Vec<&str> = bounded.split_whitespace().collect();
-    let verbs: [&[&str]; 9] = [
+    let in_state = |state| {
+        let words = [
+            "run",
+            "fault/touch@c-O3",
+            "--set",
+            "bytes=2MiB",
+            "--state",
+            state,
+        ];
+        let more = [
+            "--allow-system-changes",
+            "--launches",
+            "3",
+            "--budget",
+            "6s",
+            "--out",
+            out,
+        ];
+        [&words[..], &more].concat()
+    };
+    let file = place.file("home/functions.c");
+    fs::write(&file, functions(1_000)).unwrap();
+    let verbs: [&[&str]; VERBS] = [
         &[&["run"][..], &WORDS, &["--out", out]].concat(),
         &[&bounded[..], &["--out", out]].concat(),
         &["claims", "--budget", "4s"],
@@ -155,6 +203,19 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
         ],
         &[&["try", "--with", "no-thp", "--pairs", "2"][..], &command].concat(),
         &[&["profile", "--blocks", "2"][..], &command].concat(),
+        &[
+            "bench",
+            file.to_str().unwrap(),
+            "--budget",
+            "3s",
+            "--out",
+            out,
+        ],
+        &in_state("swap-file"),
+        &in_state("swap-zram"),
+        &in_state("fragmented-movable"),
+        &in_state("writeback"),
+        &in_state("neighbour"),
     ];
     verbs
         .iter()
@@ -185,14 +246,48 @@ fn settings() -> Vec<String> {
         .into_iter()
         .map(|device| read(&device.join("loop/backing_file")));
     let thp = Path::new("/sys/kernel/mm/transparent_hugepage/enabled");
+    // The register of settings that somebody has changed; none is left.
+    let register = entries(Path::new("/run/pagewise/settings"));
+    let register = register.iter().map(|path| path.display().to_string());
     [read(thp)]
         .into_iter()
+        .chain(crate::states::machine())
+        .chain(register)
         .chain(loops.filter(|file| !file.is_empty()))
         .collect()
 }
 
-/// Kills once in one command; what must hold afterwards.
-fn kill_once(seed: u64) {
+/// Files and folders below a place, and below the cache that all tests share, that are never the end of something.
+fn unfinished(place: &Place) -> Vec<PathBuf> {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let mut left = Vec::new();
+    for folder in [
+        cache,
+        place.file("data"),
+        place.file("home"),
+        place.file("runtime"),
+    ] {
+        below(&folder, &mut left);
+    }
+    left.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".part") || name.starts_with("scratch-") || name.starts_with("built-")
+    });
+    left
+}
+
+fn below(folder: &Path, all: &mut Vec<PathBuf>) {
+    for path in entries(folder) {
+        if path.is_dir() && !path.is_symlink() {
+            below(&path, all);
+        }
+        all.push(path);
+    }
+}
+
+/// Kills once in one command; what must hold afterwards. Returns the command, and what was killed. None: the command had
+/// ended before anybody was.
+fn kill_once(seed: u64) -> Option<String> {
     let mut rng = Seeded::new(seed);
     let place = Place::new();
     let out = place.file("home/my run");
@@ -207,13 +302,25 @@ fn kill_once(seed: u64) {
         Victim::Helper,
         Victim::Guard,
         Victim::Both,
+        Victim::One,
+        Victim::Two,
+        Victim::Two,
     ];
     let victim = victims[rng.below(victims.len())];
+    let _turn = crate::states::MACHINE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let before = (lost_objects(), named(), settings());
     let mut run = Run::spawn(place, out, &words);
     let moment = Instant::now() + Duration::from_millis(rng.below(2500) as u64);
     let mut killed = None;
+    let begun = Instant::now();
     while run.child.try_wait().unwrap().is_none() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(180),
+            "seed {seed}: {} hangs after {killed:?}",
+            words.join(" ")
+        );
         if killed.is_none() && Instant::now() >= moment {
             killed = victim.kill(&run, &mut rng);
         }
@@ -222,17 +329,20 @@ fn kill_once(seed: u64) {
     let code = run.child.wait().unwrap().code();
     let err = fs::read_to_string(run.place.file("stderr")).unwrap();
     let what = format!(
-        "seed {seed}, {victim:?} of {}, killed {}, exit {code:?}: {err}",
-        words[0],
-        killed.is_some()
+        "seed {seed}, {victim:?} of {}, killed {killed:?}, exit {code:?}: {err}",
+        words.join(" ")
     );
     wait_until(&format!("all processes are gone: {what}"), || {
         run.numbered().is_empty()
     });
-    if let Victim::Both = victim {
+    // Nobody is left to put things back where a guard was killed, too, nor to remove a build.
+    if killed.is_some() {
         assert_eq!(run.place.run(&["list", "fault"]).code, 0, "{what}");
     }
     run.leaves_nothing();
+    wait_until_none(&format!("unfinished files: {what}"), || {
+        unfinished(&run.place)
+    });
     let new: BTreeSet<PathBuf> = named().difference(&before.1).cloned().collect();
     wait_until(&format!("no name is left of {new:?}: {what}"), || {
         named().is_disjoint(&new)
@@ -242,7 +352,9 @@ fn kill_once(seed: u64) {
     wait_until(&format!("none is left of {new:?}: {what}"), || {
         lost_objects().is_disjoint(&new)
     });
-    assert_eq!(settings(), before.2, "{what}");
+    wait_until(&format!("settings are as they were: {what}"), || {
+        settings() == before.2
+    });
     assert_eq!(
         entries(&run.place.file("runtime/pagewise")),
         Vec::<PathBuf>::new(),
@@ -256,6 +368,7 @@ fn kill_once(seed: u64) {
         assert!([None, Some(0), Some(1), Some(4)].contains(&code), "{what}");
         is_readable(&run, &what);
     }
+    killed.map(|lines| format!("{}: {victim:?} {lines:?}", words.join(" ")))
 }
 
 /// The run's folder, as far as there is one, is reported, and every cell without figures says why.
@@ -291,7 +404,7 @@ fn is_readable(run: &Run, what: &str) {
 
 #[test]
 fn a_kill_at_a_random_moment_of_any_verb_leaves_nothing() {
-    for seed in 0..if thorough() { 12 } else { 4 } {
+    for seed in 0..if thorough() { VERBS as u64 } else { 4 } {
         kill_once(seed);
     }
 }
@@ -304,9 +417,58 @@ fn two_hundred_kills_leave_nothing() {
     let (first, last) = seeds
         .split_once('-')
         .expect("PAGEWISE_KILLS is two seeds with a hyphen between");
-    for seed in first.parse().unwrap()..=last.parse().unwrap() {
-        kill_once(seed);
+    let (first, last): (u64, u64) = (first.parse().unwrap(), last.parse().unwrap());
+    let mut kills = 0;
+    for seed in first..=last {
+        if let Some(killed) = kill_once(seed) {
+            kills += 1;
+            println!("{seed}: {killed}");
+        }
     }
+    println!("{kills} kills in {} commands", last + 1 - first);
+}
+
+/// A killed compiler leaves its temporary files, and a killed laboratory and guard do not remove them.
+#[test]
+fn what_a_killed_compiler_leaves_is_removed_by_the_next_command() {
+    let place = Place::new();
+    let file = place.file("home/functions.c");
+    fs::write(&file, functions(100_000)).unwrap();
+    let out = place.file("home/run");
+    let words = ["bench", file.to_str().unwrap(), "--budget", "2s"];
+    let mut run = Run::spawn(place, out, &words);
+    let is_compiler = |line: &str| line.contains("/cc1 ");
+    let is_temporary =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "s" || end == "o");
+    wait_until("a compiler writes", || {
+        let mut left = Vec::new();
+        below(&run.place.file("tmp"), &mut left);
+        let writes = left.iter().any(is_temporary)
+            && run.numbered().iter().any(|(_, line)| is_compiler(line));
+        writes || run.child.try_wait().unwrap().is_some()
+    });
+    let all: Vec<Pid> = run
+        .numbered()
+        .into_iter()
+        .filter_map(|(number, _)| Pid::from_raw(number))
+        .collect();
+    for &process in &all {
+        let _ = kill_process(process, Signal::STOP);
+    }
+    for &process in &all {
+        let _ = kill_process(process, Signal::KILL);
+    }
+    assert!(run.child.wait().unwrap().code().is_none(), "it was killed");
+    wait_until("all processes are gone", || run.numbered().is_empty());
+    let mut left = Vec::new();
+    below(&run.place.file("tmp"), &mut left);
+    assert!(
+        left.iter().any(is_temporary),
+        "the compiler left something: {left:?}"
+    );
+    assert_eq!(run.place.run(&["list", "fault"]).code, 0);
+    assert_eq!(entries(&run.place.file("tmp")), Vec::<PathBuf>::new());
+    assert_eq!(unfinished(&run.place), Vec::<PathBuf>::new());
 }
 
 /// Nobody is left to put anything back then, until the run is resumed: its guard is told of the same names.

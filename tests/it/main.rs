@@ -70,6 +70,7 @@ mod signals;
 mod silent;
 mod snippets;
 mod starved;
+mod starved_verbs;
 mod states;
 mod support;
 mod tails;

@@ -151,6 +151,49 @@ const CRITERIA: &str = r#"{"schema": 1, "what": ["fault/touch@c-O3", "fault/thp@
     {"cell": "fault/m1@c-O3", "parameters": {}, "status": "skipped"}]}]}"#;
 
 #[test]
+fn no_changed_file_of_criteria_is_used_as_others_than_were_written() {
+    let criteria = Criteria::parse(CRITERIA).unwrap().sealed().unwrap();
+    let text = report::escape::pretty_json(&criteria).unwrap();
+    let times = if thorough() { 10_000 } else { 1000 };
+    let (mut refused, mut same) = (0, 0);
+    for seed in 0..times {
+        let changed = flipped(&text, &mut Seeded::new(seed));
+        match Criteria::parse(&changed) {
+            Ok(read) => {
+                same += 1;
+                let unsealed = |criteria: &Criteria| Criteria {
+                    seal: None,
+                    ..criteria.clone()
+                };
+                assert_eq!(
+                    unsealed(&read),
+                    unsealed(&criteria),
+                    "seed {seed}: {changed}"
+                );
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+    println!("{times} changes of criteria: {refused} refused, {same} without effect");
+    assert!(refused > times * 9 / 10 - 100 && refused < times);
+}
+
+/// One change: a bit, a cut, or a digit put in.
+fn flipped(text: &str, rng: &mut Seeded) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = rng.below(bytes.len());
+    match rng.below(3) {
+        0 => bytes[at] ^= 1 << rng.below(8),
+        1 => bytes.truncate(at),
+        _ => bytes.insert(at, b'0' + rng.below(10) as u8),
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
 fn changed_criteria_of_a_fleet_are_read_or_refused() {
     let mut gathered = Gathered::default();
     (0..3).for_each(|number| {

@@ -15,7 +15,7 @@ use crate::support::turns;
 use crate::support::waiting::wait_until;
 
 /// One state at a time: it is the whole machine's.
-static MACHINE: Mutex<()> = Mutex::new(());
+pub(crate) static MACHINE: Mutex<()> = Mutex::new(());
 
 /// Files of the kernel that states change.
 const CHANGED: [&str; 15] = [
@@ -36,7 +36,7 @@ const CHANGED: [&str; 15] = [
     "/sys/block/zram0/comp_algorithm",
 ];
 
-fn machine() -> Vec<String> {
+pub(crate) fn machine() -> Vec<String> {
     // The algorithm of a device that is not set up is the last one's; only its size says whether it is.
     let files = CHANGED
         .iter()

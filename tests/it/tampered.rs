@@ -143,7 +143,7 @@ fn a_go_build_that_was_changed_is_built_again() {
 #[test]
 fn a_java_build_that_was_changed_is_built_again() {
     let place = Place::new();
-    if !place.run(&["doctor"]).out.contains("with JDK") {
+    if !place.run(&["doctor"]).out.contains(", with Java ") {
         return skip("there is no JDK here");
     }
     let is_built = || [0, 4].contains(&said(&mut build(&place, "read/mapped-buffer@java-*")).code);

@@ -10,7 +10,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{io, io::Read, io::Write, os::unix::ffi::OsStrExt, os::unix::fs::DirBuilderExt};
@@ -20,6 +20,9 @@ const SECRET_BYTES: usize = 32;
 
 /// Random bytes that only this user can read.
 pub type Secret = [u8; SECRET_BYTES];
+
+/// Folder with a link to each open file of this process.
+const DESCRIPTORS: &str = "/proc/self/fd";
 
 /// Permissions for this user alone.
 const PRIVATE: u32 = 0o700;
@@ -385,8 +388,18 @@ impl Folder {
         let part = format!(".{}.{}.part", plain.to_string_lossy(), std::process::id());
         // A process of this number may have been killed here before.
         let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
-        let mut file = self.created(Path::new(&part), OFlags::WRONLY, mode)?;
-        let written = io::copy(from, &mut file);
+        let nameless = self.nameless(mode);
+        let has_name = nameless.is_none();
+        let mut file = match nameless {
+            Some(file) => file,
+            None => self.created(Path::new(&part), OFlags::WRONLY, mode)?,
+        };
+        let mut written = io::copy(from, &mut file);
+        if written.is_ok() && !has_name {
+            let here = format!("{DESCRIPTORS}/{}", file.as_raw_fd());
+            let linked = linkat(CWD, here, &self.descriptor, &part, AtFlags::SYMLINK_FOLLOW);
+            written = linked.map(|()| 0).map_err(io::Error::from);
+        }
         drop(file);
         let named =
             written.and_then(|_| Ok(renameat(&self.descriptor, &part, &self.descriptor, plain)?));
@@ -394,6 +407,19 @@ impl Folder {
             let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
             self.cannot("write", name, error)
         })
+    }
+
+    /// A private file of this folder that has no name yet, so that nothing of it is left where this process is killed. None:
+    /// the file system has no such files, there is no /proc, or others may read it: some kernels pass over the umask then.
+    fn nameless(&self, mode: Mode) -> Option<File> {
+        if mode.intersects(Mode::RWXG | Mode::RWXO)
+            || statat(CWD, DESCRIPTORS, AtFlags::empty()).is_err()
+        {
+            return None;
+        }
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let made = openat(&self.descriptor, ".", flags, mode);
+        made.ok().map(File::from)
     }
 
     /// Renames an entry of this folder; fails over a folder that is not empty.

@@ -1,5 +1,6 @@
 //! Folders, inputs and outputs against links, pipes, devices and files that are too large.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -294,4 +295,40 @@ fn an_output_that_fails_leaves_the_old_file_and_nothing_else() {
         ),
         ("one", 1)
     );
+}
+
+/// Looks into a folder while a file of it is written.
+struct Looking<'a> {
+    folder: &'a Folder,
+    seen: Vec<OsString>,
+    left: usize,
+}
+
+impl std::io::Read for Looking<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.seen.extend(self.folder.names().unwrap());
+        let bytes = self.left.min(buffer.len());
+        buffer[..bytes].fill(b'x');
+        self.left -= bytes;
+        Ok(bytes)
+    }
+}
+
+#[test]
+fn a_private_file_has_no_name_until_it_is_whole() {
+    let (place, folder) = place();
+    for name in ["new", "new", "other"] {
+        let mut looking = Looking {
+            folder: &folder,
+            seen: Vec::new(),
+            left: 1 << 20,
+        };
+        folder.write_stream(name, &mut looking).unwrap();
+        looking.seen.retain(|name| name != "new");
+        assert_eq!(looking.seen, Vec::<OsString>::new());
+        assert_eq!(folder.read(name, 2 << 20).unwrap(), vec![b'x'; 1 << 20]);
+        let about = fs::metadata(place.path().join(name)).unwrap();
+        assert_eq!(about.permissions().mode() & 0o7777, 0o600);
+    }
+    assert_eq!(folder.names().unwrap(), ["new", "other"]);
 }

@@ -202,7 +202,7 @@ fn learnt(arguments: &LearnArgs) -> Result<u8> {
     let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
     let gathered = arguments.options.gathered()?;
     let code = name_damage(&gathered);
-    let criteria = learn(&gathered, &by, margin);
+    let criteria = learn(&gathered, &by, margin).sealed()?;
     if criteria.kinds.is_empty() {
         bail!(
             "no kind has enough nodes to learn from: {} that are not odd",

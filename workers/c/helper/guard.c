@@ -379,17 +379,25 @@ static bool undo_journal(int fd, const char *boot, void (*only)(char **))
     return text && (here || !known);
 }
 
+/* Removes names that were made meanwhile: the kernel closes the files of a killed laboratory, and so gives up the lock of the
+ * journal, before it kills its workers. */
+static void look_again(int fd, const char *boot)
+{
+    enum { LOOKS = 3, PAUSE_US = 100000 };
+    for (int look = 0; look < LOOKS && usleep(PAUSE_US) == 0; look++)
+        undo_journal(fd, boot, remove_named);
+}
+
 /* Outlives the laboratory: it leaves its process group, ignores what Ctrl-C sends, and acts when its input ends. Its
- * standard error is the journal, whose lock both hold. A laboratory that was killed has written nothing to the input: the
- * kernel closes its files before it kills its workers, so names that they made meanwhile are removed too. */
+ * standard error is the journal, whose lock both hold. A laboratory that was killed has written nothing to the input. */
 static int guard_main(int argc, char **argv)
 {
     (void)argc;
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    enum { LATE_LOOKS = 3, LATE_US = 100000 };
     char ended[64];
     struct stat held, named;
-    int looks = LATE_LOOKS, journal = fcntl(2, F_DUPFD_CLOEXEC, 3), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    bool killed = true;
+    int journal = fcntl(2, F_DUPFD_CLOEXEC, 3), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0)
         dup2(nowhere, 2);
     setsid();
@@ -397,11 +405,11 @@ static int guard_main(int argc, char **argv)
         signal(ignored[i], SIG_IGN);
     if (write(1, "ready\n", 6) < 0)
         errno = 0; /* A laboratory that has just ended must not take the guard with it. */
-    for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR); looks = got > 0 ? 0 : looks)
+    for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR); killed &= got <= 0)
         got = read(0, ended, sizeof ended);
     undo_journal(journal, NULL, NULL);
-    while (looks-- > 0 && usleep(LATE_US) == 0)
-        undo_journal(journal, NULL, remove_named);
+    if (killed)
+        look_again(journal, NULL);
     if (fstat(journal, &held) == 0 && lstat(argv[0], &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
         unlink(argv[0]);
     return 0;
@@ -416,8 +424,11 @@ static void put_back(int directory, const char *name, const char *boot)
     bool trusted = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
                    (about.st_mode & 07777) == 0600 && about.st_nlink == 1;
     /* A journal whose laboratory or guard lives is locked. */
-    if (trusted && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 && about.st_nlink == 1 &&
-        (undo_journal(fd, boot, NULL) || time(NULL) - about.st_mtime > OLD_S))
+    trusted = trusted && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 && about.st_nlink == 1;
+    bool undone = trusted && undo_journal(fd, boot, NULL);
+    if (undone)
+        look_again(fd, boot);
+    if (undone || (trusted && time(NULL) - about.st_mtime > OLD_S))
         unlinkat(directory, name, 0);
     close(fd);
 }

@@ -66,6 +66,7 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
         what: what.into_iter().collect(),
         set: set.collect(),
         kinds: learnt,
+        seal: None,
     }
 }
 

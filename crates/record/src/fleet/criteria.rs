@@ -1,5 +1,6 @@
 //! Criteria that a fleet made from its own nodes: the file by which one node is checked.
 
+use crate::hash::sha256_hex;
 use crate::outcome::{Outcome, Status};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -22,10 +23,30 @@ pub struct Criteria {
     pub set: Vec<String>,
     /// Criteria by machine group.
     pub kinds: Vec<CriteriaKind>,
+    /// SHA-256 of all other fields as compact JSON; absent in a file that was written by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
 }
 
 impl Criteria {
+    /// The same with its seal.
+    pub fn sealed(self) -> Result<Criteria> {
+        Ok(Criteria {
+            seal: Some(self.digest()?),
+            ..self
+        })
+    }
+
+    fn digest(&self) -> Result<String> {
+        let unsealed = Criteria {
+            seal: None,
+            ..self.clone()
+        };
+        Ok(sha256_hex(&[&serde_json::to_vec(&unsealed)?]))
+    }
+
     /// Reads a file of criteria; anybody may have written it, so its limits must be numbers that a cost can be compared with.
+    /// Errors: it is no JSON of this shape, of another version, or not as its seal says.
     pub fn parse(text: &str) -> Result<Criteria> {
         let value: serde_json::Value = serde_json::from_str(text)?;
         if value["schema"] != CRITERIA_SCHEMA {
@@ -35,6 +56,13 @@ impl Criteria {
             );
         }
         let criteria: Criteria = serde_json::from_value(value)?;
+        if let Some(seal) = &criteria.seal
+            && *seal != criteria.digest()?
+        {
+            bail!(
+                "it is not as it was written: fleet learn writes it anew; without its field \"seal\" it is used as it is"
+            );
+        }
         for cell in criteria.kinds.iter().flat_map(|kind| &kind.cells) {
             let limits = [cell.low_ns, cell.per_unit_ns, cell.high_ns];
             let given: Vec<f64> = limits.into_iter().flatten().collect();
