@@ -67,7 +67,7 @@ fn a_hostile_command_steers_no_verb() {
             );
         }
         for format in ["csv", "ndjson", "hyperfine"] {
-            let text = harmless(&place, &["export", name, "--format", format]);
+            let text = harmless(&place, &["report", name, "--format", format]);
             assert!(
                 !text.split(['\n', ',']).any(|field| field.starts_with('=')),
                 "{text}"
@@ -96,7 +96,7 @@ fn a_hostile_name_steers_no_error() {
         vec!["run", "fault", "--set", NAME],
         vec!["check", NAME],
         vec!["report", folder],
-        vec!["export", folder, "--format", "csv"],
+        vec!["report", folder, "--format", "csv"],
         vec!["compare", folder, file],
         vec!["runs", "show", file],
         vec!["runs", "--tag", NAME],

@@ -265,12 +265,12 @@ fn written(format: &str, summary: &Summary) -> String {
 }
 
 /// Command lines with a generated text in place of `{}`; `RUN` is a kept run under a hostile name.
-const LINES: &str = "list {}|show {}|show {} --request|explain {}|run {}|run fault/{}|run fault/touch@{}|\
+const LINES: &str = "list {}|show {}|show {} --request|run {}|run fault/{}|run fault/touch@{}|\
     run fault --set {}|run fault --set bytes={}|run fault --budget {}|run fault --baseline {}|run --published {}|\
-    run --resume {}|run nonesuch --out {}|check {}|selftest --budget {}|request {}|report {}|report RUN|\
+    run --resume {}|run nonesuch --out {}|check {}|check --selftest --budget {}|report {}|report RUN|\
     report RUN --full|report RUN --json|report RUN --ascii|report RUN --explain-verdict {}|\
-    report RUN --html /dev/null/{}|export RUN --format {}|export {} --format csv|export RUN --format csv|\
-    export RUN --format markdown|export RUN --format openmetrics|compare RUN {}|compare RUN RUN|\
+    report RUN --html /dev/null/{}|report RUN --format {}|report {} --format csv|report RUN --format csv|\
+    report RUN --format markdown|report RUN --format openmetrics|compare RUN {}|compare RUN RUN|\
     compare RUN RUN --markdown|compare RUN RUN --expect {}|runs|runs --json|runs --tag {}|runs --since {}|\
     runs show {}|runs show RUN|runs tag RUN {}|runs rm {}|fleet {}|fleet RUN|fleet RUN --format ndjson|\
     fleet RUN --format openmetrics|fleet check --criteria {}|fleet learn {} --out /dev/null/{}|claims {}|\

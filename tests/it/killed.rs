@@ -146,7 +146,7 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
             "--budget",
             "3s",
         ],
-        &["selftest", "--budget", "6s"],
+        &["check", "--selftest", "--budget", "6s"],
         &[
             "check",
             "share/posix-shm@c-O3",

@@ -228,7 +228,7 @@ fn a_temporary_folder_that_cannot_be_used_is_named_in_one_sentence() {
         (&deep, "File name too long"),
         (&file, "Not a directory"),
     ] {
-        for words in [&words[..], &["selftest", "--budget", "1s"]] {
+        for words in [&words[..], &["check", "--selftest", "--budget", "1s"]] {
             let said = said(place.command(words).env("TMPDIR", path));
             let named =
                 said.err.starts_with("pagewise: cannot use TMPDIR /") && said.err.contains(cause);

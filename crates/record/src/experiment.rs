@@ -191,7 +191,7 @@ pub struct Experiment {
     /// The same where a worker compiles its code while it runs.
     #[serde(default = "usual_warmup_compiled")]
     pub warmup_rounds_compiled: u32,
-    /// Advice on reading the figures, as `explain` shows it.
+    /// Advice on reading the figures, as `show` prints it.
     #[serde(default)]
     pub reading: String,
     /// Mistakes that the figures are free of.
