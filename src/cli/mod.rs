@@ -115,15 +115,9 @@ enum Verb {
         after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel"
     )]
     Compare(compare::CompareArgs),
-    /// Compares the run folders of many machines, and checks a node against its kind.
+    /// Compares the run folders of many machines, and names the odd ones.
     #[command(after_help = "Example: pagewise fleet /shared/pagewise")]
     Fleet(Box<fleet::FleetArgs>),
-    /// Checks this node against its kind: the same as fleet check.
-    #[command(
-        hide = true,
-        after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s"
-    )]
-    CheckNode(fleet::CheckNodeArgs),
     /// Prints the completions of a shell.
     #[command(
         hide = true,
@@ -214,19 +208,18 @@ impl Verb {
             Verb::Bench(arguments) => arguments.measures(),
             Verb::Advise(arguments) => arguments.measures(),
             Verb::Claims(arguments) => arguments.measures(),
-            Verb::Fleet(arguments) => arguments.measures(),
             Verb::List { .. }
             | Verb::Show(_)
             | Verb::Doctor(_)
             | Verb::Run(_)
             | Verb::Check(_)
-            | Verb::CheckNode(_)
             | Verb::Completions(_) => true,
             Verb::Try(_)
             | Verb::Profile(_)
             | Verb::Runs(_)
             | Verb::Report(_)
             | Verb::Compare(_)
+            | Verb::Fleet(_)
             | Verb::Man(_) => false,
         }
     }
@@ -358,8 +351,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Profile(arguments) => command::profile(arguments),
         Verb::Runs(arguments) => runs::runs(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
-        Verb::Fleet(arguments) => fleet::fleet(laboratory, arguments),
-        Verb::CheckNode(arguments) => fleet::check_node(laboratory, arguments),
+        Verb::Fleet(arguments) => fleet::fleet(arguments),
         Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => explain_verdict(

@@ -7,55 +7,12 @@
 use anyhow::{Result, bail};
 use files::{File, Folder};
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::geteuid;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// A folder in which the locks lie instead, such as one that containers of one machine share.
 const ELSEWHERE: &str = "PAGEWISE_LOCK";
 /// The files of every machine: the one who measures, and those beside it.
 const FILES: [&str; 2] = ["/etc/machine-id", "/etc/passwd"];
-/// A folder that only root may open: no other user can hold a lock on it.
-const OF_ROOT: &str = "/run/pagewise";
-/// Time between two looks at a lock that somebody else holds.
-const AGAIN: Duration = Duration::from_millis(100);
-
-/// The right to check this machine, which another user cannot withhold.
-#[derive(Debug)]
-pub struct Check {
-    _lock: Option<Folder>,
-}
-
-impl Check {
-    /// Excludes another check by root, unless `forced`. Waits for other runs at most `longest`, and says so on standard error.
-    pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
-        // Other users have no lock of their own for it, nor has root where locks are kept elsewhere.
-        let is_here = geteuid().is_root() && std::env::var_os(ELSEWHERE).is_none();
-        let lock = is_here
-            .then(|| Folder::private(Path::new(OF_ROOT)).ok())
-            .flatten();
-        if !forced && lock.as_ref().is_some_and(|folder| !folder.lock()) {
-            bail!("root is checking this machine already; wait for it, or --force marks both");
-        }
-        let (began, is_free) = (Instant::now(), || Alone::on_this_machine(false).is_ok());
-        if !forced && !is_free() {
-            remark!(
-                "another run is measuring on this machine; waiting for it up to {:.0} s",
-                longest.as_secs_f64()
-            );
-            while !is_free() {
-                if began.elapsed() >= longest {
-                    remark!(
-                        "the other run is still measuring; measuring beside it, which is marked"
-                    );
-                    break;
-                }
-                std::thread::sleep(AGAIN);
-            }
-        }
-        Ok(Check { _lock: lock })
-    }
-}
 
 /// The right to measure, held for as long as it lives.
 #[derive(Debug)]

@@ -646,7 +646,6 @@ fn a_users_file_that_is_none_is_refused_at_once() {
         for line in [
             "claims list --file {}",
             "try --with {} -- true",
-            "check-node --criteria {}",
             "advise --out {}",
         ] {
             let said = timed(&mut command(&place, line, path, path))

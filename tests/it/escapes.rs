@@ -102,7 +102,6 @@ fn a_hostile_name_steers_no_error() {
         vec!["runs", "--tag", NAME],
         vec!["runs", "--since", NAME],
         vec!["fleet", folder],
-        vec!["fleet", "check", "--criteria", file],
         vec!["claims", "--file", file],
         vec!["advise", "--out", file],
         vec!["advise", NAME],

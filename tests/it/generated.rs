@@ -273,10 +273,10 @@ const LINES: &str = "list {}|show {}|show {} --request|run {}|run fault/{}|run f
     report RUN --format markdown|report RUN --format openmetrics|compare RUN {}|compare RUN RUN|\
     compare RUN RUN --markdown|compare RUN RUN --expect {}|runs|runs --json|runs --tag {}|runs --since {}|\
     runs show {}|runs show RUN|runs tag RUN {}|runs rm {}|fleet {}|fleet RUN|fleet RUN --format ndjson|\
-    fleet RUN --format openmetrics|fleet check --criteria {}|fleet learn {} --out /dev/null/{}|claims {}|\
+    fleet RUN --format openmetrics|claims {}|\
     claims --file {}|claims --about {}|claims --compare RUN {}|advise {}|advise fault --bytes {}|advise --out {}|\
     advise --merge {}|try --with {} -- true|try --with env:A={} --pairs {} -- true|try -- {}|profile -- {}|\
-    profile --input {} -- true|check-node --criteria {}|doctor --{}|completions {}|--worker {} list|\
+    profile --input {} -- true|doctor --{}|completions {}|--worker {} list|\
     --experiments {} list|--java {} list|--python {} list|{}";
 
 #[test]

@@ -116,14 +116,8 @@ fn cgroups(level: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file of a fleet's criteria that has no node of this kind: the node is measured all the same.
-const CRITERIA: &str = r#"{"schema": 1, "what": ["share/posix-shm@c-O3+c-O3"], "set": ["bytes=1048576"], "kinds": [
-  {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": []}]}"#;
-
 /// Every verb that measures, with the words after it. Two kinds of process of one command are left behind, one deaf.
-fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
-    let criteria = place.file("criteria.json");
-    fs::write(&criteria, CRITERIA).unwrap();
+fn verbs(out: &str) -> Vec<Vec<String>> {
     let command = [
         "--",
         "sh",
@@ -134,18 +128,11 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
     let bounded = "run read/read@c-O3 --set bytes=48MiB --set memory=32MiB --set cache=cold --set place=disk --budget 4s \
         --allow-system-changes";
     let bounded: Vec<&str> = bounded.split_whitespace().collect();
-    let verbs: [&[&str]; 9] = [
+    let verbs: [&[&str]; 8] = [
         &[&["run"][..], &WORDS, &["--out", out]].concat(),
         &[&bounded[..], &["--out", out]].concat(),
         &["claims", "--budget", "4s"],
         &["advise", "copy", "--budget", "4s"],
-        &[
-            "check-node",
-            "--criteria",
-            criteria.to_str().unwrap(),
-            "--budget",
-            "3s",
-        ],
         &["check", "--selftest", "--budget", "6s"],
         &[
             "check",
@@ -196,7 +183,7 @@ fn kill_once(seed: u64) {
     let mut rng = Seeded::new(seed);
     let place = Place::new();
     let out = place.file("home/my run");
-    let verbs = verbs(&place, out.to_str().unwrap());
+    let verbs = verbs(out.to_str().unwrap());
     let words: Vec<&str> = verbs[seed as usize % verbs.len()]
         .iter()
         .map(String::as_str)

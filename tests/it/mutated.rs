@@ -3,16 +3,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use judge::fleet::{Gathered, check};
 use pagewise::worker::carried;
 use record::advice::{Advice, Question, Topic};
 use record::claim::Claim;
-use record::fleet::Criteria;
 use record::setting::Setting;
 use stats::rng::Seeded;
 
 use crate::advise::{advice_here, here};
-use crate::support::{nodes, skips::thorough};
+use crate::support::skips::thorough;
 
 /// Pieces that are put into files.
 const PIECES: [&str; 16] = [
@@ -141,31 +139,4 @@ fn no_changed_file_of_advice_is_used_and_none_that_is_sealed_has_impossible_figu
         "{times} changes of advice: {different} differ and are refused, {sealed} could be sealed"
     );
     assert!(different > times * 9 / 10 && sealed > 0);
-}
-
-/// What six nodes would have been learnt to cost, two cells of one kind.
-const CRITERIA: &str = r#"{"schema": 1, "what": ["fault/touch@c-O3", "fault/thp@c-O3"], "set": ["bytes=16777216"], "kinds": [
-  {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": [
-    {"cell": "fault/m0@c-O3", "parameters": {"bytes": "16777216"}, "status": "ok",
-     "per_unit_ns": 180.5, "low_ns": 120.0, "high_ns": 260.25},
-    {"cell": "fault/m1@c-O3", "parameters": {}, "status": "skipped"}]}]}"#;
-
-#[test]
-fn changed_criteria_of_a_fleet_are_read_or_refused() {
-    let mut gathered = Gathered::default();
-    (0..3).for_each(|number| {
-        gathered.questions.index(nodes::question(number));
-    });
-    let run = nodes::node("n1", "6.1", 1.0);
-    survives(
-        "criteria",
-        &[("criteria.json", CRITERIA)],
-        600,
-        |_, text| {
-            let checked = check(&Criteria::parse(text)?, &gathered, &run);
-            let words = report::fleet::checked("n1", &checked);
-            assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
-            Ok(())
-        },
-    );
 }

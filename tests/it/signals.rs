@@ -79,7 +79,6 @@ fn numbers_that_nothing_could_hold_are_refused_at_once() {
         &["claims", "--budget", time],
         &["advise", "read", "--budget", time],
         &["check", "--selftest", "--budget", time],
-        &["check-node", "--criteria", "none", "--budget", time],
         &["profile", "--budget", time, "--", "true"],
         &["profile", "--time-limit", time, "--", "true"],
         &["try", "--with", "no-thp", "--budget", time, "--", "true"],

@@ -499,9 +499,8 @@ fn pipes_and_devices_in_place_of_files_are_refused() {
     symlink("/dev/zero", place.file("home/zero.toml")).unwrap();
     for file in [pipe, place.file("home/zero.toml")] {
         let file = file.to_str().unwrap();
-        let verbs: [&[&str]; 4] = [
+        let verbs: [&[&str]; 3] = [
             &["claims", "--file", file],
-            &["check-node", "--criteria", file],
             &["try", "--with", file, "--", "true"],
             &[
                 "--experiments",
@@ -549,7 +548,7 @@ const JUNK: [&str; 8] = [
 ];
 
 /// Commands with junk in place of `{}`; `RUN` stands for a kept run.
-const REFUSED: [&str; 36] = [
+const REFUSED: [&str; 35] = [
     "run {}",
     "run fault/{}",
     "run fault/touch@{}",
@@ -585,7 +584,6 @@ const REFUSED: [&str; 36] = [
     "claims --file /dev/null/{}",
     "try --with {} -- true",
     "profile --input /dev/null/{} -- true",
-    "check-node --criteria /dev/null/{}",
 ];
 
 /// Point 5: a command that is refused changes nothing.

@@ -16,8 +16,6 @@ pub enum Kind {
     Claims,
     /// Questions answered by `advise`.
     Advise,
-    /// A node compared with criteria by `check-node`.
-    CheckNode,
     /// Known effects measured by `check --selftest`.
     Selftest,
     /// Settings or commands tried on a user's program.
@@ -33,7 +31,7 @@ impl Kind {
     pub fn resumed_by(self) -> Kind {
         match self {
             Kind::Try | Kind::Profile | Kind::Bench => self,
-            Kind::Run | Kind::Claims | Kind::Advise | Kind::CheckNode | Kind::Selftest => Kind::Run,
+            Kind::Run | Kind::Claims | Kind::Advise | Kind::Selftest => Kind::Run,
         }
     }
 

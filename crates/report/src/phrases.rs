@@ -449,36 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nodes_and_cells_lack_is_said_with_its_figures() {
-        use record::fleet::Missed;
-        let text = || "text".to_owned();
-        let missed = [
-            Missed::Cost {
-                cell: text(),
-                ratio: 2.5,
-                limit: 1.1,
-            },
-            Missed::Outcome {
-                cell: text(),
-                outcome: None,
-            },
-            Missed::Outcome {
-                cell: text(),
-                outcome: Some(Outcome::because(
-                    Status::Failed,
-                    Cause::Written { text: text() },
-                )),
-            },
-            Missed::Outcome {
-                cell: text(),
-                outcome: Some(Outcome::because(Status::Refused, Cause::Budget)),
-            },
-            Missed::Throttled {
-                cell: text(),
-                share: 0.7,
-            },
-        ];
-        insta::assert_snapshot!("missed", sentences("missed", "word", &missed));
+    fn what_cells_lack_is_said_with_its_figures() {
         insta::assert_snapshot!("cause", sentences("cause", "word", &causes()));
         insta::assert_snapshot!("reason", sentences("reason", "word", &causes()));
         let faults = faults().map(|fault| Cause::Broken {
