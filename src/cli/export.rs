@@ -4,7 +4,7 @@ use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
 use super::output::{may_write, write};
 use super::reported::ReportArgs;
 use crate::run::session::replay;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
 use report::export::{ExportFormat, FORMATS};
@@ -70,17 +70,6 @@ pub(super) fn export(arguments: &ReportArgs, format: &str) -> Result<u8> {
             let (_, summary) = replay(&folder)?;
             known(&summary, &arguments.experiments)?;
             let taken = ExportedCells::new(&summary, &arguments.experiments);
-            let has_trips = || {
-                taken
-                    .believed()
-                    .filter_map(|c| c.summary.latency_ns.as_ref())
-                    .any(|l| !l.histogram.is_empty())
-            };
-            ensure!(
-                format.name != "hgrm" || has_trips(),
-                "run {} has no times of single operations; pagewise run tail has them",
-                taken.run
-            );
             tell_left_out(format, &taken);
             tell_interrupted(&arguments.run, summary.is_interrupted());
             put(arguments, |out| (format.write)(&taken, out))?;

@@ -28,8 +28,8 @@ pub(super) struct ReportArgs {
     warnings: bool,
     #[command(flatten)]
     pub(super) shown: ShownArgs,
-    /// Write it in this format for other programs instead: benchfmt, hyperfine, bmf, github, hgrm, openmetrics,
-    /// csv, ndjson, markdown, junit.
+    /// Write it in this format for other programs instead: benchfmt, hyperfine, github, openmetrics, csv,
+    /// ndjson, markdown, junit.
     #[arg(long, value_name = "FORMAT", value_parser = export::formats(), hide_possible_values = true,
           conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii"])]
     pub(super) format: Option<String>,

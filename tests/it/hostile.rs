@@ -194,7 +194,7 @@ fn is_inert(summary: &Summary) {
             format.name
         );
         match format.name {
-            "hyperfine" | "bmf" | "github" => drop(serde_json::from_str::<Value>(&text).unwrap()),
+            "hyperfine" | "github" => drop(serde_json::from_str::<Value>(&text).unwrap()),
             "ndjson" => text
                 .lines()
                 .for_each(|l| drop(serde_json::from_str::<Value>(l).unwrap())),

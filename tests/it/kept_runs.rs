@@ -367,14 +367,7 @@ fn an_export_replaces_nothing_unasked_and_appears_whole() {
         &place.run(&["report", id(&kept[0]), "falt", "--format", "csv"]),
         "did you mean \"fault\"?",
     );
-    refused(
-        &place.run(&["report", id(&kept[0]), "--format", "hgrm"]),
-        "no times of single operations",
-    );
-    for format in report::export::FORMATS
-        .iter()
-        .filter(|format| format.name != "hgrm")
-    {
+    for format in report::export::FORMATS {
         let result = place.run(&["report", id(&kept[0]), "--format", format.name]);
         assert!(
             result.code == 0 && !result.out.is_empty(),
