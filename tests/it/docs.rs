@@ -150,7 +150,7 @@ fn shortened(text: &str) -> String {
     let mut text = words.join(" ");
     for verb in MEASURING {
         let call = format!("pagewise {verb}");
-        let again = ["--resume", "--list", "--export", "--merge", "--compare"]
+        let again = ["--resume", "--list", "--merge", "--compare"]
             .iter()
             .any(|option| text.contains(option));
         let measures = text.contains(&format!("{call} ")) || text.ends_with(&call);
