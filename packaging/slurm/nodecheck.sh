@@ -24,6 +24,8 @@ export PAGEWISE_NODE=${PAGEWISE_NODE:-${SLURMD_NODENAME:-$(hostname -s)}}
 own=$folder/$PAGEWISE_NODE
 say() { echo "pagewise: $1: $PAGEWISE_NODE: $2"; }
 unknown() { say UNKNOWN "$1"; exit 0; }
+# So that no sentence is broken.
+export COLUMNS=300
 
 # Temporary files go to a folder that nobody else can enter.
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/pagewise-check.XXXXXXXXXX") || exit 1
@@ -40,7 +42,7 @@ for number in 1 2 3; do
     # shellcheck disable=SC2086 # the arguments are words
     "${PAGEWISE:-pagewise}" run ${PAGEWISE_ARGS:-fault/touch@c-O3 fault/thp@c-O3 --set bytes=16MiB --set frames=cached} \
         --quiet --budget "${BUDGET:-8s}" --out "$into/$number" >/dev/null 2>"$TMPDIR/words" ||
-        unknown "$(tail -n 1 "$TMPDIR/words")"
+        unknown "$(tr -s ' \n' ' ' <"$TMPDIR/words" | sed 's/^pagewise: //; s/ $//')"
 done
 if [ "$into" = "$own" ]; then
     say OK "three runs are its reference from now on, in $own"

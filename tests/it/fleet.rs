@@ -330,7 +330,7 @@ fn a_node_is_checked_against_its_own_reference() {
     rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let (code, line) = checked(&place);
     assert!(
-        code == 0 && line.contains("UNKNOWN: n1: pagewise: another run is measuring"),
+        code == 0 && line.contains("UNKNOWN: n1: another run is measuring"),
         "{line}"
     );
     drop(other);
