@@ -58,7 +58,6 @@ pub enum ParameterKind {
     /// Number of bytes, such as `64MiB`.
     Size,
     /// Whole number from one on.
-    #[serde(alias = "number")]
     Count,
     /// One of a list of words.
     Choice,

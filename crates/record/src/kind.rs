@@ -9,7 +9,7 @@ pub const OWN_WORKER: &str = "own";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Methods measured by `run`. Folders made before there were kinds are of this one.
+    /// Methods measured by `run`. A plan that names no kind is of this one.
     #[default]
     Run,
     /// Claims checked by `claims`.

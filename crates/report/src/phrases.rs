@@ -66,10 +66,6 @@ fn render(name: &str, figures: Value) -> String {
 /// The sentence of a part of the file for a variant with this tag.
 pub(crate) fn sentence(part: &str, variant: &impl Serialize) -> String {
     let figures = Value::from(Serde(variant));
-    // An older record has the sentence itself.
-    if let Some(text) = figures.as_str() {
-        return text.to_owned();
-    }
     let tag = ["word", "code"].iter().find_map(|field| {
         figures
             .get_attr(field)
@@ -847,15 +843,6 @@ mod tests {
             ),
             "the budget ended"
         );
-        assert_eq!(
-            sentence(
-                "why",
-                &serde_json::from_str::<NoVerdict>(r#""it needs a disk""#).unwrap()
-            ),
-            "it needs a disk"
-        );
-        let cause: Difference = serde_json::from_str(r#""the cause was not found""#).unwrap();
-        assert_eq!(sentence("difference", &cause), "the cause was not found");
         for outcome in [
             r#"{ "status": "failed", "reason": "it died" }"#,
             r#"{ "status": "ok", "reason": "" }"#,
