@@ -1,9 +1,9 @@
 #!/bin/sh
-# Fuzzes one of claims, settings, topics, lines, advice, laws, criteria for the given number of seconds (60 by default),
+# Fuzzes one of claims, settings, topics, lines, advice, laws for the given number of seconds (60 by default),
 # guided by coverage. Needs a C++ compiler for libFuzzer. No nightly Rust: there is no unsafe code for a sanitizer to watch.
 set -eu
 cd "$(dirname "$0")"
-what=${1:?claims, settings, topics, lines, advice, laws or criteria}
+what=${1:?claims, settings, topics, lines, advice or laws}
 export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing"
 cargo build --release --locked --target-dir ../target/fuzz --target "$(rustc -vV | sed -n 's/^host: //p')"

@@ -3,7 +3,7 @@
  *     const char *way = pagewise_advice("read", bytes, "cache=hot");
  *     if (way != NULL && strcmp(way, "mmap") == 0) ... else ... your default
  *
- * The condition is the one that the program is in, as `pagewise explain read` names them: here the file was cached by read(2).
+ * The condition is the one that the program is in, as `pagewise show read` names them: here the file was cached by read(2).
  * A program that does not know its condition passes NULL and gets only what no measured condition contradicts.
  *
  * NULL says: keep your default. It is returned where no advice is saved, where it is of another machine, for every size at

@@ -1,4 +1,4 @@
-//! What reads claims, settings, topics of advice, files of advice, laws and criteria of a fleet: it accepts a
+//! What reads claims, settings, topics of advice, files of advice and laws: it accepts a
 //! text or refuses it in words, and never dies. PAGEWISE_FUZZ names which of them reads.
 #![no_main]
 
@@ -9,7 +9,6 @@ use libfuzzer_sys::fuzz_target;
 use record::advice::{Advice, Topic};
 use record::claim::Claim;
 use record::expression::{Expression, Law};
-use record::fleet::Criteria;
 use record::setting::Setting;
 
 static WHAT: LazyLock<String> = LazyLock::new(|| std::env::var("PAGEWISE_FUZZ").unwrap_or_default());
@@ -33,7 +32,6 @@ fn read(text: &str) -> Result<()> {
             let _ = Expression::parse(text);
             drop(Law::parse_all(text)?);
         }
-        "criteria" => drop(Criteria::parse(text)?),
         other => panic!("PAGEWISE_FUZZ={other} names nothing that reads"),
     }
     Ok(())

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::{Circumstances, evidence::Evidence};
 use record::claim::{Answers, Claim, ResolvedClaim};
-use record::folder::{ANSWERS, ASKED, Damaged, OLD_CLAIMS, RunFolder};
+use record::folder::{ANSWERS, ASKED, Damaged, RunFolder};
 use record::plan::{LAUNCHES, MOST_LAUNCHES};
 use record::{
     cell::Cell, experiment::ParameterList, kind::Kind, sizes, state::State, summary::Summary,
@@ -23,18 +23,11 @@ use std::{collections::BTreeSet, path::PathBuf};
 #[derive(Serialize, Deserialize)]
 struct Claimed {
     claims: Vec<ResolvedClaim>,
-    /// The answers, in a folder made before there were kinds.
-    #[serde(default, skip_serializing)]
-    answers: Option<Answers>,
 }
 
 impl Claimed {
     fn read(folder: &RunFolder) -> Result<Claimed> {
-        folder.read_sealed(if folder.has(OLD_CLAIMS) {
-            OLD_CLAIMS
-        } else {
-            ASKED
-        })
+        folder.read_sealed(ASKED)
     }
 }
 
@@ -381,7 +374,6 @@ fn measured(
     let session = Session::begin(plan, &path, arguments.page.force)?;
     let claimed = Claimed {
         claims: resolved.claims.clone(),
-        answers: None,
     };
     session
         .folder
@@ -437,11 +429,7 @@ pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answer
         }
         .into());
     }
-    if folder.has(OLD_CLAIMS) {
-        Ok(Claimed::read(folder)?.answers)
-    } else {
-        ended.then(|| folder.read_result(ANSWERS)).transpose()
-    }
+    ended.then(|| folder.read_result(ANSWERS)).transpose()
 }
 
 /// Prints a kept run of claims again; `None` if it has no answers.

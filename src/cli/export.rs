@@ -1,10 +1,10 @@
-//! `pagewise export`: a kept run in a format that other programs read.
+//! `pagewise report --format`: a kept run in a format that other programs read.
 
 use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
 use super::output::{may_write, write};
+use super::reported::ReportArgs;
 use crate::run::session::replay;
-use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
+use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
 use report::export::{ExportFormat, FORMATS};
@@ -12,26 +12,6 @@ use report::{
     command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells,
 };
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
-
-#[derive(Debug, Args)]
-pub(super) struct ExportArgs {
-    /// An id, a folder's path, `last` or tag:NAME.
-    pub(super) run: String,
-    /// These experiments only.
-    // Its own id: the global option for further experiments has the field's name.
-    #[arg(id = "only", value_name = "EXPERIMENT")]
-    pub(super) experiments: Vec<String>,
-    /// Format.
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub(super) format: String,
-    /// The file to write [default: standard output]. It appears when it is whole.
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
-    /// Replace the file where there is one.
-    #[arg(long)]
-    pub(super) force: bool,
-}
 
 pub(super) fn formats() -> PossibleValuesParser {
     let stacks = STACK_FORMATS
@@ -45,18 +25,16 @@ pub(super) fn formats() -> PossibleValuesParser {
     )
 }
 
-pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
-    let of_stacks = STACK_FORMATS
-        .iter()
-        .find(|format| format.name == arguments.format);
+pub(super) fn export(arguments: &ReportArgs, format: &str) -> Result<u8> {
+    let of_stacks = STACK_FORMATS.iter().find(|known| known.name == format);
     match &arguments.out {
-        Some(path) => may_write(path, arguments.force)?,
+        Some(path) => may_write(path, arguments.shown.page.force)?,
         None if of_stacks.is_some_and(|format| format.is_binary)
             && std::io::stdout().is_terminal() =>
         {
             bail!(
                 "{} is binary, which a terminal cannot show: name a file with --out, or a program behind a pipe",
-                arguments.format
+                format
             )
         }
         None => {}
@@ -72,39 +50,26 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     match opened {
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
-            put(arguments, |out| {
-                match (arguments.format.as_str(), &summary, of_stacks) {
-                    ("hyperfine", CommandSummary::Try(_), _) => Ok(
-                        out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?
-                    ),
-                    (_, CommandSummary::Profile(summary), Some(format)) => summary
-                        .stacks
-                        .as_ref()
-                        .map_or(Ok(()), |stacks| (format.write)(stacks, out)),
-                    (format, summary, _) => Rows::new(&kept, summary).write(format, out),
+            put(arguments, |out| match (format, &summary, of_stacks) {
+                ("hyperfine", CommandSummary::Try(_), _) => {
+                    Ok(out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?)
                 }
+                (_, CommandSummary::Profile(summary), Some(format)) => summary
+                    .stacks
+                    .as_ref()
+                    .map_or(Ok(()), |stacks| (format.write)(stacks, out)),
+                (format, summary, _) => Rows::new(&kept, summary).write(format, out),
             })?;
             Ok(code_of(&kept, 0))
         }
         Opened::Run(folder, _) => {
-            let format = FORMATS.iter().find(|f| f.name == arguments.format);
+            let format = FORMATS.iter().find(|known| known.name == format);
             let format = format.with_context(|| {
                 format!("{} is no profile, which alone has stacks", arguments.run)
             })?;
             let (_, summary) = replay(&folder)?;
             known(&summary, &arguments.experiments)?;
             let taken = ExportedCells::new(&summary, &arguments.experiments);
-            let has_trips = || {
-                taken
-                    .believed()
-                    .filter_map(|c| c.summary.latency_ns.as_ref())
-                    .any(|l| !l.histogram.is_empty())
-            };
-            ensure!(
-                format.name != "hgrm" || has_trips(),
-                "run {} has no times of single operations; pagewise run tail has them",
-                taken.run
-            );
             tell_left_out(format, &taken);
             tell_interrupted(&arguments.run, summary.is_interrupted());
             put(arguments, |out| (format.write)(&taken, out))?;
@@ -145,9 +110,9 @@ fn tell_left_out(format: &ExportFormat, taken: &ExportedCells<'_>) {
     }
 }
 
-fn put(arguments: &ExportArgs, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+fn put(arguments: &ReportArgs, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     if let Some(path) = &arguments.out {
-        return write(path, arguments.force, fill);
+        return write(path, arguments.shown.page.force, fill);
     }
     let mut bytes = Vec::new();
     fill(&mut bytes)?;

@@ -23,7 +23,7 @@ Keep and compare:
   runs     List kept runs, show, tag and remove them
   report   Print a kept run again, or write it for other programs
   compare  Compare two runs, or two sets of runs
-  fleet    Compare the runs of many machines, and check a node against its kind
+  fleet    Compare the runs of many machines, and name the odd ones
 
 Doubt:
   check    Prove that methods do what they say; --selftest proves the judging

@@ -55,7 +55,7 @@ pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> 
 
 fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     let mut names = match verb {
-        "run" | "list" | "show" | "explain" | "check" => {
+        "run" | "list" | "show" | "check" => {
             let laboratory = super::Laboratory::open(cli)?;
             let shown = |name: &str| {
                 laboratory
@@ -86,7 +86,7 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
             .into_iter()
             .map(|topic| topic.id)
             .collect(),
-        "report" | "compare" | "export" | "runs" => {
+        "report" | "compare" | "runs" => {
             let kept = entries(&runs_folder());
             let tags: BTreeSet<String> = kept
                 .iter()

@@ -74,7 +74,7 @@ enum Verb {
         experiment: Option<String>,
     },
     /// Explain an experiment, or print the source that is measured: show fault, show fault/thp, show mine.c, show RUN.
-    #[command(alias = "explain", after_help = "Example: pagewise show fault/thp")]
+    #[command(after_help = "Example: pagewise show fault/thp")]
     Show(ShowArgs),
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
@@ -96,15 +96,6 @@ enum Verb {
     /// Proves that every method does what it says, at tiny sizes; with --selftest, that the judging does.
     #[command(after_help = "Example: pagewise check fault/touch")]
     Check(CheckArgs),
-    /// Tests the judging: the same as check --selftest.
-    #[command(hide = true, after_help = "Example: pagewise selftest --budget 1min")]
-    Selftest(SelftestArgs),
-    /// Prints a request: the same as show --request.
-    #[command(
-        hide = true,
-        after_help = "Example: pagewise request fault/touch --set bytes=1MiB"
-    )]
-    Request(SelectArgs),
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
     #[command(
         after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data"
@@ -119,26 +110,14 @@ enum Verb {
     /// Prints a kept run again, or writes it for other programs with --format.
     #[command(after_help = "Example: pagewise report 20261121T171805Z-1a2b3c4d fault --full")]
     Report(ReportArgs),
-    /// Writes a kept run in a format that other programs read: the same as report --format.
-    #[command(
-        hide = true,
-        after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv"
-    )]
-    Export(export::ExportArgs),
     /// Holds two runs, or two sets of runs, against each other: kernels, machines, settings.
     #[command(
         after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel"
     )]
     Compare(compare::CompareArgs),
-    /// Compares the run folders of many machines, and checks a node against its kind.
+    /// Compares the run folders of many machines, and names the odd ones.
     #[command(after_help = "Example: pagewise fleet /shared/pagewise")]
     Fleet(Box<fleet::FleetArgs>),
-    /// Checks this node against its kind: the same as fleet check.
-    #[command(
-        hide = true,
-        after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s"
-    )]
-    CheckNode(fleet::CheckNodeArgs),
     /// Prints the completions of a shell.
     #[command(
         hide = true,
@@ -229,22 +208,18 @@ impl Verb {
             Verb::Bench(arguments) => arguments.measures(),
             Verb::Advise(arguments) => arguments.measures(),
             Verb::Claims(arguments) => arguments.measures(),
-            Verb::Fleet(arguments) => arguments.measures(),
             Verb::List { .. }
             | Verb::Show(_)
             | Verb::Doctor(_)
             | Verb::Run(_)
             | Verb::Check(_)
-            | Verb::Selftest(_)
-            | Verb::Request(_)
-            | Verb::CheckNode(_)
             | Verb::Completions(_) => true,
             Verb::Try(_)
             | Verb::Profile(_)
             | Verb::Runs(_)
             | Verb::Report(_)
-            | Verb::Export(_)
             | Verb::Compare(_)
+            | Verb::Fleet(_)
             | Verb::Man(_) => false,
         }
     }
@@ -373,15 +348,11 @@ pub fn main(cli: &Cli) -> Result<u8> {
             selftest(&laboratory()?, &arguments.judging)
         }
         Verb::Check(arguments) => check(&laboratory()?, arguments, &cli.worker),
-        Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
-        Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => command::try_settings(arguments),
         Verb::Profile(arguments) => command::profile(arguments),
         Verb::Runs(arguments) => runs::runs(arguments),
-        Verb::Export(arguments) => export::export(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
-        Verb::Fleet(arguments) => fleet::fleet(laboratory, arguments),
-        Verb::CheckNode(arguments) => fleet::check_node(laboratory, arguments),
+        Verb::Fleet(arguments) => fleet::fleet(arguments),
         Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => explain_verdict(
@@ -395,8 +366,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
 
 /// Whatever kind of work was kept under this name, printed again.
 fn report_of(arguments: &ReportArgs) -> Result<u8> {
-    if let Some(format) = arguments.export() {
-        return export::export(&format);
+    if let Some(format) = &arguments.format {
+        return export::export(arguments, format);
     }
     let opened = open_any(&arguments.run)?;
     arguments.has_its_kind(&opened)?;

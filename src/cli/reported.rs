@@ -1,6 +1,6 @@
 //! The verb `report`: a kept run once more.
 
-use super::export::{self, ExportArgs, known};
+use super::export::{self, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
 use super::{named, output, print_document, print_json};
@@ -19,7 +19,7 @@ pub(super) struct ReportArgs {
     /// The tables of these experiments only.
     // Its own id: the global option for further experiments has the field's name.
     #[arg(id = "only", value_name = "EXPERIMENT")]
-    experiments: Vec<String>,
+    pub(super) experiments: Vec<String>,
     /// Print its summary as JSON instead.
     #[arg(long, conflicts_with_all = ["warnings", "full", "ascii"])]
     pub(super) json: bool,
@@ -28,15 +28,15 @@ pub(super) struct ReportArgs {
     warnings: bool,
     #[command(flatten)]
     pub(super) shown: ShownArgs,
-    /// Write it in this format for other programs instead: benchfmt, hyperfine, bmf, github, hgrm, openmetrics,
-    /// csv, ndjson, markdown, junit.
+    /// Write it in this format for other programs instead: benchfmt, hyperfine, github, openmetrics, csv,
+    /// ndjson, markdown, junit.
     #[arg(long, value_name = "FORMAT", value_parser = export::formats(), hide_possible_values = true,
           conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii"])]
-    format: Option<String>,
+    pub(super) format: Option<String>,
     /// The file that --format writes [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE", requires = "format",
           conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii", "trend"])]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
@@ -52,16 +52,6 @@ impl ReportArgs {
     /// True if the answers of a run of claims are the report, and not its tables.
     pub(super) fn wants_answers(&self) -> bool {
         self.published.is_none() && self.experiments.is_empty() && !self.warnings
-    }
-
-    pub(super) fn export(&self) -> Option<ExportArgs> {
-        Some(ExportArgs {
-            run: self.run.clone(),
-            experiments: self.experiments.clone(),
-            format: self.format.clone()?,
-            out: self.out.clone(),
-            force: self.shown.page.force,
-        })
     }
 
     /// Refuses what only a run of methods has, where a try or a profile was kept.

@@ -2,7 +2,7 @@
 # A fleet under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
 # midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/fleet/slurm.sh target/release/pagewise
 # ODD_BY=quota (a fifth of a CPU; needs a quiet machine, because all nodes share it) or thp (huge pages off; the default).
-# KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens check-node, and
+# KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens the checks, and
 # PAGEWISE_ARGS asks something else.
 # Nothing is left: the daemons are its own, below a folder of its own, and are ended by their ids.
 set -u
@@ -150,10 +150,11 @@ nodes='import json, sys; print(*[n["node"] for n in json.load(sys.stdin)["odd"]]
 found=$("$pagewise" fleet "$place/shared" --json | python3 -c "$nodes")
 [ "$found" = "$ODD" ] || fail "odd: $found"
 say "found $found and no other"
-"$pagewise" fleet learn "$place/shared" --out "$place/criteria.json" || fail "learn"
-export PAGEWISE_NODE=here
-PAGEWISE_LOCK=$place/locks "$pagewise" check-node --criteria "$place/criteria.json" --budget "${CHECK:-20s}"
-say "check-node on this machine ends with $?"
-PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks "$place/odd" "$pagewise" check-node --criteria "$place/criteria.json" \
-    --budget "${CHECK:-20s}"
-say "check-node where it is odd ends with $?"
+
+# --- the health check: a reference, this machine as it was, and where it is odd (another huge page setting or a quota)
+export PAGEWISE_NODE=here PAGEWISE_LOCK=$place/locks BUDGET=${CHECK:-8s}
+check() { PAGEWISE=$1 "$here/packaging/slurm/nodecheck.sh" "$place/reference"; }
+for _ in reference again; do check "$pagewise" || fail "the check of this machine ended with $?"; done
+printf '#!/bin/bash\nexec %s/odd %s "$@"\n' "$place" "$pagewise" > "$place/slow" && chmod +x "$place/slow"
+check "$place/slow"
+say "the check where it is odd ended with $?"

@@ -97,14 +97,13 @@ fn no_code_reads_a_sentence_back() {
 }
 
 /// Enums that say why, by variants with figures.
-const FACTS: [&str; 9] = [
+const FACTS: [&str; 8] = [
     "Cause",
     "LaunchFault",
     "NoVerdict",
     "Difference",
     "Fault",
     "Finding",
-    "Missed",
     "WarningKind",
     "NoteKind",
 ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::snippets::{compiled, ended, root, which};
+use crate::snippets::{compiled, ended, root};
 use crate::support::place::{Place, said};
 use crate::support::skips::skip;
 use crate::support::wishes::wish;
@@ -491,61 +491,6 @@ fn a_set_user_id_program_takes_no_advice_from_its_callers_environment() {
     );
 }
 
-#[test]
-fn exported_source_compiles_and_says_the_same() {
-    let place = Place::new();
-    let advice = advice_here(here());
-    let path = place.file("advice.json");
-    std::fs::write(&path, advice.canonical().unwrap()).unwrap();
-    let exported = |language: &str| {
-        let said = said(&mut place.command(&[
-            "advise",
-            "--out",
-            path.to_str().unwrap(),
-            "--export",
-            language,
-        ]));
-        assert_eq!(said.code, 0, "{}", said.err);
-        said.out
-    };
-    let sizes = [4095, 4096, 65536, 65537, 131_072, 1 << 20, (1 << 20) + 1];
-    let expected: String = sizes
-        .iter()
-        .map(|b| format!("{}\n", way(&advice, "read", *b, None).unwrap_or("-")))
-        .collect();
-    std::fs::write(place.file("constants.h"), exported("c")).unwrap();
-    let main = "#include \"constants.h\"\n#include <stdio.h>\nint main(void) {\n    uint64_t all[] = {SIZES};\n    \
-        for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {\n        \
-        const char *way = pagewise_advice_read(all[i]);\n        \
-        puts(way ? way : \"-\");\n    }\n    return pagewise_advice_copy(1) != 0 || PAGEWISE_ADVICE_PAGE_BYTES == 0;\n}\n";
-    let listed = sizes.map(|b| b.to_string()).join(", ");
-    std::fs::write(place.file("main.c"), main.replace("SIZES", &listed)).unwrap();
-    let program = compiled(&place, "constants", &[place.file("main.c")]);
-    assert_eq!(
-        ended(&mut Command::new(program), "constants").unwrap(),
-        expected
-    );
-    let main = format!(
-        "#[allow(dead_code)]\nmod constants;\nfn main() {{\n    for bytes in [{listed}] {{\n        \
-         println!(\"{{}}\", constants::read(bytes).unwrap_or(\"-\"));\n    }}\n}}\n"
-    );
-    std::fs::write(place.file("constants.rs"), exported("rust")).unwrap();
-    std::fs::write(place.file("main.rs"), main).unwrap();
-    if !which("rustc") {
-        return skip("there is no rustc to compile the exported module with");
-    }
-    let mut rustc = Command::new("rustc");
-    let made = rustc
-        .args(["--edition", "2024", "-D", "warnings", "-o"])
-        .arg(place.file("rust"))
-        .arg(place.file("main.rs"));
-    ended(made, "rustc");
-    assert_eq!(
-        ended(&mut Command::new(place.file("rust")), "constants").unwrap(),
-        expected
-    );
-}
-
 /// The real thing at a tiny budget: what came out is not looked at, only that it is whole.
 #[test]
 fn a_question_is_answered_and_saved_and_read_again() {
@@ -612,8 +557,6 @@ fn changed_advice_is_named_and_not_used_until_it_is_sealed() {
     let out = merged.to_str().unwrap();
     for words in [
         &["--out", file][..],
-        &["--out", file, "--export", "c"],
-        &["--out", file, "--export", "rust"],
         &["--out", file, "--json"],
         &["--merge", file, theirs, "--out", out],
         &["--merge", theirs, file, "--out", out],
@@ -692,7 +635,6 @@ fn bad_questions_are_answered_in_a_sentence() {
         (&["copy", "--out", &bad], "add --save"),
         (&["--out", &bad], "version 9"),
         (&["--merge", &bad], "version 9"),
-        (&["--export", "c"], "advise --save makes it"),
         (&[], "advise --save makes it"),
     ] {
         let said = said(&mut place.command(&[&["advise"], words].concat()));

@@ -44,7 +44,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         &["no experiment \"falt\"", "did you mean \"fault\"?"],
     );
     refused("list falt", &["did you mean \"fault\"?"]);
-    refused("explain alocate", &["did you mean \"allocate\"?"]);
+    refused("show alocate", &["did you mean \"allocate\"?"]);
     refused(
         "show fault/tuch",
         &["no method \"tuch\"", "did you mean \"touch\"?"],
@@ -61,7 +61,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     );
     refused("check fault/tuch", &["did you mean \"touch\"?"]);
     refused("check fault/touch@c-O9", &["no worker \"c-O9\""]);
-    refused("request fault/tuch", &["did you mean \"touch\"?"]);
+    refused("show --request fault/tuch", &["did you mean \"touch\"?"]);
     refused(
         "run fault --baseline tuch",
         &["--baseline", "did you mean \"touch\"?"],
@@ -111,7 +111,7 @@ fn keys_and_values_are_held_against_what_the_methods_take() {
     refused("run fault --set bytes=", &["not key=value"]);
     refused("run fault --set bytes=4MiB,,8MiB", &["a value is empty"]);
     refused(
-        "request fault/touch --set byts=4MiB",
+        "show --request fault/touch --set byts=4MiB",
         &["did you mean \"bytes\"?"],
     );
 }
@@ -175,8 +175,11 @@ fn a_selector_must_be_one() {
             &["is not EXPERIMENT[/METHOD[@WORKER]]"],
         );
     }
-    refused("request", &["at least one EXPERIMENT/METHOD"]);
-    refused("request fault/touch allocate/calloc", &["one experiment"]);
+    refused("show --request", &["at least one EXPERIMENT/METHOD"]);
+    refused(
+        "show --request fault/touch allocate/calloc",
+        &["one experiment"],
+    );
 }
 
 #[test]

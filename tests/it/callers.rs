@@ -71,12 +71,12 @@ fn page_faults_are_blamed_on_the_functions_that_cause_them() {
         "{screen}"
     );
     assert!(screen.contains("planted.c:"), "{screen}");
-    let folded = place.run(&["export", run, "--format", "folded"]).out;
+    let folded = place.run(&["report", run, "--format", "folded"]).out;
     assert!(folded.contains("main;planted_third;touch "), "{folded}");
     for (format, check) in [("pprof", is_pprof as fn(&Path)), ("firefox", is_firefox)] {
         let file = place.file(format);
         let said = place.run(&[
-            "export",
+            "report",
             run,
             "--format",
             format,

@@ -250,8 +250,8 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
         "run" => &[
             "report {} --full",
             "report {} --json",
-            "export {} --format csv",
-            "export {} --format junit",
+            "report {} --format csv",
+            "report {} --format junit",
             "compare {0} {} --json",
             "compare {} {0} --gate 50%",
             "runs show {}",
@@ -308,14 +308,14 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
         "profile" => &[
             "report {}",
             "report {} --json",
-            "export {} --format csv",
+            "report {} --format csv",
             "compare {0} {} --gate 50%",
         ],
         _ => &[
             "report {}",
             "report {} --json",
-            "export {} --format csv",
-            "export {} --format hyperfine",
+            "report {} --format csv",
+            "report {} --format hyperfine",
             "compare {} {0} --gate 50%",
             "compare {0} {} --json",
             "runs show {}",
@@ -388,7 +388,7 @@ fn a_gate_that_meets_damage_stays_undecided_and_names_it() {
         said.err
     );
     for format in ["csv", "ndjson", "junit"] {
-        let said = place.run(&["export", &b[1], "--format", format]);
+        let said = place.run(&["report", &b[1], "--format", format]);
         assert!(
             said.code == 3 && said.err.contains("is damaged"),
             "{format}: {} {}",
@@ -453,7 +453,7 @@ fn damaged_transcripts_are_named_by_every_verb() {
         "fleet {}",
         "compare {0} {}",
         "compare {} {0} --gate 50%",
-        "export {} --format csv",
+        "report {} --format csv",
     ];
     for line in lines {
         let before = timed(&mut command(&place, line, &second, &first)).unwrap();
@@ -576,7 +576,7 @@ fn pipes_devices_bombs_and_huge_files_are_refused_at_once() {
     let (place, sound) = (Place::new(), recorded("ordinary"));
     let lines = [
         "report {}",
-        "export {} --format csv",
+        "report {} --format csv",
         "compare {0} {}",
         "fleet {}",
         "runs show {}",
@@ -672,7 +672,7 @@ fn a_frame_that_unpacks_to_a_gigabyte_is_refused() {
     for (path, words) in [(&run, ""), (&recorded, "damaged")] {
         for line in [
             "report {}",
-            "export {} --format ndjson",
+            "report {} --format ndjson",
             "compare {} {}",
             "fleet {} --again",
         ] {
@@ -733,7 +733,6 @@ fn a_users_file_that_is_none_is_refused_at_once() {
         for line in [
             "claims list --file {}",
             "try --with {} -- true",
-            "check-node --criteria {}",
             "advise --out {}",
         ] {
             let said = timed(&mut command(&place, line, path, path))

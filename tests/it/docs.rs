@@ -15,7 +15,7 @@ use crate::support::place::{Place, entries, said};
 use crate::support::skips::{skip, thorough};
 
 /// Verbs that measure, as long as their budget says.
-const MEASURING: [&str; 6] = ["run", "advise", "claims", "try", "profile", "fleet check"];
+const MEASURING: [&str; 5] = ["run", "advise", "claims", "try", "profile"];
 /// What a short budget may end with: nothing settled, or nothing measured.
 const SHORT: [i32; 3] = [0, 3, 4];
 /// What is said of a verdict, where the budget left nothing to judge, and of a budget that holds nothing.
@@ -150,7 +150,7 @@ fn shortened(text: &str) -> String {
     let mut text = words.join(" ");
     for verb in MEASURING {
         let call = format!("pagewise {verb}");
-        let again = ["--resume", "--list", "--export", "--merge", "--compare"]
+        let again = ["--resume", "--list", "--merge", "--compare"]
             .iter()
             .any(|option| text.contains(option));
         let measures = text.contains(&format!("{call} ")) || text.ends_with(&call);
@@ -383,7 +383,6 @@ fn the_page_on_compatibility_has_the_versions_of_this_program() {
         ("`advise --json`", advice::ANSWER_SCHEMA),
         ("advice file", advice::ADVICE_SCHEMA),
         ("`fleet --json`", fleet::FLEET_SCHEMA),
-        ("criteria", fleet::CRITERIA_SCHEMA),
     ];
     for (contract, version) in versions {
         let row = page

@@ -1,12 +1,8 @@
-//! Hostile names of files, commands and settings go through every verb; none of them steers a terminal or ends a comment.
-
-use std::process::Command;
+//! Hostile names of files, commands and settings go through every verb; none of them steers a terminal.
 
 use report::escape::is_steering;
 
-use super::advise::{advice_here, here};
 use crate::support::place::{Place, Said};
-use crate::support::skips::skip;
 
 /// A name that clears a screen, turns the direction of writing and breaks lines.
 const NAME: &str = "\u{1b}[2J\u{9b}31m\u{202e}gpj\u{2066}\n=cmd|x\t";
@@ -67,7 +63,7 @@ fn a_hostile_command_steers_no_verb() {
             );
         }
         for format in ["csv", "ndjson", "hyperfine"] {
-            let text = harmless(&place, &["export", name, "--format", format]);
+            let text = harmless(&place, &["report", name, "--format", format]);
             assert!(
                 !text.split(['\n', ',']).any(|field| field.starts_with('=')),
                 "{text}"
@@ -96,13 +92,12 @@ fn a_hostile_name_steers_no_error() {
         vec!["run", "fault", "--set", NAME],
         vec!["check", NAME],
         vec!["report", folder],
-        vec!["export", folder, "--format", "csv"],
+        vec!["report", folder, "--format", "csv"],
         vec!["compare", folder, file],
         vec!["runs", "show", file],
         vec!["runs", "--tag", NAME],
         vec!["runs", "--since", NAME],
         vec!["fleet", folder],
-        vec!["fleet", "check", "--criteria", file],
         vec!["claims", "--file", file],
         vec!["advise", "--out", file],
         vec!["advise", NAME],
@@ -114,79 +109,5 @@ fn a_hostile_name_steers_no_error() {
         vec!["man", "--out", file],
     ] {
         harmless(&place, &words);
-    }
-}
-
-#[test]
-fn hostile_advice_cannot_leave_its_comments_and_literals() {
-    let place = Place::new();
-    let mut advice = advice_here(here());
-    let evil = "*/ int evil = evil; /* ??/ \"; }\n#error evil\n\u{1b}[2J\u{202e}\\";
-    (advice.created, advice.version, advice.machine.cpu) =
-        (evil.to_owned(), evil.to_owned(), evil.to_owned());
-    let mut question = advice.questions.remove("read").unwrap();
-    question.does = evil.to_owned();
-    question
-        .segments
-        .iter_mut()
-        .for_each(|s| (s.way, s.over) = (evil.to_owned(), evil.to_owned()));
-    advice.questions.insert("9 */ match".to_owned(), question);
-    let path = place.file("advice.json");
-    std::fs::write(&path, advice.canonical().unwrap()).unwrap();
-    for (language, compiler, file, options) in [
-        (
-            "c",
-            "cc",
-            "evil.c",
-            &[
-                "-std=c99",
-                "-Wall",
-                "-Werror",
-                "-Wno-unused-function",
-                "-fsyntax-only",
-            ][..],
-        ),
-        (
-            "rust",
-            "rustc",
-            "evil.rs",
-            &[
-                "--edition",
-                "2024",
-                "--crate-type",
-                "lib",
-                "--emit",
-                "metadata",
-                "--out-dir",
-            ],
-        ),
-    ] {
-        let text = harmless(
-            &place,
-            &[
-                "advise",
-                "--out",
-                path.to_str().unwrap(),
-                "--export",
-                language,
-            ],
-        );
-        assert!(text.is_ascii() || language == "rust", "{text}");
-        std::fs::write(place.file(file), text).unwrap();
-        let mut command = Command::new(compiler);
-        command.args(options);
-        if language == "rust" {
-            command.arg(place.path());
-        }
-        match command.arg(place.file(file)).output() {
-            Ok(output) => assert!(
-                output.status.success(),
-                "{}",
-                String::from_utf8_lossy(&output.stderr)
-            ),
-            Err(_) => skip(&format!(
-                "there is no {compiler} here to compile exported advice with"
-            )),
-        }
     }
 }

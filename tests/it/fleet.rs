@@ -3,40 +3,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use serde_json::{Value, json};
 
-use crate::support::place::{Place, entries};
+use crate::support::place::{Place, entries, program, said};
 use crate::support::skips::thorough;
-
-/// A run that ends after four launches, and has time for these on a machine that is loaded by the other tests.
-const TINY: [&str; 8] = [
-    "run",
-    "fault/touch@c-O3",
-    "fault/populate@c-O3",
-    "--set",
-    "bytes=1MiB",
-    "--launches",
-    "4",
-    "--budget=60s",
-];
 
 /// One recorded run: what each node's is made of.
 struct Recorded {
     folder: PathBuf,
     summary: Value,
     environment: Environment,
-}
-
-/// A run of this machine, for what must be of its kind.
-fn taken(place: &Place) -> Recorded {
-    let folder = place.file("recorded");
-    let result = place.run(&[&TINY[..], &["--out", folder.to_str().unwrap()]].concat());
-    // 4 where no cell may be believed, as on a machine that is loaded by the other tests.
-    assert!(result.code == 0 || result.code == 4, "{}", result.err);
-    read(folder)
 }
 
 /// The committed run: what it says does not depend on who else uses the machine.
@@ -62,16 +42,9 @@ fn read(folder: PathBuf) -> Recorded {
 }
 
 impl Recorded {
-    /// The run folder of a node whose cells cost `factor` times what was recorded.
-    fn node(&self, shared: &Path, name: &str, factor: f64) -> PathBuf {
-        let path = shared.join(name).join("run");
-        let new = RunFolder::create(&path).unwrap();
-        fs::copy(self.folder.join("plan.json"), path.join("plan.json")).unwrap();
-        let mut environment = self.environment.clone();
-        environment.identity.node = Some(name.to_owned());
-        new.write_sealed("environment.json", &environment).unwrap();
+    /// Its summary, in which every cell costs `factor` times what was recorded.
+    fn with_costs(&self, factor: f64) -> Value {
         let mut summary = self.summary.clone();
-        summary["run"] = json!(format!("20261121T000000Z-{name}"));
         for cell in summary["cells"].as_array_mut().unwrap() {
             for walls in cell["per_launch"]["wall_ns"]
                 .as_object_mut()
@@ -89,6 +62,19 @@ impl Recorded {
                 }
             }
         }
+        summary
+    }
+
+    /// The run folder of a node whose cells cost `factor` times what was recorded.
+    fn node(&self, shared: &Path, name: &str, factor: f64) -> PathBuf {
+        let path = shared.join(name).join("run");
+        let new = RunFolder::create(&path).unwrap();
+        fs::copy(self.folder.join("plan.json"), path.join("plan.json")).unwrap();
+        let mut environment = self.environment.clone();
+        environment.identity.node = Some(name.to_owned());
+        new.write_sealed("environment.json", &environment).unwrap();
+        let mut summary = self.with_costs(factor);
+        summary["run"] = json!(format!("20261121T000000Z-{name}"));
         new.write_result("summary.json", &summary).unwrap();
         path
     }
@@ -197,30 +183,6 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     assert_eq!(unread, expected, "{found:#}");
     is_told(&place, at);
 
-    let criteria = place.file("criteria.json");
-    let learnt = place.run(&["fleet", "learn", at, "--out", criteria.to_str().unwrap()]);
-    assert!(
-        learnt.code == 3 && learnt.out.contains("learnt from 8 nodes"),
-        "{}{}",
-        learnt.out,
-        learnt.err
-    );
-    for name in ["changed", "lost"] {
-        let sentence = format!("pagewise: left out: {at}/{name}");
-        assert!(learnt.err.contains(&sentence), "{name}: {}", learnt.err);
-    }
-    let criteria: Value = serde_json::from_str(&fs::read_to_string(criteria).unwrap()).unwrap();
-    let schema = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/crates/record/schema/criteria.schema.json"
-    );
-    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
-    assert!(
-        jsonschema::validator_for(&schema)
-            .unwrap()
-            .is_valid(&criteria),
-        "{criteria:#}"
-    );
     let text = place.run(&["fleet", place.file("nowhere").to_str().unwrap()]);
     assert!(
         text.code == 1 && text.err.lines().count() == 1,
@@ -310,81 +272,100 @@ fn is_told(place: &Place, at: &str) {
     );
 }
 
-/// Criteria by which this machine is as it should be, or costs a hundred times too much.
+/// A call of packaging/slurm/nodecheck.sh for the node `n1`: its exit status and its one line.
+fn checked(place: &Place) -> (i32, String) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/slurm/nodecheck.sh");
+    let mut command = Command::new(script);
+    place.settle(&mut command);
+    command
+        .arg(place.file("reference"))
+        .env("PAGEWISE", program())
+        .env("PAGEWISE_NODE", "n1")
+        .env("PAGEWISE_ARGS", CHECKED_CELL)
+        .env("BUDGET", "60s");
+    let result = said(&mut command);
+    assert!(
+        result.out.lines().count() == 1 && result.err.is_empty(),
+        "{}{}",
+        result.out,
+        result.err
+    );
+    (result.code, result.out)
+}
+
+/// A cell that needs a second, also on a machine that is loaded by the other tests.
+const CHECKED_CELL: &str = "fault/populate@c-O3 --set bytes=1MiB --set frames=cached --launches 4";
+
+/// Changes the three runs of the node's reference.
+fn change_reference(place: &Place, change: impl Fn(&RunFolder)) {
+    for number in ["1", "2", "3"] {
+        let path = place.file("reference/n1").join(number);
+        change(&RunFolder::open(path.to_str().unwrap(), &path).unwrap());
+    }
+}
+
+/// Makes the reference cost `factor` times what it was measured to cost.
+fn scale_reference(place: &Place, factor: f64) {
+    change_reference(place, |run| {
+        let recorded = read(run.path().to_owned());
+        let summary = recorded.with_costs(factor);
+        run.write_result("summary.json", &summary).unwrap();
+    });
+}
+
+/// The recipe of docs/fleet.md: this node against three runs of its own, by `compare --gate`.
 #[test]
-fn a_node_is_checked_in_one_line() {
+fn a_node_is_checked_against_its_own_reference() {
     if !thorough() {
         return;
     }
     let place = Place::new();
-    let recorded = taken(&place);
-    let shared = place.file("shared");
-    (0..6).for_each(|n| {
-        recorded.node(&shared, &format!("n{n}"), usual(n));
-    });
-    let at = shared.to_str().unwrap();
-    let file = place.file("criteria.json");
-    let name = file.to_str().unwrap();
-    assert_eq!(place.run(&["fleet", "learn", at, "--out", name]).code, 0);
-    let text = fs::read_to_string(&file).unwrap();
-    let mut criteria: Value = serde_json::from_str(&text).unwrap();
-    let cells = criteria["kinds"][0]["cells"].as_array_mut().unwrap();
-    for cell in cells {
-        cell["high_ns"] = json!(1e-3);
-        cell["per_unit_ns"] = json!(5e-4);
-        cell["low_ns"] = json!(1e-4);
-    }
-    fs::write(&file, criteria.to_string()).unwrap();
-    let odd = place.run(&["check-node", "--criteria", name, "--budget", "4s"]);
+    let (code, line) = checked(&place);
     assert!(
-        odd.code == 3 && odd.out.lines().count() == 1 && odd.out.contains("ODD"),
-        "{}{}",
-        odd.out,
-        odd.err
+        code == 0 && line.contains("pagewise: OK: n1: three runs are its reference"),
+        "{line}"
     );
-    fs::write(
-        &file,
-        text.replace(&recorded.environment.headline()["kernel"], "another"),
-    )
-    .unwrap();
-    let unknown = place.run(&["check-node", "--criteria", name, "--budget", "4s"]);
-    assert!(
-        unknown.code == 4 && unknown.out.contains("UNKNOWN"),
-        "{}{}",
-        unknown.out,
-        unknown.err
-    );
-    // Another user's run cannot fail the check: it waits for that run, says so, and then takes the node.
-    fs::write(&file, &text).unwrap();
+    // Another user's run cannot take the node out of service.
     let other = fs::File::create(place.path().join("measuring")).unwrap();
     rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let waited = place.run(&["fleet", "check", "--criteria", name, "--budget", "2s"]);
+    let (code, line) = checked(&place);
     assert!(
-        [0, 4].contains(&waited.code) && waited.out.lines().count() == 1,
-        "{}{}",
-        waited.out,
-        waited.err
-    );
-    assert!(
-        waited
-            .err
-            .contains("another run is measuring on this machine; waiting"),
-        "{}",
-        waited.err
+        code == 0 && line.contains("UNKNOWN: n1: another run is measuring"),
+        "{line}"
     );
     drop(other);
-    fs::write(&file, "{}").unwrap();
-    let wrong = place.run(&["check-node", "--criteria", name]);
+    scale_reference(&place, 0.05);
+    let (code, line) = checked(&place);
     assert!(
-        wrong.code == 1 && wrong.err.lines().count() == 1,
-        "{}",
-        wrong.err
+        code == 2 && line.contains("pagewise: ODD: n1: slower than its reference"),
+        "{code} {line}"
     );
     assert!(
-        entries(&place.file("tmp")).is_empty(),
-        "{:?}",
-        entries(&place.file("tmp"))
+        entries(&place.file("reference/n1")).iter().any(|path| path
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("odd-")),
+        "what was measured is kept"
     );
+    scale_reference(&place, 400.0);
+    let (code, line) = checked(&place);
+    assert!(
+        code == 0 && line.contains("pagewise: OK: n1: as its reference"),
+        "{code} {line}"
+    );
+    change_reference(&place, |run| {
+        let mut environment: Environment = run.read_sealed("environment.json").unwrap();
+        environment.kernel.release = Some("another".to_owned());
+        run.write_sealed("environment.json", &environment).unwrap();
+    });
+    let (code, line) = checked(&place);
+    assert!(
+        code == 0 && line.contains("UNKNOWN: n1: gate 30 %: closed"),
+        "{code} {line}"
+    );
+    assert_eq!(entries(&place.file("tmp")), Vec::<PathBuf>::new());
 }
 
 /// Ten thousand folders for timing the report: see docs/fleet.md.

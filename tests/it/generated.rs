@@ -184,20 +184,13 @@ fn is_sound(format: &str, text: &str, rows: usize) {
             );
             assert_eq!(lines.len() + 1, rows, "{format}");
         }
-        "hyperfine" | "bmf" | "github" => drop(serde_json::from_str::<Value>(text).unwrap()),
+        "hyperfine" | "github" => drop(serde_json::from_str::<Value>(text).unwrap()),
         "openmetrics" => {
             assert!(
                 text.ends_with("# EOF\n") && text.matches("\n# EOF\n").count() == 1,
                 "{text}"
             );
             let known = |line: &str| line.starts_with("# ") || line.starts_with("pagewise_");
-            assert!(text.lines().all(known), "{text}");
-        }
-        "hgrm" => {
-            let known = |line: &str| {
-                let start = line.trim_start().chars().next();
-                start.is_none_or(|c| c == '#' || c == 'V' || c.is_ascii_digit())
-            };
             assert!(text.lines().all(known), "{text}");
         }
         "benchfmt" => assert!(
@@ -265,18 +258,18 @@ fn written(format: &str, summary: &Summary) -> String {
 }
 
 /// Command lines with a generated text in place of `{}`; `RUN` is a kept run under a hostile name.
-const LINES: &str = "list {}|show {}|show {} --request|explain {}|run {}|run fault/{}|run fault/touch@{}|\
+const LINES: &str = "list {}|show {}|show {} --request|run {}|run fault/{}|run fault/touch@{}|\
     run fault --set {}|run fault --set bytes={}|run fault --budget {}|run fault --baseline {}|run --published {}|\
-    run --resume {}|run nonesuch --out {}|check {}|selftest --budget {}|request {}|report {}|report RUN|\
+    run --resume {}|run nonesuch --out {}|check {}|check --selftest --budget {}|report {}|report RUN|\
     report RUN --full|report RUN --json|report RUN --ascii|report RUN --explain-verdict {}|\
-    report RUN --html /dev/null/{}|export RUN --format {}|export {} --format csv|export RUN --format csv|\
-    export RUN --format markdown|export RUN --format openmetrics|compare RUN {}|compare RUN RUN|\
+    report RUN --html /dev/null/{}|report RUN --format {}|report {} --format csv|report RUN --format csv|\
+    report RUN --format markdown|report RUN --format openmetrics|compare RUN {}|compare RUN RUN|\
     compare RUN RUN --markdown|compare RUN RUN --expect {}|runs|runs --json|runs --tag {}|runs --since {}|\
     runs show {}|runs show RUN|runs tag RUN {}|runs rm {}|fleet {}|fleet RUN|fleet RUN --format ndjson|\
-    fleet RUN --format openmetrics|fleet check --criteria {}|fleet learn {} --out /dev/null/{}|claims {}|\
+    fleet RUN --format openmetrics|claims {}|\
     claims --file {}|claims --about {}|claims --compare RUN {}|advise {}|advise fault --bytes {}|advise --out {}|\
     advise --merge {}|try --with {} -- true|try --with env:A={} --pairs {} -- true|try -- {}|profile -- {}|\
-    profile --input {} -- true|check-node --criteria {}|doctor --{}|completions {}|--worker {} list|\
+    profile --input {} -- true|doctor --{}|completions {}|--worker {} list|\
     --experiments {} list|--java {} list|--python {} list|{}";
 
 #[test]

@@ -416,7 +416,5 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
         &screen(report::advise::saved(&saved, "advice.json", &[])),
     );
     shown.push("file of advice", &saved.canonical().unwrap());
-    shown.push("--export c", &report::advise::c_header(&saved));
-    shown.push("--export rust", &report::advise::rust_module(&saved));
     shown.assert("advise");
 }

@@ -342,7 +342,7 @@ fn an_export_replaces_nothing_unasked_and_appears_whole() {
     let (place, kept) = with_runs(1);
     let out = place.file("home/metrics.prom");
     let words = [
-        "export",
+        "report",
         id(&kept[0]),
         "--format",
         "openmetrics",
@@ -360,22 +360,15 @@ fn an_export_replaces_nothing_unasked_and_appears_whole() {
         "no part is left beside it"
     );
     refused(
-        &place.run(&["export", id(&kept[0]), "--format", "xlsx"]),
+        &place.run(&["report", id(&kept[0]), "--format", "xlsx"]),
         "xlsx",
     );
     refused(
-        &place.run(&["export", id(&kept[0]), "falt", "--format", "csv"]),
+        &place.run(&["report", id(&kept[0]), "falt", "--format", "csv"]),
         "did you mean \"fault\"?",
     );
-    refused(
-        &place.run(&["export", id(&kept[0]), "--format", "hgrm"]),
-        "no times of single operations",
-    );
-    for format in report::export::FORMATS
-        .iter()
-        .filter(|format| format.name != "hgrm")
-    {
-        let result = place.run(&["export", id(&kept[0]), "--format", format.name]);
+    for format in report::export::FORMATS {
+        let result = place.run(&["report", id(&kept[0]), "--format", format.name]);
         assert!(
             result.code == 0 && !result.out.is_empty(),
             "{}: {}",
@@ -386,7 +379,7 @@ fn an_export_replaces_nothing_unasked_and_appears_whole() {
     let mut head = Command::new("sh");
     place.settle(&mut head);
     let pipe = format!(
-        "\"$0\" export {} --format csv | head -n 1; exit ${{PIPESTATUS:-0}}",
+        "\"$0\" report {} --format csv | head -n 1; exit ${{PIPESTATUS:-0}}",
         id(&kept[0])
     );
     let result = said(head.args(["-c", &pipe, env!("CARGO_BIN_EXE_pagewise")]));
@@ -475,16 +468,8 @@ fn at_most_fourteen_verbs_are_visible_and_the_first_page_groups_them() {
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .collect();
     assert_eq!(BTreeSet::from_iter(listed), BTreeSet::from_iter(visible));
-    for old in [
-        "explain",
-        "export",
-        "selftest",
-        "request",
-        "check-node",
-        "completions",
-        "man",
-    ] {
-        assert_eq!(Place::new().run(&[old, "--help"]).code, 0, "{old}");
+    for package in ["completions", "man"] {
+        assert_eq!(Place::new().run(&[package, "--help"]).code, 0, "{package}");
     }
 }
 
@@ -663,7 +648,7 @@ fn completions_and_man_pages_are_taken_by_what_reads_them() {
     for shell in ["bash", "zsh", "fish"] {
         let script = place.run(&["completions", shell]);
         assert!(
-            script.code == 0 && script.out.contains("compare") && script.out.contains("export"),
+            script.code == 0 && script.out.contains("compare") && script.out.contains("report"),
             "{}",
             script.err
         );

@@ -126,10 +126,6 @@ fn cgroups(level: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file of a fleet's criteria that has no node of this kind: the node is measured all the same.
-const CRITERIA: &str = r#"{"schema": 1, "what": ["share/posix-shm@c-O3+c-O3"], "set": ["bytes=1048576"], "kinds": [
-  {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": []}]}"#;
-
 /// A file for `bench` with so many functions, each of which keeps the compiler busy for a moment.
 fn functions(count: u32) -> String {
     let function = |n: u32| format!("int f{n}(int x) {{ return x * {n} + (x >> {}); }}\n", n & 7);
@@ -144,12 +140,10 @@ fn functions(count: u32) -> String {
 }
 
 /// Number of command lines of [`verbs`].
-const VERBS: usize = 15;
+const VERBS: usize = 14;
 
 /// Every verb that measures, with the words after it. Two kinds of process of one command are left behind, one deaf.
 fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
-    let criteria = place.file("criteria.json");
-    fs::write(&criteria, CRITERIA).unwrap();
     let command = [
         "--",
         "sh",
@@ -187,14 +181,7 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
         &[&bounded[..], &["--out", out]].concat(),
         &["claims", "--budget", "4s"],
         &["advise", "copy", "--budget", "4s"],
-        &[
-            "check-node",
-            "--criteria",
-            criteria.to_str().unwrap(),
-            "--budget",
-            "3s",
-        ],
-        &["selftest", "--budget", "6s"],
+        &["check", "--selftest", "--budget", "6s"],
         &[
             "check",
             "share/posix-shm@c-O3",

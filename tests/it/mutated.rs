@@ -3,16 +3,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use judge::fleet::{Gathered, check};
 use pagewise::worker::carried;
 use record::advice::{Advice, Question, Topic};
 use record::claim::Claim;
-use record::fleet::Criteria;
 use record::setting::Setting;
 use stats::rng::Seeded;
 
 use crate::advise::{advice_here, here};
-use crate::support::{nodes, skips::thorough};
+use crate::support::skips::thorough;
 
 /// Pieces that are put into files.
 const PIECES: [&str; 16] = [
@@ -141,74 +139,4 @@ fn no_changed_file_of_advice_is_used_and_none_that_is_sealed_has_impossible_figu
         "{times} changes of advice: {different} differ and are refused, {sealed} could be sealed"
     );
     assert!(different > times * 9 / 10 && sealed > 0);
-}
-
-/// What six nodes would have been learnt to cost, two cells of one kind.
-const CRITERIA: &str = r#"{"schema": 1, "what": ["fault/touch@c-O3", "fault/thp@c-O3"], "set": ["bytes=16777216"], "kinds": [
-  {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": [
-    {"cell": "fault/m0@c-O3", "parameters": {"bytes": "16777216"}, "status": "ok",
-     "per_unit_ns": 180.5, "low_ns": 120.0, "high_ns": 260.25},
-    {"cell": "fault/m1@c-O3", "parameters": {}, "status": "skipped"}]}]}"#;
-
-#[test]
-fn no_changed_file_of_criteria_is_used_as_others_than_were_written() {
-    let criteria = Criteria::parse(CRITERIA).unwrap().sealed().unwrap();
-    let text = report::escape::pretty_json(&criteria).unwrap();
-    let times = if thorough() { 10_000 } else { 1000 };
-    let (mut refused, mut same) = (0, 0);
-    for seed in 0..times {
-        let changed = flipped(&text, &mut Seeded::new(seed));
-        match Criteria::parse(&changed) {
-            Ok(read) => {
-                same += 1;
-                let unsealed = |criteria: &Criteria| Criteria {
-                    seal: None,
-                    ..criteria.clone()
-                };
-                assert_eq!(
-                    unsealed(&read),
-                    unsealed(&criteria),
-                    "seed {seed}: {changed}"
-                );
-            }
-            Err(error) => {
-                refused += 1;
-                assert!(!error.to_string().is_empty());
-            }
-        }
-    }
-    println!("{times} changes of criteria: {refused} refused, {same} without effect");
-    assert!(refused > times * 9 / 10 - 100 && refused < times);
-}
-
-/// One change: a bit, a cut, or a digit put in.
-fn flipped(text: &str, rng: &mut Seeded) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let at = rng.below(bytes.len());
-    match rng.below(3) {
-        0 => bytes[at] ^= 1 << rng.below(8),
-        1 => bytes.truncate(at),
-        _ => bytes.insert(at, b'0' + rng.below(10) as u8),
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-#[test]
-fn changed_criteria_of_a_fleet_are_read_or_refused() {
-    let mut gathered = Gathered::default();
-    (0..3).for_each(|number| {
-        gathered.questions.index(nodes::question(number));
-    });
-    let run = nodes::node("n1", "6.1", 1.0);
-    survives(
-        "criteria",
-        &[("criteria.json", CRITERIA)],
-        600,
-        |_, text| {
-            let checked = check(&Criteria::parse(text)?, &gathered, &run);
-            let words = report::fleet::checked("n1", &checked);
-            assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
-            Ok(())
-        },
-    );
 }

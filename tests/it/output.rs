@@ -336,7 +336,7 @@ fn what_there_is_can_be_listed_explained_and_shown() {
         ],
     );
     says(
-        &["explain", "fault"],
+        &["show", "fault"],
         &[
             "ready = map + advise + first-touch",
             "Baseline: touch",
@@ -344,11 +344,10 @@ fn what_there_is_can_be_listed_explained_and_shown() {
         ],
     );
     says(
-        &["explain", "fault", "--laws"],
+        &["show", "fault", "--laws"],
         &["law: huge_bytes == 0", "Free of these mistakes"],
     );
-    for words in std::iter::once(vec!["list"]).chain(EXPERIMENTS.map(|name| vec!["explain", name]))
-    {
+    for words in std::iter::once(vec!["list"]).chain(EXPERIMENTS.map(|name| vec!["show", name])) {
         let screen = said(place.command(&words).env("COLUMNS", "80")).out;
         let lines = screen.lines().filter(|line| !line.is_empty()).count();
         assert!(lines <= 60, "{words:?} has {lines} lines");
@@ -412,7 +411,8 @@ fn kept_runs_are_listed_and_found_by_their_id() {
 fn a_request_drives_a_worker_by_hand() {
     let place = Place::new();
     let arguments = [
-        "request",
+        "show",
+        "--request",
         "fault/touch",
         "--set",
         "bytes=1MiB",

@@ -53,8 +53,8 @@ fn both_have_pages_and_rows() {
             "{}",
             again.err
         );
-        let csv = place.run(&["export", run, "--format", "csv"]).out;
-        let ndjson = place.run(&["export", run, "--format", "ndjson"]).out;
+        let csv = place.run(&["report", run, "--format", "csv"]).out;
+        let ndjson = place.run(&["report", run, "--format", "ndjson"]).out;
         assert_eq!(csv.lines().count(), 1 + ndjson.lines().count());
         let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
         let first = json(ndjson.lines().next().unwrap());
@@ -62,7 +62,7 @@ fn both_have_pages_and_rows() {
             columns.iter().all(|c| first.get(c).is_some()) && first["run"] == **run,
             "{first:#}"
         );
-        let other = place.run(&["export", run, "--format", "junit"]);
+        let other = place.run(&["report", run, "--format", "junit"]);
         assert!(
             other.code == 1 && other.err.contains("csv and ndjson"),
             "{}",
@@ -72,13 +72,13 @@ fn both_have_pages_and_rows() {
     // Three arms, six blocks, a warm-up each.
     assert_eq!(
         place
-            .run(&["export", &tried, "--format", "ndjson"])
+            .run(&["report", &tried, "--format", "ndjson"])
             .out
             .lines()
             .count(),
         21
     );
-    let hyperfine = json(&place.run(&["export", &tried, "--format", "hyperfine"]).out);
+    let hyperfine = json(&place.run(&["report", &tried, "--format", "hyperfine"]).out);
     assert_eq!(hyperfine["results"].as_array().unwrap().len(), 2);
     assert!(
         place

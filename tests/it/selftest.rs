@@ -15,7 +15,15 @@ fn pagewise(arguments: &[&str]) -> std::process::Output {
 
 #[test]
 fn a_short_self_test_adds_up() {
-    let output = pagewise(&["selftest", "--budget", "6s", "--seed", "7", "--json"]);
+    let output = pagewise(&[
+        "check",
+        "--selftest",
+        "--budget",
+        "6s",
+        "--seed",
+        "7",
+        "--json",
+    ]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{message}");
     let found: SelfTest = serde_json::from_slice(&output.stdout).expect("the self-test's shape");
@@ -66,7 +74,9 @@ fn a_short_self_test_adds_up() {
 #[test]
 fn a_budget_that_is_no_time_is_wrong_use() {
     assert_eq!(
-        pagewise(&["selftest", "--budget", "soon"]).status.code(),
+        pagewise(&["check", "--selftest", "--budget", "soon"])
+            .status
+            .code(),
         Some(1)
     );
 }

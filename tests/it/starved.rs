@@ -158,7 +158,7 @@ fn who_may_start_no_thread_gets_the_same_answer_or_one_sentence() {
         "fleet {0} {1}",
         "runs show {0}",
         "runs",
-        "export {0} --format csv",
+        "report {0} --format csv",
     ] {
         let free = as_another("", line);
         let limited = as_another("prlimit --nproc=1", line);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use record::folder::sha256_hex;
 use serde_json::Value;
 
-use crate::support::place::{Place, entries, install, program, said};
+use crate::support::place::{Place, entries, install, said};
 use crate::support::skips::skip;
 use crate::support::waiting::wait_until;
 
@@ -228,7 +228,7 @@ fn a_temporary_folder_that_cannot_be_used_is_named_in_one_sentence() {
         (&deep, "File name too long"),
         (&file, "Not a directory"),
     ] {
-        for words in [&words[..], &["selftest", "--budget", "1s"]] {
+        for words in [&words[..], &["check", "--selftest", "--budget", "1s"]] {
             let said = said(place.command(words).env("TMPDIR", path));
             let named =
                 said.err.starts_with("pagewise: cannot use TMPDIR /") && said.err.contains(cause);
@@ -267,56 +267,4 @@ fn a_temporary_folder_that_cannot_be_used_is_named_in_one_sentence() {
         said.err
     );
     assert_eq!(entries(&long), Vec::<PathBuf>::new());
-}
-
-/// A machine of its own as far as locks go, and another user who holds the lock of those who measure. The words of each
-/// check, with its exit status.
-const TWO_USERS: &str = r#"
-mount --bind "$1/id" /etc/machine-id && mount --bind "$1/passwd" /etc/passwd && mount -t tmpfs none /run || exit 77
-setpriv --reuid=65534 --regid=65534 --clear-groups flock -xF /etc/machine-id sleep 60 >/dev/null 2>&1 &
-while flock -n /etc/machine-id true; do sleep 0.02; done
-check() { "$2" check-node --criteria "$1/criteria.json" --budget 2s; echo "exit status $?"; }
-check "$1" "$2"
-setpriv --reuid=65534 --regid=65534 --clear-groups flock -n /run/pagewise true 2>&1 && echo "another user took it"
-flock /run/pagewise "$2" check-node --criteria "$1/criteria.json" --budget 2s; echo "exit status $?"
-kill $!
-"#;
-
-#[test]
-fn another_users_lock_fails_no_check_of_a_node_by_root() {
-    let place = Place::new();
-    let criteria = r#"{"schema": 1, "what": ["fault/touch@c-O3"], "set": ["bytes=1048576"], "kinds": [
-      {"facts": {"kernel": "none", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": []}]}"#;
-    fs::write(place.file("criteria.json"), criteria).unwrap();
-    fs::write(place.file("id"), "0").unwrap();
-    fs::copy("/etc/passwd", place.file("passwd")).unwrap();
-    let mut command = Command::new("unshare");
-    place.settle(&mut command);
-    command
-        .args(["-m", "sh", "-c", TWO_USERS, "sh"])
-        .arg(place.path())
-        .arg(program())
-        .env_remove("PAGEWISE_LOCK");
-    let Ok(output) = command.stdin(Stdio::null()).output() else {
-        return skip("there is no unshare here");
-    };
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    if output.status.code() == Some(77) || err.contains("unshare:") || err.contains("setpriv:") {
-        return skip(&format!("no second user, or no mounts of its own: {err}"));
-    }
-    let statuses: Vec<&str> = out
-        .lines()
-        .filter(|line| line.starts_with("exit status"))
-        .collect();
-    // 4: a node of this kind is not in the file.
-    assert_eq!(statuses, ["exit status 4", "exit status 1"], "{out}{err}");
-    assert!(
-        err.contains("another run is measuring on this machine; waiting for it up to 2 s"),
-        "{err}"
-    );
-    assert!(
-        err.contains("root is checking this machine already") && !out.contains("took it"),
-        "{out}{err}"
-    );
 }

@@ -773,7 +773,7 @@ fn every_run_finds_what_was_prepared_for_it() {
     );
     let rows = place
         .run(&[
-            "export",
+            "report",
             all["plan"]["run"].as_str().unwrap(),
             "--format",
             "ndjson",

@@ -397,7 +397,7 @@ fn a_run_of_another_user_is_reported_and_no_more() {
     let verbs: [&[&str]; 3] = [
         &["run", "--resume", theirs],
         &["compare", theirs, own],
-        &["export", theirs, "--format", "csv"],
+        &["report", theirs, "--format", "csv"],
     ];
     for words in verbs {
         refused(&place.run(words), &format!("belongs to user {NOBODY}"));
@@ -422,7 +422,7 @@ fn nothing_is_written_through_a_link_that_waits_for_it() {
     std::fs::create_dir(&victim).unwrap();
     let verbs: [(&str, &str); 2] = [
         ("suite-of-pagewise-$$", "check fault/touch@c-O3"),
-        ("pagewise-selftest-$$", "selftest --budget 1s"),
+        ("pagewise-selftest-$$", "check --selftest --budget 1s"),
     ];
     for (name, verb) in verbs {
         let line = format!(
@@ -499,9 +499,8 @@ fn pipes_and_devices_in_place_of_files_are_refused() {
     symlink("/dev/zero", place.file("home/zero.toml")).unwrap();
     for file in [pipe, place.file("home/zero.toml")] {
         let file = file.to_str().unwrap();
-        let verbs: [&[&str]; 4] = [
+        let verbs: [&[&str]; 3] = [
             &["claims", "--file", file],
-            &["check-node", "--criteria", file],
             &["try", "--with", file, "--", "true"],
             &[
                 "--experiments",
@@ -549,7 +548,7 @@ const JUNK: [&str; 8] = [
 ];
 
 /// Commands with junk in place of `{}`; `RUN` stands for a kept run.
-const REFUSED: [&str; 38] = [
+const REFUSED: [&str; 35] = [
     "run {}",
     "run fault/{}",
     "run fault/touch@{}",
@@ -570,24 +569,21 @@ const REFUSED: [&str; 38] = [
     "report {}",
     "report RUN {}",
     "report RUN --html /dev/null/{}",
-    "export {} --format csv",
-    "export RUN --format {}",
-    "export RUN --format csv --out /dev/null/{}",
+    "report {} --format csv",
+    "report RUN --format {}",
+    "report RUN --format csv --out /dev/null/{}",
     "compare RUN {}",
     "compare {} RUN",
     "runs show {}",
     "runs rm {}",
     "runs tag {} x",
     "check {}",
-    "selftest --budget {}",
-    "request {}",
+    "check --selftest --budget {}",
     "show {}",
-    "explain {}",
     "claims {}",
     "claims --file /dev/null/{}",
     "try --with {} -- true",
     "profile --input /dev/null/{} -- true",
-    "check-node --criteria /dev/null/{}",
 ];
 
 /// Point 5: a command that is refused changes nothing.

@@ -93,7 +93,7 @@ fn lines_of_every_verb_fit_and_none_is_cut() {
         &["list"],
         &["list", "read"],
         &["show", "fault"],
-        &["explain", "read", "--laws"],
+        &["show", "read", "--laws"],
         &["doctor"],
         &["runs"],
         &["runs", "show", "20261123T155125Z-e6014561"],

@@ -58,7 +58,6 @@ pub enum ParameterKind {
     /// Number of bytes, such as `64MiB`.
     Size,
     /// Whole number from one on.
-    #[serde(alias = "number")]
     Count,
     /// One of a list of words.
     Choice,
@@ -191,7 +190,7 @@ pub struct Experiment {
     /// The same where a worker compiles its code while it runs.
     #[serde(default = "usual_warmup_compiled")]
     pub warmup_rounds_compiled: u32,
-    /// Advice on reading the figures, as `explain` shows it.
+    /// Advice on reading the figures, as `show` prints it.
     #[serde(default)]
     pub reading: String,
     /// Mistakes that the figures are free of.

@@ -9,15 +9,13 @@ pub const OWN_WORKER: &str = "own";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Methods measured by `run`. Folders made before there were kinds are of this one.
+    /// Methods measured by `run`. A plan that names no kind is of this one.
     #[default]
     Run,
     /// Claims checked by `claims`.
     Claims,
     /// Questions answered by `advise`.
     Advise,
-    /// A node compared with criteria by `check-node`.
-    CheckNode,
     /// Known effects measured by `check --selftest`.
     Selftest,
     /// Settings or commands tried on a user's program.
@@ -33,7 +31,7 @@ impl Kind {
     pub fn resumed_by(self) -> Kind {
         match self {
             Kind::Try | Kind::Profile | Kind::Bench => self,
-            Kind::Run | Kind::Claims | Kind::Advise | Kind::CheckNode | Kind::Selftest => Kind::Run,
+            Kind::Run | Kind::Claims | Kind::Advise | Kind::Selftest => Kind::Run,
         }
     }
 

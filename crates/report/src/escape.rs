@@ -227,19 +227,6 @@ pub fn number_sign(text: &str) -> String {
     }
 }
 
-/// Text for a comment of C or Rust, on one line, which it cannot end.
-pub fn comment(text: &str) -> String {
-    let mut before = ' ';
-    replaced(&terminal(text), |shown, sign| {
-        if matches!((before, sign), ('*', '/') | ('/', '*') | ('?', '?')) {
-            shown.push(' ');
-        }
-        before = sign;
-        // A line that ends with a backslash goes on in the next.
-        shown.push(if sign == '\\' { '|' } else { sign });
-    })
-}
-
 /// A string literal of C with the value `text` in UTF-8.
 pub fn c_literal(text: &str) -> String {
     let mut literal = String::from("\"");
@@ -252,9 +239,4 @@ pub fn c_literal(text: &str) -> String {
         };
     }
     literal + "\""
-}
-
-/// A string literal of Rust with the value `text`, in ASCII.
-pub fn rust_literal(text: &str) -> String {
-    format!("\"{}\"", text.escape_default())
 }

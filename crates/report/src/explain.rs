@@ -1,4 +1,4 @@
-//! `list`, `show` and `explain`: experiments with their methods, the source of a method, an experiment in words.
+//! `list` and `show`: experiments with their methods, the source of a method, an experiment in words.
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use record::experiment::{Experiment, Title};
@@ -90,7 +90,7 @@ pub fn list(titles: &[Title], listed: &Listed) -> Document {
     let mut columns = vec![Column::text("experiment"), Column::sentences("question")];
     columns.extend([Column::number("methods"), Column::sentences("languages")]);
     let rows = titles.iter().filter(|title| !title.hidden).map(row);
-    let next = ["pagewise list EXPERIMENT", "pagewise explain EXPERIMENT"]
+    let next = ["pagewise list EXPERIMENT", "pagewise show EXPERIMENT"]
         .map(str::to_owned)
         .into();
     let blocks = vec![
@@ -171,7 +171,7 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
         let (name, traps) = (&experiment.name, experiment.traps.len());
         let more = vec![
             format!("pagewise list {name}"),
-            format!("pagewise explain {name} --laws   # {traps} traps"),
+            format!("pagewise show {name} --laws   # {traps} traps"),
         ];
         let blocks = vec![Block::text(names), Block::Commands(more)];
         return document.section("methods", "Methods", Place::Everywhere, blocks);

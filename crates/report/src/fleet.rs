@@ -2,9 +2,9 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
-use crate::{escape, phrases, view, wording, wording::count};
+use crate::{phrases, view, wording, wording::count};
 use record::fleet::{
-    Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread,
+    Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread,
 };
 use record::{across::FactDifference, cell::parameter_words, summary::Verdict};
 use stats::apart::LEAST;
@@ -186,40 +186,6 @@ fn kinds(compared: &KindsCompared) -> Vec<Block> {
         ));
     }
     blocks
-}
-
-/// The line of a check beside another run that found differences.
-pub fn disturbed(node: &str) -> String {
-    line(format!(
-        "UNKNOWN: {node}: another run measured at the same time, so its costs say nothing"
-    ))
-}
-
-/// The line of a check whose budget held no launch.
-pub fn unmeasured(node: &str) -> String {
-    line(format!(
-        "UNKNOWN: {node}: no launch ended within the budget"
-    ))
-}
-
-/// The check of one node, in one line.
-pub fn checked(node: &str, checked: &Checked) -> String {
-    let missed = checked
-        .missed
-        .iter()
-        .map(|missed| phrases::sentence("missed", missed));
-    let cells = count(checked.cells, "cell");
-    line(match checked.nodes {
-        None => format!("UNKNOWN: {node}: the criteria know no node of its kind"),
-        Some(nodes) if checked.missed.is_empty() => {
-            format!("OK: {node}: {cells} as on the {nodes} nodes that were learnt from")
-        }
-        Some(_) => format!("ODD: {node}: {}", missed.collect::<Vec<_>>().join("; ")),
-    })
-}
-
-fn line(text: String) -> String {
-    format!("pagewise: {}\n", escape::terminal(&text))
 }
 
 fn head(fleet: &Fleet) -> String {

@@ -66,10 +66,6 @@ fn render(name: &str, figures: Value) -> String {
 /// The sentence of a part of the file for a variant with this tag.
 pub(crate) fn sentence(part: &str, variant: &impl Serialize) -> String {
     let figures = Value::from(Serde(variant));
-    // An older record has the sentence itself.
-    if let Some(text) = figures.as_str() {
-        return text.to_owned();
-    }
     let tag = ["word", "code"].iter().find_map(|field| {
         figures
             .get_attr(field)
@@ -449,36 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nodes_and_cells_lack_is_said_with_its_figures() {
-        use record::fleet::Missed;
-        let text = || "text".to_owned();
-        let missed = [
-            Missed::Cost {
-                cell: text(),
-                ratio: 2.5,
-                limit: 1.1,
-            },
-            Missed::Outcome {
-                cell: text(),
-                outcome: None,
-            },
-            Missed::Outcome {
-                cell: text(),
-                outcome: Some(Outcome::because(
-                    Status::Failed,
-                    Cause::Written { text: text() },
-                )),
-            },
-            Missed::Outcome {
-                cell: text(),
-                outcome: Some(Outcome::because(Status::Refused, Cause::Budget)),
-            },
-            Missed::Throttled {
-                cell: text(),
-                share: 0.7,
-            },
-        ];
-        insta::assert_snapshot!("missed", sentences("missed", "word", &missed));
+    fn what_cells_lack_is_said_with_its_figures() {
         insta::assert_snapshot!("cause", sentences("cause", "word", &causes()));
         insta::assert_snapshot!("reason", sentences("reason", "word", &causes()));
         let faults = faults().map(|fault| Cause::Broken {
@@ -876,15 +843,6 @@ mod tests {
             ),
             "the budget ended"
         );
-        assert_eq!(
-            sentence(
-                "why",
-                &serde_json::from_str::<NoVerdict>(r#""it needs a disk""#).unwrap()
-            ),
-            "it needs a disk"
-        );
-        let cause: Difference = serde_json::from_str(r#""the cause was not found""#).unwrap();
-        assert_eq!(sentence("difference", &cause), "the cause was not found");
         for outcome in [
             r#"{ "status": "failed", "reason": "it died" }"#,
             r#"{ "status": "ok", "reason": "" }"#,

@@ -7,7 +7,7 @@ use super::output::print_styled;
 use super::{Laboratory, SelectArgs, print, print_document, print_json};
 use crate::{plan::advice, run::signals};
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use measuring::{AdviceSession, Spending};
 use record::advice::{AdviceAnswer, Topic};
 use record::{experiment::ParameterList, sizes};
@@ -47,7 +47,7 @@ pub(super) struct AdviseArgs {
     budget: Option<f64>,
     /// A gain below this share is none.
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "2%",
-          conflicts_with_all = ["merge", "export"])]
+          conflicts_with = "merge")]
     margin: f64,
     /// Seed of all orders and data [default: from the clock; it is kept].
     #[arg(long, value_name = "N")]
@@ -65,7 +65,7 @@ pub(super) struct AdviseArgs {
     /// Measure every question, or the one named, and keep the advice where programs look for it.
     #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "set", "json"])]
     save: bool,
-    /// File to save, show or export [default: the place where programs look].
+    /// File to save or show [default: the place where programs look].
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Merge these files of equal machines into the saved one; what they disagree about becomes wider. One file alone, such
@@ -73,26 +73,12 @@ pub(super) struct AdviseArgs {
     #[arg(long, value_name = "FILE", num_args = 1..,
           conflicts_with_all = ["question", "save", "json", "bytes", "file", "languages", "keep", "wait", "set"])]
     merge: Vec<PathBuf>,
-    /// Print the saved advice as source for a program.
-    #[arg(long, value_name = "LANGUAGE", conflicts_with_all = ["question", "save", "merge", "json",
-          "bytes", "file", "languages", "keep", "wait", "set"])]
-    export: Option<Export>,
-}
-
-/// Format of printed advice.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Export {
-    /// A C header.
-    C,
-    /// A Rust module of constants.
-    Rust,
 }
 
 impl AdviseArgs {
     /// True if a question may have to be measured.
     pub(super) fn measures(&self) -> bool {
-        let prints = self.export.is_some() || !self.merge.is_empty();
-        !prints && (self.question.is_some() || self.save)
+        self.merge.is_empty() && (self.question.is_some() || self.save)
     }
 
     /// Refuses options that only a measurement uses.
@@ -124,12 +110,11 @@ pub(super) fn advise(
     if !arguments.state.is_empty() && !arguments.allow_system_changes {
         bail!(super::run::UNPERMITTED);
     }
-    match (&arguments.question, arguments.export) {
-        (_, Some(language)) => export(arguments, language),
+    match &arguments.question {
         _ if !arguments.merge.is_empty() => saving::merge(arguments),
         _ if arguments.save => save(&laboratory()?, arguments),
-        (Some(question), None) => answer(&laboratory()?, arguments, question),
-        (None, None) => shown(arguments),
+        Some(question) => answer(&laboratory()?, arguments, question),
+        None => shown(arguments),
     }
 }
 
@@ -156,14 +141,6 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
         &path.display().to_string(),
         &differences,
     ))
-}
-
-fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {
-    let (_, advice) = saving::saved(arguments.out.as_deref())?;
-    print(&match language {
-        Export::C => report::advise::c_header(&advice),
-        Export::Rust => report::advise::rust_module(&advice),
-    })
 }
 
 fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {

@@ -8,7 +8,7 @@ use crate::{
     worker::private_cache,
 };
 use files::Folder;
-use record::folder::{OLD_CLAIMS, peek};
+use record::folder::peek;
 use record::{kind::Kind, machine::environment::Identity, plan::SCHEMA};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek, SeekFrom};
@@ -215,12 +215,7 @@ fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
         last.is_some(),
         last.is_some_and(|last| last.stopped_by.is_none()),
     );
-    let old = if folder.join(OLD_CLAIMS).is_file() {
-        Kind::Claims
-    } else {
-        Kind::Run
-    };
-    let kind = match head.kind.unwrap_or(old) {
+    let kind = match head.kind.unwrap_or_default() {
         Kind::Claims => "claims on ",
         Kind::Advise => "advise ",
         _ => "",

@@ -49,7 +49,6 @@ READERS = {
     "ndjson": lambda path: rows(f"read_json_auto('{path}', format = 'newline_delimited')"),
     "openmetrics": openmetrics,
     "junit": junit,
-    "bmf": schema,
     "github": schema,
 }
 

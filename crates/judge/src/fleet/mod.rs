@@ -11,13 +11,11 @@ use std::{collections::BTreeMap, path::Path};
 
 mod gathered;
 mod kinds;
-mod learn;
 mod merged;
 mod odd;
 
 pub use gathered::{Gathered, NodeRun};
 pub use kinds::{BY, facts};
-pub use learn::{check, learn};
 
 /// Of what is called odd, the share that may be wrongly called so (Benjamini & Hochberg), over all nodes and cells.
 const MOST_WRONG: f64 = 0.01;
@@ -92,11 +90,6 @@ pub fn gather(gathered: &mut Gathered, OpenedFolder { folder, read }: OpenedFold
         }
         Err(fault) => gathered.unread.push(Unread { folder, fault }),
     }
-}
-
-/// Reads one run folder into what was gathered.
-pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
-    gather(gathered, open(path, again));
 }
 
 fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
@@ -199,15 +192,13 @@ pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
 mod tests {
     //! Fleets of simulated nodes, with the scatter that recorded runs have.
 
-    use std::collections::BTreeMap;
-
     use record::across::CellHeadline;
-    use record::fleet::{Criteria, Fault, Finding, Fleet, KindFacts, Missed};
+    use record::fleet::{Fault, Finding, Fleet, KindFacts};
     use record::outcome::{Cause, Outcome, Status};
     use record::summary::Verdict;
     use stats::rng::Seeded;
 
-    use super::{BY, Gathered, NodeRun, check, judge, learn};
+    use super::{BY, Gathered, NodeRun, judge};
     use crate::sets::{RunCell, SetQuestion};
 
     /// Scatter of nodes, of runs of a node and of launches of a run: between what quiet machines and shared ones showed.
@@ -513,83 +504,5 @@ mod tests {
             .filter(|n| n.starts_with("a0"))
             .collect();
         assert_eq!(named, ["a0#a0", "a0#another"]);
-    }
-
-    #[test]
-    fn what_is_learnt_of_launches_far_apart_can_be_read_again() {
-        let (mut gathered, _) = fleet(24, 5);
-        for cell in gathered.runs.iter_mut().map(|run| &mut run.cells[0]) {
-            cell.logs = vec![2.0, 9.0];
-        }
-        let criteria = learn(&gathered, &by(), 0.05);
-        let cells = &criteria.kinds[0].cells;
-        let wide = cells
-            .iter()
-            .find(|cell| cell.cell == "fault/m0@c-O3")
-            .unwrap();
-        assert_eq!(
-            (wide.low_ns, wide.per_unit_ns, wide.high_ns),
-            (None, None, None)
-        );
-        assert!(
-            cells.iter().filter(|cell| cell.low_ns.is_some()).count() == 5,
-            "{cells:?}"
-        );
-        Criteria::parse(&serde_json::to_string(&criteria).unwrap()).unwrap();
-    }
-
-    #[test]
-    fn a_node_is_checked_by_what_the_others_showed() {
-        let (gathered, _) = fleet(240, 5);
-        let criteria = learn(&gathered, &by(), 0.05);
-        assert_eq!(
-            (criteria.kinds.len(), criteria.set.clone()),
-            (1, vec!["bytes=2097152".to_owned()])
-        );
-        assert!(
-            (220..=228).contains(&criteria.kinds[0].nodes),
-            "odd ones are not learnt from"
-        );
-        let mut rng = Seeded::new(6);
-        let mut alarms = 0;
-        for n in 0..200 {
-            let good = run(&mut rng, "new", n, "6.1", |_| 1.0);
-            alarms += usize::from(!check(&criteria, &gathered, &good).missed.is_empty());
-        }
-        assert!(alarms <= 10, "{alarms} of 200 ordinary nodes");
-        let slow = check(
-            &criteria,
-            &gathered,
-            &run(
-                &mut rng,
-                "new",
-                0,
-                "6.1",
-                |cell| if cell == 2 { 2.5 } else { 1.0 },
-            ),
-        );
-        assert!(
-            matches!(&slow.missed[..], [Missed::Cost { cell, .. }] if cell.contains("m2")),
-            "{slow:?}"
-        );
-        let mut held = run(&mut rng, "new", 0, "6.1", |_| 1.0);
-        held.cells[3].throttled = Some(0.4);
-        assert!(matches!(
-            &check(&criteria, &gathered, &held).missed[..],
-            [Missed::Throttled { .. }]
-        ));
-        let unknown = check(
-            &criteria,
-            &gathered,
-            &run(&mut rng, "new", 0, "7.0", |_| 1.0),
-        );
-        assert_eq!(unknown.nodes, None);
-        let mut broken = run(&mut rng, "new", 0, "6.1", |_| 1.0);
-        broken.cells.remove(0);
-        assert!(matches!(
-            &check(&criteria, &gathered, &broken).missed[..],
-            [Missed::Outcome { outcome: None, .. }]
-        ));
-        let _: BTreeMap<String, String> = criteria.kinds[0].known_by.facts.clone();
     }
 }

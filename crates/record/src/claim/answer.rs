@@ -194,9 +194,6 @@ pub enum NoVerdict {
     CrossesOften,
     /// The band reaches beyond the range.
     BeyondRange,
-    /// A sentence of a record before version 2.
-    #[serde(untagged)]
-    Written(String),
 }
 
 /// Cause of a difference, as far as the counters show.
@@ -222,9 +219,6 @@ pub enum Difference {
     BothWait,
     /// Faults and time in the kernel are the same.
     Same,
-    /// A sentence of a record before version 2.
-    #[serde(untagged)]
-    Written(String),
 }
 
 /// A part of a difference, with the counter that explains it.
@@ -333,15 +327,12 @@ pub struct ResolvedJob {
     /// The reason why it is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<NoVerdict>,
-    /// True in older records if time was too short, not the machine.
-    #[serde(default, skip_serializing)]
-    pub for_lack_of_time: bool,
 }
 
 impl ResolvedJob {
     /// True if time was too short, not the machine.
     pub fn is_late(&self) -> bool {
-        self.for_lack_of_time || matches!(self.left_out, Some(NoVerdict::Budget { .. }))
+        matches!(self.left_out, Some(NoVerdict::Budget { .. }))
     }
 
     /// Cells of all comparisons.

@@ -22,22 +22,18 @@ pub enum MemoryEvent {
     /// First writes to mappings that the kernel did not report: moved ones (mremap), for the most part.
     Elsewhere,
     /// Reads of fresh memory, which get the zero page.
-    #[serde(alias = "zero_read")]
     ZeroRead,
     /// Writes after them.
-    #[serde(alias = "zero_write")]
     ZeroWrite,
     /// Writes to pages that a fork had shared.
     Cow,
     /// Minor faults on pages of a mapped file.
     File,
     /// Writes to private copies of them.
-    #[serde(alias = "file_write")]
     FileWrite,
     /// Faults that gave a huge page.
     Huge,
     /// Faults in kernel mode.
-    #[serde(alias = "in_calls")]
     InCalls,
     /// Faults of which only the number is known.
     Unknown,

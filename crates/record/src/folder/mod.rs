@@ -48,8 +48,6 @@ pub const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
 const BASELINE: &str = "baseline.seal";
 /// Longest file of a user's functions, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
-/// The claims and answers of a run made before `plan.json` named the kind.
-pub const OLD_CLAIMS: &str = "claims.json";
 
 /// First fields of any plan.
 #[derive(Deserialize)]
@@ -152,15 +150,7 @@ impl RunFolder {
 
     /// Takes back a run without a result: its files, and the folders that were made for it.
     pub fn discard(&self) {
-        let others = [
-            LAUNCHES,
-            DECISIONS,
-            TRANSCRIPTS,
-            OLD_CLAIMS,
-            ANSWERS,
-            SUMMARY,
-            PAGE,
-        ];
+        let others = [LAUNCHES, DECISIONS, TRANSCRIPTS, ANSWERS, SUMMARY, PAGE];
         for name in SEALED.into_iter().chain(others).chain(KEPT_SOURCES) {
             let _ = self.folder.remove(name);
         }
@@ -390,14 +380,7 @@ impl RunFolder {
 
     /// Kind of the record. Errors: the plan cannot be read.
     pub fn kind(&self) -> Result<Kind> {
-        let old = || {
-            if self.has(OLD_CLAIMS) {
-                Kind::Claims
-            } else {
-                Kind::Run
-            }
-        };
-        Ok(self.head()?.kind.unwrap_or_else(old))
+        Ok(self.head()?.kind.unwrap_or_default())
     }
 
     /// Checks that `verb --resume` may go on with it: a finished record is never changed.
@@ -420,7 +403,7 @@ impl RunFolder {
             })
         );
         // A kill between the end and the result leaves a run that can be completed.
-        let has_answers = kind != Kind::Claims || self.has(ANSWERS) || self.has(OLD_CLAIMS);
+        let has_answers = kind != Kind::Claims || self.has(ANSWERS);
         if has_ended && self.has(SUMMARY) && has_answers {
             bail!(
                 "{path} is finished, and a finished {} is never changed; make a new one",

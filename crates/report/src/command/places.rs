@@ -199,7 +199,7 @@ pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
     lines.truncate(LINES);
     if more > 0 {
         lines.push(format!(
-            "({more} more: pagewise export {} --format folded)",
+            "({more} more: pagewise report {} --format folded)",
             summary.plan.run
         ));
     }

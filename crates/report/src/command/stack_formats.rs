@@ -18,7 +18,7 @@ pub struct StackFormat {
     pub write: fn(&CallStacks, &mut dyn Write) -> Result<()>,
 }
 
-/// The formats that `export` writes of a profile.
+/// The formats that `report --format` writes of a profile.
 pub const STACK_FORMATS: [StackFormat; 3] = [
     StackFormat {
         name: "folded",

@@ -2,12 +2,10 @@
 //! figure. What a run folder holds may have been written by anybody: `escape` makes each text harmless for its format.
 
 mod benchfmt;
-mod bmf;
 mod csv;
 pub mod flat;
 pub mod fleet;
 mod github;
-mod hgrm;
 pub mod hyperfine;
 mod junit;
 mod ndjson;
@@ -59,22 +57,10 @@ pub const FORMATS: &[ExportFormat] = &[
         hyperfine::write,
     ),
     format(
-        "bmf",
-        "Bencher Metric Format, medians with 95 % limits, in nanoseconds",
-        false,
-        bmf::write,
-    ),
-    format(
         "github",
         "github-action-benchmark's customSmallerIsBetter, in nanoseconds",
         false,
         github::write,
-    ),
-    format(
-        "hgrm",
-        "HdrHistogram's percentiles of single operations, in µs, for its plotter",
-        false,
-        hgrm::write,
     ),
     format(
         "openmetrics",

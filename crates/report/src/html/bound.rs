@@ -13,7 +13,7 @@ fn shorten<T>(all: &mut Vec<T>) -> usize {
 }
 
 fn more(left_out: usize) -> String {
-    format!("and {left_out} more, which pagewise export writes")
+    format!("and {left_out} more, which pagewise report --format writes")
 }
 
 /// The document of a page: its sections, with no more than a browser opens. A note replaces the rest.

@@ -1,21 +1,16 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
+use super::opened::DAMAGED;
 use super::output::{OutputArgs, may_write, print_styled, write};
-use super::{Laboratory, opened::DAMAGED, print};
 use crate::machine::threads::side_by_side;
 use anyhow::{Context, Result, bail};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use files::Folder;
-use judge::fleet::{BY, Gathered, explain, gather, judge, learn, open};
+use judge::fleet::{BY, Gathered, explain, gather, judge, open};
 use record::fleet::{Fault, Fleet, Unread, folders};
 use record::sizes;
-use report::escape::pretty_json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-
-mod check_node;
-
-pub(super) use check_node::{CheckNodeArgs, check_node};
 
 /// Threads that read folders side by side, at most.
 const MOST_READERS: usize = 16;
@@ -25,12 +20,20 @@ const MOST_NAMED: usize = 10;
 const PIECE: usize = 512;
 
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct FleetArgs {
-    #[command(subcommand)]
-    what: Option<What>,
-    #[command(flatten)]
-    options: FleetOptions,
+    /// Folders with run folders, at most four levels deep.
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// A node is odd only where it differs by more than this share.
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    margin: String,
+    /// Facts by which nodes are of one kind [default: all of architecture, clocksource, cpu, cpus, free_page_reporting,
+    /// governor, hypervisor, kernel, memory, microcode, page, pagewise, thp].
+    #[arg(long, value_name = "FACT", value_delimiter = ',')]
+    by: Vec<String>,
+    /// Judge each run again from its transcripts, whose every changed byte is noticed, and not from its summary. Slow.
+    #[arg(long)]
+    again: bool,
     #[command(flatten)]
     output: OutputArgs,
     /// Write it for other programs instead.
@@ -44,46 +47,6 @@ pub(super) struct FleetArgs {
     strict: bool,
 }
 
-#[derive(Debug, Subcommand)]
-enum What {
-    /// Writes what nodes of each kind may cost, learnt from those that are not odd, for fleet check.
-    #[command(after_help = "Example: pagewise fleet learn /shared/pagewise --out criteria.json")]
-    Learn(LearnArgs),
-    /// Measures this node and says in one line whether it is as others of its kind: a node health check.
-    #[command(after_help = "Example: pagewise fleet check --criteria criteria.json --budget 20s")]
-    Check(CheckNodeArgs),
-}
-
-/// Runs, and options of their judging.
-#[derive(Debug, Args)]
-struct FleetOptions {
-    /// Folders with run folders, at most four levels deep. A folder called learn or check is written ./learn.
-    #[arg(required = true, value_name = "DIR")]
-    folders: Vec<PathBuf>,
-    /// A node is odd only where it differs by more than this share.
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    margin: String,
-    /// Facts by which nodes are of one kind [default: all of architecture, clocksource, cpu, cpus, free_page_reporting,
-    /// governor, hypervisor, kernel, memory, microcode, page, pagewise, thp].
-    #[arg(long, value_name = "FACT", value_delimiter = ',')]
-    by: Vec<String>,
-    /// Judge each run again from its transcripts, whose every changed byte is noticed, and not from its summary. Slow.
-    #[arg(long)]
-    again: bool,
-}
-
-#[derive(Debug, Args)]
-struct LearnArgs {
-    #[command(flatten)]
-    options: FleetOptions,
-    /// The file to write.
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// Replace the file where there is one.
-    #[arg(long)]
-    force: bool,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
     /// A JSON object a line: each kind's cells, outliers, folders left out.
@@ -92,7 +55,7 @@ enum Format {
     Openmetrics,
 }
 
-impl FleetOptions {
+impl FleetArgs {
     fn margin(&self) -> Result<f64> {
         sizes::parse_share(&self.margin).context("--margin")
     }
@@ -146,34 +109,19 @@ impl FleetOptions {
     }
 }
 
-impl FleetArgs {
-    /// True if this node is measured.
-    pub(super) fn measures(&self) -> bool {
-        matches!(self.what, Some(What::Check(_)))
-    }
-}
-
-pub(super) fn fleet(
-    laboratory: impl FnOnce() -> Result<Laboratory>,
-    arguments: &FleetArgs,
-) -> Result<u8> {
-    match &arguments.what {
-        Some(What::Learn(arguments)) => return learnt(arguments),
-        Some(What::Check(arguments)) => return check_node(laboratory, arguments),
-        None => {}
-    }
-    let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
+pub(super) fn fleet(arguments: &FleetArgs) -> Result<u8> {
+    let (margin, by) = (arguments.margin()?, arguments.by()?);
     // Before ten thousand folders are read, which takes its time.
     arguments.output.check()?;
     arguments
         .out
         .as_ref()
         .map_or(Ok(()), |path| may_write(path, arguments.output.force))?;
-    let gathered = arguments.options.gathered()?;
+    let gathered = arguments.gathered()?;
     let code = name_damage(&gathered);
     let mut judged = judge(&gathered, &by, margin);
     explain(&mut judged, &gathered);
-    let document = report::fleet::document(&judged, &command(&judged), &arguments.options.anew());
+    let document = report::fleet::document(&judged, &command(&judged), &arguments.anew());
     let mut text = arguments.output.text(&judged, &document)?;
     if let Some(format) = arguments.format {
         let mut bytes = Vec::new();
@@ -195,30 +143,6 @@ pub(super) fn fleet(
         _ if is_odd => 3,
         _ => code,
     })
-}
-
-fn learnt(arguments: &LearnArgs) -> Result<u8> {
-    may_write(&arguments.out, arguments.force)?;
-    let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
-    let gathered = arguments.options.gathered()?;
-    let code = name_damage(&gathered);
-    let criteria = learn(&gathered, &by, margin).sealed()?;
-    if criteria.kinds.is_empty() {
-        bail!(
-            "no kind has enough nodes to learn from: {} that are not odd",
-            stats::apart::LEAST
-        );
-    }
-    write(&arguments.out, arguments.force, |out| {
-        Ok(out.write_all(pretty_json(&criteria)?.as_bytes())?)
-    })?;
-    let nodes: usize = criteria.kinds.iter().map(|kind| kind.nodes).sum();
-    let cells = criteria.what.len();
-    print(&format!(
-        "learnt from {nodes} nodes of {} kinds, {cells} methods\n",
-        criteria.kinds.len()
-    ))?;
-    Ok(code)
 }
 
 /// Names damaged folders on standard error; the exit code 3 where there are any.
