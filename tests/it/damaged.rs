@@ -27,7 +27,7 @@ pub(crate) const MOST_KIB: u64 = 256 << 10;
 /// Most memory of any verb of [`timed`] so far, in KiB.
 pub(crate) static PEAK_KIB: AtomicU64 = AtomicU64::new(0);
 
-fn recorded(name: &str) -> PathBuf {
+pub(crate) fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/runs")
         .join(name)
@@ -176,7 +176,7 @@ pub(crate) fn timed(command: &mut Command) -> Result<Said, String> {
 }
 
 /// The same with its peak memory in KiB; none without GNU time.
-fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
+pub(crate) fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
     let time = Path::new("/usr/bin/time");
     if !time.is_file() {
         crate::support::skips::skip("there is no /usr/bin/time");
@@ -188,7 +188,7 @@ fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
     command
         .args(["-f", "%M", "-o"])
         .arg(&measured)
-        .arg(env!("CARGO_BIN_EXE_pagewise"))
+        .arg(crate::support::place::program())
         .args(arguments);
     let said = timed(&mut command).unwrap();
     let text = fs::read_to_string(&measured).unwrap();

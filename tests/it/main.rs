@@ -19,6 +19,7 @@ mod clocks;
 mod conditions;
 mod copy;
 mod damaged;
+mod demands;
 mod denied;
 mod docs;
 mod escapes;
