@@ -328,13 +328,15 @@ fn faulting(symbol: &str) -> String {
     format!(
         r#"
 #include <sys/mman.h>
-enum {{ PAGE = 4096, PAGES = 20000 }};
+enum {{ PAGE = 4096, PAGES = 500, TURNS = 40 }};
 __attribute__((noinline, noclone)) int planted(volatile char *p) __asm__("{symbol}");
 int planted(volatile char *p) {{ for (int i = 0; i < PAGES; i++) p[i * PAGE] = 1; return p[5]; }}
 int main(void) {{
     char *p = mmap(0, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(p, PAGES * PAGE, MADV_NOHUGEPAGE);
-    return planted(p) - 1;
+    int sum = 0;
+    for (int i = 0; i < TURNS; i++) {{ sum += planted(p); madvise(p, PAGES * PAGE, MADV_DONTNEED); }}
+    return sum - TURNS;
 }}
 "#
     )
