@@ -26,6 +26,7 @@ mod escapes;
 mod exports;
 mod failing_disk;
 mod fault_kinds;
+mod fields;
 mod files;
 mod finished;
 mod fleet;
