@@ -254,6 +254,52 @@ fn deep_fields_of_tries_and_profiles_are_one_sentence() {
     }
 }
 
+/// A trend held each summary, and a comparison may hold the figures of its runs and no more.
+#[test]
+fn many_runs_cost_time_and_memory_as_one_does() {
+    let place = Place::new();
+    let store = place.file("data/pagewise/runs");
+    std::fs::create_dir_all(&store).unwrap();
+    let (few, many) = (60, 240);
+    let names: Vec<String> = (0..many).map(|number| format!("r{number}")).collect();
+    for (number, name) in names.iter().enumerate() {
+        let run = store.join(name);
+        copy(&crate::damaged::kept().join("run"), &run);
+        let tags = if number < few {
+            "[\"few\", \"many\"]"
+        } else {
+            "[\"many\"]"
+        };
+        std::fs::write(run.join("tags.json"), format!("{{\"tags\": {tags}}}")).unwrap();
+    }
+    let trend = |tag: &str| ["report", "--trend", tag].map(str::to_owned).to_vec();
+    let sides = |count: usize| {
+        let (first, second) = names[..count].split_at(count / 2);
+        let verb = ["compare".to_owned()];
+        [&verb[..], first, &["--".to_owned()], second].concat()
+    };
+    let lines = [
+        (trend("tag:few"), trend("tag:many")),
+        (sides(few), sides(many)),
+    ];
+    for (of_few, of_many) in lines {
+        let measured = |words: &[String]| {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let (said, peak) = peak_kib(&place, &words)?;
+            assert_eq!(said.code, 0, "{}", said.err);
+            Some(peak)
+        };
+        let Some(peak_of_few) = measured(&of_few) else {
+            return;
+        };
+        let peak_of_many = measured(&of_many).unwrap();
+        let growth = peak_of_many.saturating_sub(peak_of_few);
+        println!("{}: {peak_of_few} KiB, then {growth} KiB more", of_few[0]);
+        // 64 KiB a run is less than the files of one.
+        assert!(growth < 64 * (many - few) as u64, "{growth} KiB");
+    }
+}
+
 /// Files that a user was given: advice, criteria, claims, experiments, and the list of a worker.
 #[test]
 fn deep_files_of_other_authors_are_one_sentence() {

@@ -5,7 +5,7 @@ use std::process::Command;
 use report::escape::is_steering;
 
 use super::advise::{advice_here, here};
-use crate::support::place::{Place, Said};
+use crate::support::place::{Place, Said, program};
 use crate::support::skips::skip;
 
 /// A name that clears a screen, turns the direction of writing and breaks lines.
@@ -188,5 +188,35 @@ fn hostile_advice_cannot_leave_its_comments_and_literals() {
                 "there is no {compiler} here to compile exported advice with"
             )),
         }
+    }
+}
+
+/// pprof's bytes may be anything that a terminal obeys.
+#[test]
+fn a_terminal_gets_no_pprof() {
+    let place = Place::new();
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/kept/profile");
+    let profile = place.file("home/profile");
+    crate::damaged::copy(std::path::Path::new(kept), &profile);
+    let program = program();
+    for verb in ["export", "report"] {
+        let words = [verb, profile.to_str().unwrap(), "--format", "pprof"];
+        let piped = place.command(&words).output().unwrap();
+        assert!(piped.status.success() && piped.stdout.contains(&0));
+        let line = format!("{} {}", program.to_str().unwrap(), words.join(" "));
+        let mut terminal = Command::new("script");
+        place.settle(&mut terminal);
+        // Its terminal is the standard output of the command.
+        terminal.args(["-qec", &line, "/dev/null"]);
+        let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
+            return skip("there is no script of util-linux, which makes a terminal");
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{verb}: {text:?}");
+        assert!(text.contains("pprof is binary"), "{verb}: {text:?}");
+        let steering = text
+            .chars()
+            .find(|c| !"\r\n".contains(*c) && is_steering(*c));
+        assert_eq!(steering, None, "{verb}: {text:?}");
     }
 }
