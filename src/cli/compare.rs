@@ -124,15 +124,15 @@ fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
         names.extend(named::named(word)?);
     }
     let taken = side_by_side(&names, MOST_READERS, |name| take(name, tails));
-    let mut opened: Vec<(PathBuf, Run)> = Vec::new();
+    let (mut known, mut runs) = (BTreeSet::new(), Vec::new());
     for (name, taken) in names.iter().zip(taken) {
         let (path, run) = taken?;
-        if opened.iter().any(|(known, _)| *known == path) {
+        if !known.insert(path) {
             bail!("{name} stands on one side twice: a run is no repetition of itself");
         }
-        opened.push((path, run));
+        runs.push(run);
     }
-    Ok(opened.into_iter().map(|(_, run)| run).collect())
+    Ok(runs)
 }
 
 fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {

@@ -359,3 +359,58 @@ fn collected(child: &mut Child, longest: Duration) -> Result<Output> {
         stderr,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The limit that a list of a worker has, shortened: silence, also of a child that holds the output open, and an output
+    /// without an end.
+    #[test]
+    fn a_program_that_does_not_answer_is_ended_after_its_limit() {
+        let limit = Duration::from_millis(300);
+        for (line, part) in [
+            ("exec sleep 1000", "it gave no answer within 0 s"),
+            ("sleep 1000", "it gave no answer within 0 s"),
+            ("trap '' TERM; sleep 1000 & wait", "it gave no answer"),
+            ("exec yes", "it printed more than 16 MiB"),
+        ] {
+            let began = Instant::now();
+            let mut command = Command::new("sh");
+            command.args(["-c", line]).process_group(0);
+            let longest = if line == "exec yes" { ANSWER } else { limit };
+            let error = limited(&mut command, longest).unwrap_err().to_string();
+            assert!(error.contains(part), "{line}: {error}");
+            assert!(began.elapsed() < Duration::from_secs(20), "{line}");
+        }
+        // A process that it left holds its output open: the answer counts, and is not waited for.
+        let began = Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo answer; sleep 3 & exit 0"]);
+        let output = limited(&mut command, ANSWER).unwrap();
+        assert_eq!(output.stdout, b"answer\n");
+        assert!(began.elapsed() < Duration::from_millis(2500));
+    }
+
+    /// Its children are ended with it.
+    #[test]
+    fn nothing_is_left_of_a_program_that_does_not_answer() {
+        let mut command = Command::new("sh");
+        let marker = "100062.5";
+        command
+            .args(["-c", &format!("sleep {marker} & wait")])
+            .process_group(0);
+        assert!(limited(&mut command, Duration::from_millis(300)).is_err());
+        let is_left = || {
+            let listed = Command::new("ps").args(["-eo", "args"]).output().unwrap();
+            String::from_utf8_lossy(&listed.stdout)
+                .lines()
+                .any(|line| line == format!("sleep {marker}"))
+        };
+        let end = Instant::now() + Duration::from_secs(5);
+        while is_left() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!is_left());
+    }
+}

@@ -232,3 +232,30 @@ fn the_tests_that_the_security_page_names_exist() {
     );
     assert!(named.len() > 30);
 }
+
+/// The promises of the security page are paragraphs that begin with a bold word; each has a row that names a test.
+#[test]
+fn each_promise_of_the_security_page_has_its_row_of_tests() {
+    let page = std::fs::read_to_string(crate::source::root().join("docs/security.md")).unwrap();
+    let part = |title: &str| {
+        let (_, after) = page.split_once(&format!("\n## {title}\n")).expect("a part");
+        after.split("\n## ").next().unwrap_or_default().to_owned()
+    };
+    let promises = part("Promises");
+    let promises: Vec<&str> = promises
+        .lines()
+        .filter_map(|line| line.strip_prefix("**")?.split_once(".**"))
+        .map(|(promise, _)| promise)
+        .collect();
+    let rows = part("How it is tested");
+    let rows: Vec<&str> = rows
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | `"))
+        .map(|(promise, _)| promise)
+        .collect();
+    let mut sorted = (promises.clone(), rows.clone());
+    sorted.0.sort_unstable();
+    sorted.1.sort_unstable();
+    assert!(promises.len() > 12, "{promises:?}");
+    assert_eq!(sorted.0, sorted.1);
+}

@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// Most memory of a verb, in KiB.
 pub(crate) const MOST_KIB: u64 = 256 << 10;
 
-fn recorded(name: &str) -> PathBuf {
+pub(crate) fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/runs")
         .join(name)
@@ -225,7 +225,7 @@ pub(crate) fn measured_within(
 }
 
 /// The same with its peak memory in KiB; none without GNU time.
-fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
+pub(crate) fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
     let time = Path::new("/usr/bin/time");
     if !time.is_file() {
         crate::support::skips::skip("there is no /usr/bin/time");
@@ -237,7 +237,7 @@ fn peak_kib(place: &Place, arguments: &[&str]) -> Option<(Said, u64)> {
     command
         .args(["-f", "%M", "-o"])
         .arg(&measured)
-        .arg(env!("CARGO_BIN_EXE_pagewise"))
+        .arg(crate::support::place::program())
         .args(arguments);
     let said = timed(&mut command).unwrap();
     let text = fs::read_to_string(&measured).unwrap();
@@ -300,8 +300,6 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
         ],
         "shared" => &[
             "advise --out {}/advice.json",
-            "advise --out {}/advice.json --export c",
-            "advise --out {}/advice.json --export rust",
             "advise --merge {}/advice.json --out {0}/merged.json",
             "advise --merge {0}/advice.json {}/advice.json --out {0}/merged.json",
         ],

@@ -427,7 +427,11 @@ fn a_study_without_arms_commands_or_with_launches_of_others_is_damaged() {
             |plan| plan["arms"] = json!(vec![plan["arms"][0].clone(); 300]),
             |_| {},
         ),
-        ("try", |plan| plan["evict"] = json!(vec![""; 1_000_000]), |_| {}),
+        (
+            "try",
+            |plan| plan["evict"] = json!(vec![""; 1_000_000]),
+            |_| {},
+        ),
         ("try", |plan| plan["arms"][1]["command"] = json!([]), |_| {}),
         ("profile", |plan| plan["arms"] = json!([]), |_| {}),
         ("try", |_| {}, |launch| launch["arm"] = json!(1u64 << 63)),

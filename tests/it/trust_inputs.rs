@@ -17,11 +17,23 @@ fn a_settings_file_of_another_user_is_not_obeyed() {
     let place = Place::new();
     let file = place.file("home/theirs.toml");
     fs::write(&file, format!("{SETTING}[env]\nA = \"1\"\n")).unwrap();
-    let words = ["try", "--with", file.to_str().unwrap(), "--pairs", "1", "--", "/bin/true"];
+    let words = [
+        "try",
+        "--with",
+        file.to_str().unwrap(),
+        "--pairs",
+        "1",
+        "--",
+        "/bin/true",
+    ];
     chown(&file, Some(65_534), Some(65_534)).unwrap();
     let theirs = place.run(&words);
     assert_eq!(theirs.code, 1, "{}", theirs.out);
-    assert!(theirs.err.contains("another user can change"), "{}", theirs.err);
+    assert!(
+        theirs.err.contains("another user can change"),
+        "{}",
+        theirs.err
+    );
     chown(&file, Some(0), Some(0)).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(place.run(&words).code, 1);
@@ -52,7 +64,11 @@ fn files_of_the_user_that_no_user_writes_are_refused_by_their_size() {
     for words in [
         &["claims", "--file", file, "list"][..],
         &["try", "--with", file, "--", "/bin/true"],
-        &["list", "--experiments", place.file("home").to_str().unwrap()],
+        &[
+            "list",
+            "--experiments",
+            place.file("home").to_str().unwrap(),
+        ],
     ] {
         let result = place.run(words);
         assert_eq!(result.code, 1, "{words:?}: {}", result.out);
@@ -71,5 +87,9 @@ fn a_home_that_depends_on_the_current_folder_is_refused() {
     command.env("HOME", "home").env_remove("XDG_DATA_HOME");
     let result = crate::support::place::said(&mut command);
     assert_eq!(result.code, 1, "{}", result.out);
-    assert!(result.err.contains("HOME is not an absolute path: home"), "{}", result.err);
+    assert!(
+        result.err.contains("HOME is not an absolute path: home"),
+        "{}",
+        result.err
+    );
 }

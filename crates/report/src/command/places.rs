@@ -1,6 +1,7 @@
 //! Cost by callers: a tree of functions for a screen, a flame graph for the page.
 
 use crate::document::{Block, Chart};
+use crate::escape;
 use crate::plot::{FlameBox, Plot};
 use record::command::{CallStacks, ProfileSummary};
 use std::collections::BTreeMap;
@@ -108,7 +109,8 @@ impl<'a> CostNode<'a> {
             let name = cut(&format!("{}{name}", "  ".repeat(depth)));
             let (ms, share) = (1e3 * node.seconds, 100.0 * node.seconds / total_s);
             let line = format!("{ms:>8.1} ms {share:>3.0} % {name:<NAME$} {place}");
-            lines.push(line.trim_end().to_owned());
+            // A name with an end of a line would be a line of the answer.
+            lines.push(escape::terminal(line.trim_end()));
             end.lines(total_s, depth + 1, lines);
         }
     }
