@@ -2,7 +2,6 @@
 
 use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
 use super::output::{may_write, write};
-use super::reported::ReportArgs;
 use crate::run::session::replay;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -12,6 +11,16 @@ use report::{
     command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells,
 };
 use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+/// A kept run, and the file that it is written to.
+pub(super) struct ExportRequest<'a> {
+    pub(super) run: &'a str,
+    pub(super) experiments: &'a [String],
+    pub(super) format: &'a str,
+    pub(super) out: Option<&'a Path>,
+    pub(super) force: bool,
+}
 
 pub(super) fn formats() -> PossibleValuesParser {
     let stacks = STACK_FORMATS
@@ -25,22 +34,24 @@ pub(super) fn formats() -> PossibleValuesParser {
     )
 }
 
-pub(super) fn export(arguments: &ReportArgs, format: &str) -> Result<u8> {
-    let of_stacks = STACK_FORMATS.iter().find(|known| known.name == format);
-    match &arguments.out {
-        Some(path) => may_write(path, arguments.shown.page.force)?,
+pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
+    let of_stacks = STACK_FORMATS
+        .iter()
+        .find(|known| known.name == arguments.format);
+    match arguments.out {
+        Some(path) => may_write(path, arguments.force)?,
         None if of_stacks.is_some_and(|format| format.is_binary)
             && std::io::stdout().is_terminal() =>
         {
             bail!(
                 "{} is binary, which a terminal cannot show: name a file with --out, or a program behind a pipe",
-                format
+                arguments.format
             )
         }
         None => {}
     }
-    let opened = open(&arguments.run)?;
-    tell_interrupted(&arguments.run, opened.is_interrupted());
+    let opened = open(arguments.run)?;
+    tell_interrupted(arguments.run, opened.is_interrupted());
     if let (Some(kind), Some(name)) = (opened.program(), arguments.experiments.first()) {
         bail!(
             "{} is {kind}, which has no experiment {name:?}",
@@ -50,28 +61,30 @@ pub(super) fn export(arguments: &ReportArgs, format: &str) -> Result<u8> {
     match opened {
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
-            put(arguments, |out| match (format, &summary, of_stacks) {
-                ("hyperfine", CommandSummary::Try(_), _) => {
-                    Ok(out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?)
+            put(arguments, |out| {
+                match (arguments.format, &summary, of_stacks) {
+                    ("hyperfine", CommandSummary::Try(_), _) => Ok(
+                        out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?
+                    ),
+                    (_, CommandSummary::Profile(summary), Some(format)) => summary
+                        .stacks
+                        .as_ref()
+                        .map_or(Ok(()), |stacks| (format.write)(stacks, out)),
+                    (format, summary, _) => Rows::new(&kept, summary).write(format, out),
                 }
-                (_, CommandSummary::Profile(summary), Some(format)) => summary
-                    .stacks
-                    .as_ref()
-                    .map_or(Ok(()), |stacks| (format.write)(stacks, out)),
-                (format, summary, _) => Rows::new(&kept, summary).write(format, out),
             })?;
             Ok(code_of(&kept, 0))
         }
         Opened::Run(folder, _) => {
-            let format = FORMATS.iter().find(|known| known.name == format);
+            let format = FORMATS.iter().find(|known| known.name == arguments.format);
             let format = format.with_context(|| {
                 format!("{} is no profile, which alone has stacks", arguments.run)
             })?;
             let (_, summary) = replay(&folder)?;
-            known(&summary, &arguments.experiments)?;
-            let taken = ExportedCells::new(&summary, &arguments.experiments);
+            known(&summary, arguments.experiments)?;
+            let taken = ExportedCells::new(&summary, arguments.experiments);
             tell_left_out(format, &taken);
-            tell_interrupted(&arguments.run, summary.is_interrupted());
+            tell_interrupted(arguments.run, summary.is_interrupted());
             put(arguments, |out| (format.write)(&taken, out))?;
             Ok(code_of_run(&summary, 0))
         }
@@ -110,9 +123,9 @@ fn tell_left_out(format: &ExportFormat, taken: &ExportedCells<'_>) {
     }
 }
 
-fn put(arguments: &ReportArgs, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    if let Some(path) = &arguments.out {
-        return write(path, arguments.shown.page.force, fill);
+fn put(arguments: &ExportRequest, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    if let Some(path) = arguments.out {
+        return write(path, arguments.force, fill);
     }
     let mut bytes = Vec::new();
     fill(&mut bytes)?;

@@ -366,8 +366,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
 
 /// Whatever kind of work was kept under this name, printed again.
 fn report_of(arguments: &ReportArgs) -> Result<u8> {
-    if let Some(format) = &arguments.format {
-        return export::export(arguments, format);
+    if let Some(request) = arguments.export() {
+        return export::export(&request);
     }
     let opened = open_any(&arguments.run)?;
     arguments.has_its_kind(&opened)?;

@@ -1,6 +1,6 @@
 //! The verb `report`: a kept run once more.
 
-use super::export::{self, known};
+use super::export::{self, ExportRequest, known};
 use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
 use super::{named, output, print_document, print_json};
@@ -19,7 +19,7 @@ pub(super) struct ReportArgs {
     /// The tables of these experiments only.
     // Its own id: the global option for further experiments has the field's name.
     #[arg(id = "only", value_name = "EXPERIMENT")]
-    pub(super) experiments: Vec<String>,
+    experiments: Vec<String>,
     /// Print its summary as JSON instead.
     #[arg(long, conflicts_with_all = ["warnings", "full", "ascii"])]
     pub(super) json: bool,
@@ -32,11 +32,11 @@ pub(super) struct ReportArgs {
     /// ndjson, markdown, junit.
     #[arg(long, value_name = "FORMAT", value_parser = export::formats(), hide_possible_values = true,
           conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii"])]
-    pub(super) format: Option<String>,
+    format: Option<String>,
     /// The file that --format writes [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE", requires = "format",
           conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii", "trend"])]
-    pub(super) out: Option<PathBuf>,
+    out: Option<PathBuf>,
     /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
@@ -52,6 +52,16 @@ impl ReportArgs {
     /// True if the answers of a run of claims are the report, and not its tables.
     pub(super) fn wants_answers(&self) -> bool {
         self.published.is_none() && self.experiments.is_empty() && !self.warnings
+    }
+
+    pub(super) fn export(&self) -> Option<ExportRequest<'_>> {
+        Some(ExportRequest {
+            run: &self.run,
+            experiments: &self.experiments,
+            format: self.format.as_deref()?,
+            out: self.out.as_deref(),
+            force: self.shown.page.force,
+        })
     }
 
     /// Refuses what only a run of methods has, where a try or a profile was kept.

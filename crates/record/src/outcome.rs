@@ -233,23 +233,6 @@ impl Outcome {
     }
 }
 
-/// Reads a cause, or the sentence of an older record.
-pub(crate) fn cause_or_sentence<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Cause>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Cause(Cause),
-        Sentence(String),
-    }
-    let cause = |written| match written {
-        Written::Cause(cause) => cause,
-        Written::Sentence(text) => Cause::Written { text },
-    };
-    Ok(Option::deserialize(deserializer)?.map(cause))
-}
-
 impl<'de> Deserialize<'de> for Outcome {
     /// Reads older records too, which have the sentence itself.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {

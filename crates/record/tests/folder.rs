@@ -41,22 +41,3 @@ fn a_run_that_is_not_there_is_named() {
             .contains("there is no run \"no-such-run\"")
     );
 }
-
-#[test]
-fn causes_of_older_tries_were_sentences() {
-    use pagewise_record::{command::CommandLaunch, outcome::Cause};
-    let read = |text: &str| serde_json::from_str::<CommandLaunch>(text).unwrap();
-    let old = read(r#"{"arm": 0, "block": 0, "failed": "no huge page came"}"#);
-    assert_eq!(
-        old.failed,
-        Some(Cause::Written {
-            text: "no huge page came".to_owned()
-        })
-    );
-    let new = CommandLaunch {
-        failed: Some(Cause::NoZram),
-        ..CommandLaunch::default()
-    };
-    assert_eq!(read(&serde_json::to_string(&new).unwrap()), new);
-    assert_eq!(read(r#"{"arm": 0, "block": 0}"#).failed, None);
-}

@@ -7,7 +7,7 @@ mod profile;
 mod stacks;
 mod trial;
 
-use crate::outcome::{Cause, cause_or_sentence};
+use crate::outcome::Cause;
 use crate::{kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
@@ -193,11 +193,7 @@ pub struct Arm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// Why it cannot be tried here.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "cause_or_sentence"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cause>,
 }
 
@@ -271,11 +267,7 @@ pub struct CommandLaunch {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PricePhase>,
     /// The reason why there is no price.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "cause_or_sentence"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Cause>,
 }
 
