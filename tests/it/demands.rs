@@ -355,10 +355,9 @@ fn worker_with_law(place: &Place, law: &str) -> PathBuf {
 
 /// A C++ name of some hundred bytes whose demangled form has a gigabyte and more: each level is a pair of the one before.
 fn doubling_symbol(levels: usize) -> String {
-    let digits = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let mut symbol = String::from("_Z1f1PIiiE");
-    for level in 0..levels {
-        let before = char::from(digits[level]);
+    for before in digits.chars().take(levels) {
         symbol += &format!("S_IS{before}_S{before}_E");
     }
     symbol

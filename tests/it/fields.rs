@@ -282,8 +282,11 @@ fn written(folder: &Path, kind: &str, value: &Value, write: Writer<'_>) -> Vec<P
     pairs
 }
 
+/// Fields by the formats in which they appear.
+type Appearing = BTreeMap<String, Vec<String>>;
+
 /// Reads all pairs, names what is wrong, and lists the fields of each format.
-fn read(folder: &Path, pairs: &[Pair]) -> Option<(Vec<String>, BTreeMap<String, Vec<String>>)> {
+fn read(folder: &Path, pairs: &[Pair]) -> Option<(Vec<String>, Appearing)> {
     let manifest = folder.join("manifest.json");
     let entries: Vec<Value> = pairs
         .iter()
@@ -303,7 +306,7 @@ fn read(folder: &Path, pairs: &[Pair]) -> Option<(Vec<String>, BTreeMap<String, 
     // The rest of the text follows before the last quote.
     let in_shell = terminal(shell(HOSTILE).trim_end_matches('\''));
     let forms = [HOSTILE, &terminal(HOSTILE), &folded, &in_shell].map(solid);
-    let (mut wrong, mut fields) = (Vec::new(), BTreeMap::<String, Vec<String>>::new());
+    let (mut wrong, mut fields) = (Vec::new(), Appearing::new());
     for (pair, result) in pairs.iter().zip(&results) {
         let what = format!("{} as {}", pair.field, pair.format);
         let is_in_parts = IN_PARTS.contains(&pair.field.as_str());
