@@ -4,6 +4,7 @@ use super::{runs_folder, tags};
 use anyhow::{Context, Result, anyhow, bail};
 use files::Folder;
 use record::{folder::RunFolder, kind::Kind, sizes::did_you_mean};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Prefix of a word that stands for all runs of a tag.
@@ -21,14 +22,30 @@ pub(super) fn first_of(run: &str) -> Option<&str> {
         .map(|(first, _)| first)
 }
 
+/// The folder of kept runs. `None` where nothing is kept yet, and where another user can change it, which is said.
+pub(super) fn store() -> Option<Folder> {
+    match Folder::trusted(&runs_folder()) {
+        Ok(store) => Some(store),
+        Err(error) => {
+            if !error.is_missing() {
+                remark!("pagewise: {error}; no kept run is looked for there");
+            }
+            None
+        }
+    }
+}
+
+fn store_names() -> Vec<OsString> {
+    store()
+        .and_then(|store| store.names().ok())
+        .unwrap_or_default()
+}
+
 /// The kept runs that a word stands for: `tag:NAME` all of a tag, `last` the newest, any other word itself.
 pub(super) fn named(word: &str) -> Result<Vec<String>> {
     let store = runs_folder();
     let all = || -> Vec<String> {
-        let names = Folder::open(&store)
-            .and_then(|store| store.names())
-            .unwrap_or_default();
-        let mut names: Vec<String> = names
+        let mut names: Vec<String> = store_names()
             .into_iter()
             .filter_map(|name| name.into_string().ok())
             .collect();
@@ -77,16 +94,11 @@ pub(super) fn folder(word: &str) -> Result<RunFolder> {
     let name = named(word)?.pop().unwrap_or_else(|| word.to_owned());
     let store = runs_folder();
     let is_there = Path::new(&name).exists() || store.join(&name).exists();
-    let known = || {
-        Folder::open(&store)
-            .and_then(|store| store.names())
-            .unwrap_or_default()
-            .into_iter()
-    };
     let known: Vec<String> = if is_there {
         Vec::new()
     } else {
-        known().filter_map(|name| name.into_string().ok()).collect()
+        let names = store_names().into_iter();
+        names.filter_map(|name| name.into_string().ok()).collect()
     };
     let hint = did_you_mean(
         &name,

@@ -341,11 +341,9 @@ fn read(folder: &Path, pairs: &[Pair]) -> Option<(Vec<String>, Appearing)> {
 fn each_free_text_is_whole_and_inert_in_each_format() {
     let folder = tempfile::tempdir().unwrap();
     let whole = again::<Summary>(&json("crates/report/tests/fixtures/whole.json"));
-    let tail = again::<Summary>(&json("tests/fixtures/kept/tail/summary.json"));
     let plan = |kind: &str| json(&format!("tests/fixtures/kept/{kind}/plan.json"));
-    let kinds: [(&str, Value, Writer<'_>); 10] = [
+    let kinds: [(&str, Value, Writer<'_>); 9] = [
         ("run", whole, &run),
-        ("tail", tail, &tails),
         ("try-plan", plan("try"), &|plan| study("try", plan)),
         ("profile-plan", plan("profile"), &|plan| {
             study("profile", plan)

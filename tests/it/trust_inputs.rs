@@ -93,3 +93,44 @@ fn a_home_that_depends_on_the_current_folder_is_refused() {
         result.err
     );
 }
+
+/// With `sudo -E`, HOME may be another user's: what is kept and saved there is not taken for this user's.
+#[test]
+fn what_another_users_home_has_is_not_read_as_ones_own() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can have another user's home");
+    }
+    let place = Place::new();
+    let home = place.file("theirs");
+    let store = home.join(".local/share/pagewise/runs");
+    fs::create_dir_all(&store).unwrap();
+    fs::create_dir_all(home.join(".config/pagewise")).unwrap();
+    fs::write(home.join(".config/pagewise/advice.json"), "{}").unwrap();
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o777)).unwrap();
+    for below in [
+        home.clone(),
+        home.join(".config"),
+        home.join(".config/pagewise"),
+    ] {
+        chown(&below, Some(65_534), Some(65_534)).unwrap();
+    }
+    for (words, code) in [
+        (&["runs"][..], 0),
+        (&["report", "last"], 1),
+        (&["advise"], 1),
+    ] {
+        let mut command = place.command(words);
+        command
+            .env("HOME", &home)
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("XDG_CONFIG_HOME");
+        let result = crate::support::place::said(&mut command);
+        assert_eq!(result.code, code, "{words:?}: {}", result.err);
+        assert!(
+            result.err.contains("another user can change"),
+            "{words:?}: {}{}",
+            result.out,
+            result.err
+        );
+    }
+}

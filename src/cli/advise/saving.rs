@@ -42,7 +42,7 @@ fn read_changed(path: &Path) -> Result<Advice> {
     Ok(advice)
 }
 
-/// The saved advice with its path.
+/// The saved advice with its path. What stands at a usual place is the user's own or the administrator's.
 pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
     let Some(path) = named
         .map_or_else(all, |path| vec![path.to_owned()])
@@ -59,6 +59,9 @@ pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
             looked.join(", ")
         );
     };
+    if named.is_none() {
+        files::obeyed_file(&path)?;
+    }
     let advice = read(&path)?;
     Ok((path, advice))
 }

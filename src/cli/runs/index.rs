@@ -76,8 +76,8 @@ fn stamp(folder: &Path) -> (u64, String) {
 
 /// Every run of a store, by name, which begins with its time.
 pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
-    let all = Folder::open(store)
-        .and_then(|store| store.entries())
+    let all = crate::cli::named::store()
+        .and_then(|store| store.entries().ok())
         .unwrap_or_default()
         .into_iter();
     let folders = all.filter(|entry| entry.kind == files::EntryKind::Folder);
