@@ -699,7 +699,6 @@ mod tests {
             "note",
             "why",
             "difference",
-            "missed",
             "status",
             "shared",
         ];
