@@ -3,7 +3,7 @@
 //! moved first to where the law just holds. A law that no such lie breaks proves nothing, nor does a term.
 
 use anyhow::Result;
-use judge::{agreement::disagreements, evidence::Evidence};
+use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::method::{Method, Role};
 use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 use record::{

@@ -7,7 +7,7 @@ use crate::run::signals::{Signals, exit_code};
 use crate::{run::Runner, run::progress::Progress, worker::Worker};
 use anyhow::{Context, Result};
 use files::kernel;
-use judge::{agreement::disagreements, evidence::Evidence};
+use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::cell::{Selector, parameter_words};
 use record::experiment::{Experiment, ParameterList};
 use record::outcome::{Outcome, Status};

@@ -9,7 +9,7 @@ use crate::{plan::catalog, run::guard::Scratch};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::{Folder, Secret};
-use judge::gate::GateTerms;
+use judge::sets::gate::GateTerms;
 use record::folder::{RunFolder, SUMMARY};
 use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
 use std::path::{Path, PathBuf};
@@ -214,7 +214,7 @@ impl BenchArgs {
     fn judged(&self, folder: &RunFolder, file: &str, terms: &GateTerms) -> Result<u8> {
         let summary: Summary = folder.read_result(SUMMARY)?;
         let names = [called(&self.against), functions::WORKER];
-        let gate = judge::gate::gate(&summary, names, terms);
+        let gate = judge::sets::gate::gate(&summary, names, terms);
         let document = report::gate::document(&gate, names, file);
         if self.run.json {
             print_json(&gate)?;

@@ -48,7 +48,8 @@ impl Questions for OpenClaims {
 
     fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>> {
         let summary = judge::summarise(state, evidence, Circumstances::default())?;
-        let wanted = judge::claims::wanted(&self.claims, &summary, self.margin).into_iter();
+        let wanted =
+            judge::questions::claims::wanted(&self.claims, &summary, self.margin).into_iter();
         let undecided = wanted.map(|wanted| Undecided {
             cells: wanted.cells,
             launches: wanted.launches,
@@ -89,7 +90,7 @@ impl run::Answering for Completed<'_> {
         let mut kept = super::kept::summaries(self.laboratory, &experiments(&claims));
         kept.retain(|kept_run| kept_run.run != summary.run);
         let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
-        let answers = judge::claims::report(
+        let answers = judge::questions::claims::report(
             &claims,
             &summaries,
             summary.settings.margin,
@@ -289,13 +290,15 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     };
     let answered = |claim: &ResolvedClaim, job: usize| {
         kept.iter()
-            .any(|s| judge::claims::answers_already(claim, job, s, margin))
+            .any(|s| judge::questions::claims::answers_already(claim, job, s, margin))
     };
     let seen: Vec<&Summary> = kept.iter().collect();
-    let known = resolved
-        .planned
-        .iter()
-        .filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
+    let known = resolved.planned.iter().filter_map(|p| {
+        Some((
+            p.cell.clone(),
+            judge::questions::claims::launch_s(&p.cell, &seen)?,
+        ))
+    });
     resolved.known_s = known.collect();
     let cells = claims::affordable(
         &mut resolved.claims,
@@ -321,7 +324,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     };
     let summaries: Vec<&Summary> = made.iter().chain(&kept).collect();
     let run = made.as_ref().map(|s| s.run.clone());
-    let mut answers = judge::claims::report(&resolved.claims, &summaries, margin, run);
+    let mut answers = judge::questions::claims::report(&resolved.claims, &summaries, margin, run);
     if answers.environment.is_empty() {
         answers.environment = machine::capture(std::path::Path::new("/")).headline();
     }
@@ -457,7 +460,7 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
         };
         answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))
     };
-    let changes = judge::claims::changes(&open(first)?, &open(second)?);
+    let changes = judge::questions::claims::changes(&open(first)?, &open(second)?);
     let again = format!("pagewise claims --compare {first} {second}");
     let document = report::view::changes(&changes, [first, second], &again);
     arguments

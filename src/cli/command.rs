@@ -336,7 +336,7 @@ fn study(
         spool(&path).inspect_err(|_| session.folder.discard())?;
     }
     let (kept, stopped_by) = command::run(&session)?;
-    let summary = judge::command::judge(&kept);
+    let summary = judge::program::judge(&kept);
     session.folder.write_result(SUMMARY, &summary)?;
     output::keep(&session.folder, &page_of(&summary));
     session.folder.reach_device()?;
@@ -387,7 +387,7 @@ pub(super) fn report_command(
     json: bool,
     page: Option<&PageArgs>,
 ) -> Result<u8> {
-    let summary = judge::command::judge(kept);
+    let summary = judge::program::judge(kept);
     page.map_or(Ok(()), |page| page.write(|| page_of(&summary)))?;
     show(&summary, kept, json)?;
     Ok(code_of(kept, not_measured(&summary)))
@@ -587,7 +587,7 @@ fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)>
         if code_of(&kept, 0) != 0 {
             return None;
         }
-        let predicted = judge::command::profile::predictions(&judge::command::profile::judge(
+        let predicted = judge::program::profile::predictions(&judge::program::profile::judge(
             &kept.plan,
             &kept.launches,
         ));

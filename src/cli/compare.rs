@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use judge::across::{CompareOptions, Run, compare, unknown_fact};
+use judge::sets::across::{CompareOptions, Run, compare, unknown_fact};
 use record::{across::Gated, folder::Damaged, machine::environment::Environment, sizes};
 use std::{collections::BTreeSet, path::PathBuf};
 

@@ -60,7 +60,7 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
     }
     match opened {
         Opened::Command(kept) => {
-            let summary = judge::command::judge(&kept);
+            let summary = judge::program::judge(&kept);
             put(arguments, |out| {
                 match (arguments.format, &summary, of_stacks) {
                     ("hyperfine", CommandSummary::Try(_), _) => Ok(

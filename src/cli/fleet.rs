@@ -6,7 +6,7 @@ use crate::machine::threads::side_by_side;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use files::Folder;
-use judge::fleet::{BY, Gathered, explain, gather, judge, open};
+use judge::sets::fleet::{BY, Gathered, explain, gather, judge, open};
 use record::fleet::{Fault, Fleet, Unread, folders};
 use record::sizes;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use super::{select, states, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
-use judge::advise::AdviceRequest;
+use judge::questions::advise::AdviceRequest;
 use record::advice::{Topic, Way};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, Parameter, ParameterList};

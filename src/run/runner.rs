@@ -497,7 +497,7 @@ impl<'a> Runner<'a> {
             if launch.block < 0 || self.state.launch_groups[group].stage.cost().is_none() {
                 self.observed.samples_ns = samples_ns(record, &transcripts);
             }
-            let broken = transcripts.iter().find_map(judge::brought::broken);
+            let broken = transcripts.iter().find_map(judge::evidence::launch::broken);
             for (why, what) in lessons(&self.state, record, &transcripts, launch, broken.as_deref())
             {
                 self.decide(why, what)?;

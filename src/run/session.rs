@@ -8,7 +8,7 @@ use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use files::File;
 use judge::evidence::{PREFLIGHT, ReadOne};
-use judge::{Circumstances, KEPT, KeptScores as Scores, brought::Brought};
+use judge::{Circumstances, KEPT, KeptScores as Scores, evidence::launch::LaunchEvidence};
 use record::folder::{RunFolder, SUMMARY};
 use record::{
     decision::DecisionKind, kind::Kind, machine::environment::Environment,
@@ -215,7 +215,7 @@ pub fn judged(folder: &RunFolder) -> Result<Summary> {
     judge::judged(folder, &shared_out)
 }
 
-fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
+fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<LaunchEvidence>> {
     side_by_side(&(0..launches).collect::<Vec<_>>(), MOST_READERS, |launch| {
         read(*launch)
     })

@@ -9,7 +9,7 @@ const DEALS: [&str; 6] = [
     "src/run/captures.rs",
     "src/run/bound.rs",
     "crates/judge/src/warnings.rs",
-    "crates/judge/src/flags.rs",
+    "crates/judge/src/evidence/flags.rs",
     "crates/record/src/cell.rs",
 ];
 

@@ -145,7 +145,7 @@ fn a_question_is_asked_of_states_as_of_any_condition() {
     };
     let one = asked(&["fragmented-movable"]).unwrap();
     assert_eq!(one.obvious.parameters["state"], "plain");
-    let values = |request: &judge::advise::AdviceRequest| request.open["state"].clone();
+    let values = |request: &judge::questions::advise::AdviceRequest| request.open["state"].clone();
     assert_eq!(values(&one), ["plain", "fragmented-movable"]);
     let all = asked(&["all"]).unwrap();
     assert!(

@@ -62,7 +62,8 @@ fn claims(to: &Path) {
         folder.keep_launch(&mut record, &parts).unwrap();
     }
     let summary = judge::replay(&folder).unwrap().1;
-    let answers: Answers = judge::claims::report(&[], &[&summary], 0.05, Some(summary.run.clone()));
+    let answers: Answers =
+        judge::questions::claims::report(&[], &[&summary], 0.05, Some(summary.run.clone()));
     folder.write_result(ANSWERS, &answers).unwrap();
     folder.write_result(SUMMARY, &summary).unwrap();
 }

@@ -118,7 +118,7 @@ fn study(kind: &str, plan: &Value) -> Option<Vec<Format>> {
     let folder = RunFolder::open(path.to_str().unwrap(), &path).unwrap();
     let mut kept: KeptCommand = folder.whole().unwrap();
     kept.plan = typed::<CommandPlan>(plan)?;
-    let summary = judge::command::judge(&kept);
+    let summary = judge::program::judge(&kept);
     let mut formats = shown(&report::command::document(&summary), &summary);
     for format in ["csv", "ndjson"] {
         let mut bytes = Vec::new();
@@ -199,7 +199,7 @@ fn again<T: DeserializeOwned + Serialize>(value: &Value) -> Value {
 fn judged_again(kind: &str) -> Value {
     let path = kept().join(kind);
     let folder = RunFolder::open(path.to_str().unwrap(), &path).unwrap();
-    serde_json::to_value(judge::command::judge(&folder.whole().unwrap())).unwrap()
+    serde_json::to_value(judge::program::judge(&folder.whole().unwrap())).unwrap()
 }
 
 fn compared_runs() -> Value {
@@ -209,10 +209,10 @@ fn compared_runs() -> Value {
             let folder = RunFolder::open(path(name).to_str().unwrap(), &path(name)).unwrap();
             let (plan, summary) = (folder.plan().unwrap(), judge::replay(&folder).unwrap().1);
             let environment = folder.read_sealed("environment.json").unwrap();
-            judge::across::Run::read(&summary, &environment, &plan.workers, None).unwrap()
+            judge::sets::across::Run::read(&summary, &environment, &plan.workers, None).unwrap()
         })
     };
-    let options = judge::across::CompareOptions {
+    let options = judge::sets::across::CompareOptions {
         margin: 0.02,
         gate: Some(0.03),
         expected: Vec::new(),
@@ -221,7 +221,7 @@ fn compared_runs() -> Value {
         side(["before-1", "before-2", "before-3"]),
         side(["after-1", "after-2", "after-3"]),
     );
-    serde_json::to_value(judge::across::compare(&before, &after, &options)).unwrap()
+    serde_json::to_value(judge::sets::across::compare(&before, &after, &options)).unwrap()
 }
 
 /// Everything of a text but white space, and the signs by which white space is shown.

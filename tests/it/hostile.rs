@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use judge::across::{CompareOptions, Run, compare};
+use judge::sets::across::{CompareOptions, Run, compare};
 use record::decision::Decision;
 use record::folder::{FramePart, RunFolder};
 use record::launches::LaunchRecord;
@@ -386,7 +386,7 @@ fn a_hostile_try_or_profile_is_refused_in_a_sentence_or_shown_inert() {
                 continue;
             };
             let read = || {
-                let summary = judge::command::judge(&folder.whole()?);
+                let summary = judge::program::judge(&folder.whole()?);
                 let document = report::command::document(&summary);
                 let page = report::html::page(&document, report::html::rounded(&summary));
                 page_is_inert(&page);

@@ -382,7 +382,7 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
     .unwrap();
     let carried = |_: &str| given.snippets.clone();
     let cases = advice::cases(&request);
-    let answer = judge::advise::answer(
+    let answer = judge::questions::advise::answer(
         &request,
         &cases,
         &summaries,
@@ -403,7 +403,7 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
         margin: given.margin,
         questions: [(
             given.question.clone(),
-            judge::advise::question(&request, &summaries, given.margin),
+            judge::questions::advise::question(&request, &summaries, given.margin),
         )]
         .into(),
     };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use judge::machines::differences;
+use judge::sets::machines::differences;
 use pagewise::machine;
 use record::machine::environment::Environment;
 use report::doctor::{document, obstacles};

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use judge::across::{CompareOptions, Run, compare};
+use judge::sets::across::{CompareOptions, Run, compare};
 use record::machine::environment::Environment;
 use record::summary::Summary;
 use serde_json::{Value, json};

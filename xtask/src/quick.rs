@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_simulations_that_are_left_out_are_there() {
-        let path = crate::root().join("crates/judge/src/command/trial.rs");
+        let path = crate::root().join("crates/judge/src/program/trial.rs");
         let text = std::fs::read_to_string(path).unwrap();
         for name in SIMULATIONS {
             assert!(text.contains(&format!("fn {name}()")), "{name}");
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn files_belong_to_packages() {
         let files = [
-            "crates/judge/src/gate.rs",
+            "crates/judge/src/sets/gate.rs",
             "crates/judge/tests/runs.rs",
             "src/cli/mod.rs",
             "workers/c/harness/worker.h",

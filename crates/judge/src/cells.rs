@@ -1,8 +1,8 @@
 //! One cell by itself: its outcome, figures, facts, laws and memory.
 
-use crate::estimate::{PairedCost, column};
+use crate::contrast::estimate::{PairedCost, column};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::{checks::FactSeen, flags::distrust, tails};
+use crate::{contrast::tails, evidence::checks::FactSeen, evidence::flags::distrust};
 use anyhow::Result;
 use record::outcome::{Cause, Outcome, Status};
 use record::summary::{

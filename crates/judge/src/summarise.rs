@@ -1,11 +1,14 @@
 //! From evidence to a summary.
 
-use crate::best::{best_possible, claims, floors, recommend, shares};
 use crate::cells::{LastCache, summary_of_cell};
-use crate::compared::{CellComparison, Judged, adjust, compare};
+use crate::contrast::groups::{Group, groups};
+use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
+use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
-use crate::groups::{Group, groups};
-use crate::{agreement::disagreements, calibration, conditions, tails, warnings, warnings::notes};
+use crate::{
+    contrast::calibration, contrast::conditions, contrast::tails,
+    evidence::agreement::disagreements, warnings, warnings::notes,
+};
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
 use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};

@@ -1,8 +1,8 @@
 //! Every doubt has a name, a test and advice. They flag; they never correct a figure. Notes are of a run as a whole.
 
-use crate::checks::LawSeen;
+use crate::evidence::checks::LawSeen;
+use crate::evidence::flags::{self, Flag, interrupted_share};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
-use crate::flags::{self, Flag, interrupted_share};
 use record::concern::{COLD, Concern, DROPPED};
 use record::decision::{Ending, Reason, Width};
 use record::machine_state::LostProof;

@@ -1,7 +1,7 @@
 //! One kept thing of every kind (`tests/fixtures/kept`, recorded by `record.sh` there), judged again: its result is, byte for
 //! byte, the one that the program kept. `cargo xtask bless` writes the results anew after the judging was changed on purpose.
 
-use pagewise_judge::{claims, command, replay};
+use pagewise_judge::{program, questions::claims, replay};
 use record::claim::ResolvedClaim;
 use record::folder::{ANSWERS, ASKED, RunFolder, SUMMARY, one_a_line};
 use serde::{Deserialize, Serialize};
@@ -95,6 +95,6 @@ fn claims_have_the_answers_that_their_run_gave() {
 fn studies_of_programs_have_the_results_that_they_ended_with() {
     for name in PROGRAMS {
         let folder = open(&kept().join(name));
-        assert_kept(&folder, SUMMARY, &command::judge(&folder.whole().unwrap()));
+        assert_kept(&folder, SUMMARY, &program::judge(&folder.whole().unwrap()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pagewise_judge::published::{OwnFigure, repeated};
+use pagewise_judge::questions::published::{OwnFigure, repeated};
 use record::published::{Figure, Published};
 use record::summary::{LaunchValues, Summary};
 

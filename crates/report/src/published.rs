@@ -1,7 +1,7 @@
 //! Published figures beside ours as a section: a table for each article.
 
 use crate::document::{Block, Column, Entry, Place, Section, Shown, Table, TableCell};
-use judge::published::{OwnFigure, repeated};
+use judge::questions::published::{OwnFigure, repeated};
 use record::published::{Figure, Published};
 use record::sizes::three_digits;
 use record::summary::{CellSummary, Summary};

@@ -1,7 +1,7 @@
 //! The page of a comparison: what differs stands first, figures are those of the JSON, and nothing that a record holds steers a
 //! browser.
 
-use judge::across::{CompareOptions, Run, compare};
+use judge::sets::across::{CompareOptions, Run, compare};
 use pagewise_report::{html, view};
 use record::across::Compared;
 use record::claim::{AnswerChange, Word};

@@ -5,7 +5,7 @@ use super::super::{Laboratory, run, runs_folder};
 use super::{super::named::PART, super::start::Start, AdviseArgs};
 use crate::plan::{self, Choice, Terms, Wish, advice};
 use anyhow::{Result, bail};
-use judge::advise::{AdviceRequest, choices, has, points};
+use judge::questions::advise::{AdviceRequest, choices, has, points};
 use record::{advice::Topic, kind::Kind, sizes::format_size, summary::Summary};
 use schedule::crossover::{CrossoverSearch, SizeAnswer};
 use std::{collections::BTreeMap, time::Instant};

@@ -308,7 +308,7 @@ fn answer_of(
     let (experiment, worker) = (&request.topic.experiment, &request.topic.worker);
     let snippets = |way: &str| saving::snippets(experiment, &format!("{way}@{worker}"));
     let (summaries, margin) = (session.summaries(), session.margin);
-    Ok(judge::advise::answer(
+    Ok(judge::questions::advise::answer(
         &request,
         &cases,
         &summaries,

@@ -6,7 +6,7 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use files::Folder;
-use judge::advise::AdviceRequest;
+use judge::questions::advise::AdviceRequest;
 use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Snippet, Topic, is_sealed};
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,7 @@ pub(super) fn save(
     let merged = match older {
         // Advice of another machine is replaced by what was measured here.
         Some(older) if !arguments.fresh && older.machine == advice.machine => {
-            judge::advise::merge(&[advice, older])?
+            judge::questions::advise::merge(&[advice, older])?
         }
         _ => advice,
     };
@@ -178,7 +178,8 @@ fn question(
         budget_s / 2.0
     };
     session.axis(request, usual_s, u64::MAX)?;
-    let mut question = judge::advise::question(request, &session.summaries(), session.margin);
+    let mut question =
+        judge::questions::advise::question(request, &session.summaries(), session.margin);
     for (key, all) in &request.open {
         question
             .conditions
@@ -188,7 +189,8 @@ fn question(
         if session.stopped_by.is_none() {
             let under = request.under(key, value);
             session.axis(&under, usual_s / others.len() as f64, u64::MAX)?;
-            let answer = judge::advise::question(&under, &session.summaries(), session.margin);
+            let answer =
+                judge::questions::advise::question(&under, &session.summaries(), session.margin);
             question
                 .conditions
                 .insert(format!("{key}={value}"), answer.segments);
@@ -206,7 +208,7 @@ pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
             .map(|path| read(path))
             .collect::<Result<_>>()?,
     };
-    let merged = judge::advise::merge(&all)?;
+    let merged = judge::questions::advise::merge(&all)?;
     let path = target(arguments.out.as_deref());
     replaced(&path, arguments.force)?;
     write(&path, &merged)?;

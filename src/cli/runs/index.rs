@@ -186,7 +186,7 @@ fn read(name: &str, store: &Path) -> Entry {
         _ => {
             let line = open(&folder.display().to_string()).and_then(|opened| match opened {
                 Opened::Command(kept) => Ok((
-                    report::command::line(&judge::command::judge(&kept)),
+                    report::command::line(&judge::program::judge(&kept)),
                     kept.plan.created,
                 )),
                 Opened::Run(folder, _) => folder

@@ -6,8 +6,8 @@ mod stacks;
 
 use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signals};
 use anyhow::{Context, Result, bail};
-use judge::command::profile::footprint_bytes;
-use judge::command::{given_up, half_width, is_settled};
+use judge::program::profile::footprint_bytes;
+use judge::program::{given_up, half_width, is_settled};
 pub use launch::{FIRST_WINDOW, thp_rule};
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode,

@@ -1,6 +1,6 @@
 //! A fleet of made-up nodes, as `judge` reads one from run folders.
 
-use judge::fleet::{BY, Gathered, NodeRun, explain, judge};
+use judge::sets::fleet::{BY, Gathered, NodeRun, explain, judge};
 use judge::sets::{RunCell, SetQuestion};
 use record::across::CellHeadline;
 use record::fleet::{Fleet, KindFacts};

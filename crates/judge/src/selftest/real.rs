@@ -1,7 +1,7 @@
 //! Real cells, judged as in any run, where the truth is known: a method against itself, and against 5 % more of the same work.
 
 use super::{excludes, middle};
-use crate::estimate::of_series;
+use crate::contrast::estimate::of_series;
 use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
 use serde::{Deserialize, Serialize};

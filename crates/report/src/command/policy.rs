@@ -19,7 +19,7 @@ pub struct Deployment {
 
 /// The policy of the setting that won, for a folder; nothing where none is shown to cost less.
 pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
-    let best = judge::command::trial::best(summary)?;
+    let best = judge::program::trial::best(summary)?;
     let mut arm = summary.plan.arms[best].clone();
     let setting = arm.setting.clone()?;
     // A library of Pagewise's lies in its cache, which is no place to deploy from.

@@ -61,7 +61,7 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
 /// The answer in one sentence, where settings were tried.
 fn answer(summary: &TrialSummary) -> Option<String> {
     tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
-    let best = judge::command::trial::best(summary).map(|best| &summary.arms[best]);
+    let best = judge::program::trial::best(summary).map(|best| &summary.arms[best]);
     Some(best.map_or(
         "Nothing tried is shown to save CPU time.".to_owned(),
         |arm| format!("Use {}: {}", arm.name, finding(arm)),
@@ -96,7 +96,7 @@ pub(super) fn exports(arm: &Arm) -> Vec<String> {
 
 /// Lines that deploy the best setting, with its side effects.
 fn deployment(summary: &TrialSummary) -> Vec<Block> {
-    let Some(arm) = judge::command::trial::best(summary).map(|best| &summary.plan.arms[best])
+    let Some(arm) = judge::program::trial::best(summary).map(|best| &summary.plan.arms[best])
     else {
         return Vec::new();
     };

@@ -1,6 +1,6 @@
 //! The search for a crossover on simulated machines.
 
-use judge::advise::{choices, flips, pooled, segments};
+use judge::questions::advise::{choices, flips, pooled, segments};
 use pagewise_schedule::crossover::{CrossoverSearch, Measurement, SizeAnswer};
 use record::advice::AdvicePoint;
 use record::decision::Reason;

@@ -256,7 +256,7 @@ impl<'a> Machine<'a> {
                 if launch.block < 0 {
                     observed.samples_ns = samples_ns(&record, &read);
                 }
-                let broken = read.iter().find_map(judge::brought::broken);
+                let broken = read.iter().find_map(judge::evidence::launch::broken);
                 for (why, what) in lessons(&state, &record, &read, &launch, broken.as_deref()) {
                     decide(&mut state, why, what);
                 }

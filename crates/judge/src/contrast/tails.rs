@@ -1,0 +1,232 @@
+//! Tails of single operations: quantiles of each launch, intervals over launches, and ratios of p99.9 within launches. Stalls
+//! of one launch come together, so operations of a launch are no independent samples; launches are.
+
+use crate::contrast::estimate::{LEVEL, of_series};
+use crate::evidence::flags::distrust;
+use crate::evidence::{CellEvidence, CellLaunch, Evidence};
+use record::state::State;
+use record::summary::{
+    CellSummary, GroupSummary, LatencySummary, TailQuantile, TailRatio, Verdict,
+};
+use stats::{absolute::absolute, interval::CONFIDENCE};
+use std::collections::BTreeMap;
+
+/// Operations of a launch from which it has a p99.9: below 3,688 no order statistic bounds it from above.
+const LEAST_OPS: u64 = 3_688;
+/// Name of the quantile that is compared.
+pub(crate) const P999: &str = "p99.9";
+const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), (P999, 0.999)];
+/// Width of a bucket as a share (workers/c/harness/latency.c): finer differences are not resolved.
+const BUCKET: f64 = 1.0 / 32.0;
+/// A p99.9 up to this multiple of the idle loop's is the machine's.
+const IDLE_FACTOR: f64 = 2.0;
+
+/// Operations beyond this, in nanoseconds, are stalls (workers/c/methods/tail/tail.h).
+const STALL_NS: u64 = 20_000;
+
+type Counts = BTreeMap<u64, u64>;
+
+fn add(counts: &mut Counts, launch: &CellLaunch) {
+    for ((_, high), count) in &launch.latencies {
+        let sum = counts.entry(*high).or_insert(0);
+        *sum = sum.saturating_add(*count);
+    }
+}
+
+fn total(counts: &Counts) -> u64 {
+    counts
+        .values()
+        .fold(0, |sum: u64, count| sum.saturating_add(*count))
+}
+
+fn at(counts: &Counts, share: f64) -> Option<f64> {
+    let mut left = (share * total(counts) as f64).ceil() as u64;
+    let bucket = counts.iter().find(|(_, count)| {
+        left = left.saturating_sub(**count);
+        left == 0
+    });
+    bucket.map(|(high, _)| *high as f64)
+}
+
+/// Quantiles of one launch by name; none where it recorded too few operations.
+pub(crate) fn of_launch(launch: &CellLaunch) -> BTreeMap<String, f64> {
+    let mut counts = Counts::new();
+    add(&mut counts, launch);
+    let named = QUANTILES.iter().filter(|_| total(&counts) >= LEAST_OPS);
+    named
+        .filter_map(|(name, share)| Some(((*name).to_owned(), at(&counts, *share)?)))
+        .collect()
+}
+
+/// Quantiles over all operations, and over launches where each has enough of them.
+pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
+    let mut counts = Counts::new();
+    launches.iter().for_each(|launch| add(&mut counts, launch));
+    let trips = Some(total(&counts)).filter(|trips| *trips > 0)?;
+    let tails: Vec<BTreeMap<String, f64>> = launches.iter().map(of_launch).collect();
+    let over = |name: &str| {
+        let values: Vec<f64> = tails
+            .iter()
+            .filter_map(|tail| tail.get(name).copied())
+            .collect();
+        Some((name.to_owned(), over_launches(&values)?))
+    };
+    let over_launches: BTreeMap<_, _> = QUANTILES
+        .iter()
+        .filter_map(|(name, _)| over(name))
+        .collect();
+    let [median, p99, p999, max] = [0.5, 0.99, 0.999, 1.0].map(|share| at(&counts, share));
+    let ns = |(high, count): (&u64, &u64)| *high as f64 * *count as f64;
+    let stalled = counts
+        .range(STALL_NS + 1..)
+        .map(ns)
+        .fold(0.0, |sum, ns| sum + ns);
+    let stalled_share = stalled / counts.iter().map(ns).sum::<f64>();
+    Some(LatencySummary {
+        median: median?,
+        p99: p99?,
+        p999: p999?,
+        max: max?,
+        trips,
+        histogram: if over_launches.is_empty() {
+            Vec::new()
+        } else {
+            counts.into_iter().collect()
+        },
+        stalled_share: (!over_launches.is_empty()).then_some(stalled_share),
+        over_launches,
+        p999_ratio: None,
+    })
+}
+
+fn over_launches(values: &[f64]) -> Option<TailQuantile> {
+    let mut launches: Vec<Vec<f64>> = values.iter().map(|value| vec![*value]).collect();
+    let median = absolute(&mut launches, CONFIDENCE).ok()?.median;
+    let interval = median.interval;
+    Some(TailQuantile {
+        median: median.estimate,
+        low: interval.map(|i| i.low),
+        high: interval.map(|i| i.high),
+    })
+}
+
+/// Gives each cell with a tail the ratio of its p99.9 to that of its group's baseline, over launches of the same block.
+pub(crate) fn compare(
+    state: &State,
+    evidence: &Evidence,
+    cells: &mut [CellSummary],
+    groups: &[GroupSummary],
+) {
+    for group in groups {
+        let mine = |cell: usize| {
+            evidence
+                .cells
+                .get(&cell)
+                .filter(|cell| distrust(cell).is_none())
+        };
+        let Some(base) = group.baseline.and_then(mine) else {
+            continue;
+        };
+        let idle = group.floor.and_then(mine);
+        for &cell in group
+            .cells
+            .iter()
+            .filter(|cell| Some(**cell) != group.baseline)
+        {
+            let Some(theirs) = mine(cell) else { continue };
+            let ratio = of_series(&logs(base, theirs), LEVEL);
+            let is_idle = |idle| {
+                of_series(&logs(idle, theirs), LEVEL).is_some_and(|e| e.ratio <= IDLE_FACTOR)
+            };
+            if let Some(latency) = &mut cells[cell].latency_ns {
+                latency.p999_ratio = ratio.map(|ratio| TailRatio {
+                    ratio,
+                    verdict: Verdict::from_interval(
+                        ratio.low,
+                        ratio.high,
+                        state.plan.margin.max(BUCKET),
+                    ),
+                    machine: idle.is_some_and(is_idle),
+                });
+            }
+        }
+    }
+}
+
+fn logs(a: &CellEvidence, b: &CellEvidence) -> Vec<f64> {
+    let p999 = |launch: &CellLaunch| of_launch(launch).get(P999).copied();
+    let tails: BTreeMap<i32, f64> = a
+        .launches
+        .iter()
+        .filter_map(|l| Some((l.block, p999(l)?)))
+        .collect();
+    let log = |launch: &CellLaunch| Some((p999(launch)? / tails.get(&launch.block)?).ln());
+    b.launches
+        .iter()
+        .filter_map(log)
+        .filter(|log| log.is_finite())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A launch of so many operations at 100 ns, and these stalls.
+    fn launch(block: i32, ops: u64, stalls: &[(u64, u64)]) -> CellLaunch {
+        let latencies = std::iter::once((100, ops))
+            .chain(stalls.iter().copied())
+            .map(|(ns, count)| ((ns, ns), count));
+        CellLaunch {
+            launch: block as usize + 1,
+            block,
+            measures: Vec::new(),
+            rounds: vec![0],
+            latencies: latencies.collect(),
+            interrupted: 0.0,
+            noise: None,
+            wall_s: 1.0,
+            laboratory_cpu_s: 0.0,
+        }
+    }
+
+    #[test]
+    fn each_launch_has_its_own_quantiles() {
+        let launches: Vec<CellLaunch> = (0..6)
+            .map(|block| launch(block, 9_980, &[(50_000 + 100 * block as u64, 20)]))
+            .collect();
+        let latency = latency(&launches).expect("a tail");
+        assert_eq!(
+            (latency.median, latency.max, latency.trips),
+            (100.0, 50_500.0, 60_000)
+        );
+        let tail = latency.over_launches["p99.9"];
+        assert_eq!((tail.low, tail.high), (Some(50_000.0), Some(50_500.0)));
+        assert_eq!(latency.over_launches["p50"].median, 100.0);
+    }
+
+    #[test]
+    fn a_launch_of_few_operations_has_no_p999() {
+        let few = latency(&[launch(0, 3_000, &[(9_000, 1)])]).expect("a latency");
+        assert_eq!((few.over_launches.len(), few.max), (0, 9_000.0));
+    }
+
+    #[test]
+    fn the_worst_operation_does_not_move_the_ratio() {
+        let calm: Vec<CellLaunch> = (0..6)
+            .map(|block| launch(block, 9_980, &[(1_000, 20)]))
+            .collect();
+        let one_stall: Vec<CellLaunch> = (0..6)
+            .map(|block| launch(block, 9_980, &[(1_000, 19), (500_000_000, 1)]))
+            .collect();
+        let of = |launches: Vec<CellLaunch>| CellEvidence {
+            launches,
+            ..CellEvidence::default()
+        };
+        assert!(
+            logs(&of(calm), &of(one_stall))
+                .iter()
+                .all(|log| *log == 0.0)
+        );
+    }
+}

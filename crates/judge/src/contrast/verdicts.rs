@@ -1,0 +1,298 @@
+//! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
+
+use crate::contrast::estimate::{LEVEL, PairedCost, against, level, points};
+use crate::contrast::groups::Group;
+use crate::evidence::flags::{distrust, stolen};
+use crate::evidence::{CellEvidence, Evidence};
+use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
+use record::{method::Role, outcome::Cause, state::State};
+use stats::verdicts::{Region, verdicts};
+use stats::{estimate::Ratio, steady::two_levels};
+use std::collections::BTreeMap;
+
+/// The ratios of a group's cells to its baseline.
+pub(crate) struct Judged<'a> {
+    pub group: &'a Group<'a>,
+    /// Cells whose content differs from what the others came to.
+    pub disagreeing: &'a BTreeMap<usize, Cause>,
+    /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
+    pub measures: Vec<[BTreeMap<usize, Ratio>; 3]>,
+}
+
+impl<'a> Judged<'a> {
+    pub fn new(
+        state: &State,
+        evidence: &Evidence,
+        group: &'a Group<'a>,
+        disagreeing: &'a BTreeMap<usize, Cause>,
+    ) -> Judged<'a> {
+        let level = level(state, &group.experiment.name);
+        let columns = |measure: usize| {
+            [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults].map(|which| {
+                match group.baseline {
+                    Some(base) => against(state, evidence, group, base, (measure, which), level),
+                    None => BTreeMap::new(),
+                }
+            })
+        };
+        Judged {
+            group,
+            disagreeing,
+            measures: (0..group.experiment.measures().count())
+                .map(columns)
+                .collect(),
+        }
+    }
+
+    /// The hidden duplicate against the baseline, by the headline.
+    pub fn twin(&self) -> Option<&Ratio> {
+        self.wall(self.headline()?, self.group.twin?)
+    }
+
+    pub fn wall(&self, measure: usize, cell: usize) -> Option<&Ratio> {
+        self.measures.get(measure)?[0].get(&cell)
+    }
+
+    /// Evidence of a cell, if its figures may be compared.
+    pub fn sound<'e>(&self, evidence: &'e Evidence, cell: usize) -> Option<&'e CellEvidence> {
+        evidence
+            .cells
+            .get(&cell)
+            .filter(|evidence| !self.disagreeing.contains_key(&cell) && sound(evidence))
+    }
+
+    pub fn headline(&self) -> Option<usize> {
+        self.group
+            .experiment
+            .measures()
+            .position(|m| m == self.group.experiment.headline())
+    }
+
+    pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut Ratio> {
+        self.measures
+            .iter_mut()
+            .flat_map(|columns| columns[0].values_mut())
+    }
+
+    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<Ratio> {
+        self.measures[measure][column].get(&cell).copied()
+    }
+}
+
+/// A comparison, its estimate, and whether it is one of those that a run is made for: a method's headline.
+pub(crate) struct CellComparison {
+    pub comparison: Comparison,
+    estimate: Option<Ratio>,
+    first: bool,
+}
+
+/// Tells whether a cell's figures may be compared with others'.
+pub(crate) fn sound(evidence: &CellEvidence) -> bool {
+    evidence.checks.outcome().is_none() && distrust(evidence).is_none()
+}
+
+pub(crate) fn compare(
+    state: &State,
+    evidence: &Evidence,
+    judged: &Judged,
+    aa: Option<&AaCheck>,
+) -> Vec<CellComparison> {
+    let group = judged.group;
+    let Some((baseline, base)) = group
+        .baseline
+        .and_then(|b| Some((b, evidence.cells.get(&b)?)))
+    else {
+        return Vec::new();
+    };
+    let mut comparisons = Vec::new();
+    for &cell in group.cells.iter().filter(|c| **c != baseline) {
+        let Some(mine) = evidence.cells.get(&cell) else {
+            continue;
+        };
+        // Time that others took falls on both sides of a ratio; whether evenly, the group's own duplicate tells.
+        let robbed =
+            aa.is_some_and(|aa| aa.differs) && (stolen(mine).is_some() || stolen(base).is_some());
+        let believable = [cell, baseline]
+            .iter()
+            .all(|&c| judged.sound(evidence, c).is_some())
+            && !robbed;
+        for (measure, phase) in group.experiment.measures().enumerate() {
+            let has = |e: &CellEvidence| {
+                e.launches
+                    .iter()
+                    .any(|l| !l.measures[measure].wall_ns.is_empty())
+            };
+            if !has(base) || !has(mine) {
+                continue;
+            }
+            let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
+            // Nobody asked whether these moved.
+            let beside = |column| estimate(column).map(|e| e.undrifted());
+            let wall = estimate(0);
+            let verdict = wall.map_or(Verdict::NotSettled, |e| {
+                Verdict::from_interval(e.low, e.high, state.plan.margin)
+            });
+            let doubt = wall
+                .filter(|_| phase == group.experiment.headline())
+                .and_then(|e| {
+                    let logs: Vec<f64> = points(base, mine, measure, PairedCost::Wall)?
+                        .iter()
+                        .map(|point| point.log)
+                        .collect();
+                    doubt(&e, verdict, &logs, aa)
+                });
+            let comparison = Comparison {
+                cell,
+                phase: phase.to_owned(),
+                ratio: wall,
+                cpu_ratio: beside(1),
+                faults_ratio: beside(2),
+                verdict: if doubt.is_some() {
+                    Verdict::NotSettled
+                } else {
+                    verdict
+                },
+                holds_among_all: true,
+                doubt,
+            };
+            let role = state.cells[cell].method.role;
+            let first = phase == group.experiment.headline()
+                && matches!(role, Role::Method | Role::Published);
+            comparisons.push(CellComparison {
+                comparison,
+                estimate: wall,
+                first,
+            });
+        }
+    }
+    comparisons
+}
+
+/// The reason to withhold a verdict: two levels have no one ratio, and an effect within a weak A/A check may be a bias.
+fn doubt(ratio: &Ratio, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
+    if let Some(found) = two_levels(logs) {
+        let (low, high) = (found.low.exp(), found.high.exp());
+        return Some(Doubt::TwoLevels(Levels {
+            low,
+            high,
+            share: found.share,
+        }));
+    }
+    let half_width = aa.filter(|aa| aa.weak)?.ratio.half_width();
+    let beyond = Verdict::from_interval(ratio.low, ratio.high, half_width).differs();
+    (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
+}
+
+/// Marks words that do not hold together (Holm 1979): headlines among each other, every other among all of the run.
+pub(crate) fn adjust(all: &mut [Vec<CellComparison>], margin: f64) {
+    for first in [false, true] {
+        let family = all
+            .iter_mut()
+            .flatten()
+            .filter(|c| c.estimate.is_some() && (c.first || !first));
+        let mut family: Vec<&mut CellComparison> = family.collect();
+        let estimates: Vec<(Ratio, f64)> = family
+            .iter()
+            .filter_map(|c| Some((c.estimate?, margin)))
+            .collect();
+        for (compared, word) in family.iter_mut().zip(verdicts(&estimates, LEVEL)) {
+            compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
+        }
+    }
+}
+
+/// Tells whether what an interval says is what may be said among all.
+pub(crate) fn holds(alone: Verdict, among_all: Region) -> bool {
+    match alone {
+        Verdict::Faster { .. } => among_all == Region::Faster,
+        Verdict::Slower { .. } => among_all == Region::Slower,
+        Verdict::Within { .. } => among_all == Region::Equivalent,
+        Verdict::NotSettled => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::estimate::{Point, estimate};
+    use stats::moderated::Prior;
+
+    use super::*;
+
+    fn ratio_of(logs: &[f64]) -> Ratio {
+        let points: Vec<Point> = logs
+            .iter()
+            .map(|log| Point {
+                log: *log,
+                rounds: 1,
+                round_variance: 0.0,
+            })
+            .collect();
+        estimate(&points, &Prior::NONE, 0.95).unwrap()
+    }
+
+    fn check(half_width: f64) -> AaCheck {
+        let (low, high) = (1.0 / (1.0 + half_width), 1.0 + half_width);
+        let ratio = Ratio {
+            ratio: 1.0,
+            low,
+            high,
+            level: 0.95,
+            launches: 10,
+            error: half_width.ln_1p() / 2.26,
+            freedom: 9.0,
+            drift: None,
+        };
+        AaCheck {
+            cell: 0,
+            ratio,
+            z: 0.0,
+            p: 1.0,
+            differs: false,
+            weak: half_width > 0.1,
+        }
+    }
+
+    fn doubted(logs: &[f64], half_width: f64) -> Option<Doubt> {
+        let estimate = ratio_of(logs);
+        doubt(
+            &estimate,
+            Verdict::from_interval(estimate.low, estimate.high, 0.02),
+            logs,
+            Some(&check(half_width)),
+        )
+    }
+
+    #[test]
+    fn a_weak_check_takes_the_verdicts_that_it_could_explain_by_a_bias() {
+        let around = |ratio: f64| {
+            [-0.02, 0.02, -0.01, 0.01, 0.0, 0.015, -0.015, 0.005].map(|off| ratio.ln() + off)
+        };
+        // ±54 % excludes nothing of 30 % less time, or of the same time; a tenth of the time is beyond it.
+        assert!(
+            matches!(doubted(&around(0.7), 0.54), Some(Doubt::WeakCheck { half_width }) if half_width > 0.5)
+        );
+        assert!(matches!(
+            doubted(&around(1.0), 0.54),
+            Some(Doubt::WeakCheck { .. })
+        ));
+        assert_eq!(doubted(&around(0.1), 0.54), None);
+        assert_eq!(doubted(&around(0.7), 0.05), None);
+    }
+
+    #[test]
+    fn launches_on_two_levels_have_no_verdict() {
+        // vmsplice / memcpy as published at 256 MiB, in a run of all of transfer.
+        let logs = [
+            0.97f64, 0.95, 0.24, 0.99, 0.23, 0.96, 0.22, 0.98, 0.23, 0.94,
+        ]
+        .map(f64::ln);
+        let Some(Doubt::TwoLevels(levels)) = doubted(&logs, 0.02) else {
+            panic!()
+        };
+        assert!(
+            (levels.low - 0.23).abs() < 0.01 && (levels.high - 0.965).abs() < 0.01,
+            "{levels:?}"
+        );
+        assert!((levels.share - 0.6).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,367 @@
+//! Disturbed launches and rounds. A flag drops no sample; where the median must be disturbed, the cell is untrusted.
+
+use crate::evidence::checks::FactSeen;
+use crate::evidence::{CellEvidence, CellLaunch, Figures};
+use record::outcome::{Cause, Disturbed, Outcome, Status};
+use record::summary::{LaunchCount, WarningKind};
+use stats::quantile::median;
+use std::collections::BTreeSet;
+
+/// Steal above this share of all CPU time disturbs a launch.
+const STEAL_SHARE: f64 = 0.05;
+/// A quota that keeps launches waiting for more than this share of their time is in their figures.
+const THROTTLED_SHARE: f64 = 0.05;
+/// Least stolen ticks of a cell that count: a tick of 10 ms is a twentieth of a launch of 0.2 s.
+const LEAST_STOLEN_TICKS: f64 = 5.0;
+const TICKS_PER_SECOND: f64 = 100.0;
+/// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
+const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
+/// Less device traffic than this, in bytes, is nobody's disturbance and no use of a device.
+const LEAST_BYTES: u64 = 1 << 20;
+/// Rounds below this length, in nanoseconds, can do without being switched out: it is the slowest timer tick in common use.
+pub const SHORT_NS: f64 = 4e6;
+/// Share of disturbed launches or rounds beyond which the median is disturbed.
+const MOST_DISTURBED: f64 = 0.5;
+
+/// Disturbance of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flag {
+    /// The hypervisor gave CPU time to others.
+    Steal,
+    /// The kernel reclaimed memory on behalf of whoever allocated.
+    Reclaim,
+    /// Others used a device while this cell did.
+    ForeignIo,
+    /// A huge page was wanted and not to be had.
+    ThpFallback,
+}
+
+impl Flag {
+    /// The warning on so many launches. Steal is judged over a cell as a whole.
+    pub(crate) fn warning(self, count: LaunchCount) -> Option<WarningKind> {
+        match self {
+            Flag::Steal => None,
+            Flag::Reclaim => Some(WarningKind::Reclaim(count)),
+            Flag::ForeignIo => Some(WarningKind::ForeignIo(count)),
+            Flag::ThpFallback => Some(WarningKind::ThpFallback(count)),
+        }
+    }
+
+    /// Tells whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this cell.
+    /// Steal does not: it falls on both sides of a ratio, and whether evenly the A/A check of the group tells.
+    fn counts(self) -> bool {
+        !matches!(self, Flag::ThpFallback | Flag::Steal)
+    }
+}
+
+/// The flags of one launch of a cell, of which a fact may say how many bytes lay in huge pages.
+pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&str>) -> Vec<Flag> {
+    let Some(noise) = &launch.noise else {
+        return Vec::new();
+    };
+    let mut flags = Vec::new();
+    if noise.steal_share > STEAL_SHARE {
+        flags.push(Flag::Steal);
+    }
+    // These counters leave out the reclaim within a bounded cgroup, which some cells ask for.
+    if ["allocstall_normal", "allocstall_movable", "pgscan_direct"]
+        .iter()
+        .any(|name| noise.counter(name) > 0)
+    {
+        flags.push(Flag::Reclaim);
+    }
+    let foreign = noise.foreign_bytes();
+    let written = noise.own_read_bytes.max(noise.own_written_bytes);
+    if written >= LEAST_BYTES
+        && foreign >= LEAST_BYTES
+        && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s
+    {
+        flags.push(Flag::ForeignIo);
+    }
+    let huge = huge_pages.and_then(|fact| cell.checks.facts.get(fact));
+    let wants_huge = matches!(huge, Some(FactSeen::Numbers(_, most, _)) if *most > 0);
+    if wants_huge && noise.counter("thp_fault_fallback") > 0 {
+        flags.push(Flag::ThpFallback);
+    }
+    flags
+}
+
+/// The share of CPU time that others took from a cell's launches, where that makes its absolute times theirs too: where they
+/// took more than 5 % during most of the time that was measured, and so many ticks that it is no accident of counting.
+pub fn stolen(cell: &CellEvidence) -> Option<f64> {
+    let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
+    let share = |l: &CellLaunch| l.noise.as_ref().map_or(0.0, |n| n.steal_share);
+    let hit = || cell.launches.iter().filter(|l| share(l) > STEAL_SHARE);
+    let ticks: f64 = hit().map(|l| share(l) * l.wall_s * TICKS_PER_SECOND).sum();
+    let most = hit().map(|l| l.wall_s).sum::<f64>() > MOST_DISTURBED * seconds;
+    let taken: f64 = cell.launches.iter().map(|l| share(l) * l.wall_s).sum();
+    (most && ticks >= LEAST_STOLEN_TICKS).then(|| taken / seconds)
+}
+
+/// The share of a cell's launches, by time, for which a CPU quota kept its group waiting, where it is so large that the cell's
+/// figures are the quota's too. Beyond 1 it kept more than one CPU of it waiting.
+pub fn throttled(cell: &CellEvidence) -> Option<f64> {
+    let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
+    let waited = |l: &CellLaunch| {
+        l.noise
+            .as_ref()
+            .map_or(0.0, |n| n.throttled_us as f64 / 1e6)
+    };
+    let share = cell.launches.iter().map(waited).sum::<f64>() / seconds;
+    (share > THROTTLED_SHARE).then_some(share)
+}
+
+/// The share of a cell's rounds with a switch, where all are short; `None` for long ones, which are always switched.
+pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
+    // By CPU time, because a round that was switched out is long by the clock.
+    let is_short = |m: &Figures| median(&mut m.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS);
+    let short = cell.launches.iter().flat_map(|l| &l.measures).all(is_short);
+    let launches = cell.launches.len() as f64;
+    (short && launches > 0.0)
+        .then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
+}
+
+/// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is told.
+const LEAST_JUDGED: usize = 3;
+
+/// The outcome of a cell that was disturbed too much to be trusted.
+pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
+    if let Some(share) = interrupted_share(cell).filter(|share| *share > MOST_DISTURBED) {
+        let percent = (share * 100.0).round() as u32;
+        return Some(Outcome::because(
+            Status::Untrusted,
+            Cause::SwitchedOut { percent },
+        ));
+    }
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let (mut launches, mut on_disk) = (0, 0);
+    for launch in &cell.launches {
+        let flags: Vec<Flag> = of_launch(cell, launch, None)
+            .into_iter()
+            .filter(|f| f.counts())
+            .collect();
+        launches += usize::from(!flags.is_empty());
+        on_disk += usize::from(flags.contains(&Flag::ForeignIo));
+        let kinds = flags.iter().filter_map(|flag| {
+            flag.warning(LaunchCount {
+                launches: 1,
+                all: 1,
+            })
+        });
+        names.extend(kinds.map(|kind| kind.code()));
+    }
+    let all = cell.launches.len();
+    (launches as f64 > MOST_DISTURBED * all as f64 && all >= LEAST_JUDGED).then(|| {
+        let disturbed = Disturbed {
+            launches,
+            all,
+            by: names.into_iter().collect(),
+        };
+        let is_disk = 2 * on_disk > launches;
+        let cause = if is_disk {
+            Cause::OthersOnDisk(disturbed)
+        } else {
+            Cause::Disturbed(disturbed)
+        };
+        Outcome::because(Status::Untrusted, cause)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::machine::preflight::NoiseDelta;
+
+    fn launch(noise: NoiseDelta, cpu_ns: f64, interrupted: f64) -> CellLaunch {
+        // A switched out round is long by the clock, whatever it does.
+        let figures = Figures {
+            wall_ns: vec![2e7; 10],
+            cpu_ns: vec![cpu_ns; 10],
+            ..Figures::default()
+        };
+        CellLaunch {
+            launch: 0,
+            block: 0,
+            measures: vec![figures],
+            rounds: (0..10).collect(),
+            latencies: Default::default(),
+            interrupted,
+            noise: Some(noise),
+            wall_s: 1.0,
+            laboratory_cpu_s: 0.0,
+        }
+    }
+
+    fn cell(launches: Vec<CellLaunch>) -> CellEvidence {
+        CellEvidence {
+            launches,
+            ..CellEvidence::default()
+        }
+    }
+
+    fn with_steal(steal_share: f64, wall_s: f64) -> CellLaunch {
+        CellLaunch {
+            wall_s,
+            ..launch(
+                NoiseDelta {
+                    steal_share,
+                    ..NoiseDelta::default()
+                },
+                1e5,
+                0.0,
+            )
+        }
+    }
+
+    fn reclaimed() -> CellLaunch {
+        let vmstat = [("pgscan_direct".to_owned(), 3)].into();
+        launch(
+            NoiseDelta {
+                vmstat,
+                ..NoiseDelta::default()
+            },
+            1e5,
+            0.0,
+        )
+    }
+
+    fn quiet() -> CellLaunch {
+        launch(NoiseDelta::default(), 1e5, 0.0)
+    }
+
+    #[test]
+    fn a_median_that_must_be_disturbed_costs_the_trust() {
+        assert_eq!(distrust(&cell(vec![reclaimed(), quiet()])), None);
+        let outcome =
+            distrust(&cell(vec![reclaimed(), reclaimed(), quiet()])).expect("two of three");
+        let disturbed = Disturbed {
+            launches: 2,
+            all: 3,
+            by: vec!["reclaim".to_owned()],
+        };
+        assert_eq!(
+            outcome,
+            Outcome::because(Status::Untrusted, Cause::Disturbed(disturbed))
+        );
+    }
+
+    #[test]
+    fn steal_costs_absolute_times_and_not_the_trust() {
+        let robbed = cell(vec![with_steal(0.2, 1.0), with_steal(0.2, 1.0), quiet()]);
+        assert_eq!(distrust(&robbed), None);
+        assert!((stolen(&robbed).expect("most of the time") - 0.4 / 3.0).abs() < 1e-12);
+        assert_eq!(
+            stolen(&cell(vec![with_steal(0.2, 1.0), quiet(), quiet()])),
+            None,
+            "the median is untouched"
+        );
+    }
+
+    #[test]
+    fn a_quota_is_told_by_the_time_that_it_took_from_all_launches() {
+        let held = |throttled_us| {
+            launch(
+                NoiseDelta {
+                    throttled_us,
+                    ..NoiseDelta::default()
+                },
+                1e5,
+                0.0,
+            )
+        };
+        assert_eq!(
+            throttled(&cell(vec![held(800_000), held(600_000)])),
+            Some(0.7)
+        );
+        assert_eq!(
+            throttled(&cell(vec![held(80_000), held(0), held(0)])),
+            None,
+            "one accident in three launches"
+        );
+        assert_eq!(throttled(&cell(Vec::new())), None);
+    }
+
+    #[test]
+    fn two_ticks_of_steal_are_an_accident_of_counting() {
+        assert_eq!(stolen(&cell(vec![with_steal(0.07, 0.28)])), None);
+        assert!(
+            stolen(&cell(vec![with_steal(0.07, 0.28); 4])).is_some(),
+            "in every launch they are none"
+        );
+    }
+
+    #[test]
+    fn being_switched_out_counts_for_short_rounds_only() {
+        let often = |cpu_ns| cell(vec![launch(NoiseDelta::default(), cpu_ns, 0.8)]);
+        assert!(distrust(&often(1e5)).is_some());
+        assert_eq!(
+            (distrust(&often(1e8)), interrupted_share(&often(1e8))),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn others_disturb_a_device_only_while_the_cell_uses_it() {
+        let noise = |own| NoiseDelta {
+            device_read_bytes: 200 << 20,
+            own_read_bytes: own,
+            ..NoiseDelta::default()
+        };
+        let one = cell(vec![launch(noise(0), 1e5, 0.0)]);
+        assert_eq!(of_launch(&one, &one.launches[0], None), []);
+        let one = cell(vec![launch(noise(100 << 20), 1e5, 0.0)]);
+        assert_eq!(of_launch(&one, &one.launches[0], None), [Flag::ForeignIo]);
+    }
+
+    #[test]
+    fn a_fallback_is_told_and_nothing_more() {
+        let vmstat = [("thp_fault_fallback".to_owned(), 3)].into();
+        let mut one = cell(vec![launch(
+            NoiseDelta {
+                vmstat,
+                ..NoiseDelta::default()
+            },
+            1e5,
+            0.0,
+        )]);
+        one.checks
+            .facts(&[("huge_bytes".to_owned(), "2097152".to_owned())]);
+        assert_eq!(
+            of_launch(&one, &one.launches[0], Some("huge_bytes")),
+            [Flag::ThpFallback]
+        );
+        assert_eq!(
+            of_launch(&one, &one.launches[0], None),
+            [],
+            "an experiment without huge pages wants none"
+        );
+        assert_eq!(distrust(&one), None);
+    }
+
+    #[test]
+    fn counters_that_the_state_moves_itself_disturb_no_launch() {
+        let relieved = |counter: &str, launch: CellLaunch| {
+            let noise = launch
+                .noise
+                .map(|noise| noise.without(&[counter.to_owned()]));
+            let one = cell(vec![CellLaunch { noise, ..launch }]);
+            of_launch(&one, &one.launches[0], None)
+        };
+        assert_eq!(relieved("pgscan_direct", reclaimed()), []);
+        assert_eq!(
+            relieved("allocstall_normal", reclaimed()),
+            [Flag::Reclaim],
+            "another counter moved"
+        );
+        let others = NoiseDelta {
+            device_written_bytes: 200 << 20,
+            own_read_bytes: 100 << 20,
+            ..NoiseDelta::default()
+        };
+        assert_eq!(
+            relieved("pgscan_direct", launch(others.clone(), 1e5, 0.0)),
+            [Flag::ForeignIo]
+        );
+        assert_eq!(relieved("device_bytes", launch(others, 1e5, 0.0)), []);
+    }
+}

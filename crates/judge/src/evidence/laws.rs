@@ -1,0 +1,297 @@
+//! The laws of a method checked on all slots of a launch. The place of a name's value is looked up once, not slot by slot.
+
+use crate::evidence::checks::LawSeen;
+use crate::evidence::slots::{Slot, counts_of};
+use record::expression::{Condition, Holding, Law, Values};
+use record::transcript::COLUMNS;
+use std::collections::BTreeMap;
+
+/// Place of the values of one name in a law.
+struct Operand<'a> {
+    name: &'a str,
+    /// A phase and the number of its column, for slots that have the phase.
+    column: Option<(&'a str, usize)>,
+    /// For slots that have neither that phase nor a fact of that name.
+    kept: Option<i128>,
+    /// The parameter's own word.
+    word: Option<&'a str>,
+}
+
+/// One law with the places of its names.
+struct Placed<'a> {
+    law: &'a Law,
+    operands: Vec<Operand<'a>>,
+    seen: LawSeen,
+}
+
+/// Values of the names of one law in one slot.
+struct PlacedValues<'s> {
+    operands: &'s [Operand<'s>],
+    slot: &'s Slot<'s>,
+}
+
+/// All laws of a method in one launch.
+pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
+
+impl<'a> PlacedLaws<'a> {
+    /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
+    pub fn placed(
+        laws: impl Iterator<Item = &'a Law>,
+        parameters: &'a BTreeMap<String, String>,
+        about: Option<&'a BTreeMap<String, String>>,
+    ) -> PlacedLaws<'a> {
+        let placed = |law: &'a Law| {
+            let mut names = Vec::new();
+            for condition in &law.when {
+                match condition {
+                    Condition::Word(key, _) => names.push(key.as_str()),
+                    Condition::Related(a, _, b) => {
+                        [a, b].iter().for_each(|side| side.names(&mut names))
+                    }
+                }
+            }
+            [&law.left, &law.right]
+                .iter()
+                .for_each(|side| side.names(&mut names));
+            let operands = names
+                .into_iter()
+                .map(|name| Operand::named(name, parameters, about))
+                .collect();
+            Placed {
+                law,
+                operands,
+                seen: LawSeen::default(),
+            }
+        };
+        PlacedLaws(laws.map(placed).collect())
+    }
+
+    /// Checks every law on one slot. In a round without proofs those that need one are not asked.
+    pub fn ask(&mut self, slot: &Slot, launch: usize, proves: bool) {
+        for Placed {
+            law,
+            operands,
+            seen,
+        } in &mut self.0
+        {
+            let values = PlacedValues { operands, slot };
+            let holding = if proves {
+                law.check(&values)
+            } else {
+                law.check_recorded(&values)
+            };
+            if holding != Holding::NotAsked {
+                seen.take(holding, launch);
+            }
+        }
+    }
+
+    /// The laws that were asked, by their text.
+    pub fn seen(self) -> impl Iterator<Item = (String, LawSeen)> {
+        let checked = self.0.into_iter().filter(|placed| placed.seen.samples > 0);
+        checked.map(|placed| {
+            (
+                placed.law.text.clone(),
+                LawSeen {
+                    level: placed.law.is_level(),
+                    ..placed.seen
+                },
+            )
+        })
+    }
+}
+
+impl<'a> Operand<'a> {
+    fn named(
+        name: &'a str,
+        parameters: &'a BTreeMap<String, String>,
+        about: Option<&'a BTreeMap<String, String>>,
+    ) -> Operand<'a> {
+        let number = |column: &str| COLUMNS.iter().position(|known| *known == column);
+        let column = name
+            .rsplit_once('.')
+            .and_then(|(phase, column)| Some((phase, number(column)?)));
+        let word = parameters.get(name).map(String::as_str);
+        let text = word.or_else(|| about.and_then(|a| a.get(name)).map(String::as_str));
+        Operand {
+            name,
+            column,
+            kept: text.and_then(|text| text.parse().ok()),
+            word,
+        }
+    }
+}
+
+impl PlacedValues<'_> {
+    fn operand(&self, name: &str) -> Option<&Operand<'_>> {
+        self.operands.iter().find(|operand| operand.name == name)
+    }
+
+    fn fact(&self, name: &str) -> Option<&str> {
+        self.slot
+            .facts
+            .iter()
+            .find(|(fact, _)| fact == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl Values for PlacedValues<'_> {
+    fn number(&self, name: &str) -> Option<i128> {
+        let operand = self.operand(name)?;
+        let counts = operand
+            .column
+            .and_then(|(phase, column)| Some((counts_of(&self.slot.phases, phase)?, column)));
+        match counts {
+            Some((counts, column)) => Some(counts.to_array()[column].into()),
+            None => self
+                .fact(name)
+                .map_or(operand.kept, |fact| fact.parse().ok()),
+        }
+    }
+
+    fn word(&self, name: &str) -> Option<&str> {
+        self.operand(name)?.word.or_else(|| self.fact(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::transcript::Counts;
+
+    use super::*;
+    use crate::evidence::slots::{Slot, TimedPhase};
+
+    const LAWS: &str = "touch.minor_faults == bytes / page_bytes; touch.minor_faults <= 2; ghosts == 1; refault.ops > 0; \
+    release=dontneed: touch.ops >= 1; release=free: ghosts == 1; kind=huge: huge_bytes == bytes; \
+    kind=small: huge_bytes == 0; bytes>=8192 & release=dontneed: touch.wall_ns < 10; \
+    bytes / (page_bytes - 4096) == 1; ghosts > 1 & bytes > 1: bytes == 1; \
+    touch.bytes * touch.bytes > 1; touch.bytes + 1 > touch.ops; touch.size == 7; release == 1; huge_bytes - bytes < 0; \
+    touch.bytes % page_bytes == bytes; libc > 1; 170141183460469231731687303715884105727 > bytes";
+
+    /// A law's operands, looked up anew by each name.
+    struct SlotValues<'a> {
+        slot: &'a Slot<'a>,
+        parameters: &'a BTreeMap<String, String>,
+        about: Option<&'a BTreeMap<String, String>>,
+    }
+
+    impl Values for SlotValues<'_> {
+        fn number(&self, name: &str) -> Option<i128> {
+            if let Some((phase, column)) = name.rsplit_once('.')
+                && let Some(counts) = counts_of(&self.slot.phases, phase)
+                && let Some(value) = counts.column(column)
+            {
+                return Some(i128::from(value));
+            }
+            let fact = self
+                .slot
+                .facts
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, value)| value);
+            let text = fact
+                .or_else(|| self.parameters.get(name))
+                .or_else(|| self.about.and_then(|a| a.get(name)));
+            text.and_then(|t| t.parse().ok())
+        }
+
+        fn word(&self, name: &str) -> Option<&str> {
+            let fact = self
+                .slot
+                .facts
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, value)| value.as_str());
+            self.parameters.get(name).map(String::as_str).or(fact)
+        }
+    }
+
+    #[test]
+    fn every_law_says_of_every_slot_what_it_says_by_itself() {
+        let words = |all: &[(&str, &str)]| -> BTreeMap<String, String> {
+            all.iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let parameters = words(&[("bytes", "8192"), ("release", "dontneed")]);
+        let about = words(&[
+            ("page_bytes", "4096"),
+            ("libc", "glibc 2.36"),
+            ("bytes", "1"),
+        ]);
+        let facts = [
+            vec![],
+            vec![
+                ("kind", "huge"),
+                ("huge_bytes", "8192"),
+                ("touch.size", "7"),
+            ],
+            vec![
+                ("kind", "small"),
+                ("huge_bytes", "many"),
+                ("ghosts", "1"),
+                ("page_bytes", "0"),
+                ("release", "free"),
+            ],
+            vec![
+                ("ghosts", "99999999999999999999"),
+                ("bytes", "18446744073709551615"),
+                ("refault.ops", "3"),
+            ],
+        ];
+        let laws = Law::parse_all(LAWS).unwrap();
+        for (facts, ops) in facts.iter().zip([0, 1, 2, u64::MAX]) {
+            let facts: Vec<(String, String)> = facts
+                .iter()
+                .map(|(n, v)| ((*n).into(), (*v).into()))
+                .collect();
+            let counts = Counts {
+                ops,
+                bytes: ops,
+                minor_faults: 2,
+                wall_ns: 9 + ops / 2,
+                ..Counts::default()
+            };
+            let phases = vec![TimedPhase::by_laboratory("touch", counts)];
+            let slot = Slot {
+                phases,
+                facts: facts.iter().collect(),
+                ..Slot::default()
+            };
+            for (about, proves) in [
+                (Some(&about), true),
+                (Some(&about), false),
+                (None, true),
+                (None, false),
+            ] {
+                let values = SlotValues {
+                    slot: &slot,
+                    parameters: &parameters,
+                    about,
+                };
+                let mut asked = PlacedLaws::placed(laws.iter(), &parameters, about);
+                asked.ask(&slot, 7, proves);
+                let found: BTreeMap<String, LawSeen> = asked.seen().collect();
+                let mut alone = BTreeMap::new();
+                for law in &laws {
+                    let holding = if proves {
+                        law.check(&values)
+                    } else {
+                        law.check_recorded(&values)
+                    };
+                    if holding != Holding::NotAsked {
+                        let mut seen = LawSeen {
+                            level: law.is_level(),
+                            ..LawSeen::default()
+                        };
+                        seen.take(holding, 7);
+                        alone.insert(law.text.clone(), seen);
+                    }
+                }
+                assert_eq!(found, alone);
+                assert!(!alone.is_empty() && alone.len() < laws.len());
+            }
+        }
+    }
+}

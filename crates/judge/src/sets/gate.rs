@@ -1,0 +1,210 @@
+//! A gate on a user's functions: their times and counts against those of a saved worker that ran in turn with them.
+
+use crate::contrast::estimate::{LEVEL, of_series};
+use crate::sets::across::{compared_run, gated};
+use crate::sets::{Estimated, settle, verdict};
+use record::across::{
+    COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord,
+    Gated, MissingCell, MissingReason, SideCost,
+};
+use record::cell::parameter_words;
+use record::outcome::{Cause, Status};
+use record::summary::{CellSummary, CountSummary, LaunchValues, Role, Summary};
+use std::collections::BTreeMap;
+
+/// Terms of a gate.
+#[derive(Clone, Debug, Default)]
+pub struct GateTerms {
+    /// Share by which nothing may be slower.
+    pub slower: Option<f64>,
+    /// True if no count may be larger.
+    pub counts: bool,
+    /// Differences below this share are called within the margin.
+    pub margin: f64,
+}
+
+/// Compares each function of the worker `now` with the same of the worker `before`.
+pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> Compared {
+    let functions = |worker: &str| {
+        let worker = worker.to_owned();
+        summary
+            .cells
+            .iter()
+            .filter(move |c| c.worker == worker && !c.hidden && c.role != Role::Null)
+    };
+    let same = |cell: &CellSummary| {
+        functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters)
+    };
+    let side = || ComparedSide {
+        runs: vec![compared_run(summary)],
+        environment: summary.environment.clone(),
+        unlike: Vec::new(),
+    };
+    let mut compared = Compared {
+        schema: COMPARED_SCHEMA,
+        margin: terms.margin,
+        gate: terms.slower,
+        a: side(),
+        b: side(),
+        ..Compared::default()
+    };
+    let mut timed: Vec<Estimated> = Vec::new();
+    for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {
+        // A gate on counts alone needs no times.
+        let late = |cell: &CellSummary| {
+            cell.outcome.cause == Some(Cause::Budget) && terms.slower.is_none()
+        };
+        if [a, b]
+            .into_iter()
+            .any(|cell| cell.outcome.status != Status::Ok && !late(cell))
+        {
+            let worse = if b.outcome.status == Status::Ok { a } else { b };
+            let (cell, reason) = (label(b), MissingReason::Outcome(worse.outcome.clone()));
+            compared.missing.push(MissingCell {
+                cell,
+                a: Some(a.outcome.status),
+                b: Some(b.outcome.status),
+                reason,
+            });
+            continue;
+        }
+        if terms.counts {
+            compared.counts.extend(counts(a, b));
+        }
+        timed.extend(
+            terms
+                .slower
+                .and_then(|_| times(summary, a, b, terms.margin)),
+        );
+    }
+    settle(timed.iter_mut(), terms.margin, terms.slower);
+    compared.cells = timed.into_iter().map(|(cell, _)| cell).collect();
+    let uncounted = terms.counts && compared.counts.is_empty();
+    compared.gated = Some(match gated(&compared) {
+        Gated::Passes if uncounted => Gated::Undecided,
+        verdict => verdict,
+    });
+    compared
+}
+
+/// A function with its parameters.
+fn label(cell: &CellSummary) -> String {
+    format!(
+        "{} {}",
+        cell.method,
+        parameter_words(&cell.parameters, None)
+    )
+    .trim_end()
+    .to_owned()
+}
+
+fn times(
+    summary: &Summary,
+    before: &CellSummary,
+    now: &CellSummary,
+    margin: f64,
+) -> Option<Estimated> {
+    let experiment = summary.experiment(&now.experiment)?;
+    let headline = &experiment.headline;
+    let wall = |launch: &LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
+    let by_block: BTreeMap<i32, f64> = before.per_launch.iter().filter_map(wall).collect();
+    let both = now.per_launch.iter().filter_map(wall);
+    let logs = both.filter_map(|(block, wall)| Some((wall / by_block.get(&block)?).ln()));
+    let logs: Vec<f64> = logs.filter(|log| log.is_finite()).collect();
+    let estimate = of_series(&logs, LEVEL);
+    let cost = |cell: &CellSummary| {
+        let per_unit_ns = cell.phases.get(headline)?.per_unit_ns.median;
+        Some(SideCost {
+            per_unit_ns,
+            runs: 1,
+            launches: cell.launches,
+            between_runs: None,
+            per_run_ns: Vec::new(),
+        })
+    };
+    let (a, b) = (cost(before)?, cost(now)?);
+    let headline = CellHeadline {
+        cell: format!("{}/{}", now.experiment, now.method),
+        experiment: now.experiment.clone(),
+        parameters: now.parameters.clone(),
+        phase: headline.clone(),
+        unit: experiment.definition.unit.clone(),
+    };
+    let cell = ComparedCell {
+        headline,
+        ratio: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
+        a,
+        b,
+        estimate: estimate,
+        verdict: verdict(estimate.as_ref(), margin),
+        holds_among_all: false,
+        runs_needed: None,
+        gate: Some(GateWord::Undecided),
+    };
+    Some((cell, estimate))
+}
+
+/// The counts that both have, by phase.
+fn counts<'a>(a: &'a CellSummary, b: &'a CellSummary) -> impl Iterator<Item = ComparedCount> + 'a {
+    let named = b
+        .counts
+        .iter()
+        .flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
+    // Huge pages are no cost: how many there are is shown, and gates nothing.
+    named
+        .filter(|(_, name, _)| *name != "huge_bytes")
+        .filter_map(move |(phase, name, now)| {
+            let before = a.counts.get(phase)?.get(name)?;
+            Some(ComparedCount {
+                cell: label(b),
+                phase: phase.clone(),
+                count: name.clone(),
+                a: *before,
+                b: *now,
+                gate: word(before, now),
+            })
+        })
+}
+
+/// A count that no pass changes is exact. Otherwise passes differ by the tolerance that they show themselves.
+fn word(before: &CountSummary, now: &CountSummary) -> GateWord {
+    let tolerated = before.max.saturating_add(before.spread().max(now.spread()));
+    if now.min > tolerated {
+        GateWord::Regression
+    } else if now.max <= tolerated {
+        GateWord::Passes
+    } else {
+        GateWord::Undecided
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(passes: &[u64]) -> CountSummary {
+        let mut count = CountSummary::default();
+        passes.iter().for_each(|pass| count.add(*pass));
+        count
+    }
+
+    #[test]
+    fn exact_counts_are_compared_exactly_and_others_by_the_tolerance_they_show() {
+        for (before, now, expected) in [
+            (&[5, 5, 5][..], &[5, 5, 5][..], GateWord::Passes),
+            (&[5, 5, 5], &[6, 6, 6], GateWord::Regression),
+            (&[5, 5, 5], &[4, 4, 4], GateWord::Passes),
+            (&[100, 103], &[101, 106], GateWord::Passes),
+            (&[100, 103], &[107, 109], GateWord::Regression),
+            (&[100, 103], &[105, 109], GateWord::Undecided),
+            (&[100, 100], &[100, 104], GateWord::Passes),
+            (&[100, 100], &[103, 107], GateWord::Undecided),
+        ] {
+            assert_eq!(
+                word(&count(before), &count(now)),
+                expected,
+                "{before:?} {now:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Sets of runs: the cells that runs measured, and the cost of a cell on one side against that on another. Unpaired, with
+//! a run (or a node with all its runs) as the unit of inference.
+
+pub mod across;
+pub mod fleet;
+pub mod gate;
+pub mod machines;
+
+use crate::contrast::tails::P999;
+use anyhow::{Context, Result};
+use record::across::{CellHeadline, ComparedCell, GateWord, SideCost};
+use record::outcome::{Outcome, Status};
+use record::plan::BATCH;
+use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
+use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
+use stats::{
+    estimate::Ratio, interval::CONFIDENCE, multiplicity::holm, quantile::midmean,
+    verdicts::verdicts,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
+pub type Key = (String, BTreeMap<String, String>);
+
+/// The key of a cell.
+pub fn key(cell: &CellSummary) -> Key {
+    let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
+    (
+        cell.cell.clone(),
+        parameters.map(|(k, v)| (k.clone(), v.clone())).collect(),
+    )
+}
+
+/// A cell that runs were asked for; all runs share these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetQuestion {
+    pub headline: CellHeadline,
+    /// True for a method that may be advised: no control, lower bound or published job.
+    pub advised: bool,
+    pub baseline: Option<usize>,
+}
+
+/// One cell of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunCell {
+    pub question: usize,
+    pub outcome: Outcome,
+    /// Logarithms of the cost of a unit in each launch, in nanoseconds; none unless the status is ok.
+    pub logs: Vec<f64>,
+    /// Share of the time of its launches in which a CPU quota kept it waiting, if one did.
+    pub throttled: Option<f64>,
+}
+
+/// Cells of one run with its own questions.
+#[derive(Clone, Debug)]
+pub struct MeasuredCells {
+    pub(crate) questions: Vec<SetQuestion>,
+    pub(crate) cells: Vec<RunCell>,
+}
+
+impl MeasuredCells {
+    /// Cells of a summary that are not hidden, by their headline.
+    pub fn read(summary: &Summary) -> Result<MeasuredCells> {
+        let visible: Vec<usize> = (0..summary.cells.len())
+            .filter(|&at| !summary.cells[at].hidden)
+            .collect();
+        let place = |cell: usize| visible.binary_search(&cell).ok();
+        let mut measured = MeasuredCells {
+            questions: Vec::new(),
+            cells: Vec::new(),
+        };
+        for (question, &at) in visible.iter().enumerate() {
+            let cell = &summary.cells[at];
+            let experiment = summary.experiment(&cell.experiment);
+            let experiment = experiment
+                .with_context(|| format!("its summary lacks experiment {}", cell.experiment))?;
+            let baselines = summary
+                .groups
+                .iter()
+                .filter(|group| group.cells.contains(&at))
+                .map(|g| g.baseline);
+            let throttled = summary
+                .warnings
+                .iter()
+                .filter(|w| w.cells.contains(&at))
+                .find_map(|warning| match warning.kind {
+                    WarningKind::Throttled { share } => Some(share),
+                    _ => None,
+                });
+            let (name, parameters) = key(cell);
+            let headline = CellHeadline {
+                cell: name,
+                parameters,
+                experiment: cell.experiment.clone(),
+                phase: experiment.headline.clone(),
+                unit: experiment.definition.unit.clone(),
+            };
+            measured.questions.push(SetQuestion {
+                headline,
+                advised: cell.role == Role::Method && cell.group.is_empty(),
+                baseline: baselines.flatten().find_map(place),
+            });
+            let logs = unit_logs(cell, &experiment.headline);
+            measured.cells.push(RunCell {
+                question,
+                outcome: cell.outcome.clone(),
+                logs,
+                throttled,
+            });
+        }
+        Ok(measured)
+    }
+
+    /// Those of them that recorded single operations, by the p99.9 of each launch.
+    pub fn tails(summary: &Summary) -> Result<MeasuredCells> {
+        let mut measured = MeasuredCells::read(summary)?;
+        let logs: Vec<Vec<f64>> = summary
+            .cells
+            .iter()
+            .filter(|cell| !cell.hidden)
+            .map(tail_logs)
+            .collect();
+        measured
+            .cells
+            .retain(|cell| !logs[cell.question].is_empty());
+        measured
+            .cells
+            .iter_mut()
+            .for_each(|cell| cell.logs.clone_from(&logs[cell.question]));
+        for SetQuestion { headline, .. } in &mut measured.questions {
+            (headline.phase, headline.unit) = (P999.to_owned(), "operation".to_owned());
+        }
+        Ok(measured)
+    }
+}
+
+fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
+    let Some(phase) = cell
+        .phases
+        .get(headline)
+        .filter(|_| cell.outcome.status == Status::Ok)
+    else {
+        return Vec::new();
+    };
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    let wall = cell
+        .per_launch
+        .iter()
+        .filter_map(|launch| launch.wall_ns.get(headline));
+    wall.map(|ns| (ns / units).ln())
+        .filter(|log| log.is_finite())
+        .collect()
+}
+
+fn tail_logs(cell: &CellSummary) -> Vec<f64> {
+    let tails = cell
+        .per_launch
+        .iter()
+        .filter(|_| cell.outcome.status == Status::Ok);
+    tails
+        .filter_map(|launch| launch.tail_ns.get(P999))
+        .map(|ns| ns.ln())
+        .filter(|log| log.is_finite())
+        .collect()
+}
+
+/// The questions of all runs of a set, each once.
+#[derive(Clone, Debug, Default)]
+pub struct SetQuestions {
+    /// In the order in which they were first met.
+    pub all: Vec<SetQuestion>,
+    known: HashMap<(String, Key), usize>,
+}
+
+impl SetQuestions {
+    pub fn index(&mut self, question: SetQuestion) -> usize {
+        let CellHeadline {
+            cell,
+            experiment,
+            parameters,
+            ..
+        } = question.headline.clone();
+        let key = (experiment, (cell, parameters));
+        let index = *self.known.entry(key).or_insert(self.all.len());
+        if index == self.all.len() {
+            self.all.push(question);
+        }
+        index
+    }
+
+    /// The cells of a run by these questions.
+    pub(crate) fn take(&mut self, measured: &MeasuredCells) -> Vec<RunCell> {
+        let alone = |question: &SetQuestion| SetQuestion {
+            baseline: None,
+            ..question.clone()
+        };
+        let indices: Vec<usize> = measured
+            .questions
+            .iter()
+            .map(|question| self.index(alone(question)))
+            .collect();
+        for (&index, question) in indices.iter().zip(&measured.questions) {
+            if let Some(baseline) = question.baseline {
+                self.all[index].baseline.get_or_insert(indices[baseline]);
+            }
+        }
+        measured
+            .cells
+            .iter()
+            .map(|cell| RunCell {
+                question: indices[cell.question],
+                ..cell.clone()
+            })
+            .collect()
+    }
+}
+
+/// The cells of several runs by question.
+pub(crate) fn by_question<'a>(
+    runs: impl Iterator<Item = &'a Vec<RunCell>>,
+) -> BTreeMap<usize, Vec<&'a RunCell>> {
+    let mut cells: BTreeMap<usize, Vec<&RunCell>> = BTreeMap::new();
+    runs.flatten()
+        .for_each(|cell| cells.entry(cell.question).or_default().push(cell));
+    cells
+}
+
+/// The logarithms of each unit of a side (run or node), by question.
+pub(crate) type Costs = BTreeMap<usize, Vec<Vec<f64>>>;
+
+/// The questions that both sides have costs for, with the cost on `b` relative to that on `a` and verdicts adjusted for
+/// their number; with a verdict on `gate`, the share by which nothing may be slower, where there is one.
+pub(crate) fn pairs(
+    questions: &[SetQuestion],
+    a: &Costs,
+    b: &Costs,
+    margin: f64,
+    gate: Option<f64>,
+) -> BTreeMap<usize, ComparedCell> {
+    let mut cells: BTreeMap<usize, Estimated> = BTreeMap::new();
+    for (&question, logs_a) in a {
+        let Some(logs_b) = b.get(&question) else {
+            continue;
+        };
+        let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else {
+            continue;
+        };
+        let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
+        let cell = ComparedCell {
+            headline: questions[question].headline.clone(),
+            a: cost(&side_a, logs_a),
+            b: cost(&side_b, logs_b),
+            ratio: (side_b.log - side_a.log).exp(),
+            estimate: estimate,
+            verdict: verdict(estimate.as_ref(), margin),
+            holds_among_all: false,
+            gate: gate.map(|_| GateWord::Undecided),
+            runs_needed: None,
+        };
+        let is_open = cell.verdict == Verdict::NotSettled;
+        let runs_needed = runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open);
+        cells.insert(
+            question,
+            (
+                ComparedCell {
+                    runs_needed,
+                    ..cell
+                },
+                estimate,
+            ),
+        );
+    }
+    settle(cells.values_mut(), margin, gate);
+    cells
+        .into_iter()
+        .map(|(question, (cell, _))| (question, cell))
+        .collect()
+}
+
+/// A compared cell with its estimate, if its costs give one.
+pub(crate) type Estimated = (ComparedCell, Option<Ratio>);
+
+/// Verdict of the interval alone.
+pub(crate) fn verdict(estimate: Option<&Ratio>, margin: f64) -> Verdict {
+    estimate.map_or(Verdict::NotSettled, |e| {
+        Verdict::from_interval(e.low, e.high, margin)
+    })
+}
+
+/// Gives estimated cells the verdicts that hold among all together, and those on the gate.
+pub(crate) fn settle<'a>(
+    cells: impl Iterator<Item = &'a mut Estimated>,
+    margin: f64,
+    gate: Option<f64>,
+) {
+    let mut cells: Vec<_> = cells
+        .filter_map(|(cell, estimate)| Some((cell, (*estimate)?)))
+        .collect();
+    let estimates: Vec<Ratio> = cells.iter().map(|(_, estimate)| *estimate).collect();
+    let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));
+    let held = hold_among_all(
+        estimates
+            .iter()
+            .map(|estimate| (*estimate, margin))
+            .collect(),
+    );
+    for (at, (cell, _)) in cells.iter_mut().enumerate() {
+        (cell.holds_among_all, cell.gate) = (held[at], slower.as_ref().map(|slower| slower[at]));
+    }
+}
+
+/// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
+pub(crate) fn hold_among_all(estimates: Vec<(Ratio, f64)>) -> Vec<bool> {
+    verdicts(&estimates, CONFIDENCE)
+        .iter()
+        .map(|word| word.verdict == word.alone)
+        .collect()
+}
+
+/// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
+fn gates(estimates: &[Ratio], edge: f64) -> Vec<GateWord> {
+    let above: Vec<f64> = estimates
+        .iter()
+        .map(|estimate| (2.0 * estimate.p_above(edge)).min(1.0))
+        .collect();
+    let word = |(estimate, above): (&Ratio, f64)| {
+        if above <= 1.0 - CONFIDENCE {
+            GateWord::Regression
+        } else if 2.0 * estimate.p_below(edge) <= 1.0 - CONFIDENCE {
+            GateWord::Passes
+        } else {
+            GateWord::Undecided
+        }
+    };
+    estimates.iter().zip(holm(&above)).map(word).collect()
+}
+
+/// `None` without costs, and where one is zero, which has no ratio.
+pub(crate) fn side_of(logs: &[Vec<f64>]) -> Option<MeasuredSide> {
+    logs.iter()
+        .flatten()
+        .all(|log| log.is_finite())
+        .then(|| side(logs).ok())
+        .flatten()
+}
+
+fn cost(side: &MeasuredSide, logs: &[Vec<f64>]) -> SideCost {
+    SideCost {
+        per_unit_ns: side.log.exp(),
+        runs: side.runs,
+        launches: logs.iter().map(Vec::len).sum(),
+        between_runs: side.between.map(f64::exp_m1),
+        per_run_ns: logs
+            .iter()
+            .filter_map(|run| midmean(run).ok())
+            .map(f64::exp)
+            .collect(),
+    }
+}
