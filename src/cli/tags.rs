@@ -1,8 +1,8 @@
 //! Tags of a kept run: words by which several runs are named at once. They stand in a file of their own, because what
-//! a run itself wrote is sealed.
+//! a run itself wrote is never changed.
 
 use anyhow::{Result, bail};
-use record::folder::{RunFolder, one_a_line, peek};
+use record::folder::{RunFolder, peek};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -13,13 +13,26 @@ const MOST: (usize, usize) = (40, 100);
 #[derive(Default, Serialize, Deserialize)]
 struct Tags {
     tags: Vec<String>,
+    /// Absent in files of older versions.
+    #[serde(default, skip_serializing)]
+    seal: Option<String>,
 }
 
-/// The tags of the run in a folder; none where there are none that can be read.
+/// The tags of the run in a folder. Damaged ones are named and not used.
 pub(super) fn read(folder: &Path) -> Vec<String> {
-    peek::<Tags>(folder, FILE)
-        .unwrap_or_default()
-        .tags
+    let run = RunFolder::open(&folder.to_string_lossy(), folder);
+    let Some(run) = run.ok().filter(|run| run.has(FILE)) else {
+        return Vec::new();
+    };
+    let unsealed = || peek::<Tags>(folder, FILE).filter(|kept| kept.seal.is_none());
+    let Some(kept) = run.read_sealed::<Tags>(FILE).ok().or_else(unsealed) else {
+        remark!(
+            "pagewise: {} is damaged; its tags are not used",
+            folder.join(FILE).display()
+        );
+        return Vec::new();
+    };
+    kept.tags
         .into_iter()
         .filter(|tag| check(tag).is_ok())
         .collect()
@@ -55,8 +68,12 @@ pub(super) fn change(folder: &RunFolder, tags: &[String], remove: bool) -> Resul
     if kept.len() > MOST.1 {
         bail!("a run has at most {} tags", MOST.1);
     }
-    folder.write_text(FILE, &one_a_line(&Tags { tags: kept.clone() })?)?;
-    Ok(kept)
+    let new = Tags {
+        tags: kept,
+        seal: None,
+    };
+    folder.write_sealed(FILE, &new)?;
+    Ok(new.tags)
 }
 
 #[cfg(test)]

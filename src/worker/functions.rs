@@ -187,11 +187,20 @@ pub fn source(file: &Path) -> Result<Option<(String, String)>> {
 }
 
 /// The name and the text of the source that a run keeps. None: it keeps none.
-/// Errors: it is not the one that was measured.
+/// Errors: it is not the one that was measured, or was taken away.
 pub fn source_of(run: &RunFolder) -> Result<Option<(&'static str, String)>> {
-    let Some(name) = KEPT_SOURCES.into_iter().find(|name| run.has(name)) else {
+    let listed = run.plan().map(|plan| plan.files).unwrap_or_default();
+    let Some(name) = KEPT_SOURCES
+        .into_iter()
+        .find(|name| run.has(name) || listed.contains_key(*name))
+    else {
         return Ok(None);
     };
+    ensure!(
+        run.has(name),
+        "{} is damaged: {name} was taken away",
+        run.path().display()
+    );
     let text = String::from_utf8(run.user_file(name)?).context("the source is not UTF-8")?;
     Ok(Some((name, text)))
 }
