@@ -390,8 +390,12 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
         given.margin,
         carried,
     );
+    let (again, blessed) = (pretty_json(&answer).unwrap(), "PAGEWISE_BLESS");
+    if std::env::var_os(blessed).is_some() {
+        fs::write(kept().join("advise/answer.json"), &again).unwrap();
+    }
     assert!(
-        pretty_json(&answer).unwrap() == text,
+        again == text || std::env::var_os(blessed).is_some(),
         "the answer is another: {}",
         pretty_json(&answer).unwrap()
     );

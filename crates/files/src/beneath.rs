@@ -13,7 +13,12 @@ pub(super) fn open(
     flags: OFlags,
     mode: Mode,
 ) -> io::Result<OwnedFd> {
-    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    // The kernel takes few flags beside O_PATH.
+    let flags = if flags.contains(OFlags::PATH) {
+        flags | OFlags::CLOEXEC
+    } else {
+        flags | OFlags::CLOEXEC | OFlags::NOCTTY
+    };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(folder, name, flags, mode, resolve) {
         // Kernels before 5.6, sandboxes that do not know the call, and renames during the walk.
