@@ -153,7 +153,7 @@ fn trend_summary(name: &str) -> Result<Summary> {
 /// Prints how the headline verdicts of a kept run's cells came about.
 pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
     let folder = named::folder(name)?;
-    print_document(&report::verdict::document(
-        &judge::contrast::explained::explain(&folder, cell)?,
-    ))
+    print_document(&report::verdict::document(&judge::explained::explain(
+        &folder, cell,
+    )?))
 }

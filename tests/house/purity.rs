@@ -116,7 +116,9 @@ fn not_allowed(name: &str, manifest: &str) -> Vec<String> {
 fn loose(name: &str, manifest: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for (dependency, value) in dependencies(manifest) {
+        // What the workspace has, it has with a version.
         let versioned = value == "true"
+            || value.contains("workspace = true")
             || value.chars().any(|c| c.is_ascii_digit()) && !value.contains("\"*\"");
         wrong.extend((!versioned).then(|| format!("{name}: {dependency} has no version")));
         let feature = FEATURES

@@ -416,12 +416,14 @@ fn a_hostile_try_or_profile_is_refused_in_a_sentence_or_shown_inert() {
     );
 }
 
+type Change = fn(&mut Value);
+
 /// Each of these ended every verb that met the folder, also those of the whole store.
 #[test]
 fn a_study_without_arms_commands_or_with_launches_of_others_is_damaged() {
     let place = Place::new();
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kept");
-    let changes: [(&str, fn(&mut Value), fn(&mut Value)); 6] = [
+    let changes: [(&str, Change, Change); 6] = [
         (
             "try",
             |plan| plan["arms"] = json!(vec![plan["arms"][0].clone(); 300]),

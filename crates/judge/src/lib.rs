@@ -17,6 +17,7 @@
 mod cells;
 pub mod contrast;
 pub mod evidence;
+pub mod explained;
 pub mod program;
 pub mod questions;
 pub mod selftest;

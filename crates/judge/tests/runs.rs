@@ -187,7 +187,7 @@ fn one_launch_settles_nothing() {
 #[test]
 fn a_verdict_is_explained_from_the_same_launches() {
     let folder = open(&path("ordinary")).unwrap();
-    let all = judge::contrast::explained::explain(&folder, "fault/populate-write").unwrap();
+    let all = judge::explained::explain(&folder, "fault/populate-write").unwrap();
     let summary = judged("ordinary").1;
     let cell = summary
         .cells
@@ -196,5 +196,5 @@ fn a_verdict_is_explained_from_the_same_launches() {
         .unwrap();
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].launches.len(), cell.launches);
-    assert!(judge::contrast::explained::explain(&folder, "fault/no-such").is_err());
+    assert!(judge::explained::explain(&folder, "fault/no-such").is_err());
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::{phrases, wording};
-use judge::contrast::explained::Explained;
+use judge::explained::Explained;
 use record::summary::{Comparison, Ratio, Verdict};
 use stats::estimate::Drift;
 

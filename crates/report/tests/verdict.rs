@@ -1,6 +1,6 @@
 //! The steps to a verdict.
 
-use judge::contrast::explained::{Explained, LaunchRatio};
+use judge::explained::{Explained, LaunchRatio};
 use pagewise_report::terminal::{Screen, render};
 use pagewise_report::verdict::document;
 use record::summary::{Calibration, Comparison, Ratio, Verdict};

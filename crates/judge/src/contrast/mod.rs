@@ -6,7 +6,6 @@
 pub(crate) mod calibration;
 pub(crate) mod conditions;
 pub(crate) mod estimate;
-pub mod explained;
 pub(crate) mod groups;
 pub(crate) mod rank;
 pub(crate) mod tails;

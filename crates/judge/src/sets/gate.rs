@@ -135,7 +135,7 @@ fn times(
         ratio: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
         a,
         b,
-        estimate: estimate,
+        estimate,
         verdict: verdict(estimate.as_ref(), margin),
         holds_among_all: false,
         runs_needed: None,

@@ -251,7 +251,7 @@ pub(crate) fn pairs(
             a: cost(&side_a, logs_a),
             b: cost(&side_b, logs_b),
             ratio: (side_b.log - side_a.log).exp(),
-            estimate: estimate,
+            estimate,
             verdict: verdict(estimate.as_ref(), margin),
             holds_among_all: false,
             gate: gate.map(|_| GateWord::Undecided),
