@@ -3,10 +3,10 @@
 #
 #   nodecheck.sh /shared/pagewise-reference
 #
-# Below this folder each node has three runs of its own. The first call on a node makes them; `pagewise fleet` compares the nodes
-# by them. Remove a node's folder after an update of its kernel or firmware.
+# Below this folder each node has three runs of its own. The first call on a node makes them; `pagewise fleet` compares nodes by
+# them. Remove a node's folder after an update of its kernel or firmware.
 #
-# Ends with 2 (ODD) where a method is slower by more than GATE and by more than chance, and else with 0. Whatever keeps it from an
+# Ends with 2 (ODD) where a method is slower by more than GATE and by more than chance, and else with 0. What keeps it from an
 # answer (another run measures, the kernel is another one, too few launches) is named behind UNKNOWN: no other user can take
 # a node out of service. What an odd check measured is kept beside the reference.
 #
@@ -28,7 +28,7 @@ unknown() { say UNKNOWN "$1"; exit 0; }
 export COLUMNS=300
 
 # Temporary files go to a folder that nobody else can enter.
-TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/pagewise-check.XXXXXXXXXX") || exit 1
+TMPDIR=$(mktemp -d -t pagewise-check.XXXXXX) || exit 1
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 

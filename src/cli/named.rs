@@ -28,7 +28,8 @@ pub(super) fn store() -> Option<Folder> {
         Ok(store) => Some(store),
         Err(error) => {
             if !error.is_missing() {
-                remark!("pagewise: {error}; no kept run is looked for there");
+                let error = anyhow::Error::from(error);
+                remark!("pagewise: {error:#}; no kept run is looked for there");
             }
             None
         }

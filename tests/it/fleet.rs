@@ -355,16 +355,14 @@ fn a_node_is_checked_against_its_own_reference() {
         code == 0 && line.contains("pagewise: OK: n1: as its reference"),
         "{code} {line}"
     );
+    // A reference that is not as it was written decides nothing.
     change_reference(&place, |run| {
         let mut environment: Environment = run.read_sealed("environment.json").unwrap();
         environment.kernel.release = Some("another".to_owned());
         run.write_sealed("environment.json", &environment).unwrap();
     });
     let (code, line) = checked(&place);
-    assert!(
-        code == 0 && line.contains("UNKNOWN: n1: gate 30 %: closed"),
-        "{code} {line}"
-    );
+    assert!(code == 0 && line.contains("UNKNOWN: n1: "), "{code} {line}");
     assert_eq!(entries(&place.file("tmp")), Vec::<PathBuf>::new());
 }
 

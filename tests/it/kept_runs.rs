@@ -402,7 +402,7 @@ fn a_full_disk_and_a_read_only_place_are_one_sentence() {
         ("size=4k", "No space left on device"),
         ("ro,size=4k", "Read-only file system"),
     ] {
-        let script = "mount -t tmpfs -o $1 none \"$2\" || exit 99; \"$3\" export \"$4\" --format csv --out \"$2/run.csv\"; \
+        let script = "mount -t tmpfs -o $1 none \"$2\" || exit 99; \"$3\" report \"$4\" --format csv --out \"$2/run.csv\"; \
             status=$?; ls -A \"$2\" >&1; exit $status";
         let mut command = Command::new("unshare");
         place.settle(&mut command);

@@ -548,7 +548,7 @@ const JUNK: [&str; 8] = [
 ];
 
 /// Commands with junk in place of `{}`; `RUN` stands for a kept run.
-const REFUSED: [&str; 35] = [
+const REFUSED: [&str; 38] = [
     "run {}",
     "run fault/{}",
     "run fault/touch@{}",
@@ -580,6 +580,9 @@ const REFUSED: [&str; 35] = [
     "check {}",
     "check --selftest --budget {}",
     "show {}",
+    "list {}",
+    "advise {}",
+    "bench {}",
     "claims {}",
     "claims --file /dev/null/{}",
     "try --with {} -- true",

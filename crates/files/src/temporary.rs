@@ -1,7 +1,7 @@
 //! Temporary folders and files in memory.
 
 use crate::{Access, Error, File, Folder, Result, safe_folder};
-use rustix::fs::{MemfdFlags, Mode, fchmod, memfd_create};
+use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fchmod, memfd_create, openat};
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::path::{Path, PathBuf};
@@ -98,9 +98,16 @@ pub fn sweep(above: &Folder, prefix: &str) {
     }
 }
 
-/// An empty file in memory.
+/// An empty file in memory; where the machine refuses such files, one without a name in the folder for temporary files.
 pub fn empty_memory_file(name: &str) -> io::Result<File> {
-    Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
+    match memfd_create(name, MemfdFlags::CLOEXEC) {
+        Err(Errno::NOSYS | Errno::PERM | Errno::ACCESS) => {
+            let place = temporary_place().map_err(io::Error::other)?;
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            Ok(openat(CWD, &place, flags, Mode::from_raw_mode(0o600))?.into())
+        }
+        made => Ok(made?.into()),
+    }
 }
 
 /// A file in memory that can be executed or loaded by the path of its descriptor.

@@ -58,6 +58,10 @@ pub fn trusted_file(path: &Path) -> Result<PathBuf> {
 pub fn obeyed_file(path: &Path) -> Result<()> {
     let absolute = std::path::absolute(path).map_err(|error| Error::new("use", path, error))?;
     let (real, stat) = followed(&absolute, Folders::Safe)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        let why = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+        return Err(Error::new("use", path, why));
+    }
     if Access::of_stat(&stat).is_trusted() {
         Ok(())
     } else {

@@ -57,7 +57,8 @@ impl Total {
 pub enum ParameterKind {
     /// Number of bytes, such as `64MiB`.
     Size,
-    /// Whole number from one on.
+    /// Whole number from one on. A worker's `number`, which may be 0, is taken for one, too (workers/PROTOCOL.md).
+    #[serde(alias = "number")]
     Count,
     /// One of a list of words.
     Choice,

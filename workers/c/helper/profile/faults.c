@@ -413,14 +413,14 @@ void faults_print(void)
     print_count("again", t->again);
     print_count("again_malloc", t->again_malloc);
     print_count("malloc_writes", t->malloc_writes);
-    print_count("zero_read", t->zero_read);
-    print_count("zero_write", t->zero_write);
+    print_count("zero-read", t->zero_read);
+    print_count("zero-write", t->zero_write);
     print_count("cow", t->cow);
     print_count("file", t->file);
-    print_count("file_write", t->file_write);
+    print_count("file-write", t->file_write);
     print_count("huge", t->huge);
     print_count("elsewhere", t->elsewhere);
-    print_count("in_calls", t->in_calls);
+    print_count("in-calls", t->in_calls);
     print_count("malloc_blocks", t->malloc_blocks);
     print_count("malloc_faults", t->malloc_faults);
     print_count("other_blocks", t->other_blocks);
