@@ -2,7 +2,8 @@
 //!
 //! Three kinds of place, three rules:
 //! - [`Folder`]: a folder of ours. Everything in it is reached through its descriptor; no symbolic link is followed.
-//! - [`open_input`], [`read_input`], [`Output`]: a path that the user typed. Links are followed, as every other tool does.
+//! - [`open_input`], [`read_input`], [`Output`]: a path that the user typed. Links are followed, as every other
+//!   tool does; [`Output`] follows none of another user.
 //! - [`kernel`]: files of /proc, /sys and cgroups.
 //!
 //! Invariants: only regular files are read, they are opened with `O_NONBLOCK`, and every read has a size limit. An

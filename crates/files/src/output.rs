@@ -36,8 +36,7 @@ impl Output {
     pub fn at(path: &Path, force: bool) -> Result<Output> {
         let refused = |error: io::Error| Error::new("write", path, error);
         without_links_of_others(path)?;
-        let absolute = std::path::absolute(path).map_err(refused)?;
-        let real = fs::canonicalize(path).unwrap_or(absolute);
+        let real = real(path).map_err(refused)?;
         let is_stream = match fs::metadata(&real) {
             Ok(found) if found.is_dir() => return Err(refused(io::Error::other("it is a folder"))),
             Ok(found) if found.is_file() && !force => {
@@ -104,6 +103,20 @@ impl Output {
             let _ = unlinkat(folder, &part, AtFlags::empty());
         }
         named
+    }
+}
+
+/// The absolute path without links that a path leads to; of a file that is not there yet, its folder's with its name.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(real) = fs::canonicalize(path) {
+        return Ok(real);
+    }
+    let absolute = std::path::absolute(path)?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(above), Some(name)) => {
+            Ok(fs::canonicalize(above).map_or(absolute.clone(), |above| above.join(name)))
+        }
+        _ => Ok(absolute),
     }
 }
 

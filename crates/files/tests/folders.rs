@@ -332,3 +332,18 @@ fn a_private_file_has_no_name_until_it_is_whole() {
     }
     assert_eq!(folder.names().unwrap(), ["new", "other"]);
 }
+
+/// A file that is not there yet, below a link of the user's own, as a linked home or `/var/run` has it.
+#[test]
+fn a_new_file_is_written_below_a_link_of_ones_own() {
+    let (place, _) = place();
+    fs::create_dir(place.path().join("real")).unwrap();
+    std::os::unix::fs::symlink("real", place.path().join("link")).unwrap();
+    for path in ["link/new", "real/../link/other"] {
+        filled(&place.path().join(path), false, b"whole").unwrap();
+    }
+    for name in ["new", "other"] {
+        let text = fs::read_to_string(place.path().join("real").join(name)).unwrap();
+        assert_eq!(text, "whole");
+    }
+}

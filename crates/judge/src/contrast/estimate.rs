@@ -104,15 +104,17 @@ pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Ratio> {
     estimate(&points, &Prior::NONE, level).ok()
 }
 
+/// Place of a group's headline among the measures of its experiment.
+fn headline_column(group: &Group) -> Option<usize> {
+    let headline = group.experiment.headline();
+    group.experiment.measures().position(|m| m == headline)
+}
+
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
     let mut widths = Vec::new();
     for group in groups(state, Some(experiment)) {
-        let Some(measure) = group
-            .experiment
-            .measures()
-            .position(|m| m == group.experiment.headline())
-        else {
+        let Some(measure) = headline_column(&group) else {
             continue;
         };
         let Some(base) = group.baseline else { continue };
@@ -157,10 +159,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
 pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)> {
     let mut logs = Vec::new();
     for group in groups(state, None) {
-        let measure = group
-            .experiment
-            .measures()
-            .position(|m| m == group.experiment.headline());
+        let measure = headline_column(&group);
         let Some((base, measure)) = group.baseline.zip(measure) else {
             continue;
         };
@@ -188,10 +187,7 @@ pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)>
 pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Ratio, Vec<f64>)> {
     let mut estimates = Vec::new();
     for group in groups(state, None) {
-        let measure = group
-            .experiment
-            .measures()
-            .position(|m| m == group.experiment.headline());
+        let measure = headline_column(&group);
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else {
             continue;
         };

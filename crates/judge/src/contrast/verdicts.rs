@@ -213,21 +213,11 @@ pub(crate) fn holds(alone: Verdict, among_all: Region) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use stats::estimate::{Point, estimate};
-    use stats::moderated::Prior;
-
     use super::*;
+    use crate::contrast::estimate::of_series;
 
     fn ratio_of(logs: &[f64]) -> Ratio {
-        let points: Vec<Point> = logs
-            .iter()
-            .map(|log| Point {
-                log: *log,
-                rounds: 1,
-                round_variance: 0.0,
-            })
-            .collect();
-        estimate(&points, &Prior::NONE, 0.95).unwrap()
+        of_series(logs, 0.95).unwrap()
     }
 
     fn check(half_width: f64) -> AaCheck {
