@@ -609,7 +609,7 @@ fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
     let settled = || {
         summary
             .comparisons()
-            .all(|(_, c)| c.verdict != Verdict::NotSettled)
+            .all(|(_, c)| c.contrast.verdict != Verdict::NotSettled)
     };
     match stopped_by {
         Some(signal) => signals::exit_code(signal),
