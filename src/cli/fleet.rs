@@ -1,6 +1,6 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
-use super::opened::DAMAGED;
+use super::damage::DAMAGED;
 use super::output::{OutputArgs, may_write, print_styled, write};
 use crate::machine::threads::side_by_side;
 use anyhow::{Context, Result, bail};

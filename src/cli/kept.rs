@@ -1,7 +1,8 @@
 //! This machine's kept runs: their summaries, and the scores of their A/A checks.
 
 use super::runs::{Entry, entries};
-use super::{Laboratory, opened::code_of_run, runs_folder};
+use super::{damage::code_of_run, runs_folder};
+use crate::plan::Laboratory;
 use crate::{machine, run::session::judged, worker};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::summary::Summary;

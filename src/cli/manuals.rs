@@ -56,7 +56,7 @@ pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> 
 fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     let mut names = match verb {
         "run" | "list" | "show" | "check" => {
-            let laboratory = super::Laboratory::open(cli)?;
+            let laboratory = super::open(cli)?;
             let shown = |name: &str| {
                 laboratory
                     .experiments

@@ -78,7 +78,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         Choice::Published(tables, wish) => {
             published::cells(tables, all, workers, wish, terms.allow_system_changes)?
         }
-        Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all),
+        Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all, workers),
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };
     let hashes = groups::settle_missing(&mut cells, workers)?;

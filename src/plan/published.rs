@@ -100,26 +100,18 @@ pub fn cells(
             !figure.parameters.contains_key(k) && known.parameters.contains_key(k)
         });
         let settings = parameters.chain(set.cloned()).collect();
-        let wish = Wish {
-            selectors: vec![selector],
-            settings,
-            baseline: None,
-            ..wish.clone()
-        };
-        // A family of workers, such as `java*`, of which there is none here: the row then says that it is not in this run.
-        let family = name
-            .split_once('@')
-            .and_then(|(_, worker)| worker.strip_suffix('*'));
-        if family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start))) {
+        // The row of an absent family then says that it is not in this run.
+        if select::is_absent(&selector, workers) {
             continue;
         }
-        let (found, of) = select::cells(experiments, workers, &wish)?;
-        for planned in found {
+        let wish = wish.for_cells(vec![selector], settings);
+        let (planned_cells, named_experiments) = select::cells(experiments, workers, &wish)?;
+        for planned in planned_cells {
             if !cells.iter().any(|c| c.cell == planned.cell) {
                 cells.push(planned);
             }
         }
-        for experiment in of {
+        for experiment in named_experiments {
             if !involved.iter().any(|e| e.name == experiment.name) {
                 involved.push(experiment);
             }

@@ -92,6 +92,33 @@ pub fn cells(
     Ok((planned, experiments))
 }
 
+/// The first cell of a selector with these settings.
+pub(super) fn first_cell(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    here: &Wish,
+    selector: Selector,
+    settings: Vec<(String, Vec<String>)>,
+) -> Result<PlannedCell> {
+    let wish = here.for_cells(vec![selector], settings);
+    let (planned, _) = cells(experiments, workers, &wish)?;
+    let first = planned.into_iter().next();
+    first.with_context(|| {
+        let name = &wish.selectors[0].experiment;
+        format!("{name} has no cell with these parameters")
+    })
+}
+
+/// True if a selector names a family of workers, such as `java*`, of which there is none here.
+pub(super) fn is_absent(selector: &Selector, workers: &[Worker]) -> bool {
+    selector
+        .worker
+        .iter()
+        .flat_map(|pattern| pattern.split('+'))
+        .filter(|pattern| pattern.ends_with('*'))
+        .any(|pattern| !workers.iter().any(|w| worker::fits(&w.name, pattern)))
+}
+
 /// A pair shares its processes with other cells only where both of its workers would.
 pub(super) fn alone_if_the_other_is(method: &Method, worker: &str, workers: &[Worker]) -> Method {
     let second = worker

@@ -1,6 +1,6 @@
 //! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
 
-use super::{MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
+use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
@@ -74,12 +74,16 @@ pub struct Peer<'a> {
     pub experiment: &'a Experiment,
     /// The method, whose parameters they take.
     pub method: &'a Method,
+    /// Name of the worker that measures it.
+    pub worker: &'a str,
 }
 
 impl Peer<'_> {
     /// Definitions with which the user's file is compiled.
     fn defines(self) -> [(&'static str, String); 5] {
-        let Peer { experiment, method } = self;
+        let Peer {
+            experiment, method, ..
+        } = self;
         let keys = method
             .line
             .split("\tkeys=")
@@ -275,7 +279,7 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
     {
         let python = workers
             .iter()
-            .find(|worker| worker.family() == "python")
+            .find(|worker| worker.language() == Some(Language::Python))
             .map(Worker::start);
         started = python
             .context("there is no Python")?
@@ -290,7 +294,10 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
     let worker = Worker::with(
         name,
         MethodList::parse(name, list.clone())?,
-        Maker::External(program.to_owned()),
+        Maker::External {
+            path: program.to_owned(),
+            language: None,
+        },
     );
     let _ = worker.ready.set(Ok(started));
     Ok((worker, list))

@@ -41,6 +41,17 @@ fn classes(feature: u32) -> impl Iterator<Item = (&'static str, &'static [u8])> 
 }
 
 impl Jdk {
+    pub(super) fn feature(&self) -> u32 {
+        self.feature
+    }
+
+    /// The cause where a method needs a newer one: `java-22`.
+    pub(super) fn lacks(&self, needs: &str) -> Option<Cause> {
+        let needed = needs.strip_prefix("java-")?.parse().ok()?;
+        let have = self.feature;
+        (have < needed).then_some(Cause::OldJdk { needed, have })
+    }
+
     fn compiler(&self) -> Option<PathBuf> {
         Some(self.home.join("bin/javac")).filter(|compiler| compiler.is_file())
     }
@@ -124,14 +135,6 @@ fn java_version(program: &Path) -> Result<String> {
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     let version = messages.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
-}
-
-/// Tells whether a JDK of a worker's name has what a method needs; the reason where it has not.
-pub(super) fn lacks(worker: &str, needs: &str) -> Option<Cause> {
-    let needed = needs.strip_prefix("java-")?;
-    let have = worker.strip_prefix("java-")?;
-    let (needed, have): (u32, u32) = (needed.parse().ok()?, have.parse().ok()?);
-    (have < needed).then_some(Cause::OldJdk { needed, have })
 }
 
 fn key(jdk: &Jdk, list: &str) -> String {
@@ -300,14 +303,15 @@ mod tests {
 
     #[test]
     fn what_a_jdk_lacks_is_told() {
+        let jdk_of = |version| jdk(installation(version).path()).unwrap();
         assert_eq!(
-            lacks("java-17", "java-22"),
+            jdk_of("17.0.15").lacks("java-22"),
             Some(Cause::OldJdk {
                 needed: 22,
                 have: 17
             })
         );
-        assert_eq!(lacks("java-25", "java-22"), None);
-        assert_eq!(lacks("c-O3", "huge-pages"), None);
+        assert_eq!(jdk_of("25").lacks("java-22"), None);
+        assert_eq!(jdk_of("17.0.15").lacks("huge-pages"), None);
     }
 }

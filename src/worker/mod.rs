@@ -15,12 +15,17 @@ pub mod carried;
 mod compiled;
 pub mod functions;
 mod java;
+mod language;
 mod native;
 pub mod programs;
 mod python;
 
 pub use cache::{cache_folder, private_cache, sweep};
+pub use language::Language;
 pub use native::{advising_library, counting_library, helper, helper_command};
+
+/// Name of the optimised native worker.
+pub const NATIVE: &str = "c-O3";
 
 /// Longest program, script or library of a user, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
@@ -185,7 +190,11 @@ enum Maker {
     Compiled(&'static compiled::Toolchain),
     Java(Option<java::Jdk>),
     Python(Option<python::Python>),
-    External(PathBuf),
+    /// The language is `None` for functions of the user's.
+    External {
+        path: PathBuf,
+        language: Option<Language>,
+    },
 }
 
 impl Worker {
@@ -224,7 +233,10 @@ impl Worker {
         Ok(Worker::with(
             name,
             MethodList::parse(name, list.clone())?,
-            Maker::External(path),
+            Maker::External {
+                language: Language::of_worker(name),
+                path,
+            },
         ))
     }
 
@@ -236,7 +248,7 @@ impl Worker {
                 Maker::Compiled(toolchain) => toolchain.build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
                 Maker::Python(python) => python::start(python.as_ref()),
-                Maker::External(path) => Started::new(vec![path.into()], String::new())
+                Maker::External { path, .. } => Started::new(vec![path.into()], String::new())
                     .with_files(std::slice::from_ref(path)),
             };
             made.map_err(|error| format!("{error:#}"))
@@ -245,23 +257,38 @@ impl Worker {
     }
 
     pub fn is_external(&self) -> bool {
-        matches!(self.maker, Maker::External(_))
+        matches!(self.maker, Maker::External { .. })
     }
 
     /// Tells whether it can be started at once, must be built first, or cannot be had: in words.
     pub fn standing(&self) -> String {
         match &self.maker {
             Maker::Native(_) => CARRIED.to_owned(),
-            Maker::External(path) => format!("given as {}", path.display()),
+            Maker::External { path, .. } => format!("given as {}", path.display()),
             Maker::Compiled(toolchain) => toolchain.standing(),
             Maker::Java(jdk) => java::standing(jdk.as_ref()),
             Maker::Python(python) => python::standing(python.as_ref()),
         }
     }
 
-    /// The family's word: `c`, `go`, `java`, `python`, `rust`.
-    pub fn family(&self) -> &str {
-        self.name.split('-').next().unwrap_or(&self.name)
+    /// The language of its methods; `None` for functions of the user's.
+    pub fn language(&self) -> Option<Language> {
+        match &self.maker {
+            Maker::Native(_) => Some(Language::C),
+            Maker::Compiled(toolchain) => Some(toolchain.language),
+            Maker::Java(_) => Some(Language::Java),
+            Maker::Python(_) => Some(Language::Python),
+            Maker::External { language, .. } => *language,
+        }
+    }
+
+    /// Version of its runtime, by which the newest is chosen; empty where its language has no several.
+    pub fn version(&self) -> Vec<u32> {
+        match &self.maker {
+            Maker::Java(Some(jdk)) => vec![jdk.feature()],
+            Maker::Python(Some(python)) => python.version(),
+            _ => Vec::new(),
+        }
     }
 
     /// The Debian package with its language, where that is missing.
@@ -279,7 +306,10 @@ impl Worker {
 
     /// The cause where its toolchain is too old for a need.
     pub fn lacks(&self, needs: &str) -> Option<Cause> {
-        java::lacks(&self.name, needs)
+        match &self.maker {
+            Maker::Java(Some(jdk)) => jdk.lacks(needs),
+            _ => None,
+        }
     }
 
     pub fn methods(&self) -> &[Method] {
@@ -308,6 +338,11 @@ impl Worker {
             .iter()
             .find(|m| m.experiment == experiment && m.name == name)
     }
+}
+
+/// The language of the worker of this name; `None` for one that is not here, and for functions of the user's.
+pub fn language_of(workers: &[Worker], name: &str) -> Option<Language> {
+    workers.iter().find(|w| w.name == name)?.language()
 }
 
 /// Every worker that this binary carries; `jdks` and `pythons` are installations that the user named.

@@ -20,6 +20,10 @@ pub(super) struct Python {
 }
 
 impl Python {
+    pub(super) fn version(&self) -> Vec<u32> {
+        vec![self.version.0, self.version.1]
+    }
+
     fn version_text(&self) -> String {
         format!("{}.{}", self.version.0, self.version.1)
     }

@@ -13,7 +13,6 @@ pub mod real;
 pub mod trials;
 
 pub const EXPERIMENT: &str = "selftest";
-const WORKER: &str = "c-O3";
 /// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
 const RUNS: usize = 12;
 /// Groups in a run: each has a baseline, its identical twin and one cell with extra work.

@@ -2,7 +2,8 @@
 //! baseline, its hidden duplicate, and the same method with exactly 5 % more to do.
 
 use crate::plan::{self, Choice, Terms, Wish, catalog, input};
-use crate::{run::Runner, run::progress::Progress, run::signals::Signals, worker::Worker};
+use crate::worker::{Language, NATIVE, Worker};
+use crate::{run::Runner, run::progress::Progress, run::signals::Signals};
 use anyhow::{Context, Result};
 use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
 use judge::{Circumstances, evidence::Evidence};
@@ -144,12 +145,12 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 }
 
 /// Work and methods of successive runs.
-const TURNS: [(&str, &[Regime]); 5] = [
-    (NATIVE, FIRST),
-    (NATIVE, SECOND),
-    ("java", JAVA),
-    (NATIVE, FIRST),
-    (NATIVE, SECOND),
+const TURNS: [(Language, &[Regime]); 5] = [
+    (Language::C, FIRST),
+    (Language::C, SECOND),
+    (Language::Java, JAVA),
+    (Language::C, FIRST),
+    (Language::C, SECOND),
 ];
 
 /// Share of the time for a run of Java's methods, relative to a native one's: two JVMs start and warm up each launch.
@@ -157,14 +158,11 @@ const JAVA_WEIGHT: f64 = 2.6;
 
 /// The weight of the run of this number when the time is shared out.
 pub fn weight(number: usize) -> f64 {
-    if TURNS[number % TURNS.len()].0 == NATIVE {
-        1.0
-    } else {
-        JAVA_WEIGHT
+    match TURNS[number % TURNS.len()].0 {
+        Language::Java => JAVA_WEIGHT,
+        _ => 1.0,
     }
 }
-
-const NATIVE: &str = "c-O3";
 
 /// The run of this number; `None` where no such worker is there.
 pub fn run(
@@ -174,8 +172,12 @@ pub fn run(
     (budget_s, seed): (f64, u64),
     signals: &Signals,
 ) -> Result<Option<RealRun>> {
-    let (family, regimes) = TURNS[number % TURNS.len()];
-    let Some(worker) = workers.iter().find(|w| w.name.starts_with(family)) else {
+    let (language, regimes) = TURNS[number % TURNS.len()];
+    // The native worker that is measured is the optimised one.
+    let is_measured = |w: &&Worker| {
+        w.language() == Some(language) && (language != Language::C || w.name == NATIVE)
+    };
+    let Some(worker) = workers.iter().find(is_measured) else {
         return Ok(None);
     };
     if worker.start().is_err() {

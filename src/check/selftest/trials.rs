@@ -1,10 +1,10 @@
 //! One run of the self-test: a plan like any other, carried out by the same runner and judged by the same judge.
 
-use super::{EXPERIMENT, NAIVE_COMPARISONS, WORKER};
+use super::{EXPERIMENT, NAIVE_COMPARISONS};
 use crate::plan::{self, Choice, Terms, catalog};
 use crate::run::launch::{Side, TimeLimit};
 use crate::run::{Runner, launch};
-use crate::worker::{self, Worker};
+use crate::worker::{self, NATIVE, Worker};
 use crate::{run::progress::Progress, run::signals::Signals};
 use anyhow::{Context, Result, bail};
 use files::Folder;
@@ -51,7 +51,7 @@ impl<'a> TestBench<'a> {
         Ok(TestBench {
             experiment,
             workers,
-            worker: worker::find(workers, WORKER)?,
+            worker: worker::find(workers, NATIVE)?,
             signals,
         })
     }
@@ -73,7 +73,7 @@ impl<'a> TestBench<'a> {
     ) -> Result<PlannedCell> {
         let described = self.worker.method(EXPERIMENT, method);
         let described =
-            described.with_context(|| format!("worker {WORKER} has no {EXPERIMENT}/{method}"))?;
+            described.with_context(|| format!("worker {NATIVE} has no {EXPERIMENT}/{method}"))?;
         let mut parameters = BTreeMap::new();
         for (key, _) in &described.keys {
             let value = match key.as_str() {
@@ -183,7 +183,7 @@ impl<'a> TestBench<'a> {
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
             clock_read_ns: evidence
                 .about
-                .get(WORKER)
+                .get(NATIVE)
                 .and_then(|about| about.get("clock_read_ns")?.parse().ok())
                 .unwrap_or(0.0),
             slot_s: stage.cost().map_or(0.0, |cost| cost.round_s) / state.cells.len() as f64,

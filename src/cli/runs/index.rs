@@ -185,7 +185,7 @@ fn read(name: &str, store: &Path) -> Entry {
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
             let line = open(&folder.display().to_string()).and_then(|opened| match opened {
-                Opened::Command(kept) => Ok((
+                Opened::Program(kept) => Ok((
                     report::command::line(&judge::program::judge(&kept)),
                     kept.plan.created,
                 )),

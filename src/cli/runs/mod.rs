@@ -2,11 +2,11 @@
 
 mod index;
 
-use super::opened::{Opened, code_of_run, open_any};
-use super::{
-    command, named, named::first_of, output::print_folded, print, print_json, runs_folder, tags,
-};
-use crate::{plan::catalog, run, run::session::judged};
+use super::damage::{code_of_program, code_of_run};
+use super::opened::{Judged, Judging, open_any};
+use super::output::{ShownArgs, print_folded};
+use super::{named, named::first_of, print, print_json, printed::Printed, runs_folder, tags};
+use crate::{plan::catalog, run};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use files::Folder;
@@ -220,15 +220,21 @@ fn is_wanted(entry: &Entry, arguments: &RunsArgs) -> bool {
 
 /// Describes a kept run.
 pub(super) fn show(name: &str, json: bool) -> Result<u8> {
-    let (folder, kind) = match open_any(name)? {
-        Opened::Command(kept) => return command::report_command(&kept, json, None),
-        Opened::Run(folder, kind) => (folder, kind),
+    let (folder, summary) = match open_any(name)?.judge(Judging::Kept)? {
+        Judged::Run(folder, summary) => (folder, summary),
+        Judged::Program(kept, summary) => {
+            let printed = Printed::Program {
+                kept: &kept,
+                summary: &summary,
+            };
+            printed.print(json, &ShownArgs::default())?;
+            return Ok(code_of_program(&kept, printed.measured_code()));
+        }
     };
     let state = folder.state()?;
     let plan = &state.plan;
     let launches = folder.launches()?.records;
     let mut cells: BTreeMap<String, usize> = BTreeMap::new();
-    let summary = judged(&folder)?;
     for cell in summary.cells.iter().filter(|c| !c.hidden) {
         *cells.entry(cell.outcome.status.word()).or_default() += 1;
     }
@@ -242,7 +248,7 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
         .map(|entry| entry.bytes)
         .sum();
     let value = serde_json::json!({
-        "run": plan.run, "kind": kind, "folder": folder.path(), "created": plan.created, "version": plan.version,
+        "run": plan.run, "kind": folder.kind()?, "folder": folder.path(), "created": plan.created, "version": plan.version,
         "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": summary.host,
         "seed": plan.seed, "budget_s": state.budget_s, "margin": plan.margin, "launches": launches.len(),
         "launch_s": launches.iter().map(|l| l.wall_s).sum::<f64>(), "cells": cells, "ended": ended,

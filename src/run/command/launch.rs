@@ -278,7 +278,7 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
     Cell {
         experiment: experiment.to_owned(),
         method: method.to_owned(),
-        worker: "c-O3".to_owned(),
+        worker: worker::NATIVE.to_owned(),
         parameters,
     }
 }
@@ -373,7 +373,7 @@ mod tests {
             LaunchMode::PriceCow,
         ] {
             let cell = cell(mode, 8 << 20);
-            let method = worker::find(&workers, "c-O3")
+            let method = worker::find(&workers, worker::NATIVE)
                 .unwrap()
                 .method(&cell.experiment, &cell.method);
             let method = method.unwrap_or_else(|| panic!("no {}", cell.name()));
