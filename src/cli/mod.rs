@@ -321,13 +321,7 @@ fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -
         laws: arguments.laws,
         system_changes: arguments.allow_system_changes,
     };
-    crate::check::check(
-        &laboratory.experiments,
-        &laboratory.workers,
-        &arguments.what,
-        external,
-        options,
-    )
+    crate::check::check(laboratory, &arguments.what, external, options)
 }
 
 /// Folder of kept runs: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
@@ -440,15 +434,14 @@ fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
         .seed
         .unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
     let place = Scratch::new("self")?;
-    let (experiments, workers) = (&laboratory.experiments, &laboratory.workers);
-    let (found, signal) =
-        crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
+    let (result, signal) =
+        crate::check::selftest::selftest(place.path(), laboratory, budget_s, seed)?;
     if arguments.json {
-        print_json(&found)?
+        print_json(&result)?
     } else {
-        print_document(&report::selftest::document(&found))?
+        print_document(&report::selftest::document(&result))?
     };
-    Ok(signal.map_or_else(|| found.exit_code(), signals::exit_code))
+    Ok(signal.map_or_else(|| result.exit_code(), signals::exit_code))
 }
 
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {

@@ -13,83 +13,115 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The cells that a wish stands for, and the experiments they belong to.
 pub fn cells(
-    all: &[Experiment],
+    known: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
-    let mut selectors = wish.selectors.clone();
-    if selectors.is_empty() {
-        let look = wish.sizes == ParameterList::Look;
-        let shown = all.iter().filter(|e| !e.hidden && (e.look || !look));
-        selectors = shown
-            .map(|e| Selector {
-                experiment: e.name.clone(),
-                method: None,
-                worker: None,
-            })
-            .collect();
-    }
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut planned: Vec<PlannedCell> = Vec::new();
-    for selector in &selectors {
-        let mut experiment = Cow::Borrowed(catalog::find(all, &selector.experiment)?);
-        if wish.settings.iter().any(|(key, _)| key == STATE) {
+    let overview;
+    let selectors = if wish.selectors.is_empty() {
+        overview = all_selectors(known, wish.sizes);
+        &overview
+    } else {
+        &wish.selectors
+    };
+    for selector in selectors {
+        let mut experiment = Cow::Borrowed(catalog::find(known, &selector.experiment)?);
+        if wish.sets(STATE) {
             experiment = Cow::Owned(states::with_states(&experiment));
         }
-        let experiment = &*experiment;
-        let mut has_cells = false;
-        for (method, worker) in selected(experiment, workers, selector, wish)? {
-            for parameters in grid(experiment, method, wish)? {
-                has_cells = true;
-                let cell = Cell {
+        let cells = cells_of(&experiment, workers, selector, wish)?;
+        if cells.is_empty() {
+            bail!(
+                "no selected method of {} takes {}",
+                experiment.name,
+                setting_texts(wish)
+            );
+        }
+        for cell in cells {
+            if !planned.iter().any(|p| p.cell == cell.cell) {
+                planned.push(cell);
+            }
+        }
+        if !experiments.iter().any(|e| e.name == experiment.name) {
+            experiments.push(experiment.into_owned());
+        }
+    }
+    check_keys(&experiments, wish)?;
+    Ok((planned, experiments))
+}
+
+/// Selectors of every visible experiment, or of those of the overview.
+fn all_selectors(experiments: &[Experiment], list: ParameterList) -> Vec<Selector> {
+    experiments
+        .iter()
+        .filter(|e| !e.hidden && (e.look || list != ParameterList::Look))
+        .map(|e| Selector {
+            experiment: e.name.clone(),
+            method: None,
+            worker: None,
+        })
+        .collect()
+}
+
+/// The cells of one selector.
+fn cells_of(
+    experiment: &Experiment,
+    workers: &[Worker],
+    selector: &Selector,
+    wish: &Wish,
+) -> Result<Vec<PlannedCell>> {
+    let mut planned = Vec::new();
+    for (method, worker) in selected(experiment, workers, selector, wish)? {
+        for parameters in grid(experiment, method, wish)? {
+            let free_batch = parameters.contains_key(BATCH)
+                && wish.sizes != ParameterList::Check
+                && !wish.sets(BATCH);
+            planned.push(PlannedCell {
+                cell: Cell {
                     experiment: experiment.name.clone(),
                     method: method.name.clone(),
                     worker: worker.clone(),
                     parameters,
-                };
-                if !planned.iter().any(|p| p.cell == cell) {
-                    let free_batch = cell.parameters.contains_key(BATCH)
-                        && wish.sizes != ParameterList::Check
-                        && !wish.settings.iter().any(|(key, _)| key == BATCH);
-                    let method = alone_if_the_other_is(method, &worker, workers);
-                    planned.push(PlannedCell {
-                        cell,
-                        method,
-                        twin: false,
-                        free_batch,
-                        proves: false,
-                        outcome: None,
-                    });
-                }
-            }
-        }
-        if !has_cells {
-            let set: Vec<String> = wish
-                .settings
-                .iter()
-                .map(|(key, values)| format!("{key}={}", values.join(",")))
-                .collect();
-            bail!(
-                "no selected method of {} takes {}",
-                experiment.name,
-                set.join(" ")
-            );
-        }
-        if !experiments.iter().any(|e| e.name == experiment.name) {
-            experiments.push(experiment.clone());
+                },
+                method: alone_if_the_other_is(method, &worker, workers),
+                twin: false,
+                free_batch,
+                proves: false,
+                outcome: None,
+            });
         }
     }
-    for (key, _) in &wish.settings {
-        let known: BTreeSet<&str> = experiments
-            .iter()
-            .flat_map(|e| e.parameters.keys().map(String::as_str))
-            .collect();
-        if !known.contains(key.as_str()) {
+    Ok(planned)
+}
+
+/// `KEY=VALUE,VALUE KEY=VALUE` of a wish.
+fn setting_texts(wish: &Wish) -> String {
+    let settings = wish.settings.iter();
+    let texts: Vec<String> = settings
+        .map(|(key, values)| format!("{key}={}", values.join(",")))
+        .collect();
+    texts.join(" ")
+}
+
+/// An error if a wish sets a parameter that no selected experiment has.
+fn check_keys(experiments: &[Experiment], wish: &Wish) -> Result<()> {
+    let known: BTreeSet<&str> = experiments
+        .iter()
+        .flat_map(|e| e.parameters.keys().map(String::as_str))
+        .collect();
+    match wish
+        .settings
+        .iter()
+        .find(|(key, _)| !known.contains(key.as_str()))
+    {
+        Some((key, _)) => {
             let hint = sizes::did_you_mean(key, known.iter().copied());
-            bail!("no selected experiment has the parameter \"{key}\"{hint}");
+            bail!("no selected experiment has the parameter \"{key}\"{hint}")
         }
+        None => Ok(()),
     }
-    Ok((planned, experiments))
 }
 
 /// The first cell of a selector with these settings.

@@ -34,6 +34,11 @@ impl Wish {
         }
     }
 
+    /// True if `--set` gives this parameter.
+    pub fn sets(&self, key: &str) -> bool {
+        self.settings.iter().any(|(set, _)| set == key)
+    }
+
     /// The wish for other cells with these settings, at default values, on the same machine.
     pub fn for_cells(
         &self,

@@ -1,8 +1,8 @@
 //! Runs of real cells as an ordinary run makes them: processes of their own, cold starts, Java. Each comparison holds a
 //! baseline, its hidden duplicate, and the same method with exactly 5 % more to do.
 
-use crate::plan::{self, Choice, Terms, Wish, catalog, input};
-use crate::worker::{Language, NATIVE, Worker};
+use crate::plan::{self, Choice, Laboratory, Terms, Wish, catalog, input};
+use crate::worker::{self, Language, NATIVE, Worker};
 use crate::{run::Runner, run::progress::Progress, run::signals::Signals};
 use anyhow::{Context, Result};
 use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
@@ -167,9 +167,10 @@ pub fn weight(number: usize) -> f64 {
 /// The run of this number; `None` where no such worker is there.
 pub fn run(
     folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     number: usize,
-    (budget_s, seed): (f64, u64),
+    budget_s: f64,
+    seed: u64,
     signals: &Signals,
 ) -> Result<Option<RealRun>> {
     let (language, regimes) = TURNS[number % TURNS.len()];
@@ -177,7 +178,7 @@ pub fn run(
     let is_measured = |w: &&Worker| {
         w.language() == Some(language) && (language != Language::C || w.name == NATIVE)
     };
-    let Some(worker) = workers.iter().find(is_measured) else {
+    let Some(worker) = laboratory.workers.iter().find(is_measured) else {
         return Ok(None);
     };
     if worker.start().is_err() {
@@ -189,15 +190,7 @@ pub fn run(
         kind: Kind::Selftest,
         ..Terms::usual(name, seed, budget_s, (0.0, MARGIN))
     };
-    let regimes: Vec<&Regime> = regimes.iter().collect();
-    let (state, evidence) = measure(
-        folder,
-        (experiments, workers),
-        worker,
-        &regimes,
-        terms,
-        signals,
-    )?;
+    let (state, evidence) = measure(folder, laboratory, worker, regimes, terms, signals)?;
     let amounts = regimes
         .iter()
         .map(|r| (r.experiment.to_owned(), r.amount()))
@@ -213,54 +206,49 @@ pub fn run(
 /// One experiment's native method, its hidden duplicate and the same with 5 % more to do, and nothing beside them.
 pub fn alone(
     folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     experiment: &str,
     terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
-    let is_it = |regime: &&Regime| regime.experiment == experiment;
-    let regime = FIRST
-        .iter()
-        .chain(SECOND)
-        .find(is_it)
+    let mut regimes = FIRST.iter().chain(SECOND);
+    let regime = regimes
+        .find(|regime| regime.experiment == experiment)
         .with_context(|| format!("{experiment} has no such cells"))?;
     // The other way of doing it stays out.
     let regime = Regime {
         methods: &regime.methods[..1],
         ..*regime
     };
-    let worker = workers
-        .iter()
-        .find(|w| w.name == NATIVE)
-        .context("there is no native worker")?;
-    measure(
-        folder,
-        (experiments, workers),
-        worker,
-        &[&regime],
-        terms,
-        signals,
-    )
+    let worker = worker::find(&laboratory.workers, NATIVE)?;
+    measure(folder, laboratory, worker, &[regime], terms, signals)
 }
 
 /// The cells of these regimes in one run.
 fn measure(
     folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     worker: &Worker,
-    regimes: &[&Regime],
+    regimes: &[Regime],
     terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
+    let Laboratory {
+        experiments,
+        workers,
+    } = laboratory;
     let narrow: Vec<Experiment> = regimes
         .iter()
         .map(|r| narrowed(experiments, r))
         .collect::<Result<_>>()?;
-    let methods = regimes
-        .iter()
-        .flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
-    let selectors = methods.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
-    let mut wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Default);
+    let mut selectors = Vec::new();
+    for regime in regimes {
+        for method in regime.methods {
+            let cell = format!("{}/{method}@{}", regime.experiment, worker.name);
+            selectors.push(Selector::parse(&cell)?);
+        }
+    }
+    let mut wish = Wish::new(selectors, ParameterList::Default);
     input::complete(&mut wish, &narrow)?;
     let folder = RunFolder::create(folder)?;
     let plan = plan::build(&narrow, workers, Choice::Wished(&wish), terms)?;

@@ -1,7 +1,7 @@
 //! One run of the self-test: a plan like any other, carried out by the same runner and judged by the same judge.
 
 use super::{EXPERIMENT, NAIVE_COMPARISONS};
-use crate::plan::{self, Choice, Terms, catalog};
+use crate::plan::{self, Choice, Laboratory, Terms, catalog};
 use crate::run::launch::{Side, TimeLimit};
 use crate::run::{Runner, launch};
 use crate::worker::{self, NATIVE, Worker};
@@ -42,14 +42,13 @@ pub struct Trial<'a> {
 
 impl<'a> TestBench<'a> {
     /// Finds experiment and worker.
-    pub fn new(
-        experiments: &'a [Experiment],
-        workers: &'a [Worker],
-        signals: &'a Signals,
-    ) -> Result<TestBench<'a>> {
-        let experiment = catalog::find(experiments, EXPERIMENT)?;
+    pub fn new(laboratory: &'a Laboratory, signals: &'a Signals) -> Result<TestBench<'a>> {
+        let Laboratory {
+            experiments,
+            workers,
+        } = laboratory;
         Ok(TestBench {
-            experiment,
+            experiment: catalog::find(experiments, EXPERIMENT)?,
             workers,
             worker: worker::find(workers, NATIVE)?,
             signals,
