@@ -221,6 +221,21 @@ impl States {
     }
 }
 
+/// Name of a zram device that nobody uses.
+fn free_zram() -> Option<String> {
+    kernel::names("/sys/block").into_iter().find(|name| {
+        let size = Path::new("/sys/block").join(name).join("disksize");
+        name.starts_with("zram") && kernel::read(size).unwrap_or_default().trim() == "0"
+    })
+}
+
+/// `MAJOR:MINOR` of the device that a folder is on.
+fn device_of(folder: &Path) -> Result<String> {
+    let number = rustix::fs::stat(folder)?.st_dev;
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    Ok(format!("{major}:{minor}"))
+}
+
 impl Held {
     fn make(
         state: &'static MachineState,
@@ -243,25 +258,15 @@ impl Held {
             .make_folder(format!("scratch-pagewise-{run}"))?
             .path()
             .canonicalize()?;
-        let size = |name: &String| {
-            kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default()
-        };
-        let is_free = |name: &String| name.starts_with("zram") && size(name).trim() == "0";
-        let zram = kernel::names("/sys/block").into_iter().find(is_free);
+        let zram = free_zram();
         if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
             bail!(Lacks(Cause::NoZram));
         }
-        let number = rustix::fs::stat(&place)?.st_dev;
-        let device = format!(
-            "{}:{}",
-            rustix::fs::major(number),
-            rustix::fs::minor(number)
-        );
+        let device = device_of(&place)?;
         let here = |text: &str| {
-            let text = text
-                .replace("{folder}", &place.to_string_lossy())
-                .replace("{device}", &device);
-            text.replace("{zram}", zram.as_deref().unwrap_or_default())
+            text.replace("{folder}", &place.to_string_lossy())
+                .replace("{device}", &device)
+                .replace("{zram}", zram.as_deref().unwrap_or_default())
         };
         for (setting, text) in &state.after {
             guard.undo(Undo::Restore {

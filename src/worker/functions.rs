@@ -38,19 +38,73 @@ const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
-/// The user's compiler with its flags: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
-fn compiler() -> (Vec<String>, Vec<String>) {
-    let variable = |name: &str, usual: &str| -> Vec<String> {
-        let text = std::env::var(name)
-            .ok()
-            .filter(|text| !text.trim().is_empty());
-        text.as_deref()
-            .unwrap_or(usual)
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect()
-    };
-    (variable("CC", "cc"), variable("CFLAGS", "-O2 -g"))
+/// The user's C compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
+struct CCompiler {
+    /// The program, with arguments where `$CC` has some.
+    program: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl CCompiler {
+    fn of_user() -> CCompiler {
+        CCompiler {
+            program: variable("CC", "cc"),
+            flags: variable("CFLAGS", "-O2 -g"),
+        }
+    }
+
+    /// The command that compiles files of a folder.
+    fn command(&self, folder: &Folder) -> Result<Command> {
+        let mut command = started(&self.program)?;
+        // Paths in the user's flags are relative to the user's folder; nothing else is taken from there.
+        let has_flags = ["CFLAGS", "LDLIBS"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some());
+        if has_flags {
+            command.current_dir(std::env::current_dir()?);
+        } else {
+            command.current_dir(folder.path());
+        }
+        command
+            .args(&self.flags)
+            .args([
+                "-std=gnu11",
+                "-D_GNU_SOURCE",
+                "-Wno-maybe-uninitialized",
+                "-I",
+            ])
+            .arg(folder.path());
+        // The same source gives the same program in whatever folder it is compiled, so that a run can be resumed.
+        command.arg(format!(
+            "-ffile-prefix-map={}=pagewise",
+            folder.path().display()
+        ));
+        Ok(command)
+    }
+
+    /// Definitions by which the worker describes its compiler.
+    fn defines(&self) -> Result<[String; 3]> {
+        let version = programs::answer(started(&self.program)?.arg("--version"), Stdio::null())?;
+        let version = String::from_utf8_lossy(&version.stdout)
+            .lines()
+            .next()
+            .unwrap_or("unknown")
+            .replace('"', "'");
+        Ok([
+            "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
+            define("COMPILER", &version),
+            define("FLAGS", &self.flags.join(" ").replace('"', "'")),
+        ])
+    }
+}
+
+/// Words of a variable of the environment; those of `usual` where it is unset or blank.
+fn variable(name: &str, usual: &str) -> Vec<String> {
+    let text = std::env::var(name)
+        .ok()
+        .filter(|text| !text.trim().is_empty());
+    let text = text.as_deref().unwrap_or(usual);
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// C source with the functions of a shared library, for `libmine.so:f,g`.
@@ -242,7 +296,7 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
             program = into.path().join(file);
         }
     }
-    ready(name, &program, workers).map(|(worker, _)| worker)
+    Ok(described(name, &program, workers)?.worker)
 }
 
 /// The worker of a run's kept source, made anew under another name.
@@ -259,7 +313,7 @@ pub fn rebuilt(
     if file.ends_with(SCRIPT) {
         let script = format!("{name}{SCRIPT}");
         into.write(&script, text.as_bytes())?;
-        return ready(name, &into.path().join(script), workers).map(|(worker, _)| worker);
+        return Ok(described(name, &into.path().join(script), workers)?.worker);
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
@@ -267,11 +321,17 @@ pub fn rebuilt(
     let source = into.path().join(file);
     compile(&source, &source, false, &defines, &into)?;
     into.rename(WORKER, name)?;
-    ready(name, &into.path().join(name), workers).map(|(worker, _)| worker)
+    Ok(described(name, &into.path().join(name), workers)?.worker)
 }
 
-/// A worker of this name, made of a program or of a script of Python's, and its list.
-fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, String)> {
+/// A worker that was made of the user's functions, with what it says of itself.
+struct Described {
+    worker: Worker,
+    list: String,
+}
+
+/// A worker of this name, made of a program or of a script of Python's.
+fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described> {
     let mut started = Started::new(Vec::new(), String::new());
     if program
         .extension()
@@ -300,7 +360,7 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
         },
     );
     let _ = worker.ready.set(Ok(started));
-    Ok((worker, list))
+    Ok(Described { worker, list })
 }
 
 /// Writes the carried files that a C file is compiled with.
@@ -323,50 +383,60 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         }
         _ => (Path::new(what), None),
     };
-    let bytes = files::read_input(path, MOST_BYTES)?;
-    let absolute = std::path::absolute(path)?;
+    let given = GivenSource {
+        path,
+        bytes: files::read_input(path, MOST_BYTES)?,
+    };
     let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
-    if !is_c {
-        ensure!(
-            peer.is_none(),
-            "{what} is no C file and no library: only their functions are compared with built-in methods"
-        );
-        let is_script = what.ends_with(SCRIPT);
-        let program = if is_script {
-            absolute
-        } else {
-            copied(&bytes, what, folder)?
-        };
-        let kept = if is_script {
-            format!("{KEPT}{SCRIPT}")
-        } else {
-            KEPT.to_owned()
-        };
-        return built(
-            (path, &bytes),
-            ready(WORKER, &program, workers)?,
-            None,
-            vec![(kept, program)],
-        );
+    if is_c {
+        return build_c(&given, functions, peer, folder, workers);
     }
+    ensure!(
+        peer.is_none(),
+        "{what} is no C file and no library: only their functions are compared with built-in methods"
+    );
+    let (kept, program) = if what.ends_with(SCRIPT) {
+        (format!("{KEPT}{SCRIPT}"), std::path::absolute(path)?)
+    } else {
+        (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
+    };
+    let described = described(WORKER, &program, workers)?;
+    built(&given, described, None, vec![(kept, program)])
+}
+
+/// The file that a user gave, as it was read.
+struct GivenSource<'a> {
+    path: &'a Path,
+    bytes: Vec<u8>,
+}
+
+/// Makes a worker of a C file, or of functions of a shared library.
+fn build_c(
+    given: &GivenSource,
+    functions: Option<&str>,
+    peer: Option<Peer>,
+    folder: &Folder,
+    workers: &[Worker],
+) -> Result<Built> {
+    let absolute = std::path::absolute(given.path)?;
     furnish(folder)?;
     let source = if let Some(functions) = functions {
         let text = of_library(functions)?;
-        check_library(&bytes, path, functions)?;
+        check_library(&given.bytes, given.path, functions)?;
         check_beside(&absolute)?;
-        folder.write("functions.c", text.as_bytes())?;
-        folder.path().join("functions.c")
+        folder.write(COPY, text.as_bytes())?;
+        folder.path().join(COPY)
     } else {
-        copied_source(&bytes, &absolute, folder)?
+        copied_source(&given.bytes, &absolute, folder)?
     };
     let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
     compile(&source, &absolute, functions.is_some(), &defines, folder)?;
     let program = folder.path().join(WORKER);
-    let (worker, list) = ready(WORKER, &program, workers)?;
-    let mut files = vec![(KEPT.to_owned(), program)];
+    let described = described(WORKER, &program, workers)?;
+    let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
-    files.extend(about(&list, LIBRARY_KEY).map(named_by_loader));
-    built((path, &bytes), (worker, list), peer, files)
+    programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));
+    built(given, described, peer, programs)
 }
 
 /// A loaded library with the name by which the loader finds a kept one.
@@ -376,21 +446,21 @@ fn named_by_loader(path: &str) -> (String, PathBuf) {
 }
 
 fn built(
-    (path, bytes): (&Path, &[u8]),
-    (worker, list): (Worker, String),
+    given: &GivenSource,
+    described: Described,
     peer: Option<Peer>,
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let file = given.path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() {
-        Some(experiment(&file, &list)?)
+        Some(experiment(&file, &described.list)?)
     } else {
         None
     };
-    peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
-    let source = kept_source(path).map(|name| (name, bytes.to_vec()));
+    peer.map_or(Ok(()), |peer| peer.accepts(&described.worker))?;
+    let source = kept_source(given.path).map(|name| (name, given.bytes.clone()));
     Ok(Built {
-        worker,
+        worker: described.worker,
         experiment,
         files: BuiltFiles { programs, source },
     })
@@ -525,56 +595,17 @@ fn compile(
     defines: &[(&str, String)],
     folder: &Folder,
 ) -> Result<()> {
-    let (compiler, flags) = compiler();
-    let version = programs::answer(started(&compiler)?.arg("--version"), Stdio::null())?;
-    let version = String::from_utf8_lossy(&version.stdout)
-        .lines()
-        .next()
-        .unwrap_or("unknown")
-        .replace('"', "'");
-    let define = |name: &str, value: &str| format!("-DPAGEWISE_{name}=\"{value}\"");
-    let carried_file = |name: &str| folder.path().join(name);
-    let libraries = std::env::var("LDLIBS").unwrap_or_default();
-    let mut command = started(&compiler)?;
-    // Paths in the user's flags are relative to the user's folder; nothing else is taken from there.
-    let has_flags = ["CFLAGS", "LDLIBS"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some());
-    if has_flags {
-        command.current_dir(std::env::current_dir()?);
-    } else {
-        command.current_dir(folder.path());
-    }
-    command
-        .args(&flags)
-        .args([
-            "-std=gnu11",
-            "-D_GNU_SOURCE",
-            "-Wno-maybe-uninitialized",
-            "-I",
-        ])
-        .arg(folder.path());
-    // The same source gives the same program in whatever folder it is compiled, so that a run can be resumed.
-    command.arg(format!(
-        "-ffile-prefix-map={}=pagewise",
-        folder.path().display()
-    ));
-    command.args([
-        "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
-        define("COMPILER", &version),
-        define("FLAGS", &flags.join(" ").replace('"', "'")),
-    ]);
+    let compiler = CCompiler::of_user();
+    let mut command = compiler.command(folder)?;
+    command.args(compiler.defines()?);
     command.args(defines.iter().map(|(name, value)| define(name, value)));
     add_subject(&mut command, source, path, is_library);
-    command.args([
-        carried_file("bench.c"),
-        carried_file("about.c"),
-        carried_file("harness.a"),
-    ]);
+    command.args(["bench.c", "about.c", "harness.a"].map(|file| folder.path().join(file)));
+    let libraries = std::env::var("LDLIBS").unwrap_or_default();
     command
         .args(["-pthread", "-ldl", "-lrt", "-lm"])
         .args(libraries.split_whitespace());
-    command.arg("-o").arg(carried_file(WORKER));
+    command.arg("-o").arg(folder.path().join(WORKER));
     let output = programs::compiled(&mut command, folder)?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -586,11 +617,16 @@ fn compile(
         bail!(
             "{} does not compile with {} {}",
             path.display(),
-            compiler.join(" "),
-            flags.join(" ")
+            compiler.program.join(" "),
+            compiler.flags.join(" ")
         );
     }
     Ok(())
+}
+
+/// Definition of a text for a C file.
+fn define(name: &str, value: &str) -> String {
+    format!("-DPAGEWISE_{name}=\"{value}\"")
 }
 
 /// Adds the source and the folder of the user's file to a compiler's command.

@@ -3,7 +3,7 @@
 //! newer. A Java without a compiler runs the classes that packaging carried.
 
 use super::cache::{built, is_built, put};
-use super::{Maker, Started, Worker, carried, programs};
+use super::{Installation, Maker, Started, Worker, carried, installations, programs};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::{folder::sha256_hex, outcome::Cause};
@@ -40,11 +40,19 @@ fn classes(feature: u32) -> impl Iterator<Item = (&'static str, &'static [u8])> 
     })
 }
 
-impl Jdk {
-    pub(super) fn feature(&self) -> u32 {
-        self.feature
+impl Installation for Jdk {
+    const OPTION: &'static str = "--java";
+
+    fn version(&self) -> Vec<u32> {
+        vec![self.feature]
     }
 
+    fn place(&self) -> &Path {
+        &self.home
+    }
+}
+
+impl Jdk {
     /// The cause where a method needs a newer one: `java-22`.
     pub(super) fn lacks(&self, needs: &str) -> Option<Cause> {
         let needed = needs.strip_prefix("java-")?.parse().ok()?;
@@ -70,24 +78,16 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     };
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let home = home.filter(|home| files::trusted_program(&home.join("bin/java")).is_ok());
-    let about = |jdk: &Jdk| (jdk.feature, jdk.feature.to_string(), jdk.home.clone());
-    let jdks = super::installations(
-        ("--java", named),
-        home.into_iter().chain(programs::candidates("java").take(1)),
-        jdk,
-        about,
-    )?;
+    let usual = home.into_iter().chain(programs::candidates("java").take(1));
+    let jdks = installations(named, usual, jdk)?;
     if jdks.is_empty() {
         return Ok(vec![Worker::carried("java", list, Maker::Java(None))]);
     }
-    let worker = |jdk: Jdk| {
-        Worker::carried(
-            &format!("java-{}", jdk.feature),
-            list,
-            Maker::Java(Some(jdk)),
-        )
-    };
-    Ok(jdks.into_iter().map(worker).collect())
+    let workers = jdks.into_iter().map(|jdk| {
+        let name = format!("java-{}", jdk.feature);
+        Worker::carried(&name, list, Maker::Java(Some(jdk)))
+    });
+    Ok(workers.collect())
 }
 
 /// A JDK by its folder, or by its `bin/java`.

@@ -285,7 +285,7 @@ impl Worker {
     /// Version of its runtime, by which the newest is chosen; empty where its language has no several.
     pub fn version(&self) -> Vec<u32> {
         match &self.maker {
-            Maker::Java(Some(jdk)) => vec![jdk.feature()],
+            Maker::Java(Some(jdk)) => jdk.version(),
             Maker::Python(Some(python)) => python.version(),
             _ => Vec::new(),
         }
@@ -354,32 +354,45 @@ pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     Ok(workers)
 }
 
+/// An installation of a language's runtime.
+trait Installation {
+    /// Option of the command line that names one.
+    const OPTION: &'static str;
+
+    /// Numbers of the version by which installations are told apart and ordered.
+    fn version(&self) -> Vec<u32>;
+
+    /// Its folder or program.
+    fn place(&self) -> &Path;
+}
+
 /// Installations of one language by their versions: those that an option names, and the usual ones with another version.
-/// `about` tells a version, its text and its place.
-fn installations<T, V: Ord>(
-    (option, named): (&str, &[PathBuf]),
+fn installations<T: Installation>(
+    named: &[PathBuf],
     usual: impl IntoIterator<Item = PathBuf>,
     open: impl Fn(&Path) -> Result<T>,
-    about: impl Fn(&T) -> (V, String, PathBuf),
 ) -> Result<Vec<T>> {
-    let mut all: BTreeMap<V, T> = BTreeMap::new();
+    let mut installations: BTreeMap<Vec<u32>, T> = BTreeMap::new();
     for path in named {
         let new = open(path)?;
-        let (version, text, place) = about(&new);
-        let known = all.entry(version).or_insert(new);
-        let first = about(known).2;
-        if first != place {
+        let place = new.place().to_owned();
+        let version = new.version();
+        let first = installations.entry(version.clone()).or_insert(new);
+        if first.place() != place {
+            let numbers: Vec<String> = version.iter().map(u32::to_string).collect();
             bail!(
-                "{option}: {} and {} are both version {text}",
-                first.display(),
-                place.display()
+                "{}: {} and {} are both version {}",
+                T::OPTION,
+                first.place().display(),
+                place.display(),
+                numbers.join(".")
             );
         }
     }
     for new in usual.into_iter().filter_map(|path| open(&path).ok()) {
-        all.entry(about(&new).0).or_insert(new);
+        installations.entry(new.version()).or_insert(new);
     }
-    Ok(all.into_values().collect())
+    Ok(installations.into_values().collect())
 }
 
 /// The worker of that name, or an error that names the nearest one.

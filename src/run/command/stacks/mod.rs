@@ -6,6 +6,7 @@ mod bounds;
 mod demangle;
 mod generated;
 
+use super::launch::StackFile;
 use anyhow::{Context, Result};
 use binary::Binary;
 use files::Folder;
@@ -16,7 +17,7 @@ use generated::Generated;
 use indexmap::IndexSet;
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{cell::OnceCell, rc::Rc, sync::Arc};
 
 /// File of the helper program in the scratch folder.
@@ -41,8 +42,11 @@ const KINDS: [MemoryEvent; 15] = {
 };
 
 /// The file of a launch whose stacks are wanted, and the period of the faults that have one.
-pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> (PathBuf, u64) {
-    (scratch.join(FILE), period(launches, block))
+pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> StackFile {
+    StackFile {
+        path: scratch.join(FILE),
+        period: period(launches, block),
+    }
 }
 
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
