@@ -1,7 +1,7 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
 use super::{
-    Cli, first_given, named, output, output::write, print, print_json, run::Job, run::RunArgs,
+    Cli, first_given, named, output, output::write, print, print_json, run::RunArgs, run::RunJob,
     runs_folder, tags,
 };
 use crate::plan::request::{Request, Subject};
@@ -127,7 +127,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     laboratory.workers.extend(baseline);
     laboratory.experiments.extend(built.experiment.take());
     laboratory.workers.push(built.worker);
-    let job = Job {
+    let job = RunJob {
         laboratory: &laboratory,
         arguments: &arguments.run,
         request,

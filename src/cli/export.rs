@@ -1,7 +1,7 @@
 //! `pagewise report --format`: a kept run in a format that other programs read.
 
 use super::damage::{code_of_program, code_of_run};
-use super::opened::{Judged, Judging, open, tell_interrupted};
+use super::opened::{JudgedFolder, Judging, open, tell_interrupted};
 use super::output::{may_write, write};
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -59,7 +59,7 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
         );
     }
     match opened.judge(Judging::Again)? {
-        Judged::Program(kept, summary) => {
+        JudgedFolder::Program(kept, summary) => {
             put(arguments, |out| {
                 match (arguments.format, &*summary, of_stacks) {
                     ("hyperfine", CommandSummary::Try(_), _) => Ok(
@@ -74,7 +74,7 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
             })?;
             Ok(code_of_program(&kept, 0))
         }
-        Judged::Run(_, summary) => {
+        JudgedFolder::Run(_, summary) => {
             let format = FORMATS.iter().find(|known| known.name == arguments.format);
             let format = format.with_context(|| {
                 format!("{} is no profile, which alone has stacks", arguments.run)

@@ -16,7 +16,7 @@ pub(super) enum Opened {
 }
 
 /// A kept folder with what follows from it.
-pub(super) enum Judged {
+pub(super) enum JudgedFolder {
     Run(RunFolder, Box<Summary>),
     Program(Box<KeptCommand>, Box<CommandSummary>),
 }
@@ -45,19 +45,19 @@ impl Opened {
         matches!(self, Opened::Program(kept) if kept.interrupted)
     }
 
-    pub(super) fn judge(self, judging: Judging) -> Result<Judged> {
+    pub(super) fn judge(self, judging: Judging) -> Result<JudgedFolder> {
         Ok(match (self, judging) {
             (Opened::Program(kept), _) => {
                 let summary = judge::program::judge(&kept);
-                Judged::Program(kept, Box::new(summary))
+                JudgedFolder::Program(kept, Box::new(summary))
             }
             (Opened::Run(folder, _), Judging::Again) => {
                 let (_, summary) = replay(&folder)?;
-                Judged::Run(folder, Box::new(summary))
+                JudgedFolder::Run(folder, Box::new(summary))
             }
             (Opened::Run(folder, _), Judging::Kept) => {
                 let summary = judged(&folder)?;
-                Judged::Run(folder, Box::new(summary))
+                JudgedFolder::Run(folder, Box::new(summary))
             }
         })
     }
@@ -69,8 +69,8 @@ impl Opened {
             bail!("{name} is {program}, which has no {option}");
         }
         match self.judge(Judging::Kept)? {
-            Judged::Run(_, summary) => Ok(*summary),
-            Judged::Program(..) => bail!("{name} is no run"),
+            JudgedFolder::Run(_, summary) => Ok(*summary),
+            JudgedFolder::Program(..) => bail!("{name} is no run"),
         }
     }
 }

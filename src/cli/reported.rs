@@ -3,7 +3,7 @@
 use super::answers::kept_answers;
 use super::damage::{code_of_program, code_of_run};
 use super::export::{self, ExportRequest, known};
-use super::opened::{Judged, Judging, Opened, open_any};
+use super::opened::{JudgedFolder, Judging, Opened, open_any};
 use super::output::ShownArgs;
 use super::{first_given, named, output, print_document, printed::Printed};
 use crate::machine::threads::{MOST_READERS, side_by_side};
@@ -117,8 +117,8 @@ pub(super) fn report(arguments: &ReportArgs) -> Result<u8> {
         return Ok(printed.exit_code(None, false));
     }
     match opened.judge(Judging::Again)? {
-        Judged::Program(kept, summary) => report_program(&kept, &summary, arguments),
-        Judged::Run(folder, summary) => report_run(&folder, &summary, arguments),
+        JudgedFolder::Program(kept, summary) => report_program(&kept, &summary, arguments),
+        JudgedFolder::Run(folder, summary) => report_run(&folder, &summary, arguments),
     }
 }
 

@@ -180,7 +180,7 @@ impl RunArgs {
 }
 
 /// A run that is made or completed as its command line says.
-pub(super) struct Job<'a> {
+pub(super) struct RunJob<'a> {
     pub(super) laboratory: &'a Laboratory,
     pub(super) arguments: &'a RunArgs,
     pub(super) request: Request,
@@ -188,7 +188,7 @@ pub(super) struct Job<'a> {
     pub(super) prints: bool,
 }
 
-impl Job<'_> {
+impl RunJob<'_> {
     /// Prints the plan where nothing is to be measured, and gives the exit code.
     pub(super) fn dry_run(&self) -> Result<Option<u8>> {
         if !self.arguments.dry_run {
@@ -268,7 +268,7 @@ impl Job<'_> {
 
     /// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
     fn resume(&self, name: &str) -> Result<Session> {
-        let Job {
+        let RunJob {
             laboratory,
             arguments,
             request,
@@ -308,7 +308,7 @@ impl Job<'_> {
 /// Makes a run or completes one.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
     arguments.check(laboratory, Kind::Run)?;
-    let job = Job {
+    let job = RunJob {
         laboratory,
         arguments,
         request: arguments.request(Kind::Run, arguments.subject(laboratory)?),

@@ -65,7 +65,7 @@ pub fn request(
     let bytes = terms.bytes.map_or_else(|| parse_size(&topic.bytes), Ok)?;
     let measure = measure(&topic, &experiment, terms.again)?;
     settings.insert("bytes".to_owned(), bytes.to_string());
-    let case = Case {
+    let case = AdviceCase {
         topic: &topic,
         settings: &settings,
         laboratory,
@@ -131,14 +131,14 @@ fn settings(
 }
 
 /// A topic in one case.
-struct Case<'a> {
+struct AdviceCase<'a> {
     topic: &'a Topic,
     settings: &'a BTreeMap<String, String>,
     laboratory: &'a Laboratory,
     wish: &'a Wish,
 }
 
-impl Case<'_> {
+impl AdviceCase<'_> {
     /// The methods that are compared with the baseline, with their cells.
     fn methods(&self, saved_only: bool) -> Result<Vec<(String, Cell)>> {
         let mut methods = Vec::new();

@@ -71,42 +71,47 @@ pub fn find<'a>(all: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
 }
 
 /// The experiments with a method of this name, otherwise the nearest experiment or method.
-fn hint(all: &[Experiment], name: &str) -> String {
+fn hint(experiments: &[Experiment], name: &str) -> String {
     let workers = worker::all(&[], &[]).unwrap_or_default();
-    let shown = |m: &&Method| all.iter().any(|e| e.name == m.experiment && !e.hidden);
-    let is_work = |m: &&Method| matches!(m.role, Role::Method | Role::Published);
-    let methods = || {
-        workers
-            .iter()
-            .flat_map(|w| w.methods())
-            .filter(shown)
-            .filter(is_work)
-    };
-    // The one that most workers have is likely meant.
-    let having = |name: &str| -> Vec<&str> {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        methods()
-            .filter(|m| m.name == name)
-            .for_each(|m| *counts.entry(&m.experiment).or_default() += 1);
-        let mut names: Vec<_> = counts.keys().copied().collect();
-        names.sort_by_key(|name| Reverse(counts[name]));
-        names
-    };
-    let experiments = having(name);
-    if let Some(first) = experiments.first() {
+    let methods: Vec<&Method> = workers
+        .iter()
+        .flat_map(|w| w.methods())
+        .filter(|m| matches!(m.role, Role::Method | Role::Published))
+        .filter(|m| {
+            experiments
+                .iter()
+                .any(|e| e.name == m.experiment && !e.hidden)
+        })
+        .collect();
+    let having = experiments_of(&methods, name);
+    if let Some(first) = having.first() {
         return format!(
             "; {name} is a method of {}: pagewise run {first}/{name}",
-            experiments.join(", ")
+            having.join(", ")
         );
     }
-    let near = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
-    match sizes::nearest(name, methods().map(|m| m.name.as_str())).filter(|_| near.is_empty()) {
+    let near = sizes::did_you_mean(name, experiments.iter().map(|e| e.name.as_str()));
+    if !near.is_empty() {
+        return near;
+    }
+    match sizes::nearest(name, methods.iter().map(|m| m.name.as_str())) {
         Some(method) => format!(
             "; did you mean the method \"{method}\" of {}?",
-            having(method).join(", ")
+            experiments_of(&methods, method).join(", ")
         ),
-        None => near,
+        None => String::new(),
     }
+}
+
+/// The experiments that have a method of this name, the one that most workers have first: it is likely meant.
+fn experiments_of<'a>(methods: &[&'a Method], name: &str) -> Vec<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for method in methods.iter().filter(|m| m.name == name) {
+        *counts.entry(&method.experiment).or_default() += 1;
+    }
+    let mut names: Vec<&str> = counts.keys().copied().collect();
+    names.sort_by_key(|name| Reverse(counts[name]));
+    names
 }
 
 #[cfg(test)]

@@ -232,33 +232,29 @@ fn matching_workers(
     workers: &[Worker],
     method: Option<&str>,
 ) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for pattern in patterns {
-        let has = |w: &&Worker| {
-            w.methods().iter().any(|m| {
+    let having: Vec<&str> = workers
+        .iter()
+        .filter(|w| {
+            let mut methods = w.methods().iter();
+            methods.any(|m| {
                 m.experiment == experiment.name && method.is_none_or(|name| name == m.name)
             })
+        })
+        .map(|w| w.name.as_str())
+        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for pattern in patterns {
+        let (first, second) = match pattern.split_once('+') {
+            Some((first, second)) => (first, Some(second)),
+            None => (pattern.as_str(), None),
         };
-        if let Some((a, b)) = pattern.split_once('+') {
-            for first in workers
-                .iter()
-                .filter(has)
-                .filter(|w| worker::fits(&w.name, a))
-            {
-                let seconds = workers
-                    .iter()
-                    .filter(has)
-                    .filter(|w| worker::fits(&w.name, b));
-                names.extend(seconds.map(|w| format!("{}+{}", first.name, w.name)));
-            }
-        } else {
-            names.extend(
-                workers
-                    .iter()
-                    .filter(has)
-                    .filter(|w| worker::fits(&w.name, pattern))
-                    .map(|w| w.name.clone()),
-            );
+        for worker in having.iter().filter(|name| worker::fits(name, first)) {
+            let Some(second) = second else {
+                names.push((*worker).to_owned());
+                continue;
+            };
+            let seconds = having.iter().filter(|name| worker::fits(name, second));
+            names.extend(seconds.map(|second| format!("{worker}+{second}")));
         }
     }
     names
@@ -270,15 +266,15 @@ pub fn nothing_selected(
     workers: &[Worker],
     selector: &Selector,
 ) -> anyhow::Error {
-    let methods = || {
-        workers
-            .iter()
-            .flat_map(|w| w.methods().iter())
-            .filter(|m| m.experiment == experiment.name)
-    };
+    let names: Vec<&str> = workers
+        .iter()
+        .flat_map(|w| w.methods().iter())
+        .filter(|m| m.experiment == experiment.name)
+        .map(|m| m.name.as_str())
+        .collect();
     match (&selector.method, &selector.worker) {
-        (Some(name), _) if !methods().any(|m| m.name == *name) => {
-            let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));
+        (Some(name), _) if !names.contains(&name.as_str()) => {
+            let hint = sizes::did_you_mean(name, names.iter().copied());
             anyhow::anyhow!(
                 "experiment {} has no method \"{name}\"{hint}",
                 experiment.name
@@ -356,16 +352,11 @@ pub(super) fn grid(
         combinations = with_values(&combinations, STATE, names);
     }
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
-    let is_set = |key: &str| {
-        (key != STATE || !wish.conditions) && wish.settings.iter().any(|(k, _)| k == key)
-    };
     let most = usize::from(wish.conditions);
     combinations.retain(|combination| {
-        experiment
-            .unusual(combination)
-            .filter(|key| !is_set(key))
-            .count()
-            <= most
+        let unusual = experiment.unusual(combination);
+        let unset = unusual.filter(|key| !(wish.sets(key) && (*key != STATE || !wish.conditions)));
+        unset.count() <= most
     });
     Ok(if wish.sizes == ParameterList::Check {
         covering(combinations)
@@ -376,21 +367,19 @@ pub(super) fn grid(
 
 /// Each combination with each of these values of one key.
 fn with_values(
-    all: &[BTreeMap<String, String>],
+    combinations: &[BTreeMap<String, String>],
     key: &str,
     values: &[String],
 ) -> Vec<BTreeMap<String, String>> {
-    let with = |value: &String| {
-        let value = value.clone();
-        all.iter().map(move |combination| {
-            combination
-                .clone()
-                .into_iter()
-                .chain([(key.to_owned(), value.clone())])
-                .collect()
-        })
-    };
-    values.iter().flat_map(with).collect()
+    let mut extended = Vec::new();
+    for value in values {
+        for combination in combinations {
+            let mut combination = combination.clone();
+            combination.insert(key.to_owned(), value.clone());
+            extended.push(combination);
+        }
+    }
+    extended
 }
 
 fn normalise(

@@ -3,7 +3,7 @@
 mod index;
 
 use super::damage::{code_of_program, code_of_run};
-use super::opened::{Judged, Judging, open_any};
+use super::opened::{JudgedFolder, Judging, open_any};
 use super::output::{ShownArgs, print_folded};
 use super::{named, named::first_of, print, print_json, printed::Printed, runs_folder, tags};
 use crate::{plan::catalog, run};
@@ -233,8 +233,8 @@ fn is_until(entry: &Entry, until: &str) -> bool {
 /// Describes a kept run.
 pub(super) fn show(name: &str, json: bool) -> Result<u8> {
     let (folder, summary) = match open_any(name)?.judge(Judging::Kept)? {
-        Judged::Run(folder, summary) => (folder, summary),
-        Judged::Program(kept, summary) => {
+        JudgedFolder::Run(folder, summary) => (folder, summary),
+        JudgedFolder::Program(kept, summary) => {
             let printed = Printed::Program {
                 kept: &kept,
                 summary: &summary,
