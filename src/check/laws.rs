@@ -83,14 +83,14 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
             };
             let recorded = kept(&transcripts, &BTreeSet::from([slot]));
             trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
-            let all = LaunchRecord {
+            let whole = LaunchRecord {
                 rounds: record.turns(number),
                 turns: Vec::new(),
                 ..single.clone()
             };
             trial.digest(
                 &mut findings,
-                &all,
+                &whole,
                 &kept(&transcripts, &slots_of_cell),
                 evidence,
             )?;

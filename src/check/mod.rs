@@ -375,8 +375,9 @@ fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
         if has_smaller {
             set(SMALLER, smaller.unwrap_or("never"))?;
         }
-        let besides = smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
-        say!("transparent huge pages: {mode}{besides}");
+        let smaller_pages =
+            smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
+        say!("transparent huge pages: {mode}{smaller_pages}");
         worst = worst.max(suite()?);
         if worst > SIGNALLED {
             break;

@@ -35,39 +35,42 @@ pub fn titles(folder: Option<&Path>) -> Result<Vec<Title>> {
     let carried = carried::EXPERIMENTS
         .iter()
         .map(|(path, text)| Title::parse(path, text));
-    let mut all: Vec<Title> = carried.collect::<Result<_>>()?;
-    all.retain(|title| user.iter().all(|o| o.name != title.name));
-    all.extend(user);
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(all)
+    let mut titles: Vec<Title> = carried.collect::<Result<_>>()?;
+    titles.retain(|title| user.iter().all(|o| o.name != title.name));
+    titles.extend(user);
+    titles.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(titles)
 }
 
 /// All experiments: those the binary carries, then those of the user's own folder, which may replace one by name.
 pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
-    let mut all = Vec::new();
+    let mut experiments = Vec::new();
     for (path, text) in carried::EXPERIMENTS {
-        all.push(Experiment::parse(path, text)?);
+        experiments.push(Experiment::parse(path, text)?);
     }
     for experiment in user_folder(folder)? {
-        all.retain(|e: &Experiment| e.name != experiment.name);
-        all.push(experiment);
+        experiments.retain(|e: &Experiment| e.name != experiment.name);
+        experiments.push(experiment);
     }
     let here = machine::sizes_here(Path::new("/"));
-    for experiment in &mut all {
+    for experiment in &mut experiments {
         experiment.settle_sizes(&here)?;
     }
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(all)
+    experiments.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(experiments)
 }
 
 /// The experiment of that name, or an error that names the nearest one.
-pub fn find<'a>(all: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
-    all.iter().find(|e| e.name == name).with_context(|| {
-        format!(
-            "there is no experiment \"{name}\"{} (pagewise list shows them)",
-            hint(all, name)
-        )
-    })
+pub fn find<'a>(experiments: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
+    experiments
+        .iter()
+        .find(|e| e.name == name)
+        .with_context(|| {
+            format!(
+                "there is no experiment \"{name}\"{} (pagewise list shows them)",
+                hint(experiments, name)
+            )
+        })
 }
 
 /// The experiments with a method of this name, otherwise the nearest experiment or method.

@@ -471,11 +471,13 @@ impl<'a> Runner<'a> {
         {
             Ok(seen) => Ok(Some(seen)),
             Err(cause) => {
-                let mine = |cell: &usize| {
-                    self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref()
-                };
-                let open = |cell: &usize| self.state.cells[*cell].outcome.is_none() && mine(cell);
-                let cells = (0..self.state.cells.len()).filter(open).collect();
+                let cells = (0..self.state.cells.len())
+                    .filter(|&cell| {
+                        let planned = &self.state.cells[cell];
+                        planned.outcome.is_none()
+                            && planned.cell.parameters.get(STATE) == name.as_ref()
+                    })
+                    .collect();
                 let outcome = Outcome::because(Status::Skipped, cause);
                 self.decide(
                     "the state was tried",

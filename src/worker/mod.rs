@@ -30,54 +30,6 @@ pub const NATIVE: &str = "c-O3";
 /// Longest program, script or library of a user, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The optimised native worker, without asking any worker what it can do.
-pub fn optimised() -> Result<Started> {
-    let (name, bytes) = carried::NATIVE_WORKERS
-        .last()
-        .expect("at least one native worker is carried");
-    native::place(name, bytes)
-}
-
-/// Self-description of a worker. The methods of a list that the binary carries are read when they are first asked for.
-#[derive(Clone, Debug)]
-struct MethodList {
-    text: Cow<'static, str>,
-    methods: Arc<OnceLock<Vec<Method>>>,
-}
-
-impl MethodList {
-    /// One that the binary carries, which the tests read whole.
-    fn carried(text: &'static str) -> MethodList {
-        MethodList {
-            text: text.into(),
-            methods: Arc::default(),
-        }
-    }
-
-    /// One that a worker has just told, read at once.
-    fn parse(worker: &str, text: String) -> Result<MethodList> {
-        let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
-        let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
-        Ok(MethodList {
-            text: text.into(),
-            methods: Arc::new(read.into()),
-        })
-    }
-
-    fn methods(&self) -> &[Method] {
-        const SOUND: &str = "the carried lists are read whole by a test";
-        self.methods.get_or_init(|| {
-            method_lines(&self.text)
-                .map(|line| Method::parse_known(line).expect(SOUND))
-                .collect()
-        })
-    }
-}
-
-fn method_lines(list: &str) -> impl Iterator<Item = &str> {
-    list.lines().filter(|line| line.starts_with("method\t"))
-}
-
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {
@@ -86,6 +38,19 @@ pub struct Worker {
     list: MethodList,
     maker: Maker,
     ready: OnceLock<Result<Started, String>>,
+}
+
+#[derive(Clone, Debug)]
+enum Maker {
+    Native(&'static [u8]),
+    Compiled(&'static compiled::Toolchain),
+    Java(Option<java::Jdk>),
+    Python(Option<python::Python>),
+    /// The language is `None` for functions of the user's.
+    External {
+        path: PathBuf,
+        language: Option<Language>,
+    },
 }
 
 /// A worker that can be started.
@@ -182,19 +147,6 @@ impl Started {
         }
         command
     }
-}
-
-#[derive(Clone, Debug)]
-enum Maker {
-    Native(&'static [u8]),
-    Compiled(&'static compiled::Toolchain),
-    Java(Option<java::Jdk>),
-    Python(Option<python::Python>),
-    /// The language is `None` for functions of the user's.
-    External {
-        path: PathBuf,
-        language: Option<Language>,
-    },
 }
 
 impl Worker {
@@ -338,6 +290,54 @@ impl Worker {
             .iter()
             .find(|m| m.experiment == experiment && m.name == name)
     }
+}
+
+/// Self-description of a worker. The methods of a list that the binary carries are read when they are first asked for.
+#[derive(Clone, Debug)]
+struct MethodList {
+    text: Cow<'static, str>,
+    methods: Arc<OnceLock<Vec<Method>>>,
+}
+
+impl MethodList {
+    /// One that the binary carries, which the tests read whole.
+    fn carried(text: &'static str) -> MethodList {
+        MethodList {
+            text: text.into(),
+            methods: Arc::default(),
+        }
+    }
+
+    /// One that a worker has just told, read at once.
+    fn parse(worker: &str, text: String) -> Result<MethodList> {
+        let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
+        let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
+        Ok(MethodList {
+            text: text.into(),
+            methods: Arc::new(read.into()),
+        })
+    }
+
+    fn methods(&self) -> &[Method] {
+        const SOUND: &str = "the carried lists are read whole by a test";
+        self.methods.get_or_init(|| {
+            method_lines(&self.text)
+                .map(|line| Method::parse_known(line).expect(SOUND))
+                .collect()
+        })
+    }
+}
+
+fn method_lines(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter(|line| line.starts_with("method\t"))
+}
+
+/// The optimised native worker, without asking any worker what it can do.
+pub fn optimised() -> Result<Started> {
+    let (name, bytes) = carried::NATIVE_WORKERS
+        .last()
+        .expect("at least one native worker is carried");
+    native::place(name, bytes)
 }
 
 /// The language of the worker of this name; `None` for one that is not here, and for functions of the user's.
@@ -538,9 +538,10 @@ pub fn foreign() -> BTreeMap<String, String> {
     among(std::env::vars_os())
 }
 
-fn among(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
+fn among(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
     let lossy = |text: OsString| text.to_string_lossy().into_owned();
-    all.map(|(name, value)| (lossy(name), lossy(value)))
+    variables
+        .map(|(name, value)| (lossy(name), lossy(value)))
         .filter(|(name, _)| FOREIGN.iter().any(|known| fits(name, known)))
         .collect()
 }

@@ -126,8 +126,8 @@ pub const EXPERIMENTS: [&str; 7] = [
 ];
 
 /// The experiment with one value for each parameter, but two for the amount of work, which no longer tells groups apart.
-fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
-    let mut experiment = catalog::find(all, regime.experiment)?.clone();
+fn narrowed(experiments: &[Experiment], regime: &Regime) -> Result<Experiment> {
+    let mut experiment = catalog::find(experiments, regime.experiment)?.clone();
     for (name, parameter) in &mut experiment.parameters {
         parameter.default.truncate(1);
         if let Some((_, value)) = regime.set.iter().find(|(key, _)| key == name) {

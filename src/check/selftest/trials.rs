@@ -319,6 +319,9 @@ fn sequence(
         .iter()
         .filter(|s| s.round >= 0)
         .map(|s| s.counts.wall_ns as f64);
-    let all: Vec<f64> = measured.collect();
-    Ok(all.chunks_exact(samples).map(<[f64]>::to_vec).collect())
+    let samples_ns: Vec<f64> = measured.collect();
+    Ok(samples_ns
+        .chunks_exact(samples)
+        .map(<[f64]>::to_vec)
+        .collect())
 }

@@ -223,11 +223,14 @@ fn terms(
         for (key, values) in wish.settings {
             let value = values.first().cloned().unwrap_or_default();
             if key == "bytes" {
-                let all = sizes::parse_size(&value)?;
-                if terms.bytes.is_some_and(|wanted| wanted > all) {
-                    bail!("--bytes is more than {} has ({all} bytes)", path.display());
+                let file_bytes = sizes::parse_size(&value)?;
+                if terms.bytes.is_some_and(|wanted| wanted > file_bytes) {
+                    bail!(
+                        "--bytes is more than {} has ({file_bytes} bytes)",
+                        path.display()
+                    );
                 }
-                terms.bytes.get_or_insert(all);
+                terms.bytes.get_or_insert(file_bytes);
             } else if key != "consume" {
                 terms.settings.insert(key, value);
             }

@@ -166,12 +166,12 @@ fn question(
     request: &AdviceRequest,
     budget_s: f64,
 ) -> Result<Question> {
-    let others: Vec<(&String, &String)> = request
+    let conditions: Vec<(&String, &String)> = request
         .open
         .iter()
         .flat_map(|(key, all)| all[1..].iter().map(move |value| (key, value)))
         .collect();
-    let usual_s = if others.is_empty() {
+    let usual_s = if conditions.is_empty() {
         budget_s
     } else {
         budget_s / 2.0
@@ -184,10 +184,10 @@ fn question(
             .conditions
             .insert(format!("{key}={}", all[0]), question.segments.clone());
     }
-    for (key, value) in &others {
+    for (key, value) in &conditions {
         if session.stopped_by.is_none() {
             let under = request.under(key, value);
-            session.axis(&under, usual_s / others.len() as f64, u64::MAX)?;
+            session.axis(&under, usual_s / conditions.len() as f64, u64::MAX)?;
             let answer =
                 judge::questions::advise::question(&under, &session.summaries(), session.margin);
             question
@@ -200,14 +200,14 @@ fn question(
 
 /// Merges files into the saved one.
 pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
-    let all: Vec<Advice> = match &arguments.merge[..] {
+    let parts: Vec<Advice> = match &arguments.merge[..] {
         [only] => vec![read_changed(only)?],
         several => several
             .iter()
             .map(|path| read(path))
             .collect::<Result<_>>()?,
     };
-    let merged = judge::questions::advise::merge(&all)?;
+    let merged = judge::questions::advise::merge(&parts)?;
     let path = target(arguments.out.as_deref());
     replaced(&path, arguments.force)?;
     write(&path, &merged)?;

@@ -76,11 +76,11 @@ fn stamp(folder: &Path) -> (u64, String) {
 
 /// Every run of a store, by name, which begins with its time.
 pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
-    let all = crate::cli::named::store()
+    let stored = crate::cli::named::store()
         .and_then(|store| store.entries().ok())
         .unwrap_or_default()
         .into_iter();
-    let folders = all.filter(|entry| entry.kind == files::EntryKind::Folder);
+    let folders = stored.filter(|entry| entry.kind == files::EntryKind::Folder);
     let names: Vec<String> = folders
         .map(|entry| entry.name.to_string_lossy().into_owned())
         .collect();
