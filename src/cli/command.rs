@@ -19,8 +19,9 @@ use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
 use schedule::command::MOST_PAIRS;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, io::Read};
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
@@ -184,23 +185,20 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     if let Some(folder) = &arguments.emit {
         Folder::can_be_fresh(folder)?;
     }
-    study(
-        common,
-        Kind::Try,
-        || trial_plan(arguments),
-        |kept, summary| {
-            if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, summary) {
-                emit(folder, summary)?;
-            }
-            let Some(path) = &arguments.export_hyperfine else {
-                return Ok(());
-            };
-            let file = report::command::hyperfine(kept);
-            write(path, common.force, |out| {
-                Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
-            })
-        },
-    )
+    let resumed = resumed(common, Kind::Try)?;
+    let studied = study(common, resumed, trial_plan(arguments)?)?;
+    if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, &studied.summary) {
+        emit(folder, summary)?;
+    }
+    if let Some(path) = &arguments.export_hyperfine {
+        let file = pretty_json(&report::command::hyperfine(&studied.kept))?;
+        write(
+            path,
+            common.force,
+            |out| Ok(out.write_all(file.as_bytes())?),
+        )?;
+    }
+    studied.print(common.json)
 }
 
 /// Writes the files that deploy the best setting into a new folder, with the library that they name.
@@ -230,19 +228,16 @@ fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
 }
 
 pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
-    let mut promising = Vec::new();
-    let note_promising = |_: &KeptCommand, summary: &CommandSummary| {
-        if let (true, CommandSummary::Profile(summary)) = (arguments.then_try, summary) {
-            promising = worth_a_try(&arguments.common.command, summary)?;
+    let common = &arguments.common;
+    let resumed = resumed(common, Kind::Profile)?;
+    let studied = study(common, resumed, profile_plan(arguments)?)?;
+    let promising = match &studied.summary {
+        CommandSummary::Profile(summary) if arguments.then_try => {
+            worth_a_try(&common.command, summary)?
         }
-        Ok(())
+        _ => Vec::new(),
     };
-    let code = study(
-        &arguments.common,
-        Kind::Profile,
-        || profile_plan(arguments),
-        note_promising,
-    )?;
+    let code = studied.print(common.json)?;
     if code != 0 || promising.is_empty() {
         return Ok(code);
     }
@@ -271,17 +266,15 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
             .map(|c| c.setting.clone())
             .find(|name| name != "thp"),
     );
-    let frames = || summary.stacks.iter().flat_map(|stacks| &stacks.frames);
-    let modules = || {
-        frames()
-            .map(|frame| frame.module.as_str())
-            .chain([summary.allocator.as_str()])
-    };
+    let frames = summary.stacks.iter().flat_map(|stacks| &stacks.frames);
+    let mut modules: BTreeSet<&str> = frames.map(|frame| frame.module.as_str()).collect();
+    modules.insert(&summary.allocator);
     let of_modules = arms::all()?.into_iter().filter(|setting| {
-        setting
-            .modules
-            .iter()
-            .any(|start| modules().any(|module| module.starts_with(start.as_str())))
+        setting.modules.iter().any(|start| {
+            modules
+                .iter()
+                .any(|module| module.starts_with(start.as_str()))
+        })
     });
     names.extend(
         of_modules
@@ -299,19 +292,39 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
     Ok(names)
 }
 
-/// Makes a study or completes one, keeps its summary and prints it.
+/// A study that was measured and kept.
+struct Studied {
+    kept: KeptCommand,
+    summary: CommandSummary,
+    /// The signal that stopped it.
+    stopped_by: Option<i32>,
+}
+
+impl Studied {
+    /// Prints it; the result is the exit code.
+    fn print(&self, json: bool) -> Result<u8> {
+        let printed = Printed::Program {
+            kept: &self.kept,
+            summary: &self.summary,
+        };
+        printed.print(json, &ShownArgs::default())?;
+        Ok(printed.exit_code(self.stopped_by, false))
+    }
+}
+
+/// The kept study that is to be completed, if one is.
+fn resumed(common: &CommandArgs, kind: Kind) -> Result<Option<RunFolder>> {
+    let name = common.resume.as_deref();
+    name.map(|name| super::named::resumable(name, kind))
+        .transpose()
+}
+
+/// Makes a study or completes one, and keeps its summary and its page.
 fn study(
     common: &CommandArgs,
-    kind: Kind,
-    plan: impl FnOnce() -> Result<CommandPlan>,
-    export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
-) -> Result<u8> {
-    let resumed = common
-        .resume
-        .as_deref()
-        .map(|name| super::named::resumable(name, kind))
-        .transpose()?;
-    let mut plan = plan()?;
+    resumed: Option<RunFolder>,
+    mut plan: CommandPlan,
+) -> Result<Studied> {
     if plan.arms.len() > MOST_ARMS {
         bail!("a try has at most {MOST_ARMS} commands and settings");
     }
@@ -344,9 +357,11 @@ fn study(
     };
     printed.keep_page(&session.folder);
     session.folder.reach_device()?;
-    export(&kept, &summary)?;
-    printed.print(common.json, &ShownArgs::default())?;
-    Ok(printed.exit_code(stopped_by, false))
+    Ok(Studied {
+        kept,
+        summary,
+        stopped_by,
+    })
 }
 
 /// Keeps standard input in the folder of a study.

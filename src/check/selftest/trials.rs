@@ -277,8 +277,8 @@ fn sequence(
     samples: usize,
     seed: u64,
 ) -> Result<Vec<Vec<f64>>> {
-    let cell = |pair| laboratory.cell(work.method(), pair, batch, 0);
-    let (a, b) = (cell(1)?.cell, cell(1)?.cell);
+    let a = laboratory.cell(work.method(), 1, batch, 0)?.cell;
+    let b = a.clone();
     let rounds: Vec<Vec<usize>> = (0..2 * PER_LAUNCH * samples)
         .map(|i| vec![i / samples % 2])
         .collect();
@@ -288,12 +288,8 @@ fn sequence(
         seed,
         ..LaunchKeys::default()
     };
-    let file = |name: &str| place.join(name);
-    let (request, transcript, messages) = (
-        file("naive.request"),
-        file("naive.transcript"),
-        file("naive.messages"),
-    );
+    let [request, transcript, messages] =
+        ["naive.request", "naive.transcript", "naive.messages"].map(|name| place.join(name));
     Folder::make(place)?.write(
         "naive.request",
         transcript::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes(),

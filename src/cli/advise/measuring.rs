@@ -173,6 +173,13 @@ impl<'a> AdviceSession<'a> {
         Ok(())
     }
 
+    /// True if a kept or a new run answers a case at the size in question.
+    fn knows(&self, request: &AdviceRequest, settings: &BTreeMap<String, String>) -> bool {
+        let summaries = self.summaries();
+        let mut summaries = summaries.iter();
+        summaries.any(|s| has(request, settings, request.bytes, s, self.margin))
+    }
+
     /// Measures a question; the settings of the other cases are returned.
     pub fn measure(
         &mut self,
@@ -180,13 +187,7 @@ impl<'a> AdviceSession<'a> {
         spending: &Spending,
         own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
-        let known = |session: &Self, settings: &BTreeMap<String, String>| {
-            session
-                .summaries()
-                .iter()
-                .any(|s| has(request, settings, request.bytes, s, session.margin))
-        };
-        if !known(self, &request.settings) {
+        if !self.knows(request, &request.settings) {
             // Half of a guess may do on a fast machine, and less says nothing.
             let least_s = question_s(request, request.bytes);
             if spending.point_s < least_s / 2.0 {
@@ -213,10 +214,10 @@ impl<'a> AdviceSession<'a> {
         let mut cases = advice::cases(request);
         let case_s = spending.cases_s / cases.len() as f64;
         if case_s < question_s(request, request.bytes) / 2.0 {
-            cases.retain(|settings| known(self, settings));
+            cases.retain(|settings| self.knows(request, settings));
         }
         for settings in &cases {
-            if self.stopped_by.is_none() && !known(self, settings) {
+            if self.stopped_by.is_none() && !self.knows(request, settings) {
                 self.run(request, request.bytes, settings, Spend::narrow(case_s))?;
             }
         }
@@ -293,14 +294,13 @@ impl<'a> AdviceSession<'a> {
     ) -> Vec<SizeAnswer> {
         let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.
-        let known = choices(&points, &request.topic.obvious, 0.0).into_iter();
-        let looks = |size| looks.get(&size).copied().unwrap_or(0);
-        let known = known.chain(without.iter().map(|size| (*size, None)));
-        let mut answers: Vec<SizeAnswer> = known
+        let choices = choices(&points, &request.topic.obvious, 0.0).into_iter();
+        let mut answers: Vec<SizeAnswer> = choices
+            .chain(without.iter().map(|size| (*size, None)))
             .map(|(size, method)| SizeAnswer {
                 size,
                 method,
-                looks: looks(size),
+                looks: looks.get(&size).copied().unwrap_or(0),
             })
             .collect();
         answers.sort_by_key(|answer| answer.size);
