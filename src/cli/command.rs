@@ -1,25 +1,24 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use super::damage::code_of_program;
 use super::output::{ShownArgs, may_write, print_folded, write};
-use super::{new_folder, printed::Printed, runs_folder};
-use crate::machine::{self, memory};
+use super::{kept, new_folder, printed::Printed};
+use crate::machine;
 use crate::plan::Start;
 use crate::run::Session;
-use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
+use crate::run::command::promising::worth_a_try;
+use crate::run::command::{self, FIRST_WINDOW, arms, pages, running};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand,
-    MOST_ARMS, MOST_PLAN_BYTES, Pages, ProfileSummary, TrialSummary,
+    Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, MOST_ARMS,
+    MOST_PLAN_BYTES, TrialSummary,
 };
-use record::folder::{RunFolder, SUMMARY, peek};
+use record::folder::{RunFolder, SUMMARY};
 use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
 use schedule::command::MOST_PAIRS;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -29,8 +28,6 @@ const NARROW: f64 = 0.002;
 const SETTING: usize = 14;
 /// Precision and margin of a try.
 const USUAL_SHARE: f64 = 0.01;
-/// Allocators of which one is tried after a profile.
-const ALLOCATORS: [&str; 3] = ["mimalloc", "jemalloc", "tcmalloc"];
 /// Name of kept standard input in the folder of a study.
 const INPUT: &str = "input";
 /// Limit of that, in bytes.
@@ -256,42 +253,6 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     })
 }
 
-/// Huge pages, what the profile predicts to save most besides, settings of libraries that it met, and of its own allocator;
-/// where that is the C library's, the first other one here.
-fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
-    let mut names = vec!["thp".to_owned()];
-    names.extend(
-        summary
-            .worth_a_try()
-            .map(|c| c.setting.clone())
-            .find(|name| name != "thp"),
-    );
-    let frames = summary.stacks.iter().flat_map(|stacks| &stacks.frames);
-    let mut modules: BTreeSet<&str> = frames.map(|frame| frame.module.as_str()).collect();
-    modules.insert(&summary.allocator);
-    let of_modules = arms::all()?.into_iter().filter(|setting| {
-        setting.modules.iter().any(|start| {
-            modules
-                .iter()
-                .any(|module| module.starts_with(start.as_str()))
-        })
-    });
-    names.extend(
-        of_modules
-            .map(|setting| setting.name)
-            .filter(|name| !names.contains(name))
-            .collect::<Vec<_>>(),
-    );
-    for allocator in ALLOCATORS.iter().filter(|_| summary.allocator.is_empty()) {
-        let arms = arms::arms(command, &arms::of_words(&[(*allocator).to_owned()])?)?;
-        if arms.iter().all(|arm| arm.skipped.is_none()) {
-            names.push((*allocator).to_owned());
-            break;
-        }
-    }
-    Ok(names)
-}
-
 /// A study that was measured and kept.
 struct Studied {
     kept: KeptCommand,
@@ -437,7 +398,9 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
     }
     let arms = arms::arms(&arguments.common.command, &settings)?;
     let mut plan = base_plan(&arguments.common, Kind::Try, arms)?;
-    if let Some((profile, predicted)) = (!settings.is_empty()).then(|| predictions(&plan)).flatten()
+    if let Some((profile, predicted)) = (!settings.is_empty())
+        .then(|| kept::predictions(&plan))
+        .flatten()
     {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
@@ -457,7 +420,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
         let window_s = arguments.duration / (WINDOWS as f64 + FIRST_WINDOW);
-        let started_ticks = Some(started_ticks(pid)?);
+        let started_ticks = Some(running::started_ticks(pid)?);
         return Ok(CommandPlan {
             attached: Some(Attached {
                 pid,
@@ -468,7 +431,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
             pairs: Some(WINDOWS),
             pages: Some(pages()),
             stacks: arguments.stacks == "on",
-            ..base_plan(common, Kind::Profile, vec![running(pid)?])?
+            ..base_plan(common, Kind::Profile, vec![running::arm(pid)?])?
         });
     }
     if common.command.is_empty() {
@@ -489,91 +452,5 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
         stacks: arguments.stacks == "on" && !arguments.totals,
         pages: Some(pages()),
         ..base_plan(common, Kind::Profile, vec![arm])?
-    })
-}
-
-fn pages() -> Pages {
-    Pages {
-        page_bytes: rustix::param::page_size() as u64,
-        huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(0),
-        thp: thp_rule(),
-    }
-}
-
-/// Start of a process, in clock ticks since the machine did (proc_pid_stat(5)).
-fn started_ticks(pid: i32) -> Result<u64> {
-    const FIELD_AFTER_NAME: usize = 19;
-    let stat = files::kernel::read(format!("/proc/{pid}/stat"))
-        .with_context(|| format!("there is no process {pid}"))?;
-    // The name before the last parenthesis may hold anything.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().nth(FIELD_AFTER_NAME);
-    ticks
-        .and_then(|ticks| ticks.parse().ok())
-        .with_context(|| format!("/proc/{pid}/stat says {stat:?}"))
-}
-
-/// The arm of a process of this user that runs already.
-fn running(pid: i32) -> Result<Arm> {
-    let status = files::kernel::read(format!("/proc/{pid}/status"))
-        .with_context(|| format!("there is no process {pid}"))?;
-    let user = status.lines().find_map(|line| {
-        line.strip_prefix("Uid:")?
-            .split_whitespace()
-            .next()?
-            .parse()
-            .ok()
-    });
-    if user != Some(rustix::process::getuid().as_raw()) {
-        bail!("process {pid} belongs to another user");
-    }
-    let command = files::kernel::read(format!("/proc/{pid}/cmdline"))?;
-    let command: Vec<String> = command.split_terminator('\0').map(str::to_owned).collect();
-    if command.is_empty() {
-        bail!("process {pid} is the kernel's own");
-    }
-    Ok(arms::plain(
-        "as it is",
-        ArmRole::Baseline,
-        &format!("process {pid}: {}", command.join(" ")),
-        command,
-    ))
-}
-
-/// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.
-fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)> {
-    let names = Folder::open(&runs_folder()).ok()?.names().ok()?;
-    let names = names.into_iter().filter_map(|name| name.into_string().ok());
-    let names: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
-    names.into_iter().rev().find_map(|name| {
-        let other: CommandPlan = peek(&runs_folder().join(&name), "plan.json")?;
-        let same = (
-            &other.arms.first()?.command,
-            &other.directory,
-            &other.input,
-            other.kind,
-        ) == (
-            &plan.arms[0].command,
-            &plan.directory,
-            &plan.input,
-            Kind::Profile,
-        );
-        if !same {
-            return None;
-        }
-        let opened =
-            RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole());
-        // A profile that cannot be read predicts nothing, which is no reason not to try.
-        let kept: KeptCommand = opened
-            .inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing"))
-            .ok()?;
-        if code_of_program(&kept, 0) != 0 {
-            return None;
-        }
-        let predicted = judge::program::profile::predictions(&judge::program::profile::judge(
-            &kept.plan,
-            &kept.launches,
-        ));
-        (!predicted.is_empty()).then_some((kept.plan.run, predicted))
     })
 }

@@ -1,11 +1,13 @@
 //! This machine's kept runs: their summaries, and the scores of their A/A checks.
 
+use super::damage::{code_of_program, code_of_run};
 use super::runs::{Entry, entries};
-use super::{damage::code_of_run, runs_folder};
+use super::runs_folder;
 use crate::plan::Laboratory;
 use crate::{machine, run::session::judged, worker};
-use record::folder::{Damaged, RunFolder, SUMMARY};
-use record::summary::Summary;
+use record::command::{Amount, CommandPlan, KeptCommand};
+use record::folder::{Damaged, RunFolder, SUMMARY, peek};
+use record::{kind::Kind, summary::Summary};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -155,6 +157,47 @@ fn name_damage(error: &anyhow::Error) {
     if error.is::<Damaged>() {
         remark!("pagewise: {error:#}; it answers nothing");
     }
+}
+
+/// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.
+pub(super) fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)> {
+    let store = runs_folder();
+    let names = files::Folder::open(&store).ok()?.names().ok()?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    let profiles: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
+    profiles
+        .into_iter()
+        .rev()
+        .filter(|name| is_profile_of(plan, &store.join(name)))
+        .find_map(|name| {
+            let kept = whole_profile(&name, &store)?;
+            let summary = judge::program::profile::judge(&kept.plan, &kept.launches);
+            let predicted = judge::program::profile::predictions(&summary);
+            (!predicted.is_empty()).then_some((kept.plan.run, predicted))
+        })
+}
+
+/// True if a folder has a profile of the command of a plan.
+fn is_profile_of(plan: &CommandPlan, folder: &Path) -> bool {
+    let profile = peek::<CommandPlan>(folder, "plan.json");
+    profile.is_some_and(|profile| {
+        profile.kind == Kind::Profile
+            && profile.directory == plan.directory
+            && profile.input == plan.input
+            && profile
+                .arms
+                .first()
+                .is_some_and(|arm| arm.command == plan.arms[0].command)
+    })
+}
+
+/// A kept profile of this user. One that is damaged or cannot be read predicts nothing, which is no reason not to try.
+fn whole_profile(name: &str, store: &Path) -> Option<KeptCommand> {
+    let folder = RunFolder::open(name, store).and_then(|folder| folder.mine()?.whole());
+    let kept: KeptCommand = folder
+        .inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing"))
+        .ok()?;
+    (code_of_program(&kept, 0) == 0).then_some(kept)
 }
 
 #[cfg(test)]

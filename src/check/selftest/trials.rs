@@ -14,7 +14,7 @@ use record::plan::{BATCH, Plan, PlannedCell};
 use record::transcript::{LaunchKeys, Transcript};
 use record::{
     cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, launches::End,
-    outcome::Status, state::Stage, summary::Summary, transcript,
+    outcome::Status, state::Stage, summary::CellSummary, summary::Summary, transcript,
 };
 use stats::{t::naive, verdicts::MARGIN};
 use std::collections::BTreeMap;
@@ -205,21 +205,19 @@ impl<'a> TestBench<'a> {
 }
 
 fn effects(summary: &Summary) -> Vec<Effect> {
-    let extra = |cell: usize| {
-        summary.cells[cell]
-            .parameters
-            .get("extra_permille")?
-            .parse()
-            .ok()
-    };
     let judged = summary.comparisons().filter_map(|(_, c)| {
         Some(Effect {
-            extra_permille: extra(c.cell)?,
+            extra_permille: extra_permille(&summary.cells[c.cell])?,
             ratio: c.ratio,
             verdict: c.verdict,
         })
     });
     judged.collect()
+}
+
+/// Thousandths of extra work of a cell.
+fn extra_permille(cell: &CellSummary) -> Option<u64> {
+    cell.parameters.get("extra_permille")?.parse().ok()
 }
 
 // The usual way: all samples of A, then all of B, in one process, and a t test; nothing is regrouped.
