@@ -58,7 +58,7 @@ fn faster(summary: &Summary, group: &GroupSummary, is_ranked: bool) -> Vec<usize
     let shown = group
         .comparisons
         .iter()
-        .filter(|c| c.phase == headline && matches!(c.overall(), Verdict::Faster { .. }));
+        .filter(|c| c.phase == headline && matches!(c.contrast.overall(), Verdict::Faster { .. }));
     shown
         .map(|c| c.cell)
         .filter(|&cell| summary.cells[cell].is_ranked() == is_ranked)
@@ -75,7 +75,15 @@ pub(crate) fn several(
     if !matches!(group.recommendation, Recommendation::Inconclusive { .. }) {
         return Vec::new();
     }
-    let ratio = |cell: usize| Some((cell, group.comparison(cell, experiment.headline())?.ratio?));
+    let ratio = |cell: usize| {
+        Some((
+            cell,
+            group
+                .comparison(cell, experiment.headline())?
+                .contrast
+                .ratio?,
+        ))
+    };
     let mut shown: Vec<(usize, Ratio)> = faster(summary, group, true)
         .into_iter()
         .filter_map(ratio)
@@ -103,7 +111,12 @@ pub(crate) fn several(
             .flat_map(|g| g.comparisons.iter());
         let mut same =
             all.filter(|c| c.phase == experiment.headline() && name(c.cell) == name(cell));
-        same.any(|c| matches!(c.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
+        same.any(|c| {
+            matches!(
+                c.contrast.overall(),
+                Verdict::Slower { .. } | Verdict::Within { .. }
+            )
+        })
     });
     if contradicted { Vec::new() } else { shown }
 }
@@ -270,16 +283,20 @@ pub(crate) fn clauses(
             .filter_map(|key| Some((key.clone(), group.parameters.get(key)?.clone())));
         let comparison = group.comparison(cell, experiment.headline())?;
         Some((
-            comparison.overall(),
-            comparison.ratio.as_ref(),
+            comparison.contrast.overall(),
+            comparison.contrast.ratio.as_ref(),
             experiment.clause(&when.collect()),
         ))
     });
     let mut others: Vec<_> = group.conditions.iter().collect();
-    others.sort_by_key(|c| (rank(c.verdict), c.group));
-    let others = others
-        .into_iter()
-        .map(|c| (c.verdict, c.ratio.as_ref(), experiment.clause(&c.when)));
+    others.sort_by_key(|c| (rank(c.contrast.overall()), c.group));
+    let others = others.into_iter().map(|c| {
+        (
+            c.contrast.overall(),
+            c.contrast.ratio.as_ref(),
+            experiment.clause(&c.when),
+        )
+    });
     let (open, settled): (Vec<_>, Vec<_>) = answer
         .into_iter()
         .chain(others)

@@ -148,7 +148,11 @@ fn costs(kind: &MachineGroup) -> Table {
 }
 
 fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
-    let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
+    let axis = Axis::over(
+        kind.methods
+            .iter()
+            .filter_map(|method| method.contrast.ratio.as_ref()),
+    );
     let mut columns = vec![Column::text("method"), Column::text("against")];
     columns.extend(
         axis.as_ref()
@@ -159,12 +163,16 @@ fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
         Column::sentences("finding"),
     ]);
     let rows = kind.methods.iter().map(|method| {
-        let ratio = TableCell::ratio(Some(&method.ratio));
+        let ratio = TableCell::ratio(method.contrast.ratio.as_ref());
         let mut cells = vec![TableCell::text(&method.baseline)];
-        cells
-            .extend(axis.as_ref().map(|axis| {
-                TableCell::plot(Some(Plot::interval(axis, method.ratio, &ratio.text)))
-            }));
+        cells.extend(axis.as_ref().map(|axis| {
+            TableCell::plot(
+                method
+                    .contrast
+                    .ratio
+                    .map(|interval| Plot::interval(axis, interval, &ratio.text)),
+            )
+        }));
         cells.extend([ratio, TableCell::text(self::method(method, fleet))]);
         Entry::new(named(&method.cell, &method.parameters), cells)
     });
@@ -290,11 +298,12 @@ fn too_few(kind: &MachineGroup) -> Option<String> {
 
 /// The finding on a method over the nodes of a kind.
 fn method(method: &KindMethod, fleet: &Fleet) -> String {
-    let finding = match method.verdict {
+    let finding = match method.contrast.verdict {
         Verdict::Within { .. } => format!("within {}", wording::percent(fleet.margin)),
-        _ => wording::finding(Some(&method.ratio), method.verdict, method.holds_among_all),
+        _ => wording::finding(&method.contrast),
     };
-    format!("{finding}, over {}", count(method.ratio.launches, "node"))
+    let nodes = method.contrast.ratio.map_or(0, |ratio| ratio.launches);
+    format!("{finding}, over {}", count(nodes, "node"))
 }
 
 /// A folder that takes no part, with the reason.

@@ -3,7 +3,7 @@
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::{phrases, wording};
 use judge::explained::Explained;
-use record::summary::{Comparison, Ratio, Verdict};
+use record::summary::{Comparison, Contrast, Ratio, Verdict};
 use stats::estimate::Drift;
 
 /// Everything that made each verdict, one step a sentence.
@@ -72,13 +72,13 @@ fn blocks(explained: &Explained) -> Vec<Block> {
             "weighted by rounds, order counted",
             explained.alone.as_ref(),
         ),
-        (&pooled, comparison.ratio.as_ref()),
+        (&pooled, comparison.contrast.ratio.as_ref()),
     ];
     let mut items: Vec<String> = steps
         .iter()
         .filter_map(|(label, estimate)| Some(step(label, (*estimate)?)))
         .collect();
-    if comparison.ratio.is_none() {
+    if comparison.contrast.ratio.is_none() {
         let why = explained
             .outcome
             .as_ref()
@@ -120,6 +120,7 @@ fn order(explained: &Explained) -> String {
     };
     let moved = explained
         .comparison
+        .contrast
         .ratio
         .and_then(|ratio| ratio.drift)
         .map_or_else(String::new, |Drift { low, high, .. }| {
@@ -164,20 +165,23 @@ fn aa(explained: &Explained) -> String {
 
 fn verdict(explained: &Explained) -> String {
     let comparison = &explained.comparison;
-    let alone = match comparison.verdict {
+    let alone = match comparison.contrast.verdict {
         Verdict::Faster { .. } | Verdict::Slower { .. } => wording::verdict(&Comparison {
-            holds_among_all: true,
+            contrast: Contrast {
+                holds_among_all: true,
+                ..comparison.contrast
+            },
             ..comparison.clone()
         }),
         Verdict::Within { margin } => format!("within {:.1} %", 100.0 * margin),
-        Verdict::NotSettled if comparison.ratio.is_none() => {
+        Verdict::NotSettled if comparison.contrast.ratio.is_none() => {
             "not settled: there is no interval".to_owned()
         }
         Verdict::NotSettled => {
             "not settled: the interval reaches across an edge of the margin".to_owned()
         }
     };
-    if comparison.holds_among_all {
+    if comparison.contrast.holds_among_all {
         return alone;
     }
     format!(

@@ -208,8 +208,8 @@ fn effects(summary: &Summary) -> Vec<Effect> {
     let judged = summary.comparisons().filter_map(|(_, c)| {
         Some(Effect {
             extra_permille: extra_permille(&summary.cells[c.cell])?,
-            ratio: c.ratio,
-            verdict: c.verdict,
+            ratio: c.contrast.ratio,
+            verdict: c.contrast.verdict,
         })
     });
     judged.collect()

@@ -191,7 +191,7 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
     let ratios: Vec<Ratio> = summary
         .arms
         .iter()
-        .filter_map(|arm| against(arm)?.ratio)
+        .filter_map(|arm| against(arm)?.contrast.ratio)
         .collect();
     let axis = Axis::over(ratios.iter())?;
     let columns = vec![
@@ -203,11 +203,12 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
         let against = against(arm)?;
         let text = change(measure, &against);
         let plot = against
+            .contrast
             .ratio
             .map(|ratio| Plot::interval(&axis, ratio, &text));
         let cells = vec![
             TableCell::plot(plot),
-            TableCell::number(text, against.ratio.map(|r| r.ratio)),
+            TableCell::number(text, against.contrast.ratio.map(|r| r.ratio)),
         ];
         Some(Entry::new(&arm.name, cells))
     });
@@ -240,7 +241,7 @@ fn amount(measure: Measure, measured: &Measured) -> String {
 
 /// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
 fn change(measure: Measure, against: &Against) -> String {
-    match (against.ratio, against.change) {
+    match (against.contrast.ratio, against.change) {
         (Some(r), _) => format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low))),
         (None, Some(d)) => format!(
             "{} ±{}",
@@ -304,7 +305,7 @@ fn prediction(change: &Amount) -> String {
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
     arm.against
         .get(&measure)
-        .is_some_and(|a| a.holds_among_all && a.verdict.differs())
+        .is_some_and(|a| a.contrast.overall().differs())
 }
 
 /// A verdict in words; nothing more than what the interval shows.
@@ -312,14 +313,14 @@ fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
     let Some(against) = arm.against.get(&measure) else {
         return String::new();
     };
-    let Some(ratio) = against.ratio else {
+    let Some(ratio) = against.contrast.ratio else {
         return format!("{what} not settled");
     };
     let limits = bounds_of(ratio.low, ratio.high);
-    match against.verdict {
-        _ if !against.holds_among_all => format!("{what} not settled {limits}"),
+    match against.contrast.verdict {
+        _ if !against.contrast.holds_among_all => format!("{what} not settled {limits}"),
         Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
-            let change = if matches!(against.verdict, Verdict::Faster { .. }) {
+            let change = if matches!(against.contrast.verdict, Verdict::Faster { .. }) {
                 "less"
             } else {
                 "more"

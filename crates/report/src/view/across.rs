@@ -200,7 +200,7 @@ fn measure(cells: &[&ComparedCell]) -> String {
 /// The cells of one experiment on two sides of these names, with the unit of inference: `run`, `node`.
 pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &str) -> Vec<Block> {
     let constant = Constant::new(cells);
-    let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
+    let axis = Axis::over(cells.iter().filter_map(|c| c.contrast.ratio.as_ref()));
     let gate = cells.iter().any(|cell| cell.gate.is_some());
     let work = cells.first().map(|cell| Work::of_unit(&cell.headline.unit));
     let heading = |side: &str| {
@@ -266,7 +266,7 @@ fn row(
             .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
             .collect()
     };
-    let ratio = TableCell::ratio(cell.estimate.as_ref());
+    let ratio = TableCell::ratio(cell.contrast.ratio.as_ref());
     let work = Work::of_unit(&cell.headline.unit);
     let mut cells = vec![
         TableCell::work(work, cell.a.per_unit_ns),
@@ -280,7 +280,7 @@ fn row(
             runs,
             label: numbers::ratio_words(&ratio),
         };
-        cells.push(TableCell::plot(cell.estimate.map(plot)));
+        cells.push(TableCell::plot(cell.contrast.ratio.map(plot)));
     }
     cells.push(TableCell::text(finding(cell, a, unit)));
     cells.extend(gate.then(|| {
@@ -382,17 +382,17 @@ fn worker(cell: &ComparedCell) -> Option<&str> {
 
 /// The finding on one cell; with too few units of inference its figure, and that it is no verdict.
 fn finding(cell: &ComparedCell, a: &str, unit: &str) -> String {
-    match &cell.estimate {
-        None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.ratio),
-        Some(ratio) => wording::finding(Some(ratio), cell.verdict, cell.holds_among_all),
+    match &cell.contrast.ratio {
+        None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.quotient),
+        Some(_) => wording::finding(&cell.contrast),
     }
 }
 
 fn tone(cell: &ComparedCell) -> Tone {
-    if cell.estimate.is_none() {
+    if cell.contrast.ratio.is_none() {
         Tone::Plain
     } else {
-        Tone::of_verdict(cell.verdict, cell.holds_among_all)
+        Tone::contrast(&cell.contrast)
     }
 }
 
@@ -404,10 +404,10 @@ fn count(cells: &[ComparedCell]) -> String {
     let with = |wanted: Tone| {
         cells
             .iter()
-            .filter(|c| c.estimate.is_some() && tone(c) == wanted)
+            .filter(|c| c.contrast.ratio.is_some() && tone(c) == wanted)
             .count()
     };
-    let too_few = cells.iter().filter(|c| c.estimate.is_none()).count();
+    let too_few = cells.iter().filter(|c| c.contrast.ratio.is_none()).count();
     let counts = [
         (with(Tone::Faster), "faster on B"),
         (with(Tone::Slower), "slower on B"),
@@ -504,7 +504,7 @@ fn answers(compared: &Compared) -> Vec<Block> {
     if compared
         .cells
         .iter()
-        .any(|c| c.estimate.is_some() && !c.holds_among_all)
+        .any(|c| c.contrast.ratio.is_some() && !c.contrast.holds_among_all)
     {
         items.push(wording::AMONG_ALL.to_owned());
     }
@@ -539,7 +539,7 @@ fn needed(compared: &Compared) -> Option<String> {
     let open: Vec<_> = compared
         .cells
         .iter()
-        .filter(|cell| cell.verdict == Verdict::NotSettled)
+        .filter(|cell| cell.contrast.verdict == Verdict::NotSettled)
         .collect();
     let mut runs: Vec<usize> = open.iter().filter_map(|cell| cell.runs_needed).collect();
     runs.sort_unstable();

@@ -221,7 +221,7 @@ fn phases<'a, 'b>(
             units: operations(&cell.phases[name]),
             figures: &cell.phases[name],
             ratio: comparison
-                .and_then(|c| c.ratio)
+                .and_then(|c| c.contrast.ratio)
                 .filter(|_| cell.outcome.status == Status::Ok),
             verdict: comparison
                 .filter(|_| cell.outcome.status == Status::Ok)

@@ -269,8 +269,8 @@ fn crossovers(
             .find(|g| value(g, key) == point.value && g.cells.contains(&point.cell));
         let comparison = group.and_then(|g| g.comparison(point.cell, &experiment.headline));
         let Some(ratio) = comparison
-            .filter(|c| c.holds_among_all)
-            .and_then(|c| c.ratio)
+            .filter(|c| c.contrast.holds_among_all)
+            .and_then(|c| c.contrast.ratio)
         else {
             continue;
         };
@@ -482,7 +482,7 @@ fn map(
         for comparison in group
             .comparisons
             .iter()
-            .filter(|c| c.phase == experiment.headline && c.ratio.is_some())
+            .filter(|c| c.phase == experiment.headline && c.contrast.ratio.is_some())
         {
             let cell = &summary.cells[comparison.cell];
             if cell.is_ranked()
@@ -499,7 +499,7 @@ fn map(
     let least = |fields: &BTreeMap<[u64; 2], &Comparison>| {
         fields
             .values()
-            .filter_map(|c| Some(c.ratio?.ratio))
+            .filter_map(|c| Some(c.contrast.ratio?.ratio))
             .fold(f64::INFINITY, f64::min)
     };
     let mut methods: Vec<_> = methods
@@ -557,7 +557,7 @@ fn map(
 
 /// A ratio, the stronger colored the further it is from 1: each step is a factor.
 fn field(comparison: Option<&Comparison>) -> TableCell {
-    let Some((comparison, ratio)) = comparison.and_then(|c| Some((c, c.ratio?))) else {
+    let Some((comparison, ratio)) = comparison.and_then(|c| Some((c, c.contrast.ratio?))) else {
         return TableCell {
             heat: Some(0),
             ..TableCell::text("–")
@@ -568,7 +568,7 @@ fn field(comparison: Option<&Comparison>) -> TableCell {
         .filter(|factor| ratio.ratio.ln().abs() > f64::ln(**factor))
         .count() as i8;
     let text = three_digits(ratio.ratio);
-    let (text, heat) = match Tone::of_verdict(comparison.verdict, comparison.holds_among_all) {
+    let (text, heat) = match Tone::contrast(&comparison.contrast) {
         Tone::Faster => (text, -step),
         Tone::Slower => (text, step),
         Tone::Open => (format!("({text})"), 0),

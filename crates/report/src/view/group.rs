@@ -74,9 +74,7 @@ impl CellFinding<'_> {
     fn tone(self) -> Tone {
         match self {
             CellFinding::Baseline => Tone::Baseline,
-            CellFinding::Compared(c) if c.ratio.is_some() => {
-                Tone::of_verdict(c.verdict, c.holds_among_all)
-            }
+            CellFinding::Compared(c) if c.contrast.ratio.is_some() => Tone::contrast(&c.contrast),
             _ => Tone::Plain,
         }
     }
@@ -252,7 +250,7 @@ pub(super) fn of_group(
         Place::Full,
         behind,
     ));
-    let unsure = |r: &Row| matches!(r.finding, CellFinding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
+    let unsure = |r: &Row| matches!(r.finding, CellFinding::Compared(c) if c.contrast.ratio.is_some() && !c.contrast.holds_among_all);
     Some((blocks, kinds.values().flatten().any(unsure)))
 }
 
@@ -412,7 +410,7 @@ fn moved(
         .iter()
         .filter(|c| c.phase == experiment.headline);
     let sentence = |c: &Comparison| {
-        let Drift { low, high, .. } = c.ratio?.drift?;
+        let Drift { low, high, .. } = c.contrast.ratio?.drift?;
         Some(format!("{}: {}", name(c.cell), wording::moved(low, high)))
     };
     of_headline.filter_map(sentence).collect()
@@ -450,7 +448,9 @@ fn row<'a>(
     let cell = &summary.cells[index];
     let phase = cell.phases.get(&experiment.headline)?;
     let believed = cell.outcome.status == Status::Ok;
-    let ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
+    let ratio = comparison
+        .and_then(|c| c.contrast.ratio)
+        .filter(|_| believed);
     let base = group
         .baseline
         .filter(|&base| base != index && ratio.is_some());

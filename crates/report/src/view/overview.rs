@@ -453,8 +453,8 @@ fn row(
             let ratios = group
                 .conditions
                 .iter()
-                .filter_map(|c| c.ratio)
-                .chain(group.comparison(cell, &experiment.headline)?.ratio);
+                .filter_map(|c| c.contrast.ratio)
+                .chain(group.comparison(cell, &experiment.headline)?.contrast.ratio);
             let surprise = ratios
                 .map(|ratio| ratio.ratio.ln().abs())
                 .fold(0.0f64, f64::max);
@@ -474,7 +474,7 @@ fn row(
             let faster = group
                 .conditions
                 .iter()
-                .filter(|c| matches!(c.verdict, Verdict::Faster { .. }))
+                .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
                 .count();
             let (method, clauses) = clauses().unwrap_or_default();
             finding.extend(
@@ -518,7 +518,7 @@ fn not_settled(
 ) -> String {
     let is_open = |c: &&Comparison| {
         c.phase == headline
-            && c.overall() == Verdict::NotSettled
+            && c.contrast.overall() == Verdict::NotSettled
             && summary.cells[c.cell].is_ranked()
     };
     let names: Vec<String> = group
@@ -553,11 +553,11 @@ fn others(
     {
         let name = labels.cell(&experiment.definition, &summary.cells[cell]);
         let comparison = compared.get(&cell);
-        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.overall());
+        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.contrast.overall());
         match (
             summary.cells[cell].outcome.status,
             verdict,
-            comparison.and_then(|c| c.ratio),
+            comparison.and_then(|c| c.contrast.ratio),
         ) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 surprise = surprise.max(ratio.low.ln());

@@ -32,8 +32,13 @@ fn of_plain(
         .iter()
         .filter_map(|group| Some((group, group.state.as_ref()?)));
     let all = answered.filter(|(_, answer)| answer.plain == plain);
-    let is_measured =
-        |state: &(_, &StateAnswer)| state.1.ratios.iter().any(|ratio| ratio.ratio.is_some());
+    let is_measured = |state: &(_, &StateAnswer)| {
+        state
+            .1
+            .ratios
+            .iter()
+            .any(|ratio| ratio.contrast.ratio.is_some())
+    };
     let (states, others): (Vec<_>, Vec<(&GroupSummary, _)>) = all.partition(is_measured);
     if states.is_empty() && others.is_empty() {
         return Vec::new();
@@ -41,7 +46,7 @@ fn of_plain(
     let (definition, group) = (&experiment.definition, &summary.groups[plain]);
     let work = Work::new(definition);
     let state_of = |group: &GroupSummary| group.parameters.get(STATE).cloned().unwrap_or_default();
-    let ratio = |ratio: Option<&StateRatio>| match ratio.and_then(|ratio| ratio.ratio) {
+    let ratio = |ratio: Option<&StateRatio>| match ratio.and_then(|ratio| ratio.contrast.ratio) {
         Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
         None => TableCell::text("–"),
     };
@@ -52,7 +57,7 @@ fn of_plain(
             .map(|(_, answer)| answer.ratios.iter().find(|ratio| ratio.plain == cell))
             .collect();
         let tone = match ratios[..] {
-            [Some(only)] => Tone::of_verdict(only.verdict, true),
+            [Some(only)] => Tone::contrast(&only.contrast),
             _ => Tone::Plain,
         };
         let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns))
@@ -129,15 +134,19 @@ fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {
     };
     let distance = |ratio: &&StateRatio| {
         ratio
+            .contrast
             .ratio
             .map_or(0.0, |estimate| estimate.ratio.ln().abs())
     };
-    let settled = answer.ratios.iter().filter(|ratio| ratio.verdict.differs());
+    let settled = answer
+        .ratios
+        .iter()
+        .filter(|ratio| ratio.contrast.overall().differs());
     let most = settled.max_by(|a, b| distance(a).total_cmp(&distance(b)));
     let Some(most) = most else { return best };
     format!(
         "{best}; {} is {}",
         name(most.cell),
-        wording::finding(most.ratio.as_ref(), most.verdict, true)
+        wording::finding(&most.contrast)
     )
 }

@@ -142,7 +142,10 @@ fn tail(cells: &[(String, &CellSummary)]) -> Option<Table> {
             .filter(|latency| !latency.over_launches.is_empty())?;
         let compared = match latency.p999_ratio {
             Some(tail) if tail.machine => "the machine's: within twice the idle tail".to_owned(),
-            Some(tail) => wording::finding(Some(&tail.ratio), tail.verdict, true),
+            Some(tail) if !tail.contrast.holds_among_all => {
+                "not settled among all tails of the run".to_owned()
+            }
+            Some(tail) => wording::finding(&tail.contrast),
             None => String::new(),
         };
         let quantiles = latency.over_launches.values().map(quantile);

@@ -110,7 +110,13 @@ fn figures(summary: &Summary) -> Vec<(TrendKey, TrendPoint)> {
             };
             let base = group.baseline.filter(|&base| base != index);
             let ratio = base.and_then(|base| {
-                Some((base, group.comparison(index, &experiment.headline)?.ratio?))
+                Some((
+                    base,
+                    group
+                        .comparison(index, &experiment.headline)?
+                        .contrast
+                        .ratio?,
+                ))
             });
             let (value, bounds, text) = match ratio {
                 Some((_, r)) => (r.ratio, (r.low, r.high), numbers::with_limits(&r)),
