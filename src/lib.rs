@@ -8,8 +8,8 @@
 //! Invariants: no unsafe code; a worker's answer is checked before it is believed; what is changed on the machine is
 //! undone, however the laboratory ends. The library is the program's own and no interface for others.
 //!
-//! Begin with `cli/run.rs`, the words of `pagewise run`; then `plan/build.rs`, from a request to a plan, and
-//! `run/runner.rs`, from a plan to a record. ARCHITECTURE.md follows one sample through all of it.
+//! Begin with `cli/run.rs`, the words of `pagewise run`; then `plan/request.rs` and `plan/build.rs`, from a request to a plan,
+//! and `run/runner.rs`, from a plan to a record. ARCHITECTURE.md follows one sample through all of it.
 #![forbid(unsafe_code)]
 
 /// Prints a note on standard error.

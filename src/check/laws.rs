@@ -5,7 +5,7 @@
 use anyhow::Result;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::method::{Method, Role};
-use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
+use record::transcript::{COLUMNS, Counts, Read as Transcripts};
 use record::{
     cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder,
     launches::LaunchRecord, state::State,
@@ -115,31 +115,17 @@ fn measured_slots(transcripts: &Transcripts, number: usize) -> impl Iterator<Ite
 
 /// Records of these slots, as those of a request with one cell.
 fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
-    let kept = |t: &Transcript| {
-        let mut samples: Vec<_> = t
-            .samples
-            .iter()
-            .filter(|s| slots.contains(&s.slot))
-            .cloned()
-            .collect();
-        samples.iter_mut().for_each(|s| s.cell = 0);
-        Transcript {
-            samples,
-            facts: t
-                .facts
-                .iter()
-                .filter(|(n, _)| slots.contains(n))
-                .map(|(n, f)| (*n, f.clone()))
-                .collect(),
-            latencies: BTreeMap::new(),
-            endings: Vec::new(),
-            ..t.clone()
+    let mut narrowed = transcripts.clone();
+    for transcript in narrowed.iter_mut().flatten() {
+        transcript.samples.retain(|s| slots.contains(&s.slot));
+        for sample in &mut transcript.samples {
+            sample.cell = 0;
         }
-    };
-    transcripts
-        .iter()
-        .map(|t| t.as_ref().map(kept).map_err(Clone::clone))
-        .collect()
+        transcript.facts.retain(|slot, _| slots.contains(slot));
+        transcript.latencies.clear();
+        transcript.endings.clear();
+    }
+    narrowed
 }
 
 /// Place of the number of that name, as the judging does; none where it is given, not recorded.
@@ -157,10 +143,10 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
             .strip_suffix(".b")
             .map_or((phase, 0), |phase| (phase, 1));
         for (side, t) in sides().filter(|(side, _)| *side >= least) {
-            let is_phase = |s: &record::transcript::Sample| {
-                phase == "overall" || t.phases[usize::from(s.phase)] == phase
-            };
-            if let Some(at) = t.samples.iter().position(is_phase) {
+            let at = t.samples.iter().position(|sample| {
+                phase == "overall" || t.phases[usize::from(sample.phase)] == phase
+            });
+            if let Some(at) = at {
                 return Some(RecordedNumber::Count(side, at, column));
             }
         }

@@ -3,7 +3,8 @@
 use super::answers::{self, Claimed, experiments, kept_answers};
 use super::output::ShownArgs;
 use super::{
-    first_given, kept, new_folder, output, print_document, print_json, printed::Printed, run,
+    first_given, kept, new_folder, output, print_document, print_json, printed::Printed,
+    runs_folder,
 };
 use crate::plan::claims::{Costs, Resolved};
 use crate::plan::{self, Choice, Laboratory, Start, Terms, Wish, claims};
@@ -276,7 +277,8 @@ fn measure(
         .keep(&session.folder)
         .inspect_err(|_| session.folder.discard())?;
     let questions = claimed.questions(session.plan.margin);
-    let (summary, stopped_by) = run::made(laboratory, &session, Some(&questions))?;
+    let (summary, stopped_by) =
+        session.measure(&laboratory.workers, &runs_folder(), Some(&questions))?;
     Ok(MeasuredClaims {
         folder: session.folder,
         summary,

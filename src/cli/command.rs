@@ -1,26 +1,26 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use super::damage::code_of_program;
 use super::output::{ShownArgs, may_write, print_folded, write};
-use super::{new_folder, printed::Printed, runs_folder};
-use crate::machine::{self, memory};
+use super::{kept, new_folder, printed::Printed};
+use crate::machine;
 use crate::plan::Start;
 use crate::run::Session;
-use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
+use crate::run::command::promising::worth_a_try;
+use crate::run::command::{self, FIRST_WINDOW, arms, pages, running};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand,
-    MOST_ARMS, MOST_PLAN_BYTES, Pages, ProfileSummary, TrialSummary,
+    Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, MOST_ARMS,
+    MOST_PLAN_BYTES, TrialSummary,
 };
-use record::folder::{RunFolder, SUMMARY, peek};
+use record::folder::{RunFolder, SUMMARY};
 use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
 use schedule::command::MOST_PAIRS;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, io::Read};
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
@@ -28,8 +28,6 @@ const NARROW: f64 = 0.002;
 const SETTING: usize = 14;
 /// Precision and margin of a try.
 const USUAL_SHARE: f64 = 0.01;
-/// Allocators of which one is tried after a profile.
-const ALLOCATORS: [&str; 3] = ["mimalloc", "jemalloc", "tcmalloc"];
 /// Name of kept standard input in the folder of a study.
 const INPUT: &str = "input";
 /// Limit of that, in bytes.
@@ -184,23 +182,20 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     if let Some(folder) = &arguments.emit {
         Folder::can_be_fresh(folder)?;
     }
-    study(
-        common,
-        Kind::Try,
-        || trial_plan(arguments),
-        |kept, summary| {
-            if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, summary) {
-                emit(folder, summary)?;
-            }
-            let Some(path) = &arguments.export_hyperfine else {
-                return Ok(());
-            };
-            let file = report::command::hyperfine(kept);
-            write(path, common.force, |out| {
-                Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
-            })
-        },
-    )
+    let resumed = resumed(common, Kind::Try)?;
+    let studied = study(common, resumed, trial_plan(arguments)?)?;
+    if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, &studied.summary) {
+        emit(folder, summary)?;
+    }
+    if let Some(path) = &arguments.export_hyperfine {
+        let file = pretty_json(&report::command::hyperfine(&studied.kept))?;
+        write(
+            path,
+            common.force,
+            |out| Ok(out.write_all(file.as_bytes())?),
+        )?;
+    }
+    studied.print(common.json)
 }
 
 /// Writes the files that deploy the best setting into a new folder, with the library that they name.
@@ -230,19 +225,16 @@ fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
 }
 
 pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
-    let mut promising = Vec::new();
-    let note_promising = |_: &KeptCommand, summary: &CommandSummary| {
-        if let (true, CommandSummary::Profile(summary)) = (arguments.then_try, summary) {
-            promising = worth_a_try(&arguments.common.command, summary)?;
+    let common = &arguments.common;
+    let resumed = resumed(common, Kind::Profile)?;
+    let studied = study(common, resumed, profile_plan(arguments)?)?;
+    let promising = match &studied.summary {
+        CommandSummary::Profile(summary) if arguments.then_try => {
+            worth_a_try(&common.command, summary)?
         }
-        Ok(())
+        _ => Vec::new(),
     };
-    let code = study(
-        &arguments.common,
-        Kind::Profile,
-        || profile_plan(arguments),
-        note_promising,
-    )?;
+    let code = studied.print(common.json)?;
     if code != 0 || promising.is_empty() {
         return Ok(code);
     }
@@ -261,57 +253,39 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     })
 }
 
-/// Huge pages, what the profile predicts to save most besides, settings of libraries that it met, and of its own allocator;
-/// where that is the C library's, the first other one here.
-fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
-    let mut names = vec!["thp".to_owned()];
-    names.extend(
-        summary
-            .worth_a_try()
-            .map(|c| c.setting.clone())
-            .find(|name| name != "thp"),
-    );
-    let frames = || summary.stacks.iter().flat_map(|stacks| &stacks.frames);
-    let modules = || {
-        frames()
-            .map(|frame| frame.module.as_str())
-            .chain([summary.allocator.as_str()])
-    };
-    let of_modules = arms::all()?.into_iter().filter(|setting| {
-        setting
-            .modules
-            .iter()
-            .any(|start| modules().any(|module| module.starts_with(start.as_str())))
-    });
-    names.extend(
-        of_modules
-            .map(|setting| setting.name)
-            .filter(|name| !names.contains(name))
-            .collect::<Vec<_>>(),
-    );
-    for allocator in ALLOCATORS.iter().filter(|_| summary.allocator.is_empty()) {
-        let arms = arms::arms(command, &arms::of_words(&[(*allocator).to_owned()])?)?;
-        if arms.iter().all(|arm| arm.skipped.is_none()) {
-            names.push((*allocator).to_owned());
-            break;
-        }
-    }
-    Ok(names)
+/// A study that was measured and kept.
+struct Studied {
+    kept: KeptCommand,
+    summary: CommandSummary,
+    /// The signal that stopped it.
+    stopped_by: Option<i32>,
 }
 
-/// Makes a study or completes one, keeps its summary and prints it.
+impl Studied {
+    /// Prints it; the result is the exit code.
+    fn print(&self, json: bool) -> Result<u8> {
+        let printed = Printed::Program {
+            kept: &self.kept,
+            summary: &self.summary,
+        };
+        printed.print(json, &ShownArgs::default())?;
+        Ok(printed.exit_code(self.stopped_by, false))
+    }
+}
+
+/// The kept study that is to be completed, if one is.
+fn resumed(common: &CommandArgs, kind: Kind) -> Result<Option<RunFolder>> {
+    let name = common.resume.as_deref();
+    name.map(|name| super::named::resumable(name, kind))
+        .transpose()
+}
+
+/// Makes a study or completes one, and keeps its summary and its page.
 fn study(
     common: &CommandArgs,
-    kind: Kind,
-    plan: impl FnOnce() -> Result<CommandPlan>,
-    export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
-) -> Result<u8> {
-    let resumed = common
-        .resume
-        .as_deref()
-        .map(|name| super::named::resumable(name, kind))
-        .transpose()?;
-    let mut plan = plan()?;
+    resumed: Option<RunFolder>,
+    mut plan: CommandPlan,
+) -> Result<Studied> {
     if plan.arms.len() > MOST_ARMS {
         bail!("a try has at most {MOST_ARMS} commands and settings");
     }
@@ -344,9 +318,11 @@ fn study(
     };
     printed.keep_page(&session.folder);
     session.folder.reach_device()?;
-    export(&kept, &summary)?;
-    printed.print(common.json, &ShownArgs::default())?;
-    Ok(printed.exit_code(stopped_by, false))
+    Ok(Studied {
+        kept,
+        summary,
+        stopped_by,
+    })
 }
 
 /// Keeps standard input in the folder of a study.
@@ -422,7 +398,9 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
     }
     let arms = arms::arms(&arguments.common.command, &settings)?;
     let mut plan = base_plan(&arguments.common, Kind::Try, arms)?;
-    if let Some((profile, predicted)) = (!settings.is_empty()).then(|| predictions(&plan)).flatten()
+    if let Some((profile, predicted)) = (!settings.is_empty())
+        .then(|| kept::predictions(&plan))
+        .flatten()
     {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
@@ -442,7 +420,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
         let window_s = arguments.duration / (WINDOWS as f64 + FIRST_WINDOW);
-        let started_ticks = Some(started_ticks(pid)?);
+        let started_ticks = Some(running::started_ticks(pid)?);
         return Ok(CommandPlan {
             attached: Some(Attached {
                 pid,
@@ -453,7 +431,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
             pairs: Some(WINDOWS),
             pages: Some(pages()),
             stacks: arguments.stacks == "on",
-            ..base_plan(common, Kind::Profile, vec![running(pid)?])?
+            ..base_plan(common, Kind::Profile, vec![running::arm(pid)?])?
         });
     }
     if common.command.is_empty() {
@@ -474,91 +452,5 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
         stacks: arguments.stacks == "on" && !arguments.totals,
         pages: Some(pages()),
         ..base_plan(common, Kind::Profile, vec![arm])?
-    })
-}
-
-fn pages() -> Pages {
-    Pages {
-        page_bytes: rustix::param::page_size() as u64,
-        huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(0),
-        thp: thp_rule(),
-    }
-}
-
-/// Start of a process, in clock ticks since the machine did (proc_pid_stat(5)).
-fn started_ticks(pid: i32) -> Result<u64> {
-    const FIELD_AFTER_NAME: usize = 19;
-    let stat = files::kernel::read(format!("/proc/{pid}/stat"))
-        .with_context(|| format!("there is no process {pid}"))?;
-    // The name before the last parenthesis may hold anything.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().nth(FIELD_AFTER_NAME);
-    ticks
-        .and_then(|ticks| ticks.parse().ok())
-        .with_context(|| format!("/proc/{pid}/stat says {stat:?}"))
-}
-
-/// The arm of a process of this user that runs already.
-fn running(pid: i32) -> Result<Arm> {
-    let status = files::kernel::read(format!("/proc/{pid}/status"))
-        .with_context(|| format!("there is no process {pid}"))?;
-    let user = status.lines().find_map(|line| {
-        line.strip_prefix("Uid:")?
-            .split_whitespace()
-            .next()?
-            .parse()
-            .ok()
-    });
-    if user != Some(rustix::process::getuid().as_raw()) {
-        bail!("process {pid} belongs to another user");
-    }
-    let command = files::kernel::read(format!("/proc/{pid}/cmdline"))?;
-    let command: Vec<String> = command.split_terminator('\0').map(str::to_owned).collect();
-    if command.is_empty() {
-        bail!("process {pid} is the kernel's own");
-    }
-    Ok(arms::plain(
-        "as it is",
-        ArmRole::Baseline,
-        &format!("process {pid}: {}", command.join(" ")),
-        command,
-    ))
-}
-
-/// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.
-fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)> {
-    let names = Folder::open(&runs_folder()).ok()?.names().ok()?;
-    let names = names.into_iter().filter_map(|name| name.into_string().ok());
-    let names: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
-    names.into_iter().rev().find_map(|name| {
-        let other: CommandPlan = peek(&runs_folder().join(&name), "plan.json")?;
-        let same = (
-            &other.arms.first()?.command,
-            &other.directory,
-            &other.input,
-            other.kind,
-        ) == (
-            &plan.arms[0].command,
-            &plan.directory,
-            &plan.input,
-            Kind::Profile,
-        );
-        if !same {
-            return None;
-        }
-        let opened =
-            RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole());
-        // A profile that cannot be read predicts nothing, which is no reason not to try.
-        let kept: KeptCommand = opened
-            .inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing"))
-            .ok()?;
-        if code_of_program(&kept, 0) != 0 {
-            return None;
-        }
-        let predicted = judge::program::profile::predictions(&judge::program::profile::judge(
-            &kept.plan,
-            &kept.launches,
-        ));
-        (!predicted.is_empty()).then_some((kept.plan.run, predicted))
     })
 }

@@ -4,7 +4,7 @@ use super::opened::{Opened, open};
 use super::output::{print, print_document, print_json};
 use super::{output, runs, runs_folder};
 use crate::plan::Laboratory;
-use crate::worker::{Worker, carried};
+use crate::worker::carried;
 use crate::{machine, machine::preflight, run::session::judged, worker};
 use anyhow::Result;
 use clap::Args;
@@ -87,12 +87,10 @@ fn bundled(environment: &Environment) -> Result<String> {
     // Names of experiments and workers that a user adds are the user's.
     let workers = worker::all(&[], &[])?;
     let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
-    let has = |worker: &Worker, cell: &CellSummary| {
-        worker.method(&cell.experiment, &cell.method).is_some()
-    };
     let is_carried = |cell: &CellSummary| {
+        let mut workers = workers.iter();
         cell.worker.split('+').all(|side| names.contains(&side))
-            && workers.iter().any(|worker| has(worker, cell))
+            && workers.any(|worker| worker.method(&cell.experiment, &cell.method).is_some())
     };
     let newest =
         runs::entries(&runs_folder())

@@ -1,17 +1,16 @@
-//! This machine's kept runs: their summaries, and the scores of their A/A checks.
+//! This machine's kept runs, as far as they answer what is asked now.
 
+use super::damage::{code_of_program, code_of_run};
 use super::runs::{Entry, entries};
-use super::{damage::code_of_run, runs_folder};
+use super::runs_folder;
 use crate::plan::Laboratory;
 use crate::{machine, run::session::judged, worker};
-use record::folder::{Damaged, RunFolder, SUMMARY};
-use record::summary::Summary;
-use serde::Deserialize;
+use record::command::{Amount, CommandPlan, KeptCommand};
+use record::folder::{Damaged, RunFolder, peek};
+use record::{kind::Kind, summary::Summary};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Most runs whose scores are read, the newest first.
-const MOST_SCORED: usize = 50;
 /// Most runs whose summaries are held, the newest first: half a megabyte each.
 const MOST_RUNS: usize = 150;
 /// Facts that must be the same for a kept run to be one of this machine.
@@ -27,59 +26,6 @@ const MACHINE: [&str; 10] = [
     "governor",
     "clocksource",
 ];
-
-/// The part of a summary that scores are read from.
-#[derive(Deserialize)]
-struct KeptHead {
-    host: BTreeMap<String, String>,
-    calibration: ScorePool,
-    groups: Vec<GroupScores>,
-}
-
-#[derive(Deserialize)]
-struct ScorePool {
-    p: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct GroupScores {
-    aa: Option<CheckScores>,
-}
-
-#[derive(Deserialize)]
-struct CheckScores {
-    z: f64,
-}
-
-/// Scores of the A/A checks of this host's kept runs. A run whose summary does not follow from its launches has none.
-pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
-    let names = files::Folder::open(runs)
-        .and_then(|folder| folder.names())
-        .unwrap_or_default();
-    let newest = names.iter().rev().take(MOST_SCORED);
-    let of_host = newest
-        .filter_map(|name| head(runs, name.to_str()?))
-        .filter(|run| run.calibration.p.is_some() && same(&run.host, host));
-    let groups = of_host.flat_map(|run| run.groups);
-    groups.filter_map(|group| Some(group.aa?.z)).collect()
-}
-
-/// The head of a run's summary; `None` where the summary does not follow from the launches.
-fn head(runs: &Path, name: &str) -> Option<KeptHead> {
-    let folder = RunFolder::open(name, runs).ok()?.mine().ok()?;
-    folder.read_result(SUMMARY).ok()
-}
-
-/// True if two hosts are one machine; it may have been started again.
-fn same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
-    let facts = |host: &BTreeMap<String, String>| -> Vec<(String, String)> {
-        host.iter()
-            .filter(|(name, _)| *name != "boot")
-            .map(|(n, w)| (n.clone(), w.clone()))
-            .collect()
-    };
-    !facts(a).is_empty() && facts(a) == facts(b)
-}
 
 /// Summaries of the newest kept runs of these experiments that this machine made with the same workers and version. A
 /// summary that does not follow from its launches is judged again; a damaged run is named and left out.
@@ -157,36 +103,43 @@ fn name_damage(error: &anyhow::Error) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.
+pub(super) fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)> {
+    let store = runs_folder();
+    let names = files::Folder::open(&store).ok()?.names().ok()?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    let profiles: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
+    profiles
+        .into_iter()
+        .rev()
+        .filter(|name| is_profile_of(plan, &store.join(name)))
+        .find_map(|name| {
+            let kept = whole_profile(&name, &store)?;
+            let summary = judge::program::profile::judge(&kept.plan, &kept.launches);
+            let predicted = judge::program::profile::predictions(&summary);
+            (!predicted.is_empty()).then_some((kept.plan.run, predicted))
+        })
+}
 
-    fn keep(runs: &Path, name: &str, host: &str, p: Option<f64>, z: f64) -> RunFolder {
-        let folder = RunFolder::create(&runs.join(name)).unwrap();
-        let groups = serde_json::json!([{"aa": {"z": z, "p": 1}}, {"aa": null}]);
-        let host = serde_json::json!({"machine": host, "boot": name});
-        let summary = serde_json::json!({"host": host, "calibration": {"p": p}, "groups": groups});
-        folder.write_result(SUMMARY, &summary).unwrap();
-        folder
-    }
+/// True if a folder has a profile of the command of a plan.
+fn is_profile_of(plan: &CommandPlan, folder: &Path) -> bool {
+    let profile = peek::<CommandPlan>(folder, "plan.json");
+    profile.is_some_and(|profile| {
+        profile.kind == Kind::Profile
+            && profile.directory == plan.directory
+            && profile.input == plan.input
+            && profile
+                .arms
+                .first()
+                .is_some_and(|arm| arm.command == plan.arms[0].command)
+    })
+}
 
-    #[test]
-    fn only_sound_runs_of_this_machine_count_newest_first() {
-        let place = tempfile::tempdir().unwrap();
-        keep(place.path(), "1", "this", Some(0.5), 0.25);
-        keep(place.path(), "2", "other", Some(0.5), 7.0);
-        keep(place.path(), "3", "this", None, 8.0);
-        keep(place.path(), "4", "this", Some(0.5), -1.5);
-        // Launches that came after the summary.
-        keep(place.path(), "5", "this", Some(0.5), 9.0)
-            .append_launch(&serde_json::json!({"launch": 1}))
-            .unwrap();
-        std::fs::create_dir(place.path().join("6")).unwrap();
-        let host = [("machine", "this"), ("boot", "now")]
-            .map(|(n, w)| (n.to_owned(), w.to_owned()))
-            .into();
-        assert_eq!(scores(place.path(), &host), [-1.5, 0.25]);
-        assert_eq!(scores(&place.path().join("nowhere"), &host), [0.0; 0]);
-        assert_eq!(scores(place.path(), &BTreeMap::new()), [0.0; 0]);
-    }
+/// A kept profile of this user. One that is damaged or cannot be read predicts nothing, which is no reason not to try.
+fn whole_profile(name: &str, store: &Path) -> Option<KeptCommand> {
+    let folder = RunFolder::open(name, store).and_then(|folder| folder.mine()?.whole());
+    let kept: KeptCommand = folder
+        .inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing"))
+        .ok()?;
+    (code_of_program(&kept, 0) == 0).then_some(kept)
 }

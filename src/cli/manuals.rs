@@ -2,7 +2,7 @@
 
 use super::output::{may_write, write};
 use super::{Cli, print, runs::entries, runs_folder};
-use crate::plan::advice;
+use crate::plan::{Laboratory, advice};
 use anyhow::{Context, Result};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
@@ -55,31 +55,16 @@ pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> 
 
 fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     let mut names = match verb {
-        "run" | "list" | "show" | "check" => {
+        "list" => experiments(&super::open(cli)?).into_iter().collect(),
+        "run" | "show" | "check" => {
             let laboratory = super::open(cli)?;
-            let shown = |name: &str| {
-                laboratory
-                    .experiments
-                    .iter()
-                    .any(|e| e.name == name && !e.hidden)
-            };
-            let methods = laboratory
-                .workers
-                .iter()
-                .flat_map(|worker| worker.methods());
-            let methods = methods
-                .filter(|m| shown(&m.experiment))
-                .map(|m| format!("{}/{}", m.experiment, m.name));
-            let experiments = laboratory
-                .experiments
-                .iter()
-                .filter(|e| !e.hidden)
-                .map(|e| e.name.clone());
-            let names: BTreeSet<String> = if verb == "list" {
-                experiments.collect()
-            } else {
-                experiments.chain(methods).collect()
-            };
+            let visible = experiments(&laboratory);
+            let methods = laboratory.workers.iter().flat_map(|w| w.methods());
+            let mut names: BTreeSet<String> = methods
+                .filter(|m| visible.contains(&m.experiment))
+                .map(|m| format!("{}/{}", m.experiment, m.name))
+                .collect();
+            names.extend(visible);
             names.into_iter().collect()
         }
         "advise" => advice::topics()?
@@ -103,6 +88,12 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     };
     names.retain(|name| is_completed(name));
     Ok(names)
+}
+
+/// Names of the visible experiments.
+fn experiments(laboratory: &Laboratory) -> BTreeSet<String> {
+    let visible = laboratory.experiments.iter().filter(|e| !e.hidden);
+    visible.map(|e| e.name.clone()).collect()
 }
 
 /// True for a name that every shell takes for itself. A shell that completes a word may insert it as it is, so a name that a

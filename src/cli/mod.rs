@@ -7,7 +7,7 @@ use crate::{run::captures, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use output::{print, print_document, print_json};
-use record::experiment::ParameterList;
+use record::experiment::{Experiment, ParameterList};
 use record::{cell, cell::Selector, sizes, transcript, transcript::LaunchKeys};
 use reported::ReportArgs;
 use run::RunArgs;
@@ -348,7 +348,8 @@ fn worker_command(cli: &Cli) -> Result<u8> {
     let started = worker::find(&workers, name)?
         .start()
         .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-    let lasting = |word: &std::ffi::OsString| {
+    let mut parts = Vec::new();
+    for word in &started.command {
         let path = Path::new(word);
         // The path of a descriptor ends with this process.
         let path = if path.starts_with("/proc") {
@@ -356,9 +357,8 @@ fn worker_command(cli: &Cli) -> Result<u8> {
         } else {
             path.to_owned()
         };
-        Ok(path.to_str().context("a path is not UTF-8")?.to_owned())
-    };
-    let parts: Vec<String> = started.command.iter().map(lasting).collect::<Result<_>>()?;
+        parts.push(path.to_str().context("a path is not UTF-8")?.to_owned());
+    }
     print(&(parts.join(" ") + "\n"))
 }
 
@@ -402,20 +402,13 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
     if let Some(worker) = &selector.worker {
         worker::find(&laboratory.workers, worker)?;
     }
-    let is_chosen = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
-    // The worker that is measured first is shown where none is named.
-    let usual = |w: &Worker| {
-        experiment
-            .workers
-            .iter()
-            .position(|p| p.split('+').next() == Some(&w.name))
-    };
     let having = laboratory
         .workers
         .iter()
-        .filter(is_chosen)
+        .filter(|w| selector.worker.as_ref().is_none_or(|name| *name == w.name))
         .filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
-    match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
+    // The worker that is measured first is shown where none is named.
+    match having.min_by_key(|(_, worker)| place_among_usual(experiment, worker)) {
         Some((method, worker)) => print(&report::explain::show(
             method,
             &worker.name,
@@ -426,6 +419,14 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
             select::nothing_selected(experiment, &laboratory.workers, &selector)
         ),
     }
+}
+
+/// Place of a worker among the usual ones of an experiment.
+fn place_among_usual(experiment: &Experiment, worker: &Worker) -> usize {
+    let mut usual = experiment.workers.iter();
+    usual
+        .position(|pattern| pattern.split('+').next() == Some(&worker.name))
+        .unwrap_or(usize::MAX)
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {

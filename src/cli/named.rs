@@ -1,6 +1,7 @@
 //! Kept runs by the words that stand for them: an id, a folder, `last`, `tag:NAME`.
 
 use super::{runs_folder, tags};
+use crate::run::advising::PART;
 use anyhow::{Context, Result, anyhow, bail};
 use files::Folder;
 use record::{folder::RunFolder, kind::Kind, sizes::did_you_mean};
@@ -11,9 +12,6 @@ use std::path::Path;
 const TAG: &str = "tag:";
 /// The word that stands for the newest entry of the list of runs.
 const LAST: &str = "last";
-
-/// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
-pub(super) const PART: &str = "-p";
 
 /// The first run of the command that made this further one.
 pub(super) fn first_of(run: &str) -> Option<&str> {

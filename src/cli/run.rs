@@ -2,17 +2,17 @@
 
 use super::answers::{self, Claimed};
 use super::output::ShownArgs;
-use super::{SelectArgs, kept, new_folder, output, printed::Printed, runs_folder};
+use super::{SelectArgs, new_folder, output, printed::Printed, runs_folder};
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::request::{CONDITIONS_BUDGET_S, Course, Request, Subject, in_languages, least_s};
 use crate::plan::{Laboratory, published};
-use crate::run::{Questions, Session};
+use crate::run::Session;
 use crate::{machine::preflight, worker::Language};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use record::decision::DecisionKind;
-use record::{folder::RunFolder, kind::Kind, plan::Plan, sizes, summary::Summary};
+use record::{folder::RunFolder, kind::Kind, plan::Plan, sizes};
 use report::ending::{planned, too_short};
 use report::view::Wanted;
 use std::collections::BTreeMap;
@@ -218,14 +218,15 @@ impl RunJob<'_> {
 
     /// Measures, prints and keeps a run; the result is the exit code.
     pub(super) fn measure(&self, session: &Session) -> Result<u8> {
-        let (laboratory, arguments) = (self.laboratory, self.arguments);
+        let arguments = self.arguments;
         let folder = &session.folder;
         if session.resumed
             && let Some(claimed) = Claimed::read(folder)?
         {
             return self.complete_claims(session, &claimed);
         }
-        let (summary, stopped_by) = made(laboratory, session, None)?;
+        let workers = &self.laboratory.workers;
+        let (summary, stopped_by) = session.measure(workers, &runs_folder(), None)?;
         let printed = Printed::Run {
             folder,
             summary: &summary,
@@ -249,7 +250,8 @@ impl RunJob<'_> {
     fn complete_claims(&self, session: &Session, claimed: &Claimed) -> Result<u8> {
         let arguments = self.arguments;
         let questions = claimed.questions(session.plan.margin);
-        let (summary, stopped_by) = made(self.laboratory, session, Some(&questions))?;
+        let workers = &self.laboratory.workers;
+        let (summary, stopped_by) = session.measure(workers, &runs_folder(), Some(&questions))?;
         let answers = claimed.answers(self.laboratory, &summary);
         answers::keep(&session.folder, &answers)?;
         let printed = Printed::Claims {
@@ -359,14 +361,4 @@ fn wait_for_quiet(most_s: Option<f64>) -> Result<()> {
         remark!("this machine has not become quiet in {most}; measuring all the same");
     }
     Ok(())
-}
-
-/// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
-pub(super) fn made(
-    laboratory: &Laboratory,
-    session: &Session,
-    questions: Option<&dyn Questions>,
-) -> Result<(Summary, Option<i32>)> {
-    let kept_scores = |host: &_| kept::scores(&runs_folder(), host);
-    session.measure(&laboratory.workers, &kept_scores, questions)
 }

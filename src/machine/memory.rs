@@ -1,7 +1,7 @@
 //! Memory for a launch: the machine's, every cgroup's above this process, and the address space limit.
 
 use super::Below;
-use record::machine::cgroup::{Hierarchy, places};
+use record::machine::cgroup::places;
 use record::{machine::files::Files, machine::paging::THP_FOLDER, outcome::Cause};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,17 @@ pub struct Available {
     pub limited_by: String,
 }
 
+impl Available {
+    /// Lowers it to a smaller bound, if that is known.
+    fn limit(&mut self, bytes: Option<u64>, limited_by: String) {
+        if let Some(bytes) = bytes
+            && bytes < self.bytes
+        {
+            *self = Available { bytes, limited_by };
+        }
+    }
+}
+
 /// The least of `MemAvailable` (proc_meminfo(5)), what each memory cgroup above this process leaves (reclaimable file pages
 /// counted as free), and `RLIMIT_AS`. `root` is `/`, or a copy of the files below it.
 pub fn available_bytes(root: &Path) -> Available {
@@ -32,15 +43,8 @@ pub fn available_bytes(root: &Path) -> Available {
         bytes: u64::MAX,
         limited_by: "nothing known".to_owned(),
     };
-    let mut consider = |bytes: Option<u64>, limited_by: String| {
-        if let Some(bytes) = bytes
-            && bytes < least.bytes
-        {
-            least = Available { bytes, limited_by };
-        }
-    };
     let machine: &dyn Files = &Below::new(root);
-    consider(
+    least.limit(
         machine.bytes("/proc/meminfo", "MemAvailable"),
         "MemAvailable".to_owned(),
     );
@@ -54,13 +58,13 @@ pub fn available_bytes(root: &Path) -> Available {
                 .unwrap_or(level)
                 .display()
                 .to_string();
-            consider(
+            least.limit(
                 left_in(level, version),
                 format!("the memory cgroup /{group}"),
             );
         }
     }
-    consider(
+    least.limit(
         rustix::process::getrlimit(rustix::process::Resource::As).current,
         "RLIMIT_AS".to_owned(),
     );
@@ -113,15 +117,12 @@ fn left_in(level: &Path, version: u8) -> Option<u64> {
 
 /// Folders of this process's memory cgroups, below `root`, with their version.
 pub(crate) fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
-    let folder = |place: Hierarchy| {
-        (
-            root.join(place.folder.strip_prefix("/").unwrap_or(&place.folder)),
-            place.version,
-        )
-    };
     places(&Below::new(root), "memory")
         .into_iter()
-        .map(folder)
+        .map(|place| {
+            let folder = place.folder.strip_prefix("/").unwrap_or(&place.folder);
+            (root.join(folder), place.version)
+        })
         .collect()
 }
 

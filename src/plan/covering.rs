@@ -8,16 +8,15 @@ type Parameters = BTreeMap<String, String>;
 /// and Patton, "The AETG system", IEEE Transactions on Software Engineering 23, 1997). Two values meet beside each value of a
 /// third parameter, so that a combination which is skipped hides nothing of the others.
 pub(super) fn covering(combinations: Vec<Parameters>) -> Vec<Parameters> {
-    let varied = |key: &&String| {
-        combinations
-            .iter()
-            .any(|p| p.get(*key) != combinations[0].get(*key))
-    };
     let keys: Vec<&String> = combinations
         .first()
         .into_iter()
         .flat_map(|first| first.keys())
-        .filter(varied)
+        .filter(|key| {
+            let mut values = combinations.iter().map(|p| p.get(*key));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        })
         .collect();
     let mut numbers = BTreeMap::new();
     let mut triples = |parameters| {

@@ -187,9 +187,9 @@ fn write_bounds_in_bytes(wish: &mut Wish, experiments: &[Experiment]) -> Result<
 
 /// An error if a file is given to experiments that read none.
 fn check_reads(selectors: &[Selector], readers: &[&Experiment], key: &str) -> Result<()> {
-    let reads = |name: &str| readers.iter().any(|e| e.name == name);
-    if selectors.is_empty() || !selectors.iter().all(|s| reads(&s.experiment)) {
-        let known: Vec<_> = readers.iter().map(|e| e.name.as_str()).collect();
+    let known: Vec<&str> = readers.iter().map(|e| e.name.as_str()).collect();
+    let mut selected = selectors.iter();
+    if selectors.is_empty() || !selected.all(|s| known.contains(&s.experiment.as_str())) {
         bail!(
             "{key}= says what to read, so name an experiment that reads a file: {}",
             known.join(", ")
@@ -290,8 +290,9 @@ pub fn settle_unbounded(cells: &mut [PlannedCell], experiments: &[Experiment], w
         let wished = key.and_then(|key| wish.settings.iter().find(|(wished, _)| wished == key));
         let only_bounded =
             wished.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
-        let value = |concern| experiment.value(&planned.cell, concern);
-        if only_bounded && value(Concern::File).is_some() && value(Concern::MemoryBound).is_none() {
+        let reads_file = experiment.value(&planned.cell, Concern::File).is_some();
+        let bound = experiment.value(&planned.cell, Concern::MemoryBound);
+        if only_bounded && reads_file && bound.is_none() {
             planned.outcome = Some(Outcome::because(Status::Skipped, Cause::Unbounded));
         }
     }

@@ -117,9 +117,9 @@ fn confirm_cell(
             cell.method
         );
     }
-    let known = |key: &String| key == STATE || method.key(key).is_some();
+    let mut keys = cell.parameters.keys();
     ensure!(
-        cell.parameters.keys().all(known),
+        keys.all(|key| key == STATE || method.key(key).is_some()),
         "{} has unknown parameters",
         cell.name()
     );
@@ -146,13 +146,12 @@ fn confirm_cell(
 
 /// True if the command line names this file.
 fn names(granted: &Granted, key: &str, path: &str) -> bool {
-    let same = |named: &String| {
-        std::path::Path::new(named)
-            .canonicalize()
-            .is_ok_and(|named| named.as_os_str() == path)
-    };
-    granted
-        .files
-        .iter()
-        .any(|(named, values)| named == key && values.iter().any(same))
+    let mut settings = granted.files.iter();
+    settings.any(|(named, values)| named == key && values.iter().any(|value| is_path(value, path)))
+}
+
+/// True if a file is at this real path.
+fn is_path(file: &str, path: &str) -> bool {
+    let real = std::path::Path::new(file).canonicalize();
+    real.is_ok_and(|real| real.as_os_str() == path)
 }

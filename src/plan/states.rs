@@ -10,10 +10,9 @@ use record::{plan::PlannedCell, sizes};
 use std::{path::Path, sync::LazyLock};
 
 static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
-    let parse = |(path, text): &(&str, &str)| MachineState::parse(path, text);
     carried::STATES
         .iter()
-        .map(parse)
+        .map(|(path, text)| MachineState::parse(path, text))
         .collect::<Result<_>>()
         .expect("a test parses every carried state")
 });
@@ -129,11 +128,6 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
         let other = is_other.then(|| Cause::Lacks {
             text: state.only_reason.clone(),
         });
-        let is_native = |worker: &str| {
-            carried::NATIVE_WORKERS
-                .iter()
-                .any(|(name, _)| *name == worker)
-        };
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
         let foreign = foreign.then(|| Cause::NativeOnly {
             state: state.name.clone(),
@@ -147,16 +141,19 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
 
 /// The cause for which this machine cannot be in the state, by the files that are there.
 pub fn lacking(state: &MachineState) -> Option<Cause> {
-    let exists = |path: &str| Path::new(path).exists();
-    let holds = |path: &str| {
-        path.strip_prefix('!')
-            .map_or_else(|| exists(path), |path| !exists(path))
-    };
     state
         .needs
         .iter()
-        .find(|(path, _)| !holds(path))
+        .find(|(need, _)| match need.strip_prefix('!') {
+            Some(path) => Path::new(path).exists(),
+            None => !Path::new(need).exists(),
+        })
         .map(|(_, text)| Cause::Lacks { text: text.clone() })
+}
+
+fn is_native(worker: &str) -> bool {
+    let mut native = carried::NATIVE_WORKERS.iter();
+    native.any(|(name, _)| *name == worker)
 }
 
 #[cfg(test)]

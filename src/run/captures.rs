@@ -43,9 +43,13 @@ pub struct Inputs {
 
 /// The place and the size of the capture that a cell reads, if it reads one.
 fn wanted(experiment: Option<&Experiment>, cell: &Cell) -> Option<(String, String)> {
-    let value = |concern| experiment?.value(cell, concern).map(str::to_owned);
-    (value(Concern::File)? == CAPTURE)
-        .then(|| Some((value(Concern::FilePlace)?, value(Concern::FileSize)?)))?
+    let experiment = experiment?;
+    if experiment.value(cell, Concern::File)? != CAPTURE {
+        return None;
+    }
+    let place = experiment.value(cell, Concern::FilePlace)?;
+    let size = experiment.value(cell, Concern::FileSize)?;
+    Some((place.to_owned(), size.to_owned()))
 }
 
 /// The cell as its worker is to be told: with the path of the file.

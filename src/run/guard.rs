@@ -8,7 +8,7 @@ use crate::worker;
 use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
 use record::state::State;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -98,15 +98,13 @@ impl Undo<'_> {
 
 /// Fields as `LENGTH:BYTES,` one after the other.
 fn counted(fields: &[&OsStr]) -> Vec<u8> {
-    let field = |field: &&OsStr| {
-        [
-            format!("{}:", field.len()).as_bytes(),
-            field.as_bytes(),
-            b",",
-        ]
-        .concat()
-    };
-    fields.iter().flat_map(field).collect()
+    let mut netstring = Vec::new();
+    for field in fields {
+        netstring.extend(format!("{}:", field.len()).as_bytes());
+        netstring.extend(field.as_bytes());
+        netstring.push(b',');
+    }
+    netstring
 }
 
 /// The word in the names that this process makes for a run. A run that is resumed at once has another one than its killed
@@ -210,14 +208,12 @@ pub fn put_back() {
             continue;
         };
         // The laboratory and the guard of a journal are gone; seen without the cost of starting the helper.
-        let is_left = |journal: &OsString| {
-            folder
-                .file(journal)
-                .is_ok_and(|file| file.try_lock().is_ok())
-        };
-        if folder.names().unwrap_or_default().iter().any(is_left)
-            && let Ok(mut helper) = worker::helper_command()
-        {
+        let journals = folder.names().unwrap_or_default();
+        let is_left = journals.iter().any(|journal| {
+            let file = folder.file(journal);
+            file.is_ok_and(|file| file.try_lock().is_ok())
+        });
+        if is_left && let Ok(mut helper) = worker::helper_command() {
             let _ = helper
                 .arg("put-back")
                 .arg(folder.path())

@@ -113,12 +113,11 @@ impl Watched {
 
     fn result(&self) -> End {
         let status = self.ended.expect("asked only after it has ended");
-        let exit = || {
-            status
-                .signal()
-                .map_or_else(|| End::Exit(status.code().unwrap_or(-1)), End::Signal)
-        };
-        self.cause.clone().unwrap_or_else(exit)
+        match (&self.cause, status.signal()) {
+            (Some(cause), _) => cause.clone(),
+            (None, Some(signal)) => End::Signal(signal),
+            (None, None) => End::Exit(status.code().unwrap_or(-1)),
+        }
     }
 }
 

@@ -12,16 +12,20 @@ pub(crate) const FURTHER: usize = 2;
 /// Screen of standard output; of standard error where that is a pipe into a pager.
 pub fn screen(ascii: bool) -> Screen {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let width_of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
     let width = columns
-        .or_else(|| width_of(Term::stdout()))
-        .or_else(|| width_of(Term::stderr()))
+        .or_else(|| width_of(&Term::stdout()))
+        .or_else(|| width_of(&Term::stderr()))
         .unwrap_or(UNKNOWN);
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
     Screen::new(width, ascii)
+}
+
+fn width_of(term: &Term) -> Option<usize> {
+    let (_, columns) = term.size_checked()?;
+    Some(usize::from(columns))
 }
 
 /// Tells whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read

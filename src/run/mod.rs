@@ -5,6 +5,7 @@ use files::{File, Folder};
 use record::decision::{Decision, DecisionKind};
 use record::folder::RunFolder;
 
+pub mod advising;
 pub mod alone;
 pub mod bound;
 pub mod captures;
@@ -15,6 +16,7 @@ pub mod lines;
 mod prepared;
 pub mod progress;
 mod runner;
+mod scores;
 pub mod session;
 pub mod signals;
 mod states;

@@ -490,10 +490,10 @@ impl<'a> Runner<'a> {
 
     fn time_limit(&self, launch: &Launch) -> TimeLimit {
         let able = duration(self.scheduler.limit_s(&self.state, launch));
-        let strict = |seconds| TimeLimit::Strict(duration(seconds));
-        self.state
-            .time_limit_s
-            .map_or(TimeLimit::Able(able), strict)
+        match self.state.time_limit_s {
+            Some(seconds) => TimeLimit::Strict(duration(seconds)),
+            None => TimeLimit::Able(able),
+        }
     }
 
     /// Follows what a launch showed, and adds it to the evidence.
@@ -625,18 +625,20 @@ fn facts(state: &State, workers: &[Worker]) -> Facts {
 }
 
 fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<SideRecord> {
-    let sides = prepared.iter().zip(&ended.ends).zip(messages);
-    let side = |((one, end), message): ((&Prepared, &End), String)| SideRecord {
-        worker: one.worker.clone(),
-        transcript: one.name.clone(),
-        end: end.clone(),
-        message: if end.is_clean() {
-            String::new()
-        } else {
-            message
-        },
-    };
-    sides.map(side).collect()
+    let mut sides = Vec::new();
+    for ((side, end), message) in prepared.iter().zip(&ended.ends).zip(messages) {
+        sides.push(SideRecord {
+            worker: side.worker.clone(),
+            transcript: side.name.clone(),
+            end: end.clone(),
+            message: if end.is_clean() {
+                String::new()
+            } else {
+                message
+            },
+        });
+    }
+    sides
 }
 
 /// The median over rounds of each cell's measured phases together, in nanoseconds.

@@ -1,6 +1,7 @@
 //! A session of a study: its folder and the right to measure into it, its beginning or going on, its measuring and its summary.
 
-use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
+use super::{Alone, Questions, Runner, decide, lock};
+use super::{progress::Progress, scores::scores, signals::Signals};
 use crate::machine::threads::{MOST_READERS, side_by_side};
 use crate::machine::{self, preflight};
 use crate::worker::foreign;
@@ -8,20 +9,17 @@ use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use files::File;
 use judge::evidence::{PREFLIGHT, ReadOne};
-use judge::{Circumstances, KEPT, KeptScores as Scores, evidence::launch::LaunchEvidence};
+use judge::{Circumstances, KEPT, KeptScores, evidence::launch::LaunchEvidence};
 use record::folder::{RunFolder, SUMMARY};
 use record::{
     decision::DecisionKind, kind::Kind, machine::environment::Environment,
     machine::preflight::Preflight, plan::Plan, state::State, summary::Summary,
 };
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
 const LOOKS_FROM_S: f64 = 30.0;
-
-/// Scores of the A/A checks of kept runs of a host.
-pub type KeptScores<'a> = &'a dyn Fn(&BTreeMap<String, String>) -> Vec<f64>;
 
 /// A study that measures: its plan, its folder and the right to measure into it on this machine.
 pub struct Session<P = Plan> {
@@ -90,11 +88,12 @@ impl Session {
         })
     }
 
-    /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
+    /// Measures until ratios are precise or these questions are answered; `store` has the kept runs. Returns the summary, and
+    /// the signal that stopped it.
     pub fn measure(
         &self,
         workers: &[Worker],
-        kept_scores: KeptScores,
+        store: &Path,
         questions: Option<&dyn Questions>,
     ) -> Result<(Summary, Option<i32>)> {
         let is_empty = || {
@@ -102,19 +101,18 @@ impl Session {
                 .launches()
                 .is_ok_and(|all| all.records.is_empty())
         };
-        self.judged(workers, kept_scores, questions)
-            .inspect_err(|_| {
-                // A new run that has measured nothing is taken back.
-                if !self.resumed && is_empty() {
-                    self.folder.discard();
-                }
-            })
+        self.judged(workers, store, questions).inspect_err(|_| {
+            // A new run that has measured nothing is taken back.
+            if !self.resumed && is_empty() {
+                self.folder.discard();
+            }
+        })
     }
 
     fn judged(
         &self,
         workers: &[Worker],
-        kept_scores: KeptScores,
+        store: &Path,
         questions: Option<&dyn Questions>,
     ) -> Result<(Summary, Option<i32>)> {
         let Session {
@@ -133,7 +131,7 @@ impl Session {
         if !resumed {
             folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
-            let kept_scores = kept_scores(&environment.identity.labels());
+            let kept_scores = scores(store, &environment.identity.labels());
             // A look that fails says nothing of the run; that it is not in the folder says that it failed.
             if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
                 if let Some(words) = seen.starved()
@@ -151,7 +149,7 @@ impl Session {
             } else if !kept_scores.is_empty() {
                 folder.write_sealed(
                     KEPT,
-                    &Scores {
+                    &KeptScores {
                         scores: kept_scores,
                     },
                 )?;

@@ -61,9 +61,9 @@ static RUST: Toolchain = Toolchain {
 pub(super) fn workers() -> impl Iterator<Item = Worker> {
     let go = carried::source("workers/go/methods.tsv")
         .map(|list| Worker::carried("go", list, Maker::Compiled(&GO)));
-    let rust = || Worker::carried("rust", carried::RUST_METHODS, Maker::Compiled(&RUST));
-    go.into_iter()
-        .chain((!carried::RUST_METHODS.is_empty()).then(rust))
+    let rust = (!carried::RUST_METHODS.is_empty())
+        .then(|| Worker::carried("rust", carried::RUST_METHODS, Maker::Compiled(&RUST)));
+    go.into_iter().chain(rust)
 }
 
 /// No module is fetched and no other toolchain: the one in PATH is measured.
@@ -99,15 +99,10 @@ fn rust(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
         "-Cpanic=abort",
         "-Clink-dead-code",
     ]);
-    let linked = |path: &str| {
-        let mut argument = OsString::from("-Clink-arg=");
-        argument.push(source.join(path));
-        argument
-    };
     rust.arg("-Clink-arg=-Wl,--whole-archive")
-        .arg(linked("halves.a"))
+        .arg(linked(source, "halves.a"))
         .arg("-Clink-arg=-Wl,--no-whole-archive")
-        .arg(linked("harness.a"))
+        .arg(linked(source, "harness.a"))
         .args(["-pthread", "-ldl", "-lrt"].map(|word| format!("-Clink-arg={word}")));
     // The same program from whatever folder.
     let mut shown = OsString::from("--remap-path-prefix=");
@@ -119,6 +114,13 @@ fn rust(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
         .arg(source.join("main.rs"))
         .env("PAGEWISE_COMPILER", &compiler.version);
     Ok(rust)
+}
+
+/// The argument that links a file of a folder.
+fn linked(folder: &Path, file: &str) -> OsString {
+    let mut argument = OsString::from("-Clink-arg=");
+    argument.push(folder.join(file));
+    argument
 }
 
 impl Toolchain {

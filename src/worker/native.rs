@@ -2,7 +2,7 @@
 
 use super::{Maker, MethodList, Started, Worker, carried, private_cache, programs};
 use anyhow::{Context, Result};
-use files::File;
+use files::{File, Folder};
 use record::folder::sha256_hex;
 use std::sync::OnceLock;
 use std::{
@@ -20,15 +20,16 @@ const COUNTING: &str = "pagewise-count.so";
 pub(super) fn workers() -> Result<Vec<Worker>> {
     // They differ in how they were compiled, and not in what they say of themselves.
     let known = MethodList::carried(carried::NATIVE_METHODS);
-    let worker = |(name, bytes): &(&str, &'static [u8])| {
+    let mut workers = Vec::new();
+    for (name, bytes) in carried::NATIVE_WORKERS {
         let list = if known.text.is_empty() {
             MethodList::parse(name, describe(name)?)?
         } else {
             known.clone()
         };
-        Ok(Worker::with(name, list, Maker::Native(bytes)))
-    };
-    carried::NATIVE_WORKERS.iter().map(worker).collect()
+        workers.push(Worker::with(name, list, Maker::Native(bytes)));
+    }
+    Ok(workers)
 }
 
 /// Self-description of a worker that was built for another machine than the one it was built on.
@@ -68,15 +69,12 @@ fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
 fn in_cache(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
     let hash = sha256_hex(&programs.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
     let folder = private_cache(&format!("workers/{}", &hash[..16]))?;
-    let kept = |name: &str, bytes: &[u8]| {
-        let (file, found) = folder.read_open(name, bytes.len() as u64).ok()?;
-        (found == bytes && folder.may_execute(name)).then_some(file)
-    };
-    let place = |(name, bytes): &(String, &[u8])| {
-        let mut file = kept(name, bytes);
+    let mut placed = BTreeMap::new();
+    for (name, bytes) in programs {
+        let mut file = kept(&folder, name, bytes);
         if file.is_none() {
             folder.write_program(name, bytes)?;
-            file = kept(name, bytes);
+            file = kept(&folder, name, bytes);
         }
         let file =
             file.with_context(|| format!("{} may not run", folder.path().join(name).display()))?;
@@ -86,18 +84,25 @@ fn in_cache(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, F
         } else {
             path_of(&file)
         };
-        Ok((name.clone(), (path, file)))
-    };
-    programs.iter().map(place).collect()
+        placed.insert(name.clone(), (path, file));
+    }
+    Ok(placed)
+}
+
+/// The program of a folder, if it has these bytes and may run.
+fn kept(folder: &Folder, name: &str, bytes: &[u8]) -> Option<File> {
+    let (file, content) = folder.read_open(name, bytes.len() as u64).ok()?;
+    (content == bytes && folder.may_execute(name)).then_some(file)
 }
 
 fn in_memory(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
-    let make = |(name, bytes): &(String, &[u8])| {
+    let mut placed = BTreeMap::new();
+    for (name, bytes) in programs {
         let file =
             files::memory_file(name, bytes).context("the native worker cannot be unpacked")?;
-        Ok((name.clone(), (path_of(&file), file)))
-    };
-    programs.iter().map(make).collect()
+        placed.insert(name.clone(), (path_of(&file), file));
+    }
+    Ok(placed)
 }
 
 /// Path of an open file for as long as this process has it open.

@@ -123,11 +123,10 @@ pub fn refused() -> Vec<RefusedPart> {
 
 /// Programs of this name in PATH, nearest first. What another user can change is passed over.
 pub(super) fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
-    let is_sound = |program: &PathBuf| files::trusted_program(program).is_ok();
     safe_parts("PATH")
         .into_iter()
         .map(move |folder| folder.join(name))
-        .filter(is_sound)
+        .filter(|program| files::trusted_program(program).is_ok())
 }
 
 /// No part of PATH has a program of this name.

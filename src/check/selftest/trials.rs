@@ -14,7 +14,7 @@ use record::plan::{BATCH, Plan, PlannedCell};
 use record::transcript::{LaunchKeys, Transcript};
 use record::{
     cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, launches::End,
-    outcome::Status, state::Stage, summary::Summary, transcript,
+    outcome::Status, state::Stage, summary::CellSummary, summary::Summary, transcript,
 };
 use stats::{t::naive, verdicts::MARGIN};
 use std::collections::BTreeMap;
@@ -205,21 +205,19 @@ impl<'a> TestBench<'a> {
 }
 
 fn effects(summary: &Summary) -> Vec<Effect> {
-    let extra = |cell: usize| {
-        summary.cells[cell]
-            .parameters
-            .get("extra_permille")?
-            .parse()
-            .ok()
-    };
     let judged = summary.comparisons().filter_map(|(_, c)| {
         Some(Effect {
-            extra_permille: extra(c.cell)?,
+            extra_permille: extra_permille(&summary.cells[c.cell])?,
             ratio: c.contrast.ratio,
             verdict: c.contrast.verdict,
         })
     });
     judged.collect()
+}
+
+/// Thousandths of extra work of a cell.
+fn extra_permille(cell: &CellSummary) -> Option<u64> {
+    cell.parameters.get("extra_permille")?.parse().ok()
 }
 
 // The usual way: all samples of A, then all of B, in one process, and a t test; nothing is regrouped.
@@ -277,8 +275,8 @@ fn sequence(
     samples: usize,
     seed: u64,
 ) -> Result<Vec<Vec<f64>>> {
-    let cell = |pair| laboratory.cell(work.method(), pair, batch, 0);
-    let (a, b) = (cell(1)?.cell, cell(1)?.cell);
+    let a = laboratory.cell(work.method(), 1, batch, 0)?.cell;
+    let b = a.clone();
     let rounds: Vec<Vec<usize>> = (0..2 * PER_LAUNCH * samples)
         .map(|i| vec![i / samples % 2])
         .collect();
@@ -288,12 +286,8 @@ fn sequence(
         seed,
         ..LaunchKeys::default()
     };
-    let file = |name: &str| place.join(name);
-    let (request, transcript, messages) = (
-        file("naive.request"),
-        file("naive.transcript"),
-        file("naive.messages"),
-    );
+    let [request, transcript, messages] =
+        ["naive.request", "naive.transcript", "naive.messages"].map(|name| place.join(name));
     Folder::make(place)?.write(
         "naive.request",
         transcript::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes(),

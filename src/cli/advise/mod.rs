@@ -1,15 +1,14 @@
 //! `pagewise advise`: which way to use here, and the file of advice that programs load.
 
-mod measuring;
 mod saving;
 
 use super::output::print_styled;
-use super::{first_given, print, print_document, print_json};
+use super::{first_given, print, print_document, print_json, runs_folder};
 use crate::plan::{Laboratory, Wish, advice};
+use crate::run::advising::{AdviceOptions, AdviceSession, Spending};
 use crate::{run::signals, worker};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use measuring::{AdviceSession, Spending};
 use record::advice::{AdviceAnswer, Topic};
 use record::{experiment::ParameterList, sizes};
 use report::styled::StyledText;
@@ -177,7 +176,14 @@ fn session<'a>(
     } else {
         super::kept::summaries(laboratory, &experiments)
     };
-    Ok(AdviceSession::new(laboratory, wish, kept, arguments))
+    let options = AdviceOptions {
+        store: runs_folder(),
+        seed: arguments.seed,
+        forced: arguments.force,
+        allow_system_changes: arguments.allow_system_changes,
+        margin: arguments.margin,
+    };
+    Ok(AdviceSession::new(laboratory, wish, kept, options))
 }
 
 fn terms(
@@ -301,7 +307,7 @@ fn answer_of(
         experiment, worker, ..
     } = &request.topic;
     let language = worker::language_of(&session.laboratory.workers, worker);
-    let (summaries, margin) = (session.summaries(), session.margin);
+    let (summaries, margin) = (session.summaries(), session.options.margin);
     Ok(judge::questions::advise::answer(
         &request,
         &cases,

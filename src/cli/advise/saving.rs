@@ -1,6 +1,7 @@
 //! The file of advice: its places, made, found, merged.
 
-use super::{super::print_document, AdviseArgs, measuring::AdviceSession};
+use super::{super::print_document, AdviseArgs};
+use crate::run::advising::AdviceSession;
 use crate::worker::{self, Language, carried};
 use crate::{machine, machine::fingerprint, plan, plan::advice, run::signals};
 use anyhow::{Context, Result, bail};
@@ -120,7 +121,7 @@ pub(super) fn save(
         created: jiff::Timestamp::now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         machine: here()?,
-        margin: session.margin,
+        margin: session.options.margin,
         questions: std::collections::BTreeMap::new(),
     };
     let path = target(arguments.out.as_deref());
@@ -178,7 +179,7 @@ fn question(
     };
     session.axis(request, usual_s, u64::MAX)?;
     let mut question =
-        judge::questions::advise::question(request, &session.summaries(), session.margin);
+        judge::questions::advise::question(request, &session.summaries(), session.options.margin);
     for (key, all) in &request.open {
         question
             .conditions
@@ -188,8 +189,11 @@ fn question(
         if session.stopped_by.is_none() {
             let under = request.under(key, value);
             session.axis(&under, usual_s / conditions.len() as f64, u64::MAX)?;
-            let answer =
-                judge::questions::advise::question(&under, &session.summaries(), session.margin);
+            let answer = judge::questions::advise::question(
+                &under,
+                &session.summaries(),
+                session.options.margin,
+            );
             question
                 .conditions
                 .insert(format!("{key}={value}"), answer.segments);

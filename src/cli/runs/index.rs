@@ -179,9 +179,12 @@ fn read(name: &str, store: &Path) -> Entry {
         tags: tags::read(&folder),
         ..Entry::default()
     };
-    let program = |kind: Option<Kind>| matches!(kind, Some(Kind::Try | Kind::Profile));
     match peek::<IndexHead>(&folder, "plan.json") {
-        Some(head) if head.schema == SCHEMA && !program(head.kind) => of_plan(head, &folder, entry),
+        Some(head)
+            if head.schema == SCHEMA && !matches!(head.kind, Some(Kind::Try | Kind::Profile)) =>
+        {
+            of_plan(head, &folder, entry)
+        }
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
             let line = open(&folder.display().to_string()).and_then(|opened| match opened {

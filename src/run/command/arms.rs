@@ -94,9 +94,6 @@ fn command_words(line: &str) -> Result<Vec<String>> {
 /// Checks that there is such a program: by its path, or in a folder of `PATH`, as the user's shell finds it. A part of PATH
 /// that stands for the current folder is no order to run another user's file.
 fn runnable(program: &str) -> Result<()> {
-    let may_run = |path: &Path| {
-        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
-    };
     let path = if program.contains('/') {
         Some(PathBuf::from(program)).filter(|path| may_run(path))
     } else {
@@ -148,20 +145,19 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
             .to_str()
             .filter(|p| !p.contains([' ', ':']))
             .map(str::to_owned);
-        let unfit = || Cause::UnfitPreload {
-            path: path.display().to_string(),
-        };
-        arm.skipped = arm.skipped.or_else(|| arm.preloaded.is_none().then(unfit));
+        if arm.preloaded.is_none() {
+            arm.skipped.get_or_insert_with(|| Cause::UnfitPreload {
+                path: path.display().to_string(),
+            });
+        }
     } else if !setting.preload.is_empty() {
         arm.preloaded = library(&setting.preload)?;
-        let library = Some(setting.preload.join(" or "));
-        let missing = || Cause::NotInstalled {
-            package: setting.package.clone(),
-            library,
-        };
-        arm.skipped = arm
-            .skipped
-            .or_else(|| arm.preloaded.is_none().then(missing));
+        if arm.preloaded.is_none() {
+            arm.skipped.get_or_insert_with(|| Cause::NotInstalled {
+                package: setting.package.clone(),
+                library: Some(setting.preload.join(" or ")),
+            });
+        }
     }
     if let Some(path) = arm.preloaded.clone() {
         join(&mut arm, "LD_PRELOAD", &path, ":");
@@ -200,6 +196,10 @@ fn library(names: &[String]) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+fn may_run(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// All settings that the binary carries, by name.

@@ -2,16 +2,19 @@
 
 pub mod arms;
 mod launch;
+pub mod promising;
+pub mod running;
 mod stacks;
 
 use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signals};
+use crate::machine::memory;
 use anyhow::{Context, Result, bail};
 use judge::program::profile::footprint_bytes;
 use judge::program::{given_up, half_width, is_settled};
 use launch::StudyPlace;
 pub use launch::{FIRST_WINDOW, thp_rule};
 use record::command::{
-    CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode,
+    CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages,
 };
 use record::{decision::DecisionKind, folder::RunFolder};
 use schedule::command::{CommandMoment, CommandPart, CommandScheduler};
@@ -19,6 +22,15 @@ use std::time::Instant;
 
 /// Seconds for all launches of a try without a budget.
 const USUAL_BUDGET_S: f64 = 60.0;
+
+/// Sizes of pages, and the rule for transparent huge ones, as a profile begins.
+pub fn pages() -> Pages {
+    Pages {
+        page_bytes: rustix::param::page_size() as u64,
+        huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(0),
+        thp: thp_rule(),
+    }
+}
 
 struct Study<'a> {
     session: &'a Session<CommandPlan>,

@@ -262,6 +262,12 @@ impl Callers {
     }
 }
 
+/// Adds frames, each once. Returns their places.
+fn add(known: &mut IndexSet<CallFrame>, frames: Vec<CallFrame>) -> Vec<usize> {
+    let places = frames.into_iter().map(|frame| known.insert_full(frame).0);
+    places.collect()
+}
+
 impl StackTable {
     /// The functions at an address, the innermost first: several where calls were inlined.
     fn names(&mut self, process: &mut ProcessCode, pid: i32, address: u64) -> Vec<usize> {
@@ -271,14 +277,10 @@ impl StackTable {
             Some((binary, address.wrapping_sub(mapping.bias)))
         });
         let frames = &mut self.frames;
-        let mut places = |names: Vec<CallFrame>| -> Vec<usize> {
-            let places = names.into_iter().map(|frame| frames.insert_full(frame).0);
-            places.collect()
-        };
         if let Some((binary, address)) = mapped {
             let known = self.known.entry((Rc::as_ptr(binary).cast(), address));
             return known
-                .or_insert_with(|| places(binary.names(address)))
+                .or_insert_with(|| add(frames, binary.names(address)))
                 .clone();
         }
         let code = process
@@ -286,19 +288,21 @@ impl StackTable {
             .get_or_insert_with(|| Rc::new(Generated::by(pid)));
         let known = self.known.entry((Rc::as_ptr(code).cast(), address));
         known
-            .or_insert_with(|| places(vec![code.name(address)]))
+            .or_insert_with(|| add(frames, vec![code.name(address)]))
             .clone()
     }
 
     fn stacks(self) -> CallStacks {
-        let stack = |((frames, kind), weight): ((Vec<usize>, u32), f64)| {
-            Some(CallStack {
-                frames,
-                event: *KINDS.get(kind as usize)?,
-                weight,
-            })
-        };
-        let mut stacks: Vec<CallStack> = self.weights.into_iter().filter_map(stack).collect();
+        let mut stacks: Vec<CallStack> = Vec::new();
+        for ((frames, kind), weight) in self.weights {
+            if let Some(event) = KINDS.get(kind as usize) {
+                stacks.push(CallStack {
+                    frames,
+                    event: *event,
+                    weight,
+                });
+            }
+        }
         stacks.sort_by(|a, b| {
             b.weight
                 .total_cmp(&a.weight)
@@ -346,28 +350,31 @@ struct SavedLine<'a> {
 fn lines(mut rest: &[u8]) -> impl Iterator<Item = SavedLine<'_>> {
     std::iter::from_fn(move || {
         let (line, after) = rest.split_at_checked(LINE)?;
-        let word = |at: usize| {
-            line[8 * at..]
-                .first_chunk()
-                .map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-        };
-        let half = |at: usize| {
-            line[4 * at..]
-                .first_chunk()
-                .map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-        };
-        let (more, after) = after.split_at_checked(half(11) as usize)?;
+        let (more, after) = after.split_at_checked(half(line, 11) as usize)?;
         rest = after;
-        let numbers = [word(0), word(1), word(2), word(3)];
         Some(SavedLine {
-            numbers,
-            tag: half(8) as u8,
-            kind: half(9),
-            weight: half(10),
-            pid: half(12) as i32,
+            numbers: [word(line, 0), word(line, 1), word(line, 2), word(line, 3)],
+            tag: half(line, 8) as u8,
+            kind: half(line, 9),
+            weight: half(line, 10),
+            pid: half(line, 12) as i32,
             more,
         })
     })
+}
+
+/// The number of eight bytes at this place of a line.
+fn word(line: &[u8], place: usize) -> u64 {
+    line[8 * place..]
+        .first_chunk()
+        .map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// The number of four bytes at this place of a line.
+fn half(line: &[u8], place: usize) -> u32 {
+    line[4 * place..]
+        .first_chunk()
+        .map_or(0, |bytes| u32::from_ne_bytes(*bytes))
 }
 
 /// CPU time of this thread, which other programs on the machine do not lengthen.

@@ -1,16 +1,17 @@
 //! Measures what a question lacks: the size asked for, the sizes where the answer changes, other cases. Each step is an
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
-use super::super::{named::PART, run, runs_folder};
-use super::AdviseArgs;
+use super::Session;
 use crate::plan::request::least_s;
 use crate::plan::{self, Choice, Laboratory, Start, Terms, Wish, advice};
 use anyhow::{Result, bail};
 use judge::questions::advise::{AdviceRequest, choices, has, points};
 use record::{advice::Topic, kind::Kind, sizes::format_size, summary::Summary};
 use schedule::crossover::{CrossoverSearch, SizeAnswer};
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 
+/// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
+pub const PART: &str = "-p";
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
 /// Seconds that the question itself gets before sizes and other cases get any: workers start, and each method has a launch.
@@ -25,7 +26,7 @@ fn question_s(request: &AdviceRequest, bytes: u64) -> f64 {
 
 /// Use of the time of one question, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spending {
+pub struct Spending {
     /// On the size asked for.
     pub point_s: f64,
     /// On where the answer changes.
@@ -76,17 +77,26 @@ impl Spend {
     }
 }
 
+/// Options of all runs of a command.
+#[derive(Clone, Debug)]
+pub struct AdviceOptions {
+    /// Folder of the kept runs.
+    pub store: PathBuf,
+    pub seed: Option<u64>,
+    /// True if another run that is measuring is no obstacle.
+    pub forced: bool,
+    pub allow_system_changes: bool,
+    /// A gain below it is none.
+    pub margin: f64,
+}
+
 /// Everything that is known while questions are answered.
-pub(super) struct AdviceSession<'a> {
+pub struct AdviceSession<'a> {
     pub laboratory: &'a Laboratory,
     wish: Wish,
     kept: Vec<Summary>,
     made: Vec<Summary>,
-    seed: Option<u64>,
-    forced: bool,
-    allow_system_changes: bool,
-    /// A gain below it is none.
-    pub margin: f64,
+    pub options: AdviceOptions,
     /// The signal that ended it.
     pub stopped_by: Option<i32>,
 }
@@ -96,17 +106,14 @@ impl<'a> AdviceSession<'a> {
         laboratory: &'a Laboratory,
         wish: Wish,
         kept: Vec<Summary>,
-        arguments: &AdviseArgs,
+        options: AdviceOptions,
     ) -> AdviceSession<'a> {
         AdviceSession {
             laboratory,
             wish,
             kept,
             made: Vec::new(),
-            seed: arguments.seed,
-            forced: arguments.force,
-            allow_system_changes: arguments.allow_system_changes,
-            margin: arguments.margin,
+            options,
             stopped_by: None,
         }
     }
@@ -133,11 +140,11 @@ impl<'a> AdviceSession<'a> {
     ) -> Result<()> {
         let wish = advice::wish(request, &[size], settings, &self.wish)?;
         let start = Start::now();
-        let seed = self.seed.map_or_else(
+        let seed = self.options.seed.map_or_else(
             || start.seed(),
             |seed| seed.wrapping_add(self.made.len() as u64),
         );
-        let goal = (spend.precision, self.margin);
+        let goal = (spend.precision, self.options.margin);
         // All runs of one command are parts of the first: the list of runs has one entry of them.
         let name = match self.made.first() {
             Some(first) => format!("{}{PART}{}", first.run, self.made.len() + 1),
@@ -147,7 +154,7 @@ impl<'a> AdviceSession<'a> {
         let launches = spend.launches.map_or(usual.launches, |least| {
             (least, usual.launches.1.max(4 * least))
         });
-        let (created, allow_system_changes) = (start.created(), self.allow_system_changes);
+        let (created, allow_system_changes) = (start.created(), self.options.allow_system_changes);
         let terms = Terms {
             kind: Kind::Advise,
             created,
@@ -165,12 +172,19 @@ impl<'a> AdviceSession<'a> {
         {
             remark!("pagewise: {sentence}");
         }
-        let path = runs_folder().join(&plan.run);
-        let session = crate::run::Session::begin(plan, &path, self.forced)?;
-        let (summary, stopped_by) = run::made(self.laboratory, &session, None)?;
+        let path = self.options.store.join(&plan.run);
+        let session = Session::begin(plan, &path, self.options.forced)?;
+        let (summary, stopped_by) = session.measure(workers, &self.options.store, None)?;
         self.stopped_by = stopped_by;
         self.made.push(summary);
         Ok(())
+    }
+
+    /// True if a kept or a new run answers a case at the size in question.
+    fn knows(&self, request: &AdviceRequest, settings: &BTreeMap<String, String>) -> bool {
+        let summaries = self.summaries();
+        let mut summaries = summaries.iter();
+        summaries.any(|s| has(request, settings, request.bytes, s, self.options.margin))
     }
 
     /// Measures a question; the settings of the other cases are returned.
@@ -180,13 +194,7 @@ impl<'a> AdviceSession<'a> {
         spending: &Spending,
         own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
-        let known = |session: &Self, settings: &BTreeMap<String, String>| {
-            session
-                .summaries()
-                .iter()
-                .any(|s| has(request, settings, request.bytes, s, session.margin))
-        };
-        if !known(self, &request.settings) {
+        if !self.knows(request, &request.settings) {
             // Half of a guess may do on a fast machine, and less says nothing.
             let least_s = question_s(request, request.bytes);
             if spending.point_s < least_s / 2.0 {
@@ -213,10 +221,10 @@ impl<'a> AdviceSession<'a> {
         let mut cases = advice::cases(request);
         let case_s = spending.cases_s / cases.len() as f64;
         if case_s < question_s(request, request.bytes) / 2.0 {
-            cases.retain(|settings| known(self, settings));
+            cases.retain(|settings| self.knows(request, settings));
         }
         for settings in &cases {
-            if self.stopped_by.is_none() && !known(self, settings) {
+            if self.stopped_by.is_none() && !self.knows(request, settings) {
                 self.run(request, request.bytes, settings, Spend::narrow(case_s))?;
             }
         }
@@ -293,14 +301,13 @@ impl<'a> AdviceSession<'a> {
     ) -> Vec<SizeAnswer> {
         let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.
-        let known = choices(&points, &request.topic.obvious, 0.0).into_iter();
-        let looks = |size| looks.get(&size).copied().unwrap_or(0);
-        let known = known.chain(without.iter().map(|size| (*size, None)));
-        let mut answers: Vec<SizeAnswer> = known
+        let choices = choices(&points, &request.topic.obvious, 0.0).into_iter();
+        let mut answers: Vec<SizeAnswer> = choices
+            .chain(without.iter().map(|size| (*size, None)))
             .map(|(size, method)| SizeAnswer {
                 size,
                 method,
-                looks: looks(size),
+                looks: looks.get(&size).copied().unwrap_or(0),
             })
             .collect();
         answers.sort_by_key(|answer| answer.size);

@@ -1,0 +1,45 @@
+//! A process of this user that runs already, as a study follows it.
+
+use super::arms;
+use anyhow::{Context, Result, bail};
+use record::command::{Arm, ArmRole};
+
+/// The arm of a process of this user that runs already.
+pub fn arm(pid: i32) -> Result<Arm> {
+    let status = files::kernel::read(format!("/proc/{pid}/status"))
+        .with_context(|| format!("there is no process {pid}"))?;
+    let user = status.lines().find_map(|line| {
+        line.strip_prefix("Uid:")?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
+    });
+    if user != Some(rustix::process::getuid().as_raw()) {
+        bail!("process {pid} belongs to another user");
+    }
+    let command = files::kernel::read(format!("/proc/{pid}/cmdline"))?;
+    let command: Vec<String> = command.split_terminator('\0').map(str::to_owned).collect();
+    if command.is_empty() {
+        bail!("process {pid} is the kernel's own");
+    }
+    Ok(arms::plain(
+        "as it is",
+        ArmRole::Baseline,
+        &format!("process {pid}: {}", command.join(" ")),
+        command,
+    ))
+}
+
+/// Start of a process, in clock ticks since the machine did (proc_pid_stat(5)).
+pub fn started_ticks(pid: i32) -> Result<u64> {
+    const FIELD_AFTER_NAME: usize = 19;
+    let stat = files::kernel::read(format!("/proc/{pid}/stat"))
+        .with_context(|| format!("there is no process {pid}"))?;
+    // The name before the last parenthesis may hold anything.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().nth(FIELD_AFTER_NAME);
+    ticks
+        .and_then(|ticks| ticks.parse().ok())
+        .with_context(|| format!("/proc/{pid}/stat says {stat:?}"))
+}
