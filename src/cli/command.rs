@@ -195,7 +195,7 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
             let Some(path) = &arguments.export_hyperfine else {
                 return Ok(());
             };
-            let file = report::command::hyperfine(kept);
+            let file = report::export::hyperfine::of_try(kept);
             write(path, common.force, |out| {
                 Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
             })

@@ -1,8 +1,8 @@
 //! The Go benchmark data format (golang.org/design/14313-benchmark-format): a line a cell and launch, so that
 //! benchstat's `n` is the number of launches. `benchstat -col /method FILE` lays the methods side by side.
 
-use crate::escape::terminal;
-use crate::view::{CellView, ExportedCells};
+use super::{CellView, ExportedCells};
+use crate::render::escape::terminal;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! The rows of csv and ndjson: one for each cell, phase and launch; one for each cell without figures, with its reason.
 
-use crate::view::{CellView, ExportedCells, LaunchView, PhaseView};
+use super::{CellView, ExportedCells, LaunchView, PhaseView};
 use serde_json::Value;
 
 pub(super) struct FlatRow<'a> {

@@ -2,7 +2,7 @@
 
 use super::S_PER_NS;
 use super::openmetrics::{head, sample};
-use crate::escape;
+use crate::render::escape;
 use anyhow::Result;
 use record::fleet::{Finding, Fleet};
 use serde_json::json;

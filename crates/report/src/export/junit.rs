@@ -1,8 +1,8 @@
 //! JUnit XML: a suite an experiment, a case a cell; what has no figure to be believed is skipped, a broken cell is an error.
 
 use super::S_PER_NS;
-use crate::escape::terminal;
-use crate::view::{CellView, ExportedCells};
+use super::{CellView, ExportedCells};
+use crate::render::escape::terminal;
 use anyhow::Result;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};

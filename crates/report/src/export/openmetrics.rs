@@ -1,8 +1,8 @@
 //! OpenMetrics text, of the part that node_exporter's textfile collector reads as well: gauges in base units.
 
 use super::S_PER_NS;
-use crate::escape;
-use crate::view::{CellView, ExportedCells, PhaseView};
+use super::{CellView, ExportedCells, PhaseView};
+use crate::render::escape;
 use anyhow::Result;
 use std::io::Write;
 
