@@ -1,7 +1,7 @@
 //! Cells as other programs take them away: each with its phases and launches, in the order in which they are shown.
 
 use crate::render::escape;
-use crate::sentences::labels::Labels;
+use crate::sentences::labels::LabelledRun;
 use crate::sentences::{phrases, wording};
 use record::summary::{
     CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Ratio, Summary,
@@ -83,7 +83,7 @@ impl CellView<'_> {
 impl<'a> ExportedCells<'a> {
     /// Arranges a summary; `experiments` are those that are wanted, none for all.
     pub fn new(summary: &'a Summary, experiments: &[String]) -> ExportedCells<'a> {
-        let labels = Labels::new(summary);
+        let labels = LabelledRun::new(summary);
         let wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
         let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -159,7 +159,7 @@ fn cell<'a>(
     index: usize,
     group: Option<&GroupSummary>,
     compared: &Comparisons,
-    labels: &Labels,
+    labels: &LabelledRun,
 ) -> CellView<'a> {
     let cell = &summary.cells[index];
     let experiment = summary.experiment(&cell.experiment);

@@ -221,16 +221,26 @@ impl Document {
         place: Place,
         blocks: Vec<Block>,
     ) -> Document {
-        if !blocks.is_empty() {
-            self.sections.push(Section {
-                id: id.to_owned(),
-                title: title.into(),
-                short: String::new(),
-                place,
-                blocks,
-            });
-        }
+        self.sections.extend(Section::new(id, title, place, blocks));
         self
+    }
+}
+
+impl Section {
+    /// A section; nothing where it has no content.
+    pub fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        place: Place,
+        blocks: Vec<Block>,
+    ) -> Option<Section> {
+        (!blocks.is_empty()).then(|| Section {
+            id: id.into(),
+            title: title.into(),
+            short: String::new(),
+            place,
+            blocks,
+        })
     }
 }
 
@@ -321,6 +331,13 @@ impl Table {
 }
 
 impl Key {
+    pub fn new(class: impl Into<String>, text: impl Into<String>) -> Key {
+        Key {
+            class: class.into(),
+            text: text.into(),
+        }
+    }
+
     pub fn all<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<Key> {
         let key = |(at, text): (usize, &String)| Key {
             class: format!("c{at}"),

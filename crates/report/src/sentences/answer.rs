@@ -1,295 +1,266 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use crate::sentences::wording;
+use super::labels::LabelledGroup;
+use super::wording;
 use record::experiment::Experiment;
 use record::summary::{
-    BestClaim, CellSummary, GroupSummary, Ratio, Recommendation, Role, Summary, Verdict,
+    AnswerCondition, BestClaim, CellSummary, Ratio, Recommendation, Role, Verdict,
 };
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
-pub(crate) fn sentences(
-    summary: &Summary,
-    group: &GroupSummary,
-    name: impl Fn(usize) -> String,
-) -> Vec<String> {
-    let margin = wording::percent(summary.settings.margin);
-    let mut sentences = Vec::new();
-    match group.best.iter().find(|b| b.group.is_empty()) {
-        Some(best) => sentences.push(ordinary(summary, group, best, &margin, &name)),
-        None if group
-            .cells
-            .iter()
-            .all(|&c| matches!(summary.cells[c].role, Role::Published | Role::Null)) =>
-        {
-            sentences.push(
-                "no recommendation: published jobs stand as they were, none for another".to_owned(),
-            );
-        }
-        None if group.baseline.is_none() => {
-            sentences.push(
-                "no recommendation: what the others are compared with was not measured".to_owned(),
-            );
-        }
-        None => {}
-    }
-    for best in group
-        .best
-        .iter()
-        .filter(|b| !b.group.is_empty() && b.ranked > 1)
-    {
-        sentences.push(of_kind(best, &margin, &name));
-    }
+pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
+    let ordinary = group.group.best.iter().find(|b| b.group.is_empty());
+    let mut sentences: Vec<String> = ordinary
+        .map(|best| recommendation(group, best))
+        .or_else(|| no_recommendation(group).map(str::to_owned))
+        .into_iter()
+        .collect();
+    let kinds = group.group.best.iter();
+    let ranked = kinds.filter(|b| !b.group.is_empty() && b.ranked > 1);
+    sentences.extend(ranked.map(|best| of_kind(group, best)));
     sentences
 }
 
-fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
-    cells
-        .iter()
-        .map(|&c| name(c))
-        .collect::<Vec<_>>()
-        .join(", ")
+/// The reason why no ordinary method is best.
+fn no_recommendation(group: LabelledGroup) -> Option<&'static str> {
+    let is_aside = |cell: &usize| matches!(group.cell(*cell).role, Role::Published | Role::Null);
+    if group.group.cells.iter().all(is_aside) {
+        Some("no recommendation: published jobs stand as they were, none for another")
+    } else if group.group.baseline.is_none() {
+        Some("no recommendation: what the others are compared with was not measured")
+    } else {
+        None
+    }
 }
 
-/// Methods of a group that are shown to be faster than its baseline: those that are ranked with it, or the others.
-fn faster(summary: &Summary, group: &GroupSummary, is_ranked: bool) -> Vec<usize> {
-    let headline = summary
-        .experiment(&group.experiment)
-        .map_or("", |e| e.headline.as_str());
-    let shown = group
-        .comparisons
-        .iter()
-        .filter(|c| c.phase == headline && matches!(c.overall(), Verdict::Faster { .. }));
-    shown
+/// Methods of a group that are shown to be faster than its baseline: those that are ranked with it, or those that are not.
+fn faster(group: LabelledGroup, is_ranked: bool) -> Vec<usize> {
+    group
+        .comparisons()
+        .filter(|c| matches!(c.overall(), Verdict::Faster { .. }))
         .map(|c| c.cell)
-        .filter(|&cell| summary.cells[cell].is_ranked() == is_ranked)
+        .filter(|&cell| group.cell(cell).is_ranked() == is_ranked)
         .collect()
 }
 
 /// Methods of an inconclusive answer that are shown to be faster and of which any may be the fastest, with their ratios, as
 /// measured the fastest first. None where one of them is shown to be no faster under another condition of the question.
-pub(crate) fn several(
-    summary: &Summary,
-    experiment: &Experiment,
-    group: &GroupSummary,
-) -> Vec<(usize, Ratio)> {
-    if !matches!(group.recommendation, Recommendation::Inconclusive { .. }) {
+pub(crate) fn several(group: LabelledGroup) -> Vec<(usize, Ratio)> {
+    if !matches!(
+        group.group.recommendation,
+        Recommendation::Inconclusive { .. }
+    ) {
         return Vec::new();
     }
-    let ratio = |cell: usize| Some((cell, group.comparison(cell, experiment.headline())?.ratio?));
-    let mut shown: Vec<(usize, Ratio)> = faster(summary, group, true)
+    let headline = group.definition().headline();
+    let mut shown: Vec<(usize, Ratio)> = faster(group, true)
         .into_iter()
-        .filter_map(ratio)
+        .filter_map(|cell| Some((cell, group.group.comparison(cell, headline)?.ratio?)))
         .collect();
     shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
     let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
     shown.retain(|(_, ratio)| ratio.low < most);
-    let question = experiment.question(&group.parameters);
-    let asks_it = |g: &&GroupSummary| {
-        g.experiment == group.experiment && experiment.question(&g.parameters) == question
-    };
-    let name = |cell: usize| {
-        let cell = &summary.cells[cell];
-        (
-            &cell.method,
-            &cell.worker,
-            experiment.question(&cell.parameters),
-        )
-    };
-    let contradicted = shown.iter().any(|&(cell, _)| {
-        let all = summary
-            .groups
-            .iter()
-            .filter(asks_it)
-            .flat_map(|g| g.comparisons.iter());
-        let mut same =
-            all.filter(|c| c.phase == experiment.headline() && name(c.cell) == name(cell));
-        same.any(|c| matches!(c.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
-    });
-    if contradicted { Vec::new() } else { shown }
+    if shown.iter().any(|(cell, _)| is_contradicted(group, *cell)) {
+        return Vec::new();
+    }
+    shown
+}
+
+/// Tells whether a method is shown to be no faster in a group that asks the same question.
+fn is_contradicted(group: LabelledGroup, cell: usize) -> bool {
+    let definition = group.definition();
+    let question = group.question();
+    let asking = group
+        .experiment
+        .groups()
+        .filter(|g| g.question() == question);
+    asking
+        .flat_map(|g| &g.group.comparisons)
+        .filter(|c| c.phase == definition.headline())
+        .filter(|c| is_same_method(definition, group.cell(c.cell), group.cell(cell)))
+        .any(|c| matches!(c.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
+}
+
+/// Tells whether two cells differ in the conditions of a question at most.
+fn is_same_method(definition: &Experiment, a: &CellSummary, b: &CellSummary) -> bool {
+    (&a.method, &a.worker) == (&b.method, &b.worker)
+        && definition.question(&a.parameters) == definition.question(&b.parameters)
 }
 
 /// Number of measured methods of the ordinary job.
-fn ways(summary: &Summary, group: &GroupSummary) -> usize {
-    let ordinary = |c: &&CellSummary| c.is_ranked() && !c.phases.is_empty();
-    group
-        .cells
-        .iter()
-        .filter_map(|&c| summary.cells.get(c))
-        .filter(ordinary)
+fn measured_methods(group: LabelledGroup) -> usize {
+    let cells = group.group.cells.iter();
+    cells
+        .filter_map(|&cell| group.summary().cells.get(cell))
+        .filter(|cell| cell.is_ranked() && !cell.phases.is_empty())
         .count()
 }
 
-fn ordinary(
-    summary: &Summary,
-    group: &GroupSummary,
-    best: &BestClaim,
-    margin: &str,
-    name: &impl Fn(usize) -> String,
-) -> String {
-    // Methods beside the one that is named: those that are no faster than it need not be told of twice.
-    let beside = |named: usize| {
-        best.within
-            .iter()
-            .copied()
-            .filter(|&c| c != named)
-            .collect::<Vec<usize>>()
-    };
-    let open = |named: usize| {
-        best.unsettled
-            .iter()
-            .map(|u| u.cell)
-            .filter(|&c| c != named)
-            .collect::<Vec<usize>>()
-    };
-    let (mut text, named) = match group.recommendation {
-        Recommendation::Use { cell, ratio } => (
-            format!(
-                "→ use {}: {}",
-                name(cell),
-                wording::shown("faster", ratio.high, &ratio)
-            ),
-            cell,
-        ),
+/// The sentence on the ordinary methods of a group.
+fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
+    let (advice, named) = match group.group.recommendation {
+        Recommendation::Use { cell, ratio } => {
+            let gain = wording::shown("faster", ratio.high, &ratio);
+            (format!("→ use {}: {gain}", group.name(cell)), cell)
+        }
         Recommendation::Depends { .. } => {
-            let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
-            let known = experiment.and_then(|e| clauses(summary, e, group, name));
-            return known.map_or_else(String::new, |(method, clauses)| {
+            return clauses(group).map_or_else(String::new, |(method, clauses)| {
                 format!("→ it depends: {method} is {}", clauses.join("; "))
             });
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
-            let what = if faster(summary, group, false).is_empty() {
-                "nothing"
-            } else {
-                "nothing that is ranked with it"
-            };
-            let shown = faster(summary, group, true);
-            match shown.as_slice() {
-                [] => (
-                    format!("→ keep {}: {what} is shown to be faster", name(cell)),
-                    cell,
-                ),
-                _ => (
-                    format!(
-                        "→ not settled: {} shown to be faster than {}",
-                        names(&shown, name),
-                        name(cell)
-                    ),
-                    cell,
-                ),
-            }
+            (kept(group, cell), cell)
         }
-        Recommendation::Nothing if ways(summary, group) < 2 => {
+        Recommendation::Nothing if measured_methods(group) < 2 => {
             return format!(
                 "nothing to compare: only {} was measured",
-                name(best.leader)
+                group.name(best.leader)
             );
         }
         Recommendation::Nothing => {
             return "nothing can be recommended: too few launches to compare".to_owned();
         }
     };
+    let conditions = clauses(group).map_or_else(String::new, |(method, clauses)| {
+        format!("; {method} is {}", clauses.join("; "))
+    });
+    advice + &around(group, best, named) + &conditions
+}
+
+/// Advice to keep the usual choice, or the reason why nothing is advised.
+fn kept(group: LabelledGroup, usual: usize) -> String {
+    let shown = faster(group, true);
+    let usual = group.name(usual);
+    if !shown.is_empty() {
+        let names = group.names(&shown);
+        return format!("→ not settled: {names} shown to be faster than {usual}");
+    }
+    let nothing = if faster(group, false).is_empty() {
+        "nothing"
+    } else {
+        "nothing that is ranked with it"
+    };
+    format!("→ keep {usual}: {nothing} is shown to be faster")
+}
+
+/// Clauses on the fastest method, and on those that are as fast or not settled; the one that is `named` needs no second mention.
+fn around(group: LabelledGroup, best: &BestClaim, named: usize) -> String {
+    let margin = wording::percent(group.summary().settings.margin);
     let leader = best.leader;
-    let whom = if leader == named {
+    let within: Vec<usize> = except(named, best.within.iter().copied());
+    let unsettled: Vec<usize> = except(named, best.unsettled.iter().map(|u| u.cell));
+    let fastest = if leader == named {
         "it".to_owned()
     } else {
-        name(leader)
+        group.name(leader)
     };
-    let (within, open) = (beside(named), open(named));
+    let mut text = String::new();
     if leader != named && best.within.contains(&named) {
-        text += &format!("; within {margin} of the fastest, {}", name(leader));
+        text += &format!("; within {margin} of the fastest, {fastest}");
     } else if leader != named {
         let is_open = best.unsettled.iter().any(|u| u.cell == named);
-        text += &format!(
-            "; {} was the fastest{}",
-            name(leader),
-            if is_open {
-                ", which is not settled"
-            } else {
-                ""
-            }
-        );
+        let doubt = if is_open {
+            ", which is not settled"
+        } else {
+            ""
+        };
+        text += &format!("; {fastest} was the fastest{doubt}");
     }
     if !within.is_empty() {
-        text += &format!("; within {margin} of {whom}: {}", names(&within, name));
+        text += &format!("; within {margin} of {fastest}: {}", group.names(&within));
     }
-    if !open.is_empty() {
-        text += &format!("; not settled against {whom}: {}", names(&open, name));
-    }
-    let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
-    if let Some((method, clauses)) = experiment.and_then(|e| clauses(summary, e, group, name)) {
-        text += &format!("; {method} is {}", clauses.join("; "));
+    if !unsettled.is_empty() {
+        text += &format!(
+            "; not settled against {fastest}: {}",
+            group.names(&unsettled)
+        );
     }
     text
 }
 
-/// Moves, handovers and the like: which of them is the fastest, without advice.
-fn of_kind(best: &BestClaim, margin: &str, name: &impl Fn(usize) -> String) -> String {
-    let open: Vec<usize> = best.unsettled.iter().map(|u| u.cell).collect();
-    let mut text = match (best.within.is_empty(), open.is_empty()) {
-        (true, true) => format!(
-            "{}: {} is shown to be the fastest of {}",
-            best.group,
-            name(best.leader),
-            best.ranked
-        ),
-        _ => format!(
-            "{}: {} was the fastest of {}",
-            best.group,
-            name(best.leader),
-            best.ranked
-        ),
+fn except(named: usize, cells: impl Iterator<Item = usize>) -> Vec<usize> {
+    cells.filter(|&cell| cell != named).collect()
+}
+
+/// Moves, handovers and the like: the fastest of them, without advice.
+fn of_kind(group: LabelledGroup, best: &BestClaim) -> String {
+    let margin = wording::percent(group.summary().settings.margin);
+    let unsettled: Vec<usize> = best.unsettled.iter().map(|u| u.cell).collect();
+    let (kind, leader) = (&best.group, group.name(best.leader));
+    let is = if best.within.is_empty() && unsettled.is_empty() {
+        "is shown to be"
+    } else {
+        "was"
     };
+    let mut text = format!("{kind}: {leader} {is} the fastest of {}", best.ranked);
     if !best.within.is_empty() {
-        text += &format!("; within {margin} of it: {}", names(&best.within, name));
+        text += &format!("; within {margin} of it: {}", group.names(&best.within));
     }
-    if !open.is_empty() {
-        text += &format!("; not settled against it: {}", names(&open, name));
+    if !unsettled.is_empty() {
+        text += &format!("; not settled against it: {}", group.names(&unsettled));
     }
     text
+}
+
+/// The verdict on a method under one condition.
+struct ConditionVerdict<'a> {
+    verdict: Verdict,
+    ratio: Option<&'a Ratio>,
+    condition: String,
 }
 
 /// The name of the method whose verdict flips, or was checked, and its verdict under each condition: faster ones first, and
 /// last, in one clause, the conditions under which nothing is settled. `None` where no other condition was measured.
-pub(crate) fn clauses(
-    summary: &Summary,
-    experiment: &Experiment,
-    group: &GroupSummary,
-    name: impl Fn(usize) -> String,
-) -> Option<(String, Vec<String>)> {
-    let cell = match group.recommendation {
+pub(crate) fn clauses(group: LabelledGroup) -> Option<(String, Vec<String>)> {
+    let definition = group.definition();
+    let cell = match group.group.recommendation {
         Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
         _ => None,
     };
-    let first = group.conditions.first()?;
-    let method = cell.map_or_else(|| summary.cells[first.cell].method.clone(), name);
-    let answer = cell.and_then(|cell| {
-        let when = first
-            .when
-            .keys()
-            .filter_map(|key| Some((key.clone(), group.parameters.get(key)?.clone())));
-        let comparison = group.comparison(cell, experiment.headline())?;
-        Some((
-            comparison.overall(),
-            comparison.ratio.as_ref(),
-            experiment.clause(&when.collect()),
-        ))
+    let first = group.group.conditions.first()?;
+    let method = cell.map_or_else(
+        || group.cell(first.cell).method.clone(),
+        |cell| group.name(cell),
+    );
+    let mut conditions: Vec<_> = group.group.conditions.iter().collect();
+    conditions.sort_by_key(|c| (rank(c.verdict), c.group));
+    let conditions = conditions.into_iter().map(|c| ConditionVerdict {
+        verdict: c.verdict,
+        ratio: c.ratio.as_ref(),
+        condition: definition.clause(&c.when),
     });
-    let mut others: Vec<_> = group.conditions.iter().collect();
-    others.sort_by_key(|c| (rank(c.verdict), c.group));
-    let others = others
+    let (open, settled): (Vec<_>, Vec<_>) = cell
+        .and_then(|cell| under_its_own_condition(group, cell, first))
         .into_iter()
-        .map(|c| (c.verdict, c.ratio.as_ref(), experiment.clause(&c.when)));
-    let (open, settled): (Vec<_>, Vec<_>) = answer
-        .into_iter()
-        .chain(others)
-        .partition(|(verdict, ..)| matches!(verdict, Verdict::NotSettled));
-    let open: Vec<String> = open.into_iter().map(|(.., when)| when).collect();
+        .chain(conditions)
+        .partition(|answer| answer.verdict == Verdict::NotSettled);
+    let open: Vec<String> = open.into_iter().map(|answer| answer.condition).collect();
     let open = (!open.is_empty()).then(|| format!("not settled if {}", wording::either(&open)));
-    let settled = settled
-        .into_iter()
-        .map(|(verdict, ratio, when)| format!("{} if {when}", finding(verdict, ratio)));
+    let settled = settled.into_iter().map(|answer| {
+        let finding = finding(answer.verdict, answer.ratio);
+        format!("{finding} if {}", answer.condition)
+    });
     Some((method, settled.chain(open).collect()))
+}
+
+/// The verdict on a method in its own group, whose condition has the parameters of the other conditions.
+fn under_its_own_condition<'a>(
+    group: LabelledGroup<'a>,
+    cell: usize,
+    condition: &AnswerCondition,
+) -> Option<ConditionVerdict<'a>> {
+    let when = condition
+        .when
+        .keys()
+        .filter_map(|key| Some((key.clone(), group.group.parameters.get(key)?.clone())));
+    let comparison = group
+        .group
+        .comparison(cell, group.definition().headline())?;
+    Some(ConditionVerdict {
+        verdict: comparison.overall(),
+        ratio: comparison.ratio.as_ref(),
+        condition: group.definition().clause(&when.collect()),
+    })
 }
 
 fn rank(verdict: Verdict) -> u8 {

@@ -1,7 +1,7 @@
 //! Cells without figures, and figures that are not to be believed: by outcome and reason.
 
-use super::labels::Labels;
-use crate::sentences::{phrases, wording::together};
+use super::labels::{LabelledExperiment, LabelledRun};
+use super::{phrases, wording::together};
 use indexmap::IndexSet;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
@@ -10,46 +10,48 @@ use std::collections::BTreeSet;
 /// Cells of one outcome and reason.
 pub(crate) struct Absent<'a> {
     /// The first of them.
-    pub cell: &'a CellSummary,
+    cell: &'a CellSummary,
     /// Their names within the experiment, each once.
-    pub names: Vec<String>,
+    names: Vec<String>,
     methods: BTreeSet<&'a str>,
     cells: usize,
 }
 
 /// Those of one experiment.
-pub(crate) fn absent<'a>(
-    summary: &'a Summary,
-    experiment: &str,
-    labels: &Labels,
-) -> Vec<Absent<'a>> {
-    let definition = summary.experiment(experiment);
-    let name = |cell: &&CellSummary| {
-        definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell))
-    };
-    let is_absent = |c: &&CellSummary| {
-        c.experiment == experiment && !c.hidden && c.outcome.status != Status::Ok
-    };
+pub(crate) fn absent(experiment: LabelledExperiment<'_>) -> Vec<Absent<'_>> {
     let mut groups = together(
-        summary
-            .cells
-            .iter()
-            .filter(is_absent)
-            .map(|cell| (cell, &cell.outcome)),
+        experiment
+            .cells()
+            .filter(|(_, cell)| cell.outcome.status != Status::Ok)
+            .map(|(_, cell)| (cell, &cell.outcome)),
     );
     groups.sort_by_key(|(outcome, _)| outcome.status);
-    let absent = |(_, cells): (_, Vec<&'a CellSummary>)| Absent {
-        cell: cells[0],
-        names: cells
-            .iter()
-            .map(name)
-            .collect::<IndexSet<_>>()
-            .into_iter()
-            .collect(),
-        methods: cells.iter().map(|cell| cell.method.as_str()).collect(),
-        cells: cells.len(),
-    };
-    groups.into_iter().map(absent).collect()
+    groups
+        .into_iter()
+        .map(|(_, cells)| Absent::new(experiment, &cells))
+        .collect()
+}
+
+impl<'a> Absent<'a> {
+    fn new(experiment: LabelledExperiment<'a>, cells: &[&'a CellSummary]) -> Absent<'a> {
+        let names: IndexSet<String> = cells.iter().map(|cell| experiment.label(cell)).collect();
+        Absent {
+            cell: cells[0],
+            names: names.into_iter().collect(),
+            methods: cells.iter().map(|cell| cell.method.as_str()).collect(),
+            cells: cells.len(),
+        }
+    }
+
+    /// A sentence on these cells by their names.
+    pub fn sentence(&self) -> String {
+        format!(
+            "{}: {}: {}",
+            self.cell.outcome.status.word(),
+            self.names.join(", "),
+            phrases::reason(&self.cell.outcome)
+        )
+    }
 }
 
 /// Remedy for cells that are missing.
@@ -127,33 +129,50 @@ struct MissingCells<'a> {
     cells: usize,
 }
 
-/// Tells whether cells of this outcome are missing. A way that has figures with other parameters is none that the
+impl MissingCells<'_> {
+    fn sentence(self) -> String {
+        let remedy = self.remedy.text();
+        match self.names.len() {
+            1 | 2 => {
+                let names: Vec<String> = self.names.into_iter().collect();
+                format!("{}: {remedy}", names.join(", "))
+            }
+            _ => format!("{} cells: {remedy}", self.cells),
+        }
+    }
+}
+
+/// Tells whether cells of this outcome are missing. A method that has figures with other parameters is none that the
 /// machine lacks: it does not go with these, and nothing would bring it.
 fn is_missing(summary: &Summary, absent: &Absent) -> bool {
-    let has_figures = |method: &str| {
-        let mut all = summary
-            .cells
-            .iter()
-            .filter(|c| c.experiment == absent.cell.experiment && c.method == method);
-        all.any(|c| c.outcome.status == Status::Ok)
-    };
     match absent.cell.outcome.status {
         Status::Ok | Status::Untrusted | Status::Damaged => false,
         Status::Refused | Status::Failed => true,
         Status::Skipped => {
             !matches!(Remedy::new(absent.cell), Remedy::Unknown(_))
-                || !absent.methods.iter().all(|method| has_figures(method))
+                || !absent
+                    .methods
+                    .iter()
+                    .all(|method| has_figures(summary, &absent.cell.experiment, method))
         }
     }
 }
 
+fn has_figures(summary: &Summary, experiment: &str, method: &str) -> bool {
+    summary
+        .cells
+        .iter()
+        .filter(|c| c.experiment == experiment && c.method == method)
+        .any(|c| c.outcome.status == Status::Ok)
+}
+
 /// Missing cells on the first screen, by remedy, over all experiments.
-pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
+pub(crate) fn missing(run: &LabelledRun) -> Vec<String> {
     let mut missing: Vec<MissingCells> = Vec::new();
-    for name in summary.experiments.iter().map(|e| &e.definition.name) {
-        for absent in absent(summary, name, labels)
+    for experiment in run.experiments() {
+        for absent in absent(experiment)
             .into_iter()
-            .filter(|absent| is_missing(summary, absent))
+            .filter(|absent| is_missing(run.summary, absent))
         {
             let remedy = Remedy::new(absent.cell);
             let known = missing
@@ -167,26 +186,17 @@ pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
                     cells: 0,
                 });
             }
-            missing[known]
-                .names
-                .extend(absent.names.iter().map(|n| format!("{name}/{n}")));
+            missing[known].names.extend(
+                absent
+                    .names
+                    .iter()
+                    .map(|n| format!("{}/{n}", experiment.name())),
+            );
             missing[known].cells += absent.cells;
         }
     }
     missing.sort_by_key(|missing| std::cmp::Reverse(missing.cells));
-    let sentence = |MissingCells {
-                        remedy,
-                        names,
-                        cells,
-                    }: MissingCells| match names.len() {
-        1 | 2 => format!(
-            "{}: {}",
-            names.into_iter().collect::<Vec<_>>().join(", "),
-            remedy.text()
-        ),
-        _ => format!("{cells} cells: {}", remedy.text()),
-    };
-    missing.into_iter().map(sentence).collect()
+    missing.into_iter().map(MissingCells::sentence).collect()
 }
 
 #[cfg(test)]

@@ -1,170 +1,108 @@
 //! Further tables of a group: phases, latency, and those that the experiment defines (resources, sides).
 
-use crate::render::document::{Block, Column, Entry, Table, TableCell};
-use crate::sentences::labels::Labels;
-use crate::sentences::numbers::{self, Work};
-use crate::sentences::wording;
+use super::columns::Columns;
+use crate::render::document::{Block, Column, Table, TableCell};
+use crate::sentences::labels::LabelledGroup;
+use crate::sentences::{numbers, seconds, wording};
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
-use record::summary::{CellSummary, FactProof, PhaseSummary, Role, Summary, TailQuantile};
+use record::summary::{CellSummary, FactProof, LatencySummary, PhaseSummary, TailQuantile};
 use record::table::{Divisor, FurtherTable, PhaseFigure, PublishedColumn};
-use stats::steady::Label;
 
-/// All further tables of a group that have anything in them.
-pub(crate) fn of_group(
-    summary: &Summary,
-    experiment: &Experiment,
-    cells: &[usize],
-    labels: &Labels,
-) -> Vec<Block> {
-    let cells: Vec<(String, &CellSummary)> = cells
-        .iter()
-        .map(|&c| {
-            (
-                labels.cell(experiment, &summary.cells[c]),
-                &summary.cells[c],
-            )
-        })
-        .collect();
-    let mut tables: Vec<Table> = phases(experiment, &cells).into_iter().collect();
-    tables.extend(tail(&cells).or_else(|| latency(experiment, &cells)));
-    tables.extend(
-        experiment
-            .tables
-            .iter()
-            .filter_map(|table| further(experiment, table, &cells)),
-    );
-    let worst_second = |(label, cell): &(String, &CellSummary)| match cell
-        .proofs
-        .get(experiment.seconds.as_ref()?)?
-    {
-        FactProof::Words(series) => Some(Block::Text(slowest(label, series))),
-        FactProof::Number { .. } => None,
-    };
-    tables
-        .into_iter()
-        .map(Block::Table)
-        .chain(cells.iter().filter_map(worst_second))
-        .collect()
+/// A row of these tables.
+struct LabelledCell<'a> {
+    label: String,
+    cell: &'a CellSummary,
 }
 
-/// A table whose first column is headed by its title; `None` where it has no rows.
-fn titled(title: &str, columns: Vec<Column>, rows: Vec<Entry>) -> Option<Table> {
-    let columns = std::iter::once(Column::text(title))
-        .chain(columns)
+/// A cell that recorded single operations.
+struct LatencyRow<'a> {
+    label: &'a str,
+    cell: &'a CellSummary,
+    latency: &'a LatencySummary,
+}
+
+/// All further tables of a group that have anything in them.
+pub(crate) fn blocks(group: LabelledGroup, cells: &[usize]) -> Vec<Block> {
+    let rows: Vec<LabelledCell> = cells
+        .iter()
+        .map(|&cell| LabelledCell {
+            label: group.name(cell),
+            cell: group.cell(cell),
+        })
         .collect();
-    (!rows.is_empty()).then(|| Table::new(title, columns, rows))
+    let recorded: Vec<LatencyRow> = rows.iter().filter_map(LatencyRow::new).collect();
+    let mut tables: Vec<Table> = Vec::from_iter(phases(group, &rows));
+    tables.extend(tail(&recorded).or_else(|| latency(group, &recorded)));
+    let defined = group.definition().tables.iter();
+    tables.extend(defined.filter_map(|table| further(group, table, &rows)));
+    let worst = rows.iter().filter_map(|row| worst_second(group, row));
+    let tables = tables.into_iter().map(Block::Table);
+    tables.chain(worst.map(Block::Text)).collect()
+}
+
+impl<'a> LatencyRow<'a> {
+    fn new(row: &'a LabelledCell) -> Option<LatencyRow<'a>> {
+        Some(LatencyRow {
+            label: &row.label,
+            cell: row.cell,
+            latency: row.cell.latency_ns.as_ref()?,
+        })
+    }
+}
+
+fn worst_second(group: LabelledGroup, row: &LabelledCell) -> Option<String> {
+    let name = group.definition().seconds.as_ref()?;
+    match row.cell.proofs.get(name)? {
+        FactProof::Words(series) => Some(seconds::slowest(&row.label, series)),
+        FactProof::Number { .. } => None,
+    }
 }
 
 /// The single phases, where there is more than one.
-fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<Table> {
-    let shown: Vec<&String> = experiment
-        .phases
-        .iter()
-        .filter(|p| cells.iter().any(|(_, c)| c.phases.contains_key(*p)))
-        .collect();
-    let work = Work::new(experiment);
-    let time = |cell: &CellSummary, p: &String| {
-        let pair = cell
-            .phases
-            .get(p)
-            .zip(cell.phases.get(experiment.headline()));
-        let cost = pair.map(|(phase, headline)| phase.wall_ns.map(|ns| ns * work.scale(headline)));
-        cost.map_or_else(TableCell::default, |cost| {
-            TableCell::number(numbers::interval(&cost), Some(cost.median))
-        })
+fn phases(group: LabelledGroup, rows: &[LabelledCell]) -> Option<Table> {
+    let definition = group.definition();
+    let is_measured = |phase: &&String| rows.iter().any(|r| r.cell.phases.contains_key(*phase));
+    let phases: Vec<&String> = definition.phases.iter().filter(is_measured).collect();
+    if phases.len() < 2 || rows.is_empty() {
+        return None;
+    }
+    let title = format!("phases, median per {}", group.experiment.work().noun());
+    let mut columns = Columns::new(&title, |row: &LabelledCell| row.label.clone());
+    for phase in phases {
+        columns = columns.number(phase, move |row| phase_cost(group, row.cell, phase));
+    }
+    Some(columns.table(title, rows))
+}
+
+fn phase_cost(group: LabelledGroup, cell: &CellSummary, phase: &str) -> TableCell {
+    let headline = cell.phases.get(group.definition().headline());
+    let Some((phase, headline)) = cell.phases.get(phase).zip(headline) else {
+        return TableCell::default();
     };
-    let row = |(label, cell): &(String, &CellSummary)| {
-        Entry::new(label, shown.iter().map(|p| time(cell, p)).collect())
-    };
-    let rows = if shown.len() > 1 {
-        cells.iter().map(row).collect()
-    } else {
-        Vec::new()
-    };
-    let title = format!("phases, median per {}", work.noun());
-    titled(
-        &title,
-        shown.iter().map(|p| Column::number(p.as_str())).collect(),
-        rows,
-    )
+    let scale = group.experiment.work().scale(headline);
+    let cost = phase.wall_ns.map(|ns| ns * scale);
+    TableCell::number(numbers::interval(&cost), Some(cost.median))
 }
 
 /// Quantiles of single latencies, and the CPU time of a unit on each side, where methods record them.
-fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<Table> {
-    let first = experiment.phases[0].as_str();
-    let row = |(label, cell): &(String, &CellSummary)| {
-        let latency = cell.latency_ns.as_ref()?;
-        let cpu = |phase: &str| {
-            cell.phases
-                .get(phase)
-                .and_then(cpu_per_unit)
-                .map_or_else(TableCell::default, TableCell::ns)
-        };
-        let quantiles = [latency.median, latency.p99, latency.p999, latency.max].map(TableCell::ns);
-        Some(Entry::new(
-            label,
-            quantiles
-                .into_iter()
-                .chain([cpu(first), cpu(&format!("{first}.b"))])
-                .collect(),
-        ))
-    };
-    let columns = [
-        "median",
-        "p99",
-        "p99.9",
-        "largest",
-        "CPU of side a",
-        "of side b",
-    ]
-    .map(Column::number);
-    titled(
-        "latency",
-        columns.into(),
-        cells.iter().filter_map(row).collect(),
-    )
+fn latency(group: LabelledGroup, rows: &[LatencyRow]) -> Option<Table> {
+    let side_a = group.definition().phases[0].as_str();
+    let side_b = format!("{side_a}.b");
+    let table = Columns::new("latency", |row: &LatencyRow| row.label.to_owned())
+        .number("median", |row| TableCell::ns(row.latency.median))
+        .number("p99", |row| TableCell::ns(row.latency.p99))
+        .number("p99.9", |row| TableCell::ns(row.latency.p999))
+        .number("largest", |row| TableCell::ns(row.latency.max))
+        .number("CPU of side a", |row| cpu(row.cell, side_a))
+        .number("of side b", |row| cpu(row.cell, &side_b))
+        .table("latency", rows);
+    (!rows.is_empty()).then_some(table)
 }
 
-/// Quantiles of single operations over launches, where each launch has enough of them, and the ratio of p99.9.
-fn tail(cells: &[(String, &CellSummary)]) -> Option<Table> {
-    let quantile = |&TailQuantile { median, low, high }: &TailQuantile| {
-        let bounds = low.zip(high).filter(|(low, high)| low < high);
-        let bounds = bounds.map_or_else(String::new, |(low, high)| {
-            format!(" ({}–{})", format_ns(low), format_ns(high))
-        });
-        TableCell::number(format!("{}{bounds}", format_ns(median)), Some(median))
-    };
-    let row = |(label, cell): &(String, &CellSummary)| {
-        let latency = cell
-            .latency_ns
-            .as_ref()
-            .filter(|latency| !latency.over_launches.is_empty())?;
-        let compared = match latency.p999_ratio {
-            Some(tail) if tail.machine => "the machine's: within twice the idle tail".to_owned(),
-            Some(tail) => wording::finding(Some(&tail.ratio), tail.verdict, true),
-            None => String::new(),
-        };
-        let quantiles = latency.over_launches.values().map(quantile);
-        let share = latency
-            .stalled_share
-            .map_or_else(TableCell::default, |share| {
-                TableCell::number(format!("{:.1} %", share * 100.0), Some(share))
-            });
-        let further = [TableCell::ns(latency.max), share, TableCell::text(compared)];
-        Some(Entry::new(label, quantiles.chain(further).collect()))
-    };
-    let columns = ["p50", "p99", "p99.9", "worst", "time in ops > 20 µs"]
-        .map(Column::number)
-        .into_iter();
-    let columns = columns
-        .chain([Column::sentences("p99.9 against the baseline")])
-        .collect();
-    titled(
-        "tail, median launch",
-        columns,
-        cells.iter().filter_map(row).collect(),
-    )
+fn cpu(cell: &CellSummary, phase: &str) -> TableCell {
+    let cpu = cell.phases.get(phase).and_then(cpu_per_unit);
+    cpu.map_or_else(TableCell::default, TableCell::ns)
 }
 
 fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {
@@ -172,35 +110,67 @@ fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {
         .then(|| phase.cpu_ns.median * phase.per_unit_ns.median / phase.wall_ns.median)
 }
 
-fn further(
-    experiment: &Experiment,
-    table: &FurtherTable,
-    cells: &[(String, &CellSummary)],
-) -> Option<Table> {
-    let row = |(label, cell): &(String, &CellSummary)| {
-        Entry::new(
-            label,
-            table
-                .columns
-                .iter()
-                .map(|c| value(experiment, cell, c).unwrap_or_default())
-                .collect(),
-        )
-    };
-    let rows = cells
+/// Quantiles of single operations over launches, where each launch has enough of them, and the ratio of p99.9.
+fn tail(rows: &[LatencyRow]) -> Option<Table> {
+    let rows: Vec<&LatencyRow> = rows
         .iter()
-        .filter(|(_, c)| c.proofs.contains_key(&table.needs))
-        .map(row)
+        .filter(|row| !row.latency.over_launches.is_empty())
         .collect();
-    titled(
-        &table.title,
-        table
-            .columns
-            .iter()
-            .map(|c| Column::number(&c.title))
-            .collect(),
-        rows,
-    )
+    let title = "tail, median launch";
+    let mut columns = Columns::new(title, |row: &LatencyRow| row.label.to_owned());
+    for name in ["p50", "p99", "p99.9"] {
+        columns = columns.number(name, move |row| {
+            let quantile = row.latency.over_launches.get(name);
+            quantile.map_or_else(TableCell::default, over_launches)
+        });
+    }
+    let table = columns
+        .number("worst", |row| TableCell::ns(row.latency.max))
+        .number("time in ops > 20 µs", |row| {
+            let share = row.latency.stalled_share;
+            share.map_or_else(TableCell::default, |share| {
+                TableCell::number(format!("{:.1} %", share * 100.0), Some(share))
+            })
+        })
+        .sentences("p99.9 against the baseline", |row| {
+            tail_finding(row.latency)
+        })
+        .table(title, rows.iter().copied());
+    (!rows.is_empty()).then_some(table)
+}
+
+fn over_launches(quantile: &TailQuantile) -> TableCell {
+    let bounds = quantile.low.zip(quantile.high);
+    let bounds = bounds.filter(|(low, high)| low < high);
+    let bounds = bounds.map_or_else(String::new, |(low, high)| {
+        format!(" ({}–{})", format_ns(low), format_ns(high))
+    });
+    let median = quantile.median;
+    TableCell::number(format!("{}{bounds}", format_ns(median)), Some(median))
+}
+
+fn tail_finding(latency: &LatencySummary) -> String {
+    match latency.p999_ratio {
+        Some(tail) if tail.machine => "the machine's: within twice the idle tail".to_owned(),
+        Some(tail) => wording::finding(Some(&tail.ratio), tail.verdict, true),
+        None => String::new(),
+    }
+}
+
+/// A table that the experiment defines.
+fn further(group: LabelledGroup, table: &FurtherTable, rows: &[LabelledCell]) -> Option<Table> {
+    let definition = group.definition();
+    let rows: Vec<&LabelledCell> = rows
+        .iter()
+        .filter(|row| row.cell.proofs.contains_key(&table.needs))
+        .collect();
+    let mut columns = Columns::new(&table.title, |row: &LabelledCell| row.label.clone());
+    for column in &table.columns {
+        columns = columns.column(Column::number(&column.title), |row| {
+            Some(value(definition, row.cell, column).unwrap_or_default())
+        });
+    }
+    (!rows.is_empty()).then(|| columns.table(&table.title, rows))
 }
 
 /// The middle of a recorded number's extremes: what one sample needed.
@@ -247,20 +217,20 @@ fn figure_of(phase: &PhaseSummary, figure: PhaseFigure) -> Option<f64> {
 }
 
 fn divisor(cell: &CellSummary, per: Option<Divisor>) -> Option<f64> {
-    let bytes = || cell.parameters.get("bytes")?.parse::<f64>().ok();
+    let Some(per) = per else { return Some(1.0) };
+    let bytes: f64 = cell.parameters.get("bytes")?.parse().ok()?;
     match per {
-        None => Some(1.0),
-        Some(Divisor::Byte) => bytes(),
-        Some(Divisor::MiB) => Some(bytes()? / f64::from(1 << 20)),
-        Some(Divisor::Page) => Some(bytes()? / fact(cell, "page_bytes")?),
+        Divisor::Byte => Some(bytes),
+        Divisor::MiB => Some(bytes / f64::from(1 << 20)),
+        Divisor::Page => Some(bytes / fact(cell, "page_bytes")?),
     }
 }
 
-/// A number with the unit that its column's name tells.
+/// A number with the unit that its column's name has.
 fn shown(column: &PublishedColumn, value: f64) -> String {
     use PhaseFigure::{CpuNs, CpuNsPerUnit, SystemNs, UserNs, WallNs};
-    let ends = |end: &str| column.fact.as_ref().is_some_and(|f| f.ends_with(end));
-    let is_time = ends("_ns")
+    let fact = column.fact.as_deref().unwrap_or_default();
+    let is_time = fact.ends_with("_ns")
         || matches!(
             column.figure,
             Some(WallNs | CpuNs | CpuNsPerUnit | UserNs | SystemNs)
@@ -268,141 +238,9 @@ fn shown(column: &PublishedColumn, value: f64) -> String {
     match column.per {
         _ if is_time => format_ns(value),
         _ if column.figure == Some(PhaseFigure::CpuShare) => format!("{value:.0} %"),
-        None if ends("_bytes") => about_size(value),
+        None if fact.ends_with("_bytes") => about_size(value),
         Some(Divisor::Byte) => format!("{value:.2}"),
         _ if value.fract() == 0.0 => format!("{value:.0}"),
         _ => three_digits(value).trim_end_matches(".00").to_owned(),
-    }
-}
-
-/// Cells without a steady course, and cells too short to judge.
-pub(crate) fn settled(
-    summary: &Summary,
-    cells: &[usize],
-    name: impl Fn(usize) -> String,
-) -> Vec<String> {
-    let judged: Vec<(usize, Label)> = cells
-        .iter()
-        .filter(|&&c| summary.cells[c].role != Role::Null)
-        .filter_map(|&c| Some((c, summary.cells[c].steady.as_ref()?.label)))
-        .collect();
-    let mut parts = Vec::new();
-    for wanted in [
-        Label::Steady,
-        Label::Drifting,
-        Label::TwoLevel,
-        Label::Short,
-    ] {
-        let names: Vec<String> = judged
-            .iter()
-            .filter(|(_, l)| *l == wanted)
-            .map(|&(c, _)| name(c))
-            .collect();
-        let word = if wanted == Label::Short {
-            "too few samples"
-        } else {
-            wanted.word()
-        };
-        match names.len() {
-            0 => {}
-            count if wanted == Label::Steady => parts.push(format!("{count} {word}")),
-            count if count == judged.len() => parts.push(format!("all {word}")),
-            _ => parts.push(format!("{word}: {}", names.join(", "))),
-        }
-    }
-    if parts.is_empty() {
-        Vec::new()
-    } else {
-        vec![format!("from round to round: {}", parts.join("; "))]
-    }
-}
-
-/// One second of a pass under a memory bound, as the fact `series` has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Second {
-    bytes_per_s: f64,
-    major_faults: u64,
-    memory_stall_us: i64,
-    io_stall_us: i64,
-}
-
-/// Reads `MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US;…`. A cut last second is left out unless it is alone.
-fn seconds(text: &str) -> Vec<Second> {
-    let mut all: Vec<(f64, Second)> = Vec::new();
-    for row in text.split(';') {
-        let v: Vec<i64> = row.split(',').filter_map(|n| n.parse().ok()).collect();
-        let [ms, bytes, major, memory_stall_us, io_stall_us] = v[..] else {
-            continue;
-        };
-        let bytes_per_s = bytes as f64 * 1000.0 / (ms.max(1) as f64);
-        all.push((
-            ms as f64,
-            Second {
-                bytes_per_s,
-                major_faults: major.unsigned_abs(),
-                memory_stall_us,
-                io_stall_us,
-            },
-        ));
-    }
-    let whole: Vec<Second> = all
-        .iter()
-        .filter(|(ms, _)| *ms >= 900.0)
-        .map(|(_, s)| *s)
-        .collect();
-    if whole.is_empty() {
-        all.into_iter().map(|(_, s)| s).collect()
-    } else {
-        whole
-    }
-}
-
-/// The slowest second of a cell, in a sentence.
-pub(crate) fn slowest(label: &str, series: &[String]) -> String {
-    let mut all: Vec<Second> = series.iter().flat_map(|s| seconds(s)).collect();
-    all.sort_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s));
-    let Some(worst) = all.first() else {
-        return format!("{label}: no second was recorded");
-    };
-    let middle = all[all.len() / 2].bytes_per_s;
-    let stall = |us: i64| {
-        if us < 0 {
-            "not known".to_owned()
-        } else {
-            format_ns(us as f64 * 1000.0)
-        }
-    };
-    format!(
-        "worst second of {label}: {}/s from the device (median {}/s), {} major faults, waited for memory {}, for I/O {}",
-        about_size(worst.bytes_per_s),
-        about_size(middle),
-        worst.major_faults,
-        stall(worst.memory_stall_us),
-        stall(worst.io_stall_us),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worst_whole_second_is_found() {
-        let text = "1000,104857600,3,0,5;1000,1048576,40,900000,7;20,10,0,0,0".to_owned();
-        let words = slowest("read@c-O3", &[text]);
-        assert!(
-            words.contains("1.0 MiB/s from the device (median 100 MiB/s), 40 major faults"),
-            "{words}"
-        );
-        assert!(words.contains("waited for memory 900 ms"), "{words}");
-    }
-
-    #[test]
-    fn a_pass_of_less_than_a_second_is_told_too() {
-        let words = slowest("x", &["500,1048576,0,-1,-1".to_owned()]);
-        assert!(
-            words.contains("2.0 MiB/s") && words.contains("not known"),
-            "{words}"
-        );
     }
 }

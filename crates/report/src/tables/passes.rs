@@ -1,124 +1,114 @@
 //! A user's own functions: calls, allocations, faults, switches and memory of one pass, and figures that mislead.
 
-use crate::render::document::{Block, Column, Entry, Table, TableCell};
-use crate::sentences::labels::Labels;
+use super::columns::Columns;
+use crate::render::document::{Block, Table, TableCell};
+use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::numbers::range;
 use record::cell::parameter_words;
-use record::summary::{CellSummary, Role, Summary};
+use record::summary::{CellSummary, CountSummary, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Growth of a parameter that the time of any work follows.
 const GROWTH: u64 = 8;
 
+/// A cell whose passes were counted.
+struct CountedCell<'a> {
+    index: usize,
+    cell: &'a CellSummary,
+}
+
+/// The counts of a cell in one phase.
+struct CountedPhase<'a> {
+    label: String,
+    phase: &'a str,
+    counts: &'a BTreeMap<String, CountSummary>,
+    /// Mean number of context switches of timed passes.
+    switches: Option<f64>,
+}
+
 /// The counts of an experiment's cells by phase, and what explains a figure.
-pub(crate) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Block> {
-    let is_counted = |cell: &CellSummary| {
-        cell.experiment == experiment
-            && !cell.hidden
-            && cell.role != Role::Null
-            && !cell.counts.is_empty()
-    };
-    let cells: Vec<(usize, &CellSummary)> = summary
-        .cells
-        .iter()
-        .enumerate()
-        .filter(|(_, c)| is_counted(c))
+pub(crate) fn blocks(experiment: LabelledExperiment) -> Vec<Block> {
+    let cells: Vec<CountedCell> = experiment
+        .cells()
+        .filter(|(_, cell)| cell.role != Role::Null && !cell.counts.is_empty())
+        .map(|(index, cell)| CountedCell { index, cell })
         .collect();
-    let counts = cells
-        .iter()
-        .flat_map(|(_, cell)| cell.counts.values().flatten());
+    let misleading = removed(experiment, &cells)
+        .into_iter()
+        .chain(allocating(experiment, &cells));
+    let mut blocks = Vec::from_iter(Block::list("not what they seem", misleading));
+    let counts = cells.iter().flat_map(|c| c.cell.counts.values().flatten());
     let names: BTreeSet<&str> = counts
         .filter(|(_, count)| count.max > 0)
         .map(|(name, _)| name.as_str())
         .collect();
-    let items = removed(summary, experiment, &cells)
-        .into_iter()
-        .chain(allocating(summary, &cells, labels));
-    let mut blocks: Vec<Block> = Block::list("not what they seem", items)
-        .into_iter()
-        .collect();
-    if names.is_empty() {
-        return blocks;
+    if !names.is_empty() {
+        blocks.push(Block::Heading("Counts of one pass".to_owned()));
+        blocks.push(Block::Table(table(experiment, &cells, &names)));
     }
-    let varying = |key: &String| {
-        cells
-            .iter()
-            .any(|(_, cell)| cell.parameters.get(key) != cells[0].1.parameters.get(key))
-    };
-    let label = |index: usize| {
-        let parameters = summary.cells[index]
-            .parameters
-            .clone()
-            .into_iter()
-            .filter(|(key, _)| varying(key))
-            .collect();
-        format!(
-            "{} {}",
-            labels.with_experiment(summary, index),
-            parameter_words(&parameters, None)
-        )
-        .trim_end()
-        .to_owned()
-    };
-    let columns = ["method", "phase"].map(Column::text).into_iter();
-    let columns = columns.chain(
-        names
-            .iter()
-            .map(|name| Column::number(name.replace('_', " "))),
-    );
-    // A tracer makes switches of its own: these are means of passes that were timed.
-    let columns = columns.chain([Column::number("switches")]);
-    let rows = cells.iter().flat_map(|(index, cell)| {
-        cell.counts
-            .iter()
-            .map(|(phase, counts)| (*index, phase, counts))
+    blocks
+}
+
+fn table(experiment: LabelledExperiment, cells: &[CountedCell], names: &BTreeSet<&str>) -> Table {
+    let rows = cells.iter().flat_map(|counted| {
+        let label = label(experiment, counted, cells);
+        let phases = counted.cell.counts.iter();
+        phases.map(move |(phase, counts)| CountedPhase {
+            label: label.clone(),
+            phase,
+            counts,
+            switches: switches(counted.cell, phase),
+        })
     });
-    let rows = rows.map(|(index, phase, counts)| {
-        let number = |name: &&str| {
-            let count = counts.get(*name);
+    let mut columns = Columns::new("method", |row: &CountedPhase| row.label.clone())
+        .text("phase", |row| row.phase);
+    for &name in names {
+        columns = columns.number(name.replace('_', " "), move |row| {
+            let count = row.counts.get(name);
             TableCell::number(
                 count.map_or_else(String::new, range),
                 count.map(|count| count.max as f64),
             )
-        };
-        let switches = summary.cells[index]
-            .phases
-            .get(phase)
-            .map(|p| p.voluntary_switches + p.involuntary_switches);
-        let switches = TableCell::number(
-            switches.map_or_else(String::new, |mean| format!("{mean:.1}")),
-            switches,
-        );
-        let cells = std::iter::once(TableCell::text(phase))
-            .chain(names.iter().map(number))
-            .chain([switches]);
-        Entry::new(label(index), cells.collect())
+        });
+    }
+    // A tracer makes switches of its own: these are means of passes that were timed.
+    let columns = columns.number("switches", |row| {
+        let text = row.switches.map(|mean| format!("{mean:.1}"));
+        TableCell::number(text.unwrap_or_default(), row.switches)
     });
-    blocks.push(Block::Heading("Counts of one pass".to_owned()));
-    blocks.push(Block::Table(Table::new(
-        "Counts of one pass, in launches without a clock",
-        columns.collect(),
-        rows,
-    )));
-    blocks
+    columns.table("Counts of one pass, in launches without a clock", rows)
+}
+
+fn switches(cell: &CellSummary, phase: &str) -> Option<f64> {
+    let figures = cell.phases.get(phase)?;
+    Some(figures.voluntary_switches + figures.involuntary_switches)
+}
+
+/// A cell with the parameters that vary among the counted ones.
+fn label(experiment: LabelledExperiment, counted: &CountedCell, cells: &[CountedCell]) -> String {
+    let varies = |key: &String| {
+        let first = cells[0].cell.parameters.get(key);
+        cells.iter().any(|c| c.cell.parameters.get(key) != first)
+    };
+    let mut parameters = counted.cell.parameters.clone();
+    parameters.retain(|key, _| varies(key));
+    let name = experiment.run.name(counted.index);
+    format!("{name} {}", parameter_words(&parameters, None))
+        .trim_end()
+        .to_owned()
 }
 
 /// Functions whose body costs no more than an empty one.
-fn removed(summary: &Summary, experiment: &str, cells: &[(usize, &CellSummary)]) -> Vec<String> {
-    let headline = summary
-        .experiment(experiment)
-        .map_or("", |experiment| &experiment.headline);
+fn removed(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String> {
     let mut short: BTreeMap<(&str, &str), Vec<&CellSummary>> = BTreeMap::new();
-    for (_, cell) in cells
-        .iter()
-        .filter(|(_, cell)| cell.phases.get(headline).is_some_and(|p| p.below_floor))
-    {
-        short
-            .entry((&cell.method, &cell.worker))
-            .or_default()
-            .push(cell);
+    for CountedCell { cell, .. } in cells {
+        let headline = cell.phases.get(experiment.headline());
+        if headline.is_some_and(|figures| figures.below_floor) {
+            let function = (cell.method.as_str(), cell.worker.as_str());
+            short.entry(function).or_default().push(cell);
+        }
     }
-    let sentence = |((name, _), cells): (&(&str, &str), &Vec<&CellSummary>)| match grown(cells) {
+    let sentences = short.iter().map(|((name, _), cells)| match grown(cells) {
         Some([low, high]) => format!(
             "{name} takes no longer than an empty body, with {high} as with {low}: the result does not depend on the data: the \
              compiler removed the loop"
@@ -127,55 +117,52 @@ fn removed(summary: &Summary, experiment: &str, cells: &[(usize, &CellSummary)])
             "{name} takes no longer than an empty body: the compiler removed the loop, because the result does not depend on \
              the data, or the work is too short for a single pass"
         ),
-    };
-    short.iter().map(sentence).collect()
+    });
+    sentences.collect()
 }
 
 /// The least and the largest value of a parameter that grew among these cells.
 fn grown(cells: &[&CellSummary]) -> Option<[String; 2]> {
-    let keys = cells.first()?.parameters.keys();
-    keys.into_iter().find_map(|key| {
-        let values = || {
-            cells
-                .iter()
-                .filter_map(|cell| cell.parameters.get(key)?.parse::<u64>().ok())
-        };
-        let (low, high) = (values().min()?, values().max()?);
-        let word =
-            |value: u64| parameter_words(&BTreeMap::from([(key.clone(), value.to_string())]), None);
-        (high / low.max(1) >= GROWTH).then(|| [low, high].map(word))
+    let mut keys = cells.first()?.parameters.keys();
+    keys.find_map(|key| {
+        let values: Vec<u64> = cells
+            .iter()
+            .filter_map(|cell| cell.parameters.get(key)?.parse().ok())
+            .collect();
+        let (low, high) = (*values.iter().min()?, *values.iter().max()?);
+        (high / low.max(1) >= GROWTH).then(|| {
+            [low, high].map(|value| {
+                parameter_words(&BTreeMap::from([(key.clone(), value.to_string())]), None)
+            })
+        })
     })
 }
 
 /// Phases that allocate where the baseline's do not.
-fn allocating(summary: &Summary, cells: &[(usize, &CellSummary)], labels: &Labels) -> Vec<String> {
-    let least =
-        |cell: &CellSummary, phase: &str| Some(cell.counts.get(phase)?.get("allocations")?.min);
+fn allocating(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String> {
+    let groups: Vec<LabelledGroup> = experiment.groups().collect();
     let mut sentences = Vec::new();
-    for (index, cell) in cells {
-        let group = summary
-            .groups
-            .iter()
-            .find(|group| group.cells.contains(index));
-        let Some(baseline) = group
-            .and_then(|group| group.baseline)
-            .filter(|baseline| baseline != index)
-        else {
+    for CountedCell { index, cell } in cells {
+        let group = groups.iter().find(|g| g.group.cells.contains(index));
+        let baseline = group.and_then(|group| group.group.baseline);
+        let Some(baseline) = baseline.filter(|baseline| baseline != index) else {
             continue;
         };
-        for (phase, count) in cell
-            .counts
-            .keys()
-            .filter_map(|phase| Some((phase, least(cell, phase)?)))
-        {
-            if count > 0 && least(&summary.cells[baseline], phase) == Some(0) {
+        for phase in cell.counts.keys() {
+            let least = least_allocations(cell, phase).unwrap_or(0);
+            let of_baseline = least_allocations(&experiment.summary().cells[baseline], phase);
+            if least > 0 && of_baseline == Some(0) {
+                let [name, baseline] = [*index, baseline].map(|cell| experiment.run.name(cell));
                 sentences.push(format!(
-                    "{} allocates in its phase {phase} ({count} a pass) and {} does not: its time holds the allocator's",
-                    labels.with_experiment(summary, *index),
-                    labels.with_experiment(summary, baseline)
+                    "{name} allocates in its phase {phase} ({least} a pass) and {baseline} does not: its time holds the \
+                     allocator's"
                 ));
             }
         }
     }
     sentences
+}
+
+fn least_allocations(cell: &CellSummary, phase: &str) -> Option<u64> {
+    Some(cell.counts.get(phase)?.get("allocations")?.min)
 }

@@ -1,143 +1,190 @@
 //! The plain machine against its states: a table of methods by states, and a sentence on the answer of each state.
 
-use crate::render::document::{Block, Column, Entry, Table, TableCell, Tone};
-use crate::sentences::labels::Labels;
-use crate::sentences::numbers::{Work, with_limits};
+use super::columns::Columns;
+use crate::render::document::{Block, Entry, TableCell, Tone};
+use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
+use crate::sentences::numbers::with_limits;
 use crate::sentences::wording;
-use record::summary::{
-    ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary,
-};
+use record::summary::{PhaseSummary, StateAnswer, StateEffect, StateRatio};
 use record::{machine_state::STATE, outcome::Status};
 
-pub(crate) fn blocks(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    labels: &Labels,
-) -> Vec<Block> {
-    let name = experiment.definition.name.as_str();
-    let plain = (0..summary.groups.len()).filter(|&at| summary.groups[at].experiment == name);
-    plain
-        .flat_map(|plain| of_plain(summary, experiment, labels, plain))
+/// A group on the plain machine with the answers of the same group in other states.
+struct PlainGroup<'a> {
+    plain: LabelledGroup<'a>,
+    /// States with a ratio to the plain machine.
+    measured: Vec<MeasuredState<'a>>,
+    /// States without a ratio.
+    unmeasured: Vec<MeasuredState<'a>>,
+}
+
+struct MeasuredState<'a> {
+    group: LabelledGroup<'a>,
+    answer: &'a StateAnswer,
+}
+
+/// A method on the plain machine, with its ratio in each state that has one.
+struct StateRow<'a> {
+    cell: usize,
+    cost: &'a PhaseSummary,
+    ratios: Vec<Option<&'a StateRatio>>,
+}
+
+pub(crate) fn blocks(experiment: LabelledExperiment) -> Vec<Block> {
+    let groups = experiment.summary().groups.iter().enumerate();
+    groups
+        .filter(|(_, group)| group.experiment == experiment.name())
+        .flat_map(|(at, group)| PlainGroup::new(at, LabelledGroup { experiment, group }).blocks())
         .collect()
 }
 
-fn of_plain(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    labels: &Labels,
-    plain: usize,
-) -> Vec<Block> {
-    let answered = summary
-        .groups
-        .iter()
-        .filter_map(|group| Some((group, group.state.as_ref()?)));
-    let all = answered.filter(|(_, answer)| answer.plain == plain);
-    let is_measured =
-        |state: &(_, &StateAnswer)| state.1.ratios.iter().any(|ratio| ratio.ratio.is_some());
-    let (states, others): (Vec<_>, Vec<(&GroupSummary, _)>) = all.partition(is_measured);
-    if states.is_empty() && others.is_empty() {
-        return Vec::new();
+impl MeasuredState<'_> {
+    fn name(&self) -> String {
+        let state = self.group.group.parameters.get(STATE);
+        state.cloned().unwrap_or_default()
     }
-    let (definition, group) = (&experiment.definition, &summary.groups[plain]);
-    let work = Work::new(definition);
-    let state_of = |group: &GroupSummary| group.parameters.get(STATE).cloned().unwrap_or_default();
-    let ratio = |ratio: Option<&StateRatio>| match ratio.and_then(|ratio| ratio.ratio) {
-        Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
-        None => TableCell::text("–"),
-    };
-    let entry = |&cell: &usize| {
-        let cost = summary.cells[cell].phases.get(&experiment.headline)?;
-        let ratios: Vec<Option<&StateRatio>> = states
-            .iter()
-            .map(|(_, answer)| answer.ratios.iter().find(|ratio| ratio.plain == cell))
-            .collect();
-        let tone = match ratios[..] {
-            [Some(only)] => Tone::of_verdict(only.verdict, true),
-            _ => Tone::Plain,
-        };
-        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns))
-            .chain(ratios.into_iter().map(ratio));
-        let name = labels.cell(definition, &summary.cells[cell]);
-        Some(Entry {
-            cell: Some(cell),
-            tone,
-            ..Entry::new(name, cells.collect())
-        })
-    };
-    let rows: Vec<Entry> = group.cells.iter().filter_map(entry).collect();
-    let columns = [
-        Column::text("state : plain"),
-        Column::number(format!("plain, {}", work.heading())),
-    ];
-    let columns = columns.into_iter().chain(
-        states
-            .iter()
-            .map(|(group, _)| Column::number(state_of(group))),
-    );
-    let setting = group
-        .parameters
-        .iter()
-        .filter(|(key, _)| *key != STATE && labels.varies(&definition.name, key));
-    let setting: Vec<String> = setting
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    let mut blocks = vec![Block::Heading(
-        format!("States of the machine {}", setting.join(" "))
-            .trim_end()
-            .to_owned(),
-    )];
-    if !states.is_empty() {
-        blocks.push(Block::Table(Table::new(
-            "cost in a state over the cost on the plain machine",
-            columns.collect(),
-            rows,
-        )));
+
+    fn has_ratio(&self) -> bool {
+        self.answer.ratios.iter().any(|ratio| ratio.ratio.is_some())
     }
-    blocks.extend(states.iter().map(|(group, answer)| {
-        let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
-        Block::Answer(format!("{}: {}", state_of(group), effect(answer, name)))
-    }));
-    let is_ok = |group: &GroupSummary| {
-        group
-            .cells
-            .iter()
-            .any(|&cell| summary.cells[cell].outcome.status == Status::Ok)
-    };
-    let others: Vec<String> = others
-        .iter()
-        .filter(|(group, _)| is_ok(group))
-        .map(|(group, _)| state_of(group))
-        .collect();
-    if !others.is_empty() {
-        blocks.push(Block::Answer(format!(
-            "too few launches for an interval: {}",
-            others.join(", ")
-        )));
+
+    fn is_ok(&self) -> bool {
+        let mut cells = self.group.group.cells.iter();
+        cells.any(|&cell| self.group.cell(cell).outcome.status == Status::Ok)
     }
-    blocks
 }
 
-fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {
+impl<'a> PlainGroup<'a> {
+    /// `index` is that of the group in the summary.
+    fn new(index: usize, plain: LabelledGroup<'a>) -> PlainGroup<'a> {
+        let mut states = PlainGroup {
+            plain,
+            measured: Vec::new(),
+            unmeasured: Vec::new(),
+        };
+        for group in &plain.summary().groups {
+            let Some(answer) = group.state.as_ref().filter(|a| a.plain == index) else {
+                continue;
+            };
+            let group = LabelledGroup { group, ..plain };
+            let state = MeasuredState { group, answer };
+            if state.has_ratio() {
+                states.measured.push(state);
+            } else {
+                states.unmeasured.push(state);
+            }
+        }
+        states
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        if self.measured.is_empty() && self.unmeasured.is_empty() {
+            return Vec::new();
+        }
+        let mut blocks = vec![Block::Heading(self.heading())];
+        if !self.measured.is_empty() {
+            blocks.push(self.table());
+        }
+        for state in &self.measured {
+            let effect = effect(self.plain, state.answer);
+            blocks.push(Block::Answer(format!("{}: {effect}", state.name())));
+        }
+        let too_few: Vec<String> = self
+            .unmeasured
+            .iter()
+            .filter(|state| state.is_ok())
+            .map(MeasuredState::name)
+            .collect();
+        if !too_few.is_empty() {
+            blocks.push(Block::Answer(format!(
+                "too few launches for an interval: {}",
+                too_few.join(", ")
+            )));
+        }
+        blocks
+    }
+
+    fn heading(&self) -> String {
+        let parameters = self.plain.group.parameters.iter();
+        let setting: Vec<String> = parameters
+            .filter(|(key, _)| *key != STATE && self.plain.experiment.varies(key))
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        format!("States of the machine {}", setting.join(" "))
+            .trim_end()
+            .to_owned()
+    }
+
+    fn table(&self) -> Block {
+        let work = self.plain.experiment.work();
+        let mut columns = Columns::new("state : plain", |row: &StateRow| self.plain.name(row.cell))
+            .number(format!("plain, {}", work.heading()), move |row| {
+                TableCell::cost(work, &row.cost.per_unit_ns)
+            })
+            .marked(|row, entry| Entry {
+                cell: Some(row.cell),
+                tone: row.tone(),
+                ..entry
+            });
+        for (at, state) in self.measured.iter().enumerate() {
+            columns = columns.number(state.name(), move |row| ratio_cell(row.ratios[at]));
+        }
+        let cells = self.plain.group.cells.iter();
+        Block::Table(columns.table(
+            "cost in a state over the cost on the plain machine",
+            cells.filter_map(|&cell| self.row(cell)),
+        ))
+    }
+
+    fn row(&self, cell: usize) -> Option<StateRow<'a>> {
+        let states = self.measured.iter();
+        Some(StateRow {
+            cell,
+            cost: self.plain.headline_phase(cell)?,
+            ratios: states
+                .map(|state| state.answer.ratios.iter().find(|r| r.plain == cell))
+                .collect(),
+        })
+    }
+}
+
+impl StateRow<'_> {
+    fn tone(&self) -> Tone {
+        match self.ratios[..] {
+            [Some(only)] => Tone::of_verdict(only.verdict, true),
+            _ => Tone::Plain,
+        }
+    }
+}
+
+fn ratio_cell(ratio: Option<&StateRatio>) -> TableCell {
+    match ratio.and_then(|ratio| ratio.ratio) {
+        Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
+        None => TableCell::text("–"),
+    }
+}
+
+fn effect(group: LabelledGroup, answer: &StateAnswer) -> String {
     let best = match answer.best {
-        StateEffect::Same { cell } => format!("the best method stays {}", name(cell)),
+        StateEffect::Same { cell } => format!("the best method stays {}", group.name(cell)),
         StateEffect::Changes { from, to } => format!(
             "the best method changes from {} to {}",
-            name(from),
-            name(to)
+            group.name(from),
+            group.name(to)
         ),
         StateEffect::Inconclusive => "no verdict on whether the best method changes".to_owned(),
     };
-    let distance = |ratio: &&StateRatio| {
-        ratio
-            .ratio
-            .map_or(0.0, |estimate| estimate.ratio.ln().abs())
-    };
     let settled = answer.ratios.iter().filter(|ratio| ratio.verdict.differs());
-    let most = settled.max_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let Some(most) = most else { return best };
+    let Some(most) = settled.max_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+        return best;
+    };
     format!(
         "{best}; {} is {}",
-        name(most.cell),
+        group.name(most.cell),
         wording::finding(most.ratio.as_ref(), most.verdict, true)
     )
+}
+
+/// Distance of a ratio from one, as a logarithm.
+fn distance(ratio: &StateRatio) -> f64 {
+    ratio.ratio.map_or(0.0, |ratio| ratio.ratio.ln().abs())
 }

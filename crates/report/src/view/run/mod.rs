@@ -1,23 +1,19 @@
 //! A run as a document: the overview, the tables of experiments, and what backs them.
 
 mod evidence;
+mod group;
 mod overview;
 mod trend;
-
-use indexmap::{IndexMap, IndexSet};
-use record::outcome::Status;
-use record::summary::{
-    AaCheck, CellSummary, ExperimentSummary, Note, NoteKind, Summary, Warning, WarningKind,
-};
-use std::collections::{BTreeMap, BTreeSet};
 
 pub use overview::{ADVISED, briefly};
 pub use trend::{RunTrend, trend};
 
 use crate::render::document::{Block, Document, List, Place, Section};
-use crate::sentences::{labels::Labels, missing};
-use crate::sentences::{phrases, wording};
-use crate::tables::{curves, group, passes, states};
+use crate::sentences::labels::{LabelledExperiment, LabelledRun};
+use crate::sentences::{missing, sure, wording};
+use crate::tables::{curves, maps, passes, states};
+use record::summary::Summary;
+use std::collections::BTreeMap;
 
 /// The part of a run that a terminal shows.
 #[derive(Clone, Debug, Default)]
@@ -34,53 +30,38 @@ pub struct Wanted {
 
 /// The report of a run on a terminal: its warnings, its overview, or its tables.
 pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
-    let run = wanted.run.as_deref();
+    let name = wanted.run.as_deref();
     let document = Document::new("", head(summary));
     if wanted.warnings {
-        let blocks = warnings(summary);
-        let none = || vec![Block::text("no warnings")];
-        document.section(
-            "warnings",
-            "Warnings",
-            Place::Screen,
-            if blocks.is_empty() { none() } else { blocks },
-        )
+        let mut blocks = warnings(summary);
+        if blocks.is_empty() {
+            blocks.push(Block::text("no warnings"));
+        }
+        document.section("warnings", "Warnings", Place::Screen, blocks)
     } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
-        let labels = Labels::new(summary);
-        let overview = overview::Overview::new(summary, &labels, run.unwrap_or(&summary.run));
+        let run = LabelledRun::new(summary);
+        let overview = overview::Overview::new(&run, name.unwrap_or(&summary.run));
         let mut blocks = overview.blocks(wanted.page.as_deref());
-        blocks.extend(
-            summary
-                .experiments
-                .iter()
-                .flat_map(|experiment| states::blocks(summary, experiment, &labels)),
-        );
+        blocks.extend(run.experiments().flat_map(states::blocks));
         document.section("answers", "", Place::Screen, blocks)
     } else {
-        tables(summary, &wanted.experiments, run)
+        tables(summary, &wanted.experiments, name)
     }
 }
 
 /// The whole run as a page: its question, host and date come first.
 pub fn page(summary: &Summary, run: Option<&str>) -> Document {
     let mut document = tables(summary, &[], run);
-    let fact = |facts: &BTreeMap<String, String>, key: &str| {
-        facts.get(key).filter(|v| *v != "unknown").cloned()
-    };
-    let made = summary
-        .created
-        .get(..16)
-        .unwrap_or(&summary.created)
-        .replace('T', " ");
+    let made = trend::minute(&summary.created);
     let host = fact(&summary.host, "name").map(|name| format!("on {name}"));
-    let cpu = fact(&summary.environment, "cpu");
+    let cpu = fact(&summary.environment, "cpu").map(str::to_owned);
     document.head.extend(
         [host, cpu, Some(format!("{made} UTC"))]
             .into_iter()
             .flatten(),
     );
     document.question = match summary.experiments.as_slice() {
-        [one] => one.definition.question.split_whitespace().collect::<Vec<_>>().join(" "),
+        [only] => only.definition.question.split_whitespace().collect::<Vec<_>>().join(" "),
         _ => "Which method is faster here than the usual choice, by how much, and under which condition?".to_owned(),
     };
     document
@@ -88,33 +69,32 @@ pub fn page(summary: &Summary, run: Option<&str>) -> Document {
 
 /// The whole run; `experiments` limits its tables unless it is empty. `run` is its name on the command line.
 pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> Document {
-    let labels = Labels::new(summary);
-    let is_wanted =
-        |name: &str| experiments.is_empty() || experiments.iter().any(|wanted| wanted == name);
+    let name = run.unwrap_or(&summary.run);
+    let run = LabelledRun::new(summary);
     let mut head = head(summary).into_iter();
-    let mut document = Document::new(head.next().unwrap_or_default(), head);
-    let run = run.unwrap_or(&summary.run);
-    let overview = overview::Overview::new(summary, &labels, run);
-    document = document.section("answers", "Answers", Place::Page, overview.blocks(None));
-    let wanted = summary
-        .experiments
-        .iter()
-        .filter(|e| is_wanted(&e.definition.name));
-    document
-        .sections
-        .extend(wanted.filter_map(|experiment| section(summary, experiment, &labels)));
-    let closing = closing(summary, &labels, run, is_wanted);
-    let mut seen = warnings(summary);
-    if seen.is_empty() {
-        seen.push(Block::text("None."));
+    let subject = head.next().unwrap_or_default();
+    let overview = overview::Overview::new(&run, name).blocks(None);
+    let mut document =
+        Document::new(subject, head).section("answers", "Answers", Place::Page, overview);
+    document.sections.extend(
+        run.experiments()
+            .filter(|e| is_wanted(experiments, e.name()))
+            .filter_map(section),
+    );
+    let mut doubts = warnings(summary);
+    if doubts.is_empty() {
+        doubts.push(Block::text("None."));
     }
-    seen.extend(Block::list(
-        "How the run went",
-        summary.notes.iter().map(note),
-    ));
+    let notes = summary.notes.iter().map(sure::note);
+    doubts.extend(Block::list("How the run went", notes));
     document
-        .section("sure", "How sure", Place::Screen, closing)
-        .section("warnings", "Warnings", Place::Page, seen)
+        .section(
+            "sure",
+            "How sure",
+            Place::Screen,
+            vec![closing(&run, name, experiments)],
+        )
+        .section("warnings", "Warnings", Place::Page, doubts)
         .section(
             "environment",
             "Environment",
@@ -125,284 +105,146 @@ pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> D
             "repeat",
             "How to repeat it",
             Place::Page,
-            evidence::repeat(summary, run),
+            evidence::repeat(summary, name),
         )
 }
 
-fn note(note: &Note) -> String {
-    let experiment = if note.experiment.is_empty() {
-        String::new()
-    } else {
-        format!("{}: ", note.experiment)
-    };
-    format!("{experiment}{}", phrases::note(&note.kind))
+fn is_wanted(experiments: &[String], name: &str) -> bool {
+    experiments.is_empty() || experiments.iter().any(|wanted| wanted == name)
+}
+
+/// A fact that is known.
+fn fact<'a>(facts: &'a BTreeMap<String, String>, key: &str) -> Option<&'a str> {
+    facts
+        .get(key)
+        .map(String::as_str)
+        .filter(|value| *value != "unknown")
 }
 
 /// The run and its machine in a few words: `overview`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
 fn head(summary: &Summary) -> Vec<String> {
-    let fact = |key: &str| {
-        summary
-            .environment
-            .get(key)
-            .map(String::as_str)
-            .filter(|v| *v != "unknown")
-    };
-    let machine = fact("cpus").map(|cpus| {
-        let kind = if fact("hypervisor").is_none_or(|kind| kind == "none") {
-            "machine"
-        } else {
-            "VM"
-        };
-        format!("{cpus}-core {kind}")
-    });
-    let kernel = fact("kernel").map(|k| {
-        format!(
-            "Linux {}",
-            k.split('.').take(2).collect::<Vec<_>>().join(".")
-        )
-    });
-    let names = || {
-        summary
-            .experiments
-            .iter()
-            .map(|e| e.definition.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     let subject = if summary.settings.first_look {
         "overview".to_owned()
     } else {
-        names()
+        let names = summary
+            .experiments
+            .iter()
+            .map(|e| e.definition.name.as_str());
+        names.collect::<Vec<_>>().join(", ")
     };
+    let machine = machine(&summary.environment);
     let spent = (summary.elapsed_s > 0.0).then(|| wording::duration(summary.elapsed_s));
-    let thp = fact("thp").map(|mode| format!("THP {mode}"));
-    let machine = [machine, kernel, thp]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(", ");
-    [
-        Some(subject),
-        Some(machine).filter(|m| !m.is_empty()),
-        spent,
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut head = vec![subject];
+    head.extend(Some(machine).filter(|machine| !machine.is_empty()));
+    head.extend(spent);
+    head
 }
 
-fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Option<Section> {
-    let definition = &experiment.definition;
-    let name = definition.name.as_str();
-    if !summary
-        .cells
-        .iter()
-        .any(|c| c.experiment == name && !c.hidden)
-    {
-        return None;
-    }
-    let total = definition
-        .totals
-        .iter()
-        .find(|t| t.name == experiment.headline);
-    let compared = match total {
-        Some(t) if t.phases.len() > 1 => format!("{}: {} ({})", t.name, t.meaning, t.formula()),
-        Some(t) => format!("{}: {}", t.name, t.meaning),
-        None => experiment.headline.clone(),
-    };
-    let page = |title: &str, blocks| Block::part(title, Place::Page, blocks);
-    let mut blocks: Vec<Block> = page("", vec![Block::text(&definition.question)])
-        .into_iter()
-        .collect();
-    blocks.push(Block::text(format!("metric: {compared}")));
-    let constant = labels.constant(definition);
+fn machine(environment: &BTreeMap<String, String>) -> String {
+    let is_virtual = fact(environment, "hypervisor").is_some_and(|kind| kind != "none");
+    let kind = if is_virtual { "VM" } else { "machine" };
+    let cpus = fact(environment, "cpus").map(|cpus| format!("{cpus}-core {kind}"));
+    let kernel = fact(environment, "kernel").map(|release| {
+        let version: Vec<&str> = release.split('.').take(2).collect();
+        format!("Linux {}", version.join("."))
+    });
+    let thp = fact(environment, "thp").map(|mode| format!("THP {mode}"));
+    let facts: Vec<String> = [cpus, kernel, thp].into_iter().flatten().collect();
+    facts.join(", ")
+}
+
+fn section(experiment: LabelledExperiment) -> Option<Section> {
+    experiment.cells().next()?;
+    let definition = experiment.definition();
+    let name = experiment.name();
+    let mut blocks = for_page("", vec![Block::text(&definition.question)]);
+    blocks.push(Block::Text(format!("metric: {}", metric(experiment))));
+    let constant = experiment.constant();
     if !constant.is_empty() {
-        blocks.push(Block::text(format!(
-            "fixed parameters: {}",
-            constant.join(" ")
-        )));
+        let constant = constant.join(" ");
+        blocks.push(Block::Text(format!("fixed parameters: {constant}")));
     }
-    let keys = curves::keys(definition, labels);
-    let maps: Vec<Block> = keys
-        .into_iter()
-        .flat_map(|keys| curves::maps(summary, experiment, labels, keys))
-        .collect();
+    let keys = maps::keys(experiment);
+    let heat_maps = keys.map_or_else(Vec::new, |keys| maps::maps(experiment, keys));
     // A map shows what curves over its second parameter would show, with a chart for each size.
-    let mapped = keys.filter(|_| !maps.is_empty()).map(|keys| keys[1]);
-    blocks.extend(page(
-        "",
-        curves::charts(summary, experiment, labels, mapped),
-    ));
-    blocks.extend(page("", maps));
-    let groups = group::in_order(summary, name).into_iter();
-    let groups = groups.filter_map(|group| group::of_group(summary, experiment, group, labels));
-    let (groups, footnotes): (Vec<_>, Vec<bool>) = groups.unzip();
-    blocks.extend(groups.into_iter().flatten());
-    if footnotes.contains(&true) {
+    let mapped = keys.filter(|_| !heat_maps.is_empty()).map(|keys| keys.down);
+    blocks.extend(for_page("", curves::charts(experiment, mapped)));
+    blocks.extend(for_page("", heat_maps));
+    let mut has_footnote = false;
+    for group in experiment.groups_in_order() {
+        if let Some(of_group) = group::blocks(group) {
+            has_footnote |= of_group.has_footnote;
+            blocks.extend(of_group.blocks);
+        }
+    }
+    if has_footnote {
         blocks.push(Block::text(wording::AMONG_ALL));
     }
-    blocks.extend(states::blocks(summary, experiment, labels));
-    let absent = missing::absent(summary, name, labels).into_iter();
-    let absent = absent.map(|a| {
-        format!(
-            "{}: {}: {}",
-            a.cell.outcome.status.word(),
-            a.names.join(", "),
-            phrases::reason(&a.cell.outcome)
-        )
-    });
+    blocks.extend(states::blocks(experiment));
+    let absent = missing::absent(experiment);
     blocks.extend(Block::list(
         "without figures, or not to be believed",
-        absent,
+        absent.iter().map(missing::Absent::sentence),
     ));
     if !definition.reading.is_empty() {
-        blocks.extend(page(
-            "How to read these figures",
-            vec![Block::text(&definition.reading)],
-        ));
+        let reading = vec![Block::text(&definition.reading)];
+        blocks.extend(for_page("How to read these figures", reading));
     }
-    blocks.extend(passes::of_experiment(summary, name, labels));
-    blocks.extend(evidence::of_experiment(summary, name, labels));
-    let title = format!("{name}: {}", definition.title);
-    let (id, short) = (format!("experiment-{name}"), name.to_owned());
+    blocks.extend(passes::blocks(experiment));
+    blocks.extend(evidence::blocks(experiment));
     Some(Section {
-        id,
-        title,
-        short,
+        id: format!("experiment-{name}"),
+        title: format!("{name}: {}", definition.title),
+        short: name.to_owned(),
         place: Place::Everywhere,
         blocks,
     })
 }
 
-/// The end of a screen: how sure the run is, its warnings counted, how it went.
-fn closing(
-    summary: &Summary,
-    labels: &Labels,
-    run: &str,
-    is_wanted: impl Fn(&str) -> bool,
-) -> Vec<Block> {
-    let mut items = sure(summary, labels);
-    let codes: BTreeSet<String> = worth_telling(summary).map(|w| w.kind.code()).collect();
+fn for_page(title: &str, blocks: Vec<Block>) -> Vec<Block> {
+    Vec::from_iter(Block::part(title, Place::Page, blocks))
+}
+
+/// The phase or total that is compared, with its meaning.
+fn metric(experiment: LabelledExperiment) -> String {
+    let headline = experiment.headline();
+    let totals = &experiment.definition().totals;
+    match totals.iter().find(|total| total.name == headline) {
+        Some(t) if t.phases.len() > 1 => format!("{}: {} ({})", t.name, t.meaning, t.formula()),
+        Some(t) => format!("{}: {}", t.name, t.meaning),
+        None => headline.to_owned(),
+    }
+}
+
+/// The end of a screen: how sure the run is, its warnings counted, how it went. `name` is that of the run on the command line.
+fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
+    let mut items = sure::doubts(run);
+    let codes = sure::warning_codes(run.summary);
     if !codes.is_empty() {
         let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
-        let cells = match warned(summary) {
+        let cells = match sure::warned_cells(run.summary) {
             0 => String::new(),
             count => format!(" of {}", wording::count(count, "cell")),
         };
         items.push(format!(
-            "warnings{cells} ({codes}): pagewise report {run} --warnings"
+            "warnings{cells} ({codes}): pagewise report {name} --warnings"
         ));
     }
     // Notes on experiments that are not shown are left to a report of all.
-    let notes = summary
-        .notes
-        .iter()
-        .filter(|n| n.experiment.is_empty() || is_wanted(&n.experiment));
-    items.extend(notes.map(|n| format!("note: {}", note(n))));
-    vec![Block::List(List {
+    let notes = run.summary.notes.iter();
+    let notes = notes.filter(|n| n.experiment.is_empty() || is_wanted(experiments, &n.experiment));
+    items.extend(notes.map(|note| format!("note: {}", sure::note(note))));
+    Block::List(List {
         title: String::new(),
         items,
         most: None,
-    })]
+    })
 }
 
-/// Doubts about the run, the gravest first.
-fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
-    let is_believed =
-        |cell: &CellSummary| !matches!(cell.outcome.status, Status::Untrusted | Status::Damaged);
-    let has_duplicate = |aa: &AaCheck| {
-        let base = &summary.cells[aa.cell];
-        let is_mine = |c: &&CellSummary| {
-            c.hidden && (&c.cell, &c.parameters) == (&base.cell, &base.parameters)
-        };
-        summary.cells.iter().filter(is_mine).all(is_believed)
-    };
-    let checks: Vec<_> = summary
-        .groups
-        .iter()
-        .filter_map(|g| g.aa)
-        .filter(has_duplicate)
-        .collect();
-    let mut items = Vec::new();
-    for note in summary.notes.iter().filter(|n| {
-        matches!(
-            n.kind,
-            NoteKind::Interrupted { .. } | NoteKind::Damaged { .. }
-        )
-    }) {
-        items.push(phrases::note(&note.kind));
-    }
-    let duplicates = (0..summary.cells.len())
-        .filter(|&c| summary.cells[c].hidden && !is_believed(&summary.cells[c]));
-    let duplicates: Vec<String> = duplicates
-        .map(|c| labels.with_experiment(summary, c))
-        .collect();
-    items.push(wording::aa(&checks, &duplicates, |cell| {
-        labels.with_experiment(summary, cell)
-    }));
-    if !checks.is_empty() && summary.elapsed_s > 0.0 {
-        let time = wording::duration(summary.elapsed_s);
-        items.push(format!("95 % CI: of this run only ({time})"));
-    }
-    if summary.calibration.widened > 1.0 {
-        let by = summary.calibration.widened;
-        items.push(format!(
-            "A/A checks are wider apart than chance: all intervals were widened {by:.2} times"
-        ));
-    }
-    for status in [Status::Damaged, Status::Untrusted] {
-        let word = status.word();
-        let cells = (0..summary.cells.len())
-            .filter(|&c| summary.cells[c].outcome.status == status && !summary.cells[c].hidden);
-        match cells
-            .map(|c| labels.with_experiment(summary, c))
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
-            [] => {}
-            [one] => items.push(format!("{one} is {word}")),
-            [one, other] => items.push(format!("{one} and {other} are {word}")),
-            many => items.push(format!("{} cells are {word}", many.len())),
-        }
-    }
-    items
-}
-
-/// Warnings that are worth a reader's time: a machine without hardware counters is not.
-fn worth_telling(summary: &Summary) -> impl Iterator<Item = &Warning> {
-    summary
-        .warnings
-        .iter()
-        .filter(|w| !matches!(w.kind, WarningKind::CounterAbsent { .. }))
-}
-
-fn warned(summary: &Summary) -> usize {
-    worth_telling(summary)
-        .flat_map(|w| w.cells.iter().copied())
-        .collect::<BTreeSet<usize>>()
-        .len()
-}
-
-/// All warnings by kind; cells of which the same is true are named together.
+/// All warnings by code.
 fn warnings(summary: &Summary) -> Vec<Block> {
-    let mut kinds: IndexMap<String, IndexMap<String, IndexSet<&str>>> = IndexMap::new();
-    for warning in worth_telling(summary) {
-        let sentence = phrases::warning(&warning.kind);
-        kinds
-            .entry(warning.kind.code())
-            .or_default()
-            .entry(sentence)
-            .or_default()
-            .insert(&warning.at);
-    }
-    let item = |(sentence, places): (String, IndexSet<&str>)| {
-        format!(
-            "{sentence}: {}",
-            places.into_iter().collect::<Vec<_>>().join(", ")
-        )
-    };
-    kinds
+    sure::warnings(summary)
         .into_iter()
-        .filter_map(|(code, sentences)| Block::list(&code, sentences.into_iter().map(item)))
+        .filter_map(|(code, sentences)| Block::list(code, sentences))
         .collect()
 }

@@ -1,14 +1,15 @@
 //! The headline figures of kept runs, in the order in which the runs were made.
 
+use super::is_wanted;
 use crate::render::document::{
-    Block, Chart, Column, Document, Entry, Place, Shown, Table, TableCell, Tone,
+    Block, Chart, Document, Entry, Place, Section, Shown, Table, TableCell, Tone,
 };
 use crate::render::plot::{CurvePoint, Curves, Line, Scale};
-use crate::sentences::labels::Labels;
-use crate::sentences::{numbers, numbers::Work, wording};
-use crate::tables::group;
+use crate::sentences::labels::{LabelledExperiment, LabelledGroup, LabelledRun};
+use crate::sentences::{numbers, wording};
+use crate::tables::columns::Columns;
 use indexmap::IndexSet;
-use record::summary::{Role, Summary};
+use record::summary::{CellSummary, Role, Summary};
 use record::{outcome::Status, sizes::three_digits};
 use std::collections::BTreeMap;
 
@@ -91,58 +92,63 @@ impl RunTrend {
     }
 }
 
-/// Every believed headline figure of a run: ratios to the baseline, and the baseline's time.
-fn figures(summary: &Summary) -> Vec<(TrendKey, TrendPoint)> {
-    let mut figures = Vec::new();
-    for (group, experiment) in summary
-        .groups
-        .iter()
-        .filter_map(|g| Some((g, summary.experiment(&g.experiment)?)))
-    {
-        for (index, cell) in group
-            .cells
-            .iter()
-            .map(|&index| (index, &summary.cells[index]))
-        {
-            let is_shown =
-                cell.outcome.status == Status::Ok && cell.role == Role::Method && !cell.hidden;
-            let Some(phase) = cell.phases.get(&experiment.headline).filter(|_| is_shown) else {
-                continue;
-            };
-            let base = group.baseline.filter(|&base| base != index);
-            let ratio = base.and_then(|base| {
-                Some((base, group.comparison(index, &experiment.headline)?.ratio?))
-            });
-            let (value, bounds, text) = match ratio {
-                Some((_, r)) => (r.ratio, (r.low, r.high), numbers::with_limits(&r)),
-                None => {
-                    let (cost, work) = (&phase.per_unit_ns, Work::new(&experiment.definition));
-                    (
-                        cost.median,
-                        cost.low
-                            .zip(cost.high)
-                            .unwrap_or((cost.median, cost.median)),
-                        work.interval(cost).0,
-                    )
-                }
-            };
-            let against = ratio.map(|(base, _)| summary.cells[base].cell.as_str());
-            if value.is_finite() && value > 0.0 {
-                let key = TrendKey {
-                    cell: cell.cell.clone(),
-                    parameters: cell.parameters.clone(),
-                    baseline: against.map(str::to_owned),
-                };
-                let point = TrendPoint {
-                    value,
-                    bounds,
-                    text,
-                };
-                figures.push((key, point));
-            }
+impl TrendKey {
+    fn new(cell: &CellSummary, baseline: Option<&CellSummary>) -> TrendKey {
+        TrendKey {
+            cell: cell.cell.clone(),
+            parameters: cell.parameters.clone(),
+            baseline: baseline.map(|baseline| baseline.cell.clone()),
         }
     }
+}
+
+/// Every believed headline figure of a run: ratios to the baseline, and the baseline's time.
+fn figures(summary: &Summary) -> Vec<(TrendKey, TrendPoint)> {
+    let run = LabelledRun::new(summary);
+    let mut figures = Vec::new();
+    for group in &summary.groups {
+        let Some(experiment) = run.experiments().find(|e| e.name() == group.experiment) else {
+            continue;
+        };
+        let group = LabelledGroup { experiment, group };
+        let cells = group.group.cells.iter();
+        figures.extend(cells.filter_map(|&cell| figure(group, cell)));
+    }
     figures
+}
+
+/// The ratio of a cell to the baseline; its time where it has none.
+fn figure(group: LabelledGroup, index: usize) -> Option<(TrendKey, TrendPoint)> {
+    let cell = group.cell(index);
+    if cell.outcome.status != Status::Ok || cell.role != Role::Method || cell.hidden {
+        return None;
+    }
+    let cost = &group.headline_phase(index)?.per_unit_ns;
+    let baseline = group.group.baseline.filter(|&baseline| baseline != index);
+    let ratio = baseline.and_then(|baseline| {
+        let ratio = group.comparison(index)?.ratio?;
+        Some((group.cell(baseline), ratio))
+    });
+    let (baseline, point) = match ratio {
+        Some((baseline, ratio)) => {
+            let point = TrendPoint {
+                value: ratio.ratio,
+                bounds: (ratio.low, ratio.high),
+                text: numbers::with_limits(&ratio),
+            };
+            (Some(baseline), point)
+        }
+        None => {
+            let bounds = cost.low.zip(cost.high);
+            let point = TrendPoint {
+                value: cost.median,
+                bounds: bounds.unwrap_or((cost.median, cost.median)),
+                text: group.experiment.work().interval(cost).0,
+            };
+            (None, point)
+        }
+    };
+    (point.value.is_finite() && point.value > 0.0).then(|| (TrendKey::new(cell, baseline), point))
 }
 
 fn tone(points: &[Option<TrendPoint>]) -> Tone {
@@ -150,11 +156,10 @@ fn tone(points: &[Option<TrendPoint>]) -> Tone {
         return Tone::Plain;
     };
     let (low, high) = newest.bounds;
-    let earlier = || earlier.iter().flatten().map(|point| point.bounds);
-    match (
-        earlier().all(|old| low > old.1),
-        earlier().all(|old| high < old.0),
-    ) {
+    let earlier: Vec<(f64, f64)> = earlier.iter().flatten().map(|point| point.bounds).collect();
+    let is_above = earlier.iter().all(|(_, old_high)| low > *old_high);
+    let is_below = earlier.iter().all(|(old_low, _)| high < *old_low);
+    match (is_above, is_below) {
         (true, false) => Tone::Slower,
         (false, true) => Tone::Faster,
         _ => Tone::Plain,
@@ -163,205 +168,232 @@ fn tone(points: &[Option<TrendPoint>]) -> Tone {
 
 /// Facts of a run's machine that differ from those of the run before: `kernel 6.1 → 6.18`.
 fn changed(before: &TrendRun, run: &TrendRun) -> Vec<String> {
-    let host = (before.machine != run.machine).then(|| "another machine".to_owned());
-    let fact = |(key, now): (&String, &String)| {
-        let was = before.environment.get(key).filter(|was| *was != now)?;
-        Some(format!("{key} {was} → {now}"))
-    };
-    let version = (before.version != run.version)
-        .then(|| format!("Pagewise {} → {}", before.version, run.version));
-    host.into_iter()
-        .chain(run.environment.iter().filter_map(fact))
-        .chain(version)
-        .collect()
+    let mut changed = Vec::new();
+    if before.machine != run.machine {
+        changed.push("another machine".to_owned());
+    }
+    for (key, now) in &run.environment {
+        if let Some(was) = before.environment.get(key).filter(|was| *was != now) {
+            changed.push(format!("{key} {was} → {now}"));
+        }
+    }
+    if before.version != run.version {
+        changed.push(format!("Pagewise {} → {}", before.version, run.version));
+    }
+    changed
 }
 
 /// The newest run's cells with the figures of all runs in the order of their time; `name` is their word.
 pub fn trend(trend: &RunTrend, experiments: &[String], name: &str) -> Document {
-    let mut in_time: Vec<&TrendRun> = trend.runs.iter().collect();
-    in_time.sort_by(|a, b| a.created.cmp(&b.created));
-    let runs = &in_time[..];
+    let mut runs: Vec<&TrendRun> = trend.runs.iter().collect();
+    runs.sort_by(|a, b| a.created.cmp(&b.created));
+    let trends = Trends { trend, runs };
     let (mut sections, mut rows) = (Vec::new(), Vec::new());
-    let is_wanted = |name: &String| experiments.is_empty() || experiments.contains(name);
     if let Some(newest) = &trend.newest {
-        let labels = Labels::new(newest);
-        for definition in newest
-            .experiments
-            .iter()
-            .map(|e| &e.definition)
-            .filter(|e| is_wanted(&e.name))
-        {
-            let mut blocks = Vec::new();
-            for group in group::in_order(newest, &definition.name) {
-                let baseline = group.baseline.map(|cell| newest.cells[cell].cell.as_str());
-                let row = |&cell: &usize| {
-                    let cell = &newest.cells[cell];
-                    let mut keys = [baseline, None].into_iter().filter_map(|base| {
-                        let key = TrendKey {
-                            cell: cell.cell.clone(),
-                            parameters: cell.parameters.clone(),
-                            baseline: base.map(str::to_owned),
-                        };
-                        Some((trend.keys.get_index_of(&key)?, base.is_some()))
-                    });
-                    let (key, is_ratio) = keys.find(|(key, _)| {
-                        runs.last().is_some_and(|run| run.figures.contains_key(key))
-                    })?;
-                    let points: Vec<_> = runs
-                        .iter()
-                        .map(|run| run.figures.get(&key).cloned())
-                        .collect();
-                    let name = labels.cell(definition, cell);
-                    let row = TrendRow {
-                        name,
-                        is_ratio,
-                        tone: tone(&points),
-                        points,
-                    };
-                    (row.points.iter().flatten().count() > 1).then_some(row)
-                };
-                let of_group: Vec<TrendRow> = group.cells.iter().filter_map(row).collect();
-                if !of_group.is_empty() {
-                    blocks.push(Block::Heading(labels.setting(definition, group)));
-                    blocks.extend(of_rows(&of_group, runs, &labels.setting(definition, group)));
-                }
-                rows.extend(of_group);
+        let run = LabelledRun::new(newest);
+        for experiment in run.experiments() {
+            if is_wanted(experiments, experiment.name()) {
+                sections.extend(trends.section(experiment, &mut rows));
             }
-            sections.push((definition.name.clone(), blocks));
         }
     }
-    let day = |run: &TrendRun| {
-        run.created
-            .get(..16)
-            .unwrap_or(&run.created)
-            .replace('T', " ")
-    };
-    let count = |tone| rows.iter().filter(|row| row.tone == tone).count();
-    let (above, below) = (count(Tone::Slower), count(Tone::Faster));
+    let head = [format!(
+        "{} of {name}",
+        wording::count(trends.runs.len(), "run")
+    )];
+    let mut document = Document::new("trend", head).section(
+        "answers",
+        "Answers",
+        Place::Everywhere,
+        answers(&rows),
+    );
+    document.sections.extend(sections);
+    document.section(
+        "runs",
+        "Runs",
+        Place::Everywhere,
+        vec![Block::Table(trends.runs_table())],
+    )
+}
+
+fn answers(rows: &[TrendRow]) -> Vec<Block> {
+    let [above, below] =
+        [Tone::Slower, Tone::Faster].map(|tone| rows.iter().filter(|row| row.tone == tone).count());
     let answer = format!(
         "Of {} figures of the newest run, {above} are above those of all earlier runs, and {below} below.",
         rows.len()
     );
     let caveat = "Each interval is that of one run (95 %). Machine, kernel and neighbors may differ between runs: \
                   pagewise compare tag:A tag:B gives a verdict over runs.";
-    let head = [format!("{} of {name}", wording::count(runs.len(), "run"))];
-    let answers = vec![Block::Answer(answer), Block::text(caveat)];
-    let mut document =
-        Document::new("trend", head).section("answers", "Answers", Place::Everywhere, answers);
-    for (name, blocks) in sections {
-        document = document.section(
-            &format!("experiment-{name}"),
+    vec![Block::Answer(answer), Block::text(caveat)]
+}
+
+/// The runs in the order of their time.
+struct Trends<'a> {
+    trend: &'a RunTrend,
+    runs: Vec<&'a TrendRun>,
+}
+
+impl Trends<'_> {
+    /// The section of an experiment; `all_rows` takes its rows too.
+    fn section(
+        &self,
+        experiment: LabelledExperiment,
+        all_rows: &mut Vec<TrendRow>,
+    ) -> Option<Section> {
+        let mut blocks = Vec::new();
+        for group in experiment.groups_in_order() {
+            let cells = group.group.cells.iter();
+            let rows: Vec<TrendRow> = cells.filter_map(|&cell| self.row(group, cell)).collect();
+            if !rows.is_empty() {
+                blocks.push(Block::Heading(group.setting()));
+                blocks.extend(self.blocks(&rows, &group.setting()));
+            }
+            all_rows.extend(rows);
+        }
+        let name = experiment.name();
+        Section::new(
+            format!("experiment-{name}"),
             name,
             Place::Everywhere,
             blocks,
-        );
+        )
     }
-    let run = |(at, run): (usize, &&TrendRun)| {
-        let changed = at
-            .checked_sub(1)
-            .map_or_else(Vec::new, |before| changed(runs[before], run));
-        let cells = [run.run.clone(), day(run), changed.join("; ")].map(TableCell::text);
-        Entry::new((at + 1).to_string(), cells.into())
-    };
-    let columns = ["#", "run", "made (UTC)"].map(Column::text).into_iter();
-    let columns = columns
-        .chain([Column::sentences("changed since the run before")])
-        .collect();
-    let runs = Table::new(
-        "The runs, in the order of their time",
-        columns,
-        runs.iter().enumerate().map(run),
-    );
-    document.section("runs", "Runs", Place::Everywhere, vec![Block::Table(runs)])
-}
 
-/// The cells of a group: ratios over runs as curves, and a table.
-fn of_rows(rows: &[TrendRow], runs: &[&TrendRun], setting: &str) -> Vec<Block> {
-    let mut columns = vec![
-        Column::text("method"),
-        Column::number("newest"),
-        Column::sentences("against earlier runs"),
-    ];
-    columns.extend([
-        Column::number("first"),
-        Column::number("runs").shown(Shown::Room(1)),
-    ]);
-    let entry = |row: &TrendRow| {
-        let known: Vec<&TrendPoint> = row.points.iter().flatten().collect();
-        let figure = |at: usize| TableCell::number(&known[at].text, Some(known[at].value));
-        let earlier = known.len() - 1;
-        let finding = match row.tone {
-            Tone::Slower => format!("above all {earlier}"),
-            Tone::Faster => format!("below all {earlier}"),
-            _ => String::new(),
-        };
-        let cells = vec![
-            figure(earlier),
-            TableCell::text(finding),
-            figure(0),
-            TableCell::count(known.len()),
+    /// A cell of the newest run that has figures of other runs too.
+    fn row(&self, group: LabelledGroup, cell: usize) -> Option<TrendRow> {
+        let baseline = group.group.baseline.map(|baseline| group.cell(baseline));
+        let keys = [
+            baseline.map(|baseline| TrendKey::new(group.cell(cell), Some(baseline))),
+            Some(TrendKey::new(group.cell(cell), None)),
         ];
-        Entry {
-            tone: row.tone,
-            ..Entry::new(&row.name, cells)
-        }
-    };
-    let caption = format!("Ratios to the baseline, whose row has its time {setting}");
-    let table = Table::new(caption.trim_end(), columns, rows.iter().map(entry));
-    let chart = Block::part("", Place::Page, curves(rows, runs).into_iter().collect());
-    chart.into_iter().chain([Block::Table(table)]).collect()
-}
-
-fn curves(rows: &[TrendRow], runs: &[&TrendRun]) -> Option<Block> {
-    let point = |(run, point): (usize, &Option<TrendPoint>)| {
-        let point = point.as_ref()?;
-        let (value, cost) = (run as u64 + 1, (point.value, Some(point.bounds)));
-        let value_words = format!("run {value} ({})", runs[run].run);
-        Some(CurvePoint {
-            cell: 0,
-            value,
-            value_words,
-            cost,
-            cost_words: point.text.clone(),
+        let newest = self.runs.last()?;
+        let (index, key) = keys
+            .iter()
+            .flatten()
+            .filter_map(|key| Some((self.trend.keys.get_index_of(key)?, key)))
+            .find(|(index, _)| newest.figures.contains_key(index))?;
+        let runs = self.runs.iter();
+        let points: Vec<_> = runs.map(|run| run.figures.get(&index).cloned()).collect();
+        (points.iter().flatten().count() > 1).then(|| TrendRow {
+            name: group.name(cell),
+            is_ratio: key.baseline.is_some(),
+            tone: tone(&points),
+            points,
         })
-    };
-    let points = |row: &TrendRow| row.points.iter().enumerate().filter_map(point).collect();
-    let line = |row: &TrendRow| Line {
-        label: row.name.clone(),
-        color: 0,
-        points: points(row),
-    };
-    let lines: Vec<Line> = rows
-        .iter()
-        .filter(|row| row.is_ratio)
-        .map(line)
-        .take(MOST)
-        .collect();
-    let mut upward = Scale::times(lines.iter().flat_map(Line::costs))?;
-    upward
-        .ticks
-        .iter_mut()
-        .for_each(|(ratio, text)| *text = three_digits(*ratio));
-    let ticks = (1..=runs.len())
-        .map(|run| (run as f64, run.to_string()))
-        .collect();
-    let across = Scale {
-        low: 0.5,
-        high: runs.len() as f64 + 0.5,
-        ticks,
-        logarithmic: false,
-    };
-    let caption =
-        "Ratio to the baseline in each run, in the order of the runs; thick lines are 95 % limits"
-            .to_owned();
-    Some(Chart::of_curves(
-        caption,
-        Curves {
+    }
+
+    /// The cells of a group: ratios over runs as curves, and a table.
+    fn blocks(&self, rows: &[TrendRow], setting: &str) -> Vec<Block> {
+        let caption = format!("Ratios to the baseline, whose row has its time {setting}");
+        let table = Columns::new("method", |row: &TrendRow| row.name.clone())
+            .number("newest", |row| TrendRow::figure(row.known().last()))
+            .sentences("against earlier runs", TrendRow::finding)
+            .number("first", |row| TrendRow::figure(row.known().next()))
+            .number("runs", |row| TableCell::count(row.known().count()))
+            .shown(Shown::Room(1))
+            .marked(|row, entry| Entry {
+                tone: row.tone,
+                ..entry
+            })
+            .table(caption.trim_end(), rows);
+        let mut blocks = Vec::from_iter(Block::part(
+            "",
+            Place::Page,
+            Vec::from_iter(self.curves(rows)),
+        ));
+        blocks.push(Block::Table(table));
+        blocks
+    }
+
+    fn curves(&self, rows: &[TrendRow]) -> Option<Block> {
+        let lines: Vec<Line> = rows
+            .iter()
+            .filter(|row| row.is_ratio)
+            .map(|row| self.line(row))
+            .take(MOST)
+            .collect();
+        let mut upward = Scale::times(lines.iter().flat_map(Line::costs))?;
+        for (ratio, text) in &mut upward.ticks {
+            *text = three_digits(*ratio);
+        }
+        let numbers = 1..=self.runs.len();
+        let across = Scale {
+            low: 0.5,
+            high: self.runs.len() as f64 + 0.5,
+            ticks: numbers.map(|run| (run as f64, run.to_string())).collect(),
+            logarithmic: false,
+        };
+        let caption = "Ratio to the baseline in each run, in the order of the runs; thick lines are 95 % limits";
+        let curves = Curves {
             across,
             upward,
             lines,
             crossovers: Vec::new(),
-        },
-        &mut Vec::new(),
-    ))
+        };
+        Some(Chart::of_curves(
+            caption.to_owned(),
+            curves,
+            &mut Vec::new(),
+        ))
+    }
+
+    fn line(&self, row: &TrendRow) -> Line {
+        let mut points = Vec::new();
+        for (at, point) in row.points.iter().enumerate() {
+            let Some(point) = point else { continue };
+            let number = at as u64 + 1;
+            points.push(CurvePoint {
+                cell: 0,
+                value: number,
+                value_words: format!("run {number} ({})", self.runs[at].run),
+                cost: (point.value, Some(point.bounds)),
+                cost_words: point.text.clone(),
+            });
+        }
+        Line {
+            label: row.name.clone(),
+            color: 0,
+            points,
+        }
+    }
+
+    fn runs_table(&self) -> Table {
+        Columns::new("#", |at: &usize| (at + 1).to_string())
+            .text("run", |&at| self.runs[at].run.clone())
+            .text("made (UTC)", |&at| minute(&self.runs[at].created))
+            .sentences("changed since the run before", |&at| {
+                let before = at.checked_sub(1);
+                let changed = before.map(|before| changed(self.runs[before], self.runs[at]));
+                changed.unwrap_or_default().join("; ")
+            })
+            .table("The runs, in the order of their time", 0..self.runs.len())
+    }
+}
+
+impl TrendRow {
+    /// Figures of the runs that have one.
+    fn known(&self) -> impl DoubleEndedIterator<Item = &TrendPoint> {
+        self.points.iter().flatten()
+    }
+
+    fn figure(point: Option<&TrendPoint>) -> TableCell {
+        point.map_or_else(TableCell::default, |point| {
+            TableCell::number(&point.text, Some(point.value))
+        })
+    }
+
+    fn finding(&self) -> String {
+        let earlier = self.known().count() - 1;
+        match self.tone {
+            Tone::Slower => format!("above all {earlier}"),
+            Tone::Faster => format!("below all {earlier}"),
+            _ => String::new(),
+        }
+    }
+}
+
+/// A time without its seconds.
+pub(super) fn minute(created: &str) -> String {
+    created.get(..16).unwrap_or(created).replace('T', " ")
 }
