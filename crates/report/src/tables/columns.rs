@@ -65,6 +65,15 @@ impl<'a, Row> Columns<'a, Row> {
         self.column(Column::number(title), move |row| Some(cell(row)))
     }
 
+    /// Figures as texts, by which rows cannot be sorted.
+    pub fn figure(
+        self,
+        title: impl Into<String>,
+        text: impl Fn(&Row) -> String + 'a,
+    ) -> Columns<'a, Row> {
+        self.number(title, move |row| TableCell::text(text(row)))
+    }
+
     /// Drawings along an axis of ratios; no column where there is no axis.
     pub fn ratios(
         self,

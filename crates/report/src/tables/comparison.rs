@@ -120,7 +120,7 @@ impl<'a> RankedRows<'a> {
                 p99.map_or_else(TableCell::default, |p99| TableCell::work(work, p99))
             })
             .shown(Shown::Page)
-            .number("launches", Row::launches_cell)
+            .figure("launches", Row::launches)
             .shown(Shown::Page)
             .marked(|row, entry| Entry {
                 cell: Some(row.cell),
@@ -239,11 +239,11 @@ impl<'a> Row<'a> {
         })
     }
 
-    fn launches_cell(&self) -> TableCell {
-        TableCell::text(match self.launches {
+    fn launches(&self) -> String {
+        match self.launches {
             0 => String::new(),
             launches => launches.to_string(),
-        })
+        }
     }
 }
 

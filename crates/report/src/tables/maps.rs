@@ -48,16 +48,20 @@ fn of_kind(experiment: LabelledExperiment<'_>, kind: ParameterKind) -> impl Iter
 }
 
 /// A table of colored ratios for each family of groups that differ in these parameters only.
-pub(crate) fn maps(experiment: LabelledExperiment, keys: MapKeys) -> Vec<Block> {
+pub(crate) fn heat_maps(experiment: LabelledExperiment, keys: MapKeys) -> Vec<Block> {
     let groups: Vec<LabelledGroup> = experiment.groups().collect();
     families(&groups, &[keys.across, keys.down])
         .iter()
-        .filter_map(|family| map(experiment, keys, family))
+        .filter_map(|family| heat_map(experiment, keys, family))
         .map(Block::Table)
         .collect()
 }
 
-fn map(experiment: LabelledExperiment, keys: MapKeys, groups: &[LabelledGroup]) -> Option<Table> {
+fn heat_map(
+    experiment: LabelledExperiment,
+    keys: MapKeys,
+    groups: &[LabelledGroup],
+) -> Option<Table> {
     let [across, down] = [keys.across, keys.down].map(|key| {
         let values = groups.iter().map(|group| value(*group, key));
         values.collect::<BTreeSet<u64>>()

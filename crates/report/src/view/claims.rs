@@ -1,12 +1,13 @@
 //! Answers to claims as a document: a row each, by verdict on a screen and by question on the page, and a full form.
 
-use crate::render::document::{
-    Block, Body, Column, Document, Entry, Place, Section, Shown, Table, TableCell,
-};
+use crate::render::document::{Block, Column, Document, Place, Section, Shown, TableCell};
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::{numbers, phrases, wording::count};
+use crate::tables::columns::{Columns, facts};
 use minijinja::Value;
-use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, NoVerdict, Word};
+use record::claim::{
+    AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, ClaimPoint, JobAnswer, NoVerdict, Source, Word,
+};
 use record::{sizes::format_size, summary::Ratio, word};
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -17,98 +18,115 @@ const MOST_SURPRISING: usize = 8;
 
 /// The answers; with `full`, or where there are few, a screen has everything about each.
 pub fn document(answers: &Answers, full: bool) -> Document {
-    let all = &answers.answers;
-    let whole = full || all.len() <= FEW;
-    let mut document = Document::new("claims", answers.run.iter().map(|run| format!("run {run}")));
-    let ratios: Vec<Ratio> = all.iter().filter_map(ratio).collect();
+    let whole = full || answers.answers.len() <= FEW;
+    let ratios: Vec<Ratio> = answers.answers.iter().filter_map(ratio).collect();
     let axis = Axis::over(ratios.iter());
+    let mut document = Document::new("claims", answers.run.iter().map(|run| format!("run {run}")));
     if !whole {
-        document = document.section(
-            "answers",
-            "Answers",
-            Place::Screen,
-            vec![table(all.iter(), None)],
-        );
-        let mut reversed: Vec<&Answer> = all
-            .iter()
-            .filter(|answer| answer.word == Word::Reversed)
-            .collect();
-        let distance = |answer: &&Answer| ratio(answer).map_or(0.0, |ratio| ratio.ratio.ln().abs());
-        reversed.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
-        let first = (!reversed.is_empty())
-            .then(|| table(reversed.into_iter().take(MOST_SURPRISING), axis.as_ref()));
-        document = document.section(
-            "surprising",
-            "Most surprising",
-            Place::Page,
-            first.into_iter().collect(),
-        );
-    }
-    let reversed = |question: &str| {
-        all.iter()
-            .filter(|a| a.question == question && a.word == Word::Reversed)
-            .count()
-    };
-    let mut questions: Vec<&str> = all.iter().map(|answer| answer.question.as_str()).collect();
-    questions.sort_by_key(|question| (question.is_empty(), Reverse(reversed(question)), *question));
-    questions.dedup();
-    for question in questions {
-        let answers = all.iter().filter(|a| a.question == question);
-        let short = if question.is_empty() {
-            "no experiment"
-        } else {
-            question
-        }
-        .to_owned();
-        let (id, title) = (
-            format!("question-{question}"),
-            format!("{short} ({})", answers.clone().count()),
-        );
-        let mut by_surprise: Vec<&Answer> = answers.clone().collect();
-        by_surprise.sort_by_key(|answer| answer.word);
-        let rows = (!whole).then(|| table(answers.clone(), axis.as_ref()));
-        let blocks = rows
-            .into_iter()
-            .chain(
-                by_surprise
-                    .into_iter()
-                    .flat_map(|answer| about(answer, whole)),
+        let surprising = most_surprising(answers, axis.as_ref());
+        document = document
+            .section(
+                "answers",
+                "Answers",
+                Place::Screen,
+                vec![table(&answers.answers, None)],
             )
-            .collect();
-        let place = if whole {
+            .section(
+                "surprising",
+                "Most surprising",
+                Place::Page,
+                surprising.into_iter().collect(),
+            );
+    }
+    for question in questions(answers) {
+        let section = section(answers, question, whole, axis.as_ref());
+        document.sections.push(section);
+    }
+    let machine = facts(
+        "The machine",
+        [Column::text("fact"), Column::text("value")],
+        &answers.environment,
+    );
+    document
+        .section(
+            "sum",
+            "In short",
+            Place::Everywhere,
+            summing_up(answers, whole),
+        )
+        .section(
+            "environment",
+            "Environment",
+            Place::Page,
+            vec![Block::Table(machine)],
+        )
+}
+
+/// The reversed claims, the furthest from one first.
+fn most_surprising(answers: &Answers, axis: Option<&Axis>) -> Option<Block> {
+    let mut reversed: Vec<&Answer> = answers
+        .answers
+        .iter()
+        .filter(|answer| answer.word == Word::Reversed)
+        .collect();
+    reversed.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+    reversed.truncate(MOST_SURPRISING);
+    (!reversed.is_empty()).then(|| table(reversed, axis))
+}
+
+/// Distance of a ratio from one, as a logarithm.
+fn distance(answer: &Answer) -> f64 {
+    ratio(answer).map_or(0.0, |ratio| ratio.ratio.ln().abs())
+}
+
+/// The questions, those with most reversed claims first.
+fn questions(answers: &Answers) -> Vec<&str> {
+    let answers = &answers.answers;
+    let mut reversed: BTreeMap<&str, usize> = BTreeMap::new();
+    for answer in answers.iter().filter(|a| a.word == Word::Reversed) {
+        *reversed.entry(&answer.question).or_default() += 1;
+    }
+    let mut questions: Vec<&str> = answers.iter().map(|a| a.question.as_str()).collect();
+    questions.sort_by_key(|question| {
+        let reversed = reversed.get(question).copied().unwrap_or_default();
+        (question.is_empty(), Reverse(reversed), *question)
+    });
+    questions.dedup();
+    questions
+}
+
+/// The answers to one question.
+fn section(answers: &Answers, question: &str, whole: bool, axis: Option<&Axis>) -> Section {
+    let mut answers: Vec<&Answer> = answers
+        .answers
+        .iter()
+        .filter(|answer| answer.question == question)
+        .collect();
+    let short = if question.is_empty() {
+        "no experiment"
+    } else {
+        question
+    };
+    let title = format!("{short} ({})", answers.len());
+    let mut blocks = Vec::new();
+    if !whole {
+        blocks.push(table(answers.iter().copied(), axis));
+    }
+    answers.sort_by_key(|answer| answer.word);
+    for answer in answers {
+        blocks.extend(about(answer, whole));
+    }
+    Section {
+        id: format!("question-{question}"),
+        title,
+        short: short.to_owned(),
+        place: if whole {
             Place::Everywhere
         } else {
             Place::Page
-        };
-        document.sections.push(Section {
-            id,
-            title,
-            short,
-            place,
-            blocks,
-        });
+        },
+        blocks,
     }
-    let facts = answers
-        .environment
-        .iter()
-        .map(|(name, value)| Entry::new(name, vec![TableCell::text(value)]));
-    let facts = Table::new(
-        "The machine",
-        vec![Column::text("fact"), Column::text("value")],
-        facts,
-    );
-    let document = document.section(
-        "sum",
-        "In short",
-        Place::Everywhere,
-        summing_up(answers, whole),
-    );
-    document.section(
-        "environment",
-        "Environment",
-        Place::Page,
-        vec![Block::Table(facts)],
-    )
 }
 
 /// The number of claims that are decided, and what would decide more.
@@ -122,13 +140,8 @@ fn summing_up(answers: &Answers, whole: bool) -> Vec<Block> {
         "{decided} of {} claims are decided here",
         answers.answers.len()
     );
-    let late = |a: &&Answer| a.jobs.iter().any(|j| j.late);
-    let waiting = answers
-        .answers
-        .iter()
-        .filter(|a| a.word == Word::Undecided)
-        .filter(late)
-        .count();
+    let undecided = answers.answers.iter().filter(|a| a.word == Word::Undecided);
+    let waiting = undecided.filter(|a| a.jobs.iter().any(|j| j.late)).count();
     if waiting > 0 {
         text += &format!("; {waiting} were not reached: they need a longer --budget");
     }
@@ -161,50 +174,46 @@ fn ratio(answer: &Answer) -> Option<Ratio> {
 }
 
 /// A row a claim, the most surprising first, drawn along the axis.
-fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Axis>) -> Block {
-    let mut columns = vec![Column::text("claim")];
-    columns.extend(axis.map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Page)));
-    columns.extend([
-        Column::number("here"),
-        Column::text("as published"),
-        Column::text("claimed"),
-    ]);
-    let row = |answer: &Answer| {
-        let figure = deciding(answer).map_or_else(String::new, figure);
-        let other = answer
-            .jobs
-            .iter()
-            .find(|j| j.job == AS_PUBLISHED && j.word != answer.word && j.word.is_decided());
-        let value = deciding(answer)
-            .and_then(|job| job.ratio)
-            .map(|ratio| ratio.ratio);
-        let drawn =
-            |axis| TableCell::plot(ratio(answer).map(|ratio| Plot::interval(axis, ratio, &figure)));
-        let mut cells: Vec<TableCell> = axis.map(drawn).into_iter().collect();
-        let published = TableCell::text(other.map_or_else(String::new, |job| verdict(job.word)));
-        cells.extend([
-            TableCell::number(figure, value),
-            published,
-            TableCell::text(&answer.statement),
-        ]);
-        Entry::new(&answer.id, cells)
-    };
-    let mut by_verdict: BTreeMap<Word, Vec<Entry>> = BTreeMap::new();
-    answers.for_each(|answer| by_verdict.entry(answer.word).or_default().push(row(answer)));
-    let bodies = by_verdict.into_iter().map(|(word, rows)| Body {
-        heading: format!("{} ({})", verdict(word), rows.len()),
-        aside: false,
-        rows,
-    });
+fn table<'a>(answers: impl IntoIterator<Item = &'a Answer>, axis: Option<&Axis>) -> Block {
+    let columns = Columns::new("claim", |answer: &Answer| answer.id.clone())
+        .ratios(axis, Shown::Page, |answer, axis| {
+            Some(Plot::interval(
+                axis,
+                ratio(answer)?,
+                &deciding_figure(answer),
+            ))
+        })
+        .number("here", |answer| {
+            let ratio = deciding(answer).and_then(|job| job.ratio);
+            TableCell::number(deciding_figure(answer), ratio.map(|ratio| ratio.ratio))
+        })
+        .text("as published", published_verdict)
+        .text("claimed", |answer| answer.statement.clone());
+    let mut by_verdict: BTreeMap<Word, Vec<&Answer>> = BTreeMap::new();
+    for answer in answers {
+        by_verdict.entry(answer.word).or_default().push(answer);
+    }
+    let mut bodies = Vec::new();
+    for (word, answers) in by_verdict {
+        let heading = format!("{} ({})", verdict(word), answers.len());
+        bodies.push(columns.body(heading, answers));
+    }
     let caption =
-        "The first way's cost over the other's, with 95 % limits; left of 1 it costs less"
-            .to_owned();
-    Block::Table(Table {
-        caption,
-        columns,
-        bodies: bodies.collect(),
-        ..Table::default()
-    })
+        "The first way's cost over the other's, with 95 % limits; left of 1 it costs less";
+    Block::Table(columns.table_of(caption, bodies))
+}
+
+/// The figure of the comparison that decides; empty where none does.
+fn deciding_figure(answer: &Answer) -> String {
+    deciding(answer).map_or_else(String::new, figure)
+}
+
+/// The verdict on the job as published, where it is decided and another one.
+fn published_verdict(answer: &Answer) -> String {
+    let mut jobs = answer.jobs.iter();
+    let published =
+        jobs.find(|j| j.job == AS_PUBLISHED && j.word != answer.word && j.word.is_decided());
+    published.map_or_else(String::new, |job| verdict(job.word))
 }
 
 /// The figure of a comparison in a few characters.
@@ -227,73 +236,25 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
         ("statement", answer.statement.clone()),
         ("why", why(&answer.why).unwrap_or_default()),
     ];
-    let mut points = Vec::new();
     for job in &answer.jobs {
-        let against = job
-            .other
-            .as_ref()
-            .map_or_else(String::new, |other| format!(" / {other}"));
-        rows.push((&job.job, verdict(job.word)));
-        rows.push(("", format!("{}: {}{against}", job.figure, job.way)));
-        rows.push(("", here(answer.kind, job)));
-        let cause = job
-            .cause
-            .as_ref()
-            .map(|cause| phrases::sentence("difference", cause));
-        rows.extend(
-            [cause, why(&job.why)]
-                .into_iter()
-                .flatten()
-                .map(|sentence| ("", format!("{sentence}."))),
-        );
-        points.extend(job.points.iter().map(|point| {
-            let ratio = point
-                .ratio
-                .as_ref()
-                .map_or_else(|| "no figure".to_owned(), numbers::with_limits);
-            Entry::new(
-                format_size(point.value),
-                vec![TableCell::number(ratio, point.ratio.map(|r| r.ratio))],
-            )
-        }));
+        rows.extend(about_job(answer.kind, job));
     }
     rows.push(("beware", answer.confuses.clone().unwrap_or_default()));
-    let source = &answer.source;
-    let year = source
-        .year
-        .map_or_else(String::new, |year| format!(", {year}"));
-    rows.push((
-        "source",
-        format!("{}: {}{year}", source.author, source.title),
-    ));
-    rows.push(("figure", source.figure.clone()));
-    let machine: Vec<&str> = [&source.machine, &source.kernel]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect();
-    rows.push(("there on", machine.join(", kernel ")));
-    rows.push(("said of", source.condition.clone().unwrap_or_default()));
-    let address = source
-        .address
-        .as_ref()
-        .map(|address| format!("{address} (read {})", source.read));
-    rows.push((
-        "at",
-        address.or(source.unlocated.clone()).unwrap_or_default(),
-    ));
-    let rows = rows.into_iter().filter(|(_, text)| !text.is_empty());
-    let rows = rows.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
-    let mut blocks = vec![Block::Table(Table::new(
-        "",
-        vec![Column::text(""), Column::sentences("")],
-        rows,
-    ))];
-    let columns = vec![Column::text("value"), Column::number("ratio")];
-    blocks.extend(
-        (!points.is_empty())
-            .then(|| Block::Table(Table::new("The ratio at each value", columns, points))),
-    );
+    rows.extend(about_source(&answer.source));
+    rows.retain(|(_, text)| !text.is_empty());
+    let heads = [Column::text(""), Column::sentences("")];
+    let mut blocks = vec![Block::Table(facts("", heads, rows))];
+    let points: Vec<&ClaimPoint> = answer.jobs.iter().flat_map(|job| &job.points).collect();
+    if !points.is_empty() {
+        let table = Columns::new("value", |point: &ClaimPoint| format_size(point.value))
+            .number("ratio", |point| {
+                let ratio = point.ratio.as_ref();
+                let text = ratio.map_or_else(|| "no figure".to_owned(), numbers::with_limits);
+                TableCell::number(text, ratio.map(|ratio| ratio.ratio))
+            })
+            .table("The ratio at each value", points);
+        blocks.push(Block::Table(table));
+    }
     if whole {
         blocks.insert(
             0,
@@ -301,28 +262,67 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
         );
         return blocks;
     }
-    Block::part(
-        format!("{}: {}", answer.id, answer.statement),
-        Place::Page,
-        blocks,
-    )
-    .into_iter()
-    .collect()
+    let title = format!("{}: {}", answer.id, answer.statement);
+    Vec::from_iter(Block::part(title, Place::Page, blocks))
+}
+
+/// The verdict on one job of a claim, with the figure and its cause.
+fn about_job(kind: ClaimKind, job: &JobAnswer) -> Vec<(&str, String)> {
+    let against = job.other.as_ref();
+    let against = against.map_or_else(String::new, |other| format!(" / {other}"));
+    let cause = job.cause.as_ref();
+    let cause = cause.map(|cause| phrases::sentence("difference", cause));
+    let mut rows = vec![
+        (job.job.as_str(), verdict(job.word)),
+        ("", format!("{}: {}{against}", job.figure, job.way)),
+        ("", here(kind, job)),
+    ];
+    let reasons = [cause, why(&job.why)].into_iter().flatten();
+    rows.extend(reasons.map(|sentence| ("", format!("{sentence}."))));
+    rows
+}
+
+fn about_source(source: &Source) -> Vec<(&'static str, String)> {
+    let year = source.year.map(|year| format!(", {year}"));
+    let machine: Vec<&str> = [&source.machine, &source.kernel]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let address = source.address.as_ref();
+    let address = address.map(|address| format!("{address} (read {})", source.read));
+    vec![
+        (
+            "source",
+            format!(
+                "{}: {}{}",
+                source.author,
+                source.title,
+                year.unwrap_or_default()
+            ),
+        ),
+        ("figure", source.figure.clone()),
+        ("there on", machine.join(", kernel ")),
+        ("said of", source.condition.clone().unwrap_or_default()),
+        (
+            "at",
+            address
+                .or_else(|| source.unlocated.clone())
+                .unwrap_or_default(),
+        ),
+    ]
 }
 
 /// Our figure against the range with which the claim holds; empty without a figure.
 fn here(kind: ClaimKind, job: &JobAnswer) -> String {
-    let edge = |value: f64| {
-        if kind == ClaimKind::Crossover {
-            format_size(value as u64)
-        } else {
-            numbers::digits(value)
-        }
-    };
+    let figure = figure(job);
+    if figure.is_empty() {
+        return figure;
+    }
     let range = match job.holds {
-        (Some(low), Some(high)) => format!("{} to {}", edge(low), edge(high)),
-        (Some(low), None) => format!("at least {}", edge(low)),
-        (None, Some(high)) => format!("at most {}", edge(high)),
+        (Some(low), Some(high)) => format!("{} to {}", edge(kind, low), edge(kind, high)),
+        (Some(low), None) => format!("at least {}", edge(kind, low)),
+        (None, Some(high)) => format!("at most {}", edge(kind, high)),
         (None, None) => String::new(),
     };
     let unit = if job.unit.is_empty() {
@@ -335,32 +335,29 @@ fn here(kind: ClaimKind, job: &JobAnswer) -> String {
     } else {
         "; the sides were not launched in turns"
     };
-    let figure = figure(job);
-    if figure.is_empty() {
-        figure
+    format!("here {figure}{unit}; it holds for {range}{unpaired}")
+}
+
+fn edge(kind: ClaimKind, value: f64) -> String {
+    if kind == ClaimKind::Crossover {
+        format_size(value as u64)
     } else {
-        format!("here {figure}{unit}; it holds for {range}{unpaired}")
+        numbers::digits(value)
     }
 }
 
 /// All claims, without measuring.
 pub fn list(claims: &[&Claim]) -> Document {
-    let row = |claim: &&Claim| {
-        let kind = if claim.missing.is_some() {
-            "-".to_owned()
-        } else {
-            word(&claim.kind)
-        };
-        Entry::new(
-            &claim.id,
-            vec![TableCell::text(kind), TableCell::text(&claim.statement)],
-        )
-    };
-    let columns = vec![
-        Column::text("claim"),
-        Column::text("kind"),
-        Column::sentences("statement"),
-    ];
+    let table = Columns::new("claim", |claim: &Claim| claim.id.clone())
+        .text("kind", |claim| {
+            if claim.missing.is_some() {
+                "-".to_owned()
+            } else {
+                word(&claim.kind)
+            }
+        })
+        .sentences("statement", |claim| claim.statement.clone())
+        .table("", claims.iter().copied());
     let crossovers = claims
         .iter()
         .filter(|c| c.kind == ClaimKind::Crossover)
@@ -370,9 +367,6 @@ pub fn list(claims: &[&Claim]) -> Document {
         "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-)",
         count(claims.len(), "claim")
     );
-    let blocks = vec![
-        Block::Table(Table::new("", columns, claims.iter().map(row))),
-        Block::Text(total),
-    ];
+    let blocks = vec![Block::Table(table), Block::Text(total)];
     Document::new("claims", []).section("claims", "", Place::Everywhere, blocks)
 }

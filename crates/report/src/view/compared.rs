@@ -1,12 +1,18 @@
 //! Two sets of runs as a document: the environment first, then every cell, then claims whose verdict differs.
 
 use crate::render::document::{
-    Block, Body, Column, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone,
+    Block, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone,
 };
 use crate::render::plot::{Axis, Plot};
-use crate::sentences::{numbers, numbers::Work, phrases, wording};
+use crate::sentences::numbers::{self, Work};
+use crate::sentences::{phrases, wording};
+use crate::tables::columns::Columns;
 use minijinja::context;
-use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, MissingCell};
+use record::across::{
+    Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, MissingCell,
+    SideCost,
+};
+use record::outcome::Status;
 use record::summary::{Ratio, Verdict};
 use record::{cell::parameter_words, claim::AnswerChange};
 use stats::across::LEAST_RUNS;
@@ -18,66 +24,50 @@ const HARMLESS: usize = 3;
 /// The comparison of two sets of runs; `claims` where both are runs of claims. `again` is the command that repeats it.
 pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     let sides = [("A", &compared.a), ("B", &compared.b)];
-    let mut document = Document::new(
-        "comparison",
-        sides.map(|(name, side)| format!("{name}: {}", machine(side))),
-    );
-    let missing = Block::list("not compared", compared.missing.iter().map(missing))
-        .into_iter()
-        .collect();
-    let runs = sides.into_iter().filter_map(|(name, side)| {
-        let runs = side
-            .runs
-            .iter()
-            .map(|run| format!("pagewise report {}", run.run));
-        Block::list(format!("The runs of {name}"), runs)
-    });
-    let repeat = std::iter::once(Block::Commands(vec![again.to_owned()]))
-        .chain(runs)
-        .collect();
-    let names = |side: &ComparedSide| {
-        side.runs
-            .iter()
-            .map(|run| run.run.as_str())
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    let run_names = |(name, side): (&str, &ComparedSide)| Block::list(name, [names(side)]);
-    document = document.section(
-        "answers",
-        "",
-        Place::Screen,
-        sides.into_iter().filter_map(run_names).collect(),
-    );
-    document = document.section(
-        "environment",
-        "Environment",
-        Place::Everywhere,
-        environment(compared),
-    );
+    let head = sides.map(|(name, side)| format!("{name}: {}", machine(side)));
+    let run_names = sides.map(|(name, side)| Block::list(name, [run_names(side)]));
+    let mut document = Document::new("comparison", head)
+        .section(
+            "answers",
+            "",
+            Place::Screen,
+            run_names.into_iter().flatten().collect(),
+        )
+        .section(
+            "environment",
+            "Environment",
+            Place::Everywhere,
+            environment(compared),
+        );
     for (experiment, cells) in by_experiment(&compared.cells) {
-        let title = format!("{experiment}: {}", measure(&cells));
-        let (id, short) = (format!("experiment-{experiment}"), experiment.to_owned());
-        let blocks = side_by_side(&cells, ["A", "B"], "run");
         document.sections.push(Section {
-            id,
-            title,
-            short,
+            id: format!("experiment-{experiment}"),
+            title: format!("{experiment}: {}", measure(&cells)),
+            short: experiment.to_owned(),
             place: Place::Everywhere,
-            blocks,
+            blocks: side_by_side(&cells, SideNames::new("A", "B", "run")),
         });
     }
-    document = document.section("missing", "Not compared", Place::Everywhere, missing);
+    let missing = Block::list("not compared", compared.missing.iter().map(missing));
+    document = document.section(
+        "missing",
+        "Not compared",
+        Place::Everywhere,
+        missing.into_iter().collect(),
+    );
     if claims {
         document = document.section(
             "claims",
             "Claims with another verdict",
             Place::Everywhere,
-            verdicts(&compared.claims),
+            changed_verdicts(&compared.claims),
         );
     }
-    document = document.section("sure", "Answers", Place::Everywhere, answers(compared));
-    document.section("repeat", "How to repeat it", Place::Page, repeat)
+    let mut repeat = vec![Block::Commands(vec![again.to_owned()])];
+    repeat.extend(sides.iter().filter_map(|(name, side)| reports(name, side)));
+    document
+        .section("sure", "Answers", Place::Everywhere, answers(compared))
+        .section("repeat", "How to repeat it", Place::Page, repeat)
 }
 
 /// Claims alone whose verdicts differ between two runs of these names.
@@ -91,7 +81,7 @@ pub fn changes(changes: &[AnswerChange], names: [&str; 2], again: &str) -> Docum
             "claims",
             "Claims with another verdict",
             Place::Everywhere,
-            verdicts(changes),
+            changed_verdicts(changes),
         )
         .section(
             "repeat",
@@ -104,51 +94,43 @@ pub fn changes(changes: &[AnswerChange], names: [&str; 2], again: &str) -> Docum
 /// `3 runs on Intel Xeon, Linux 6.18`.
 fn machine(side: &ComparedSide) -> String {
     let count = wording::count(side.runs.len(), "run");
-    let fact = |key: &str| {
-        side.environment
-            .get(key)
-            .filter(|v| *v != "unknown")
-            .cloned()
-    };
-    let machine = [fact("cpu"), fact("kernel").map(|k| format!("Linux {k}"))];
-    let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let kernel = fact(side, "kernel").map(|kernel| format!("Linux {kernel}"));
+    let cpu = fact(side, "cpu").map(str::to_owned);
+    let machine: Vec<String> = [cpu, kernel].into_iter().flatten().collect();
     if machine.is_empty() {
         count
     } else {
-        format!("{count} on {machine}")
+        format!("{count} on {}", machine.join(", "))
     }
+}
+
+fn fact<'a>(side: &'a ComparedSide, key: &str) -> Option<&'a str> {
+    let fact = side.environment.get(key).map(String::as_str);
+    fact.filter(|value| *value != "unknown")
+}
+
+fn run_names(side: &ComparedSide) -> String {
+    let names: Vec<&str> = side.runs.iter().map(|run| run.run.as_str()).collect();
+    names.join(" ")
+}
+
+/// The commands that show each run of a side.
+fn reports(name: &str, side: &ComparedSide) -> Option<Block> {
+    let commands = side.runs.iter();
+    let commands = commands.map(|run| format!("pagewise report {}", run.run));
+    Block::list(format!("The runs of {name}"), commands)
 }
 
 fn environment(compared: &Compared) -> Vec<Block> {
     let (grave, harmless): (Vec<_>, Vec<_>) = compared.differences.iter().partition(|d| d.matters);
-    let mut blocks = vec![Block::text(match grave.len() {
-        0 => "environment: nothing differs that could change a figure",
-        _ => "environment: these differ and can change every figure below",
+    let mut blocks = vec![Block::text(if grave.is_empty() {
+        "environment: nothing differs that could change a figure"
+    } else {
+        "environment: these differ and can change every figure below"
     })];
-    let row = |fact: &&FactDifference| {
-        let expected = if fact.expected { "as asked" } else { "" };
-        Entry::new(
-            &fact.field,
-            vec![
-                TableCell::text(&fact.a),
-                TableCell::text(&fact.b),
-                TableCell::text(expected),
-            ],
-        )
-    };
-    let columns = || {
-        vec![
-            Column::text("fact"),
-            Column::sentences("A"),
-            Column::sentences("B"),
-            Column::text(""),
-        ]
-    };
-    let table = |caption: &str, facts: &[&FactDifference]| {
-        Block::Table(Table::new(caption, columns(), facts.iter().map(row)))
-    };
     if !grave.is_empty() {
-        blocks.push(table("Differences that can change every figure", &grave));
+        let caption = "Differences that can change every figure";
+        blocks.push(differences(caption, &grave));
     }
     if !harmless.is_empty() {
         let names: Vec<&str> = harmless
@@ -156,11 +138,9 @@ fn environment(compared: &Compared) -> Vec<Block> {
             .take(HARMLESS)
             .map(|d| d.field.as_str())
             .collect();
-        let more = harmless.len().saturating_sub(HARMLESS);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
+        let more = match harmless.len().saturating_sub(HARMLESS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
         };
         blocks.push(Block::text(format!(
             "also {}{more}, which should change none",
@@ -169,19 +149,26 @@ fn environment(compared: &Compared) -> Vec<Block> {
         blocks.extend(Block::part(
             "Differences that should change none",
             Place::Page,
-            vec![table("", &harmless)],
+            vec![differences("", &harmless)],
         ));
     }
-    for (name, side) in [("A", &compared.a), ("B", &compared.b)]
-        .into_iter()
-        .filter(|(_, side)| !side.unlike.is_empty())
-    {
-        let facts = side.unlike.join(", ");
-        blocks.push(Block::text(format!(
-            "the runs of {name} differ among themselves in {facts}"
-        )));
+    for (name, side) in [("A", &compared.a), ("B", &compared.b)] {
+        if !side.unlike.is_empty() {
+            let facts = side.unlike.join(", ");
+            blocks.push(Block::text(format!(
+                "the runs of {name} differ among themselves in {facts}"
+            )));
+        }
     }
     blocks
+}
+
+fn differences(caption: &str, facts: &[&FactDifference]) -> Block {
+    let columns = Columns::new("fact", |fact: &FactDifference| fact.field.clone())
+        .sentences("A", |fact| fact.a.clone())
+        .sentences("B", |fact| fact.b.clone())
+        .text("", |fact| if fact.expected { "as asked" } else { "" });
+    Block::Table(columns.table(caption, facts.iter().copied()))
 }
 
 pub(crate) fn by_experiment(cells: &[ComparedCell]) -> Vec<(&str, Vec<&ComparedCell>)> {
@@ -197,111 +184,117 @@ fn measure(cells: &[&ComparedCell]) -> String {
     })
 }
 
-/// The cells of one experiment on two sides of these names, with the unit of inference: `run`, `node`.
-pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &str) -> Vec<Block> {
+/// Names of two sides, and their unit of inference: `run`, `node`.
+#[derive(Clone, Copy)]
+pub(crate) struct SideNames<'a> {
+    a: &'a str,
+    b: &'a str,
+    unit: &'a str,
+}
+
+impl<'a> SideNames<'a> {
+    pub fn new(a: &'a str, b: &'a str, unit: &'a str) -> SideNames<'a> {
+        SideNames { a, b, unit }
+    }
+}
+
+/// The cells of one experiment on two sides.
+pub(crate) fn side_by_side(cells: &[&ComparedCell], names: SideNames) -> Vec<Block> {
+    let SideNames { a, b, unit } = names;
     let constant = Constant::new(cells);
     let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
-    let gate = cells.iter().any(|cell| cell.gate.is_some());
-    let work = cells.first().map(|cell| Work::of_unit(&cell.headline.unit));
-    let heading = |side: &str| {
-        work.map_or_else(
-            || side.to_owned(),
-            |work| format!("{side} {}", work.heading()),
-        )
-    };
-    let mut columns = vec![
-        Column::text("cell"),
-        Column::number(heading(a)),
-        Column::number(heading(b)),
-    ];
-    columns.extend(
-        axis.as_ref()
-            .map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))),
-    );
-    columns.push(Column::sentences(format!("finding on {b}")));
-    columns.extend(gate.then(|| Column::text("gate")));
-    columns.push(Column::number(format!("ratio {b} / {a}")).shown(Shown::Room(1)));
-    columns
-        .extend([a, b].map(|side| {
-            Column::number(format!("{side} from {unit} to {unit}")).shown(Shown::Page)
-        }));
-    let rows = cells
-        .iter()
-        .map(|cell| row(cell, constant.label(cell), axis.as_ref(), gate, (a, unit)));
-    let measure = measure(cells);
-    let mut caption = format!(
-        "{measure}: {b}'s cost over {a}'s, with 95 % limits over {unit}s; left of 1 {b} costs less"
-    );
-    let with_dots = axis.is_some() && cells.iter().any(|cell| !cell.a.per_run_ns.is_empty());
-    if with_dots {
-        caption += &format!(". Each dot is a {unit} over the middle of {a}'s {unit}s");
+    let has_dots = axis.is_some() && cells.iter().any(|cell| !cell.a.per_run_ns.is_empty());
+    let mut columns = Columns::new("cell", |cell: &ComparedCell| constant.label(cell))
+        .number(cost_heading(cells, a), |cell| cost(cell, &cell.a))
+        .number(cost_heading(cells, b), |cell| cost(cell, &cell.b))
+        .ratios(axis.as_ref(), Shown::Room(0), plot)
+        .sentences(format!("finding on {b}"), |cell| finding(cell, a, unit));
+    if cells.iter().any(|cell| cell.gate.is_some()) {
+        columns = columns.text("gate", |cell| gate(cell.gate));
     }
-    let legend =
-        [("launch-a", a, "above"), ("launch-b", b, "below")].map(|(class, side, place)| Key {
-            class: class.into(),
-            text: format!("{side}'s {unit}s, {place}"),
+    let columns = columns
+        .number(format!("ratio {b} / {a}"), |cell| {
+            TableCell::ratio(cell.estimate.as_ref())
+        })
+        .shown(Shown::Room(1))
+        .number(format!("{a} from {unit} to {unit}"), |cell| {
+            scatter(&cell.a)
+        })
+        .shown(Shown::Page)
+        .number(format!("{b} from {unit} to {unit}"), |cell| {
+            scatter(&cell.b)
+        })
+        .shown(Shown::Page)
+        .marked(|cell, entry| Entry {
+            tone: tone(cell),
+            ..entry
         });
-    let legend = legend.into_iter().filter(|_| with_dots).collect();
+    let mut caption = format!(
+        "{}: {b}'s cost over {a}'s, with 95 % limits over {unit}s; left of 1 {b} costs less",
+        measure(cells)
+    );
+    let mut legend = Vec::new();
+    if has_dots {
+        caption += &format!(". Each dot is a {unit} over the middle of {a}'s {unit}s");
+        legend = vec![
+            Key::new("launch-a", format!("{a}'s {unit}s, above")),
+            Key::new("launch-b", format!("{b}'s {unit}s, below")),
+        ];
+    }
+    let mut blocks = Vec::new();
     let fixed = constant.texts().join(" ");
-    let fixed = (!fixed.is_empty()).then(|| Block::text(format!("fixed parameters: {fixed}")));
-    fixed
-        .into_iter()
-        .chain([Block::Table(Table {
-            legend,
-            ..Table::new(caption, columns, rows)
-        })])
+    if !fixed.is_empty() {
+        blocks.push(Block::text(format!("fixed parameters: {fixed}")));
+    }
+    blocks.push(Block::Table(Table {
+        legend,
+        ..columns.table(caption, cells.iter().copied())
+    }));
+    blocks
+}
+
+/// The heading of a side's costs; without cells there is no unit.
+fn cost_heading(cells: &[&ComparedCell], side: &str) -> String {
+    match cells.first() {
+        Some(cell) => format!("{side} {}", Work::of_unit(&cell.headline.unit).heading()),
+        None => side.to_owned(),
+    }
+}
+
+fn cost(cell: &ComparedCell, side: &SideCost) -> TableCell {
+    TableCell::work(Work::of_unit(&cell.headline.unit), side.per_unit_ns)
+}
+
+fn plot(cell: &ComparedCell, axis: &Axis) -> Option<Plot> {
+    let ratio = cell.estimate?;
+    Some(Plot::Sides {
+        axis: axis.clone(),
+        ratio,
+        runs: [relative(cell, &cell.a), relative(cell, &cell.b)],
+        label: numbers::ratio_words(&ratio),
+    })
+}
+
+/// Costs of the runs of a side over the cost on side A.
+fn relative(cell: &ComparedCell, side: &SideCost) -> Vec<f64> {
+    let ratios = side.per_run_ns.iter().map(|ns| ns / cell.a.per_unit_ns);
+    ratios
+        .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
         .collect()
 }
 
-fn row(
-    cell: &ComparedCell,
-    label: String,
-    axis: Option<&Axis>,
-    gate: bool,
-    (a, unit): (&str, &str),
-) -> Entry {
-    let relative = |runs: &[f64]| -> Vec<f64> {
-        let ratios = runs.iter().map(|ns| ns / cell.a.per_unit_ns);
-        ratios
-            .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
-            .collect()
-    };
-    let ratio = TableCell::ratio(cell.estimate.as_ref());
-    let work = Work::of_unit(&cell.headline.unit);
-    let mut cells = vec![
-        TableCell::work(work, cell.a.per_unit_ns),
-        TableCell::work(work, cell.b.per_unit_ns),
-    ];
-    if let Some(axis) = axis {
-        let runs = [relative(&cell.a.per_run_ns), relative(&cell.b.per_run_ns)];
-        let plot = |ratio| Plot::Sides {
-            axis: axis.clone(),
-            ratio,
-            runs,
-            label: numbers::ratio_words(&ratio),
-        };
-        cells.push(TableCell::plot(cell.estimate.map(plot)));
-    }
-    cells.push(TableCell::text(finding(cell, a, unit)));
-    cells.extend(gate.then(|| {
-        TableCell::text(match cell.gate {
-            None => "",
-            Some(GateWord::Passes) => "passes",
-            Some(GateWord::Regression) => "REGRESSION",
-            Some(GateWord::Undecided) => "undecided",
-        })
-    }));
-    cells.push(ratio);
-    let scatter = |share: Option<f64>| {
-        share.map_or_else(String::new, |s| format!("±{}", wording::percent(s)))
-    };
-    cells.extend(
-        [&cell.a, &cell.b]
-            .map(|side| TableCell::number(scatter(side.between_runs), side.between_runs)),
-    );
-    Entry {
-        tone: tone(cell),
-        ..Entry::new(label, cells)
+fn scatter(side: &SideCost) -> TableCell {
+    let share = side.between_runs;
+    let text = share.map(|share| format!("±{}", wording::percent(share)));
+    TableCell::number(text.unwrap_or_default(), share)
+}
+
+fn gate(word: Option<GateWord>) -> &'static str {
+    match word {
+        None => "",
+        Some(GateWord::Passes) => "passes",
+        Some(GateWord::Regression) => "REGRESSION",
+        Some(GateWord::Undecided) => "undecided",
     }
 }
 
@@ -314,62 +307,42 @@ struct Constant<'a> {
 impl<'a> Constant<'a> {
     fn new(cells: &[&'a ComparedCell]) -> Constant<'a> {
         let mut values: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
-        cells
-            .iter()
-            .flat_map(|cell| &cell.headline.parameters)
-            .for_each(|(key, value)| {
-                values.entry(key).or_default().insert(value);
-            });
-        let only = values.into_iter().filter(|(_, all)| all.len() == 1);
+        for (key, value) in cells.iter().flat_map(|cell| &cell.headline.parameters) {
+            values.entry(key).or_default().insert(value);
+        }
         let workers: BTreeSet<Option<&str>> = cells.iter().map(|cell| worker(cell)).collect();
+        let worker = workers.first().copied().flatten();
         Constant {
-            worker: workers
-                .first()
-                .copied()
-                .flatten()
-                .filter(|_| workers.len() == 1),
-            parameters: only
-                .flat_map(|(key, all)| all.into_iter().map(|v| (key.clone(), v.clone())))
+            worker: worker.filter(|_| workers.len() == 1),
+            parameters: values
+                .into_iter()
+                .filter(|(_, values)| values.len() == 1)
+                .flat_map(|(key, values)| values.into_iter().map(|v| (key.clone(), v.clone())))
                 .collect(),
         }
     }
 
     /// `@c-O3`, `release=dontneed` …
     fn texts(&self) -> Vec<String> {
-        let text = parameter_words(&self.parameters, None);
-        let parameters = text
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned);
-        self.worker
-            .iter()
-            .map(|name| format!("@{name}"))
-            .chain(parameters)
-            .collect()
+        let parameters = parameter_words(&self.parameters, None);
+        let parameters = parameters.split(' ').filter(|word| !word.is_empty());
+        let worker = self.worker.iter().map(|name| format!("@{name}"));
+        worker.chain(parameters.map(str::to_owned)).collect()
     }
 
     /// A cell by its method and what varies.
     fn label(&self, cell: &ComparedCell) -> String {
-        let name = cell
-            .headline
-            .cell
+        let cell_name = cell.headline.cell.as_str();
+        let name = cell_name
             .split_once('/')
-            .map_or(cell.headline.cell.as_str(), |(_, name)| name);
-        let name = match self.worker {
-            Some(worker) => name
-                .strip_suffix(worker)
-                .and_then(|name| name.strip_suffix('@'))
-                .unwrap_or(name),
-            None => name,
-        };
-        let varies = |(key, _): &(&String, &String)| !self.parameters.contains_key(*key);
-        let varying: BTreeMap<String, String> = cell
-            .headline
-            .parameters
-            .iter()
-            .filter(varies)
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
+            .map_or(cell_name, |(_, name)| name);
+        let method = self.worker.and_then(|worker| {
+            let name = name.strip_suffix(worker)?;
+            name.strip_suffix('@')
+        });
+        let mut varying = cell.headline.parameters.clone();
+        varying.retain(|key, _| !self.parameters.contains_key(key));
+        let name = method.unwrap_or(name);
         format!("{name} {}", parameter_words(&varying, None))
             .trim_end()
             .to_owned()
@@ -401,87 +374,62 @@ fn count(cells: &[ComparedCell]) -> String {
     if cells.is_empty() {
         return "No cell was measured on both sides.".to_owned();
     }
-    let with = |wanted: Tone| {
-        cells
-            .iter()
-            .filter(|c| c.estimate.is_some() && tone(c) == wanted)
-            .count()
-    };
-    let too_few = cells.iter().filter(|c| c.estimate.is_none()).count();
-    let counts = [
-        (with(Tone::Faster), "faster on B"),
-        (with(Tone::Slower), "slower on B"),
-        (with(Tone::Plain), "within the margin"),
-        (with(Tone::Open), "not settled"),
-        (too_few, "with too few runs for a verdict"),
-    ];
-    let parts = counts
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, finding)| format!("{n} {finding}"));
+    let mut parts = Vec::new();
+    for (wanted, finding) in [
+        (Tone::Faster, "faster on B"),
+        (Tone::Slower, "slower on B"),
+        (Tone::Plain, "within the margin"),
+        (Tone::Open, "not settled"),
+    ] {
+        let judged = cells.iter().filter(|cell| cell.estimate.is_some());
+        match judged.filter(|cell| tone(cell) == wanted).count() {
+            0 => {}
+            count => parts.push(format!("{count} {finding}")),
+        }
+    }
+    match cells.iter().filter(|c| c.estimate.is_none()).count() {
+        0 => {}
+        count => parts.push(format!("{count} with too few runs for a verdict")),
+    }
     format!(
         "Of {}: {}.",
         wording::count(cells.len(), "cell"),
-        parts.collect::<Vec<_>>().join(", ")
+        parts.join(", ")
     )
 }
 
 fn missing(missing: &MissingCell) -> String {
-    let side =
-        |status: Option<record::outcome::Status>| status.map_or("absent".to_owned(), |s| s.word());
+    let [a, b] = [missing.a, missing.b]
+        .map(|status| status.map_or_else(|| "absent".to_owned(), Status::word));
     let reason = phrases::sentence("missing", &missing.reason);
-    format!(
-        "{} (A {}, B {}): {reason}",
-        missing.cell,
-        side(missing.a),
-        side(missing.b)
-    )
+    format!("{} (A {a}, B {b}): {reason}", missing.cell)
 }
 
 /// The gate, the count of verdicts, and how sure they are.
 fn answers(compared: &Compared) -> Vec<Block> {
-    let sentence = |(gated, gate)| {
-        phrases::phrase(
-            "compare",
-            &gated,
-            context! { gate => wording::percent(gate) },
-        )
-    };
-    let mut blocks = Vec::from_iter(
-        compared
-            .gated
-            .zip(compared.gate)
-            .map(sentence)
-            .map(Block::Answer),
-    );
-    blocks.push(Block::Answer(count(&compared.cells)));
-    let (a, b) = (compared.a.runs.len(), compared.b.runs.len());
-    let mut items = Vec::new();
-    for run in compared.a.runs.iter().chain(&compared.b.runs) {
-        let more = run.damage.len().saturating_sub(1);
-        let more = if more > 0 {
-            format!(" (and {more} more)")
-        } else {
-            String::new()
-        };
-        let sentence = |seen: &String| {
-            format!(
-                "{} is damaged, and what it touches is left out: {seen}{more}",
-                run.run
-            )
-        };
-        items.extend(run.damage.first().map(sentence));
-        items.extend(
-            run.interrupted
-                .then(|| format!("{} was interrupted", run.run)),
-        );
+    let mut blocks = Vec::new();
+    if let Some((gated, gate)) = compared.gated.zip(compared.gate) {
+        let gate = context! { gate => wording::percent(gate) };
+        blocks.push(Block::Answer(phrases::phrase("compare", &gated, gate)));
     }
-    items.extend(
-        [("A", &compared.a), ("B", &compared.b)]
-            .into_iter()
-            .filter_map(|(name, side)| disturbed(name, side)),
-    );
+    blocks.push(Block::Answer(count(&compared.cells)));
+    blocks.extend(Block::list("How sure", doubts(compared)));
+    blocks
+}
+
+/// Doubts about the runs, and what verdicts rest on.
+fn doubts(compared: &Compared) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for run in compared.a.runs.iter().chain(&compared.b.runs) {
+        items.extend(damage(run));
+        if run.interrupted {
+            items.push(format!("{} was interrupted", run.run));
+        }
+    }
+    items.extend(disturbed("A", &compared.a));
+    items.extend(disturbed("B", &compared.b));
     items.extend(needed(compared));
+    let (a, b) = (compared.a.runs.len(), compared.b.runs.len());
     items.push(if a.min(b) < LEAST_RUNS {
         format!(
             "a verdict needs {LEAST_RUNS} runs a side, best made in turns (A B A B …): between two runs everything else may differ too"
@@ -490,26 +438,30 @@ fn answers(compared: &Compared) -> Vec<Block> {
         let margin = wording::percent(compared.margin);
         format!("unpaired: {a} and {b} runs, intervals over runs (95 %), margin {margin}")
     });
-    let scatter = compared
-        .cells
-        .iter()
-        .flat_map(|c| [c.a.between_runs, c.b.between_runs])
-        .flatten();
-    if let Some(noise) = scatter.reduce(f64::max) {
+    let sides = compared.cells.iter().flat_map(|cell| [&cell.a, &cell.b]);
+    if let Some(noise) = sides.filter_map(|side| side.between_runs).reduce(f64::max) {
         items.push(format!(
             "from run to run one side's costs scatter by up to {}",
             wording::percent(noise)
         ));
     }
-    if compared
-        .cells
-        .iter()
-        .any(|c| c.estimate.is_some() && !c.holds_among_all)
-    {
+    let mut cells = compared.cells.iter();
+    if cells.any(|cell| cell.estimate.is_some() && !cell.holds_among_all) {
         items.push(wording::AMONG_ALL.to_owned());
     }
-    blocks.extend(Block::list("How sure", items));
-    blocks
+    items
+}
+
+fn damage(run: &ComparedRun) -> Option<String> {
+    let first = run.damage.first()?;
+    let more = match run.damage.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!(
+        "{} is damaged, and what it touches is left out: {first}{more}",
+        run.run
+    ))
 }
 
 /// A sentence on what disturbed the runs of a side, and on its untrusted cells.
@@ -518,15 +470,14 @@ fn disturbed(name: &str, side: &ComparedSide) -> Option<String> {
     for (code, cells) in side.runs.iter().flat_map(|run| &run.disturbed) {
         *codes.entry(code).or_default() += cells;
     }
-    let seen = |(code, cells): (&str, usize)| {
-        let name = code.replace('-', " ");
-        if cells == 0 {
-            name
-        } else {
-            format!("{name} ({})", wording::count(cells, "cell"))
-        }
-    };
-    let mut parts: Vec<String> = codes.into_iter().map(seen).collect();
+    let mut parts: Vec<String> = Vec::new();
+    for (code, cells) in codes {
+        let disturbance = code.replace('-', " ");
+        parts.push(match cells {
+            0 => disturbance,
+            cells => format!("{disturbance} ({})", wording::count(cells, "cell")),
+        });
+    }
     let untrusted: usize = side.runs.iter().map(|run| run.untrusted).sum();
     if untrusted > 0 {
         parts.push(format!("{} untrusted", wording::count(untrusted, "cell")));
@@ -541,9 +492,8 @@ fn needed(compared: &Compared) -> Option<String> {
         .iter()
         .filter(|cell| cell.verdict == Verdict::NotSettled)
         .collect();
-    let mut runs: Vec<usize> = open.iter().filter_map(|cell| cell.runs_needed).collect();
-    runs.sort_unstable();
-    let most = runs.last()?;
+    let runs: Vec<usize> = open.iter().filter_map(|cell| cell.runs_needed).collect();
+    let most = runs.iter().max()?;
     let cells = wording::count(open.len(), "open cell");
     Some(match open.len() - runs.len() {
         0 => format!("about {most} runs a side should decide {cells}"),
@@ -555,87 +505,79 @@ fn needed(compared: &Compared) -> Option<String> {
 }
 
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.
-fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
+fn changed_verdicts(changes: &[AnswerChange]) -> Vec<Block> {
     if changes.is_empty() {
         return vec![Block::Answer(
             "No verdict of A contradicts one of B.".into(),
         )];
     }
-    let is_ratio = |change: &&AnswerChange| change.unit.is_empty();
-    let ratios = changes
-        .iter()
-        .filter(is_ratio)
-        .flat_map(|c| [c.ratios.0, c.ratios.1])
-        .flatten();
-    let ratios: Vec<Ratio> = ratios.collect();
+    let (contradict, once): (Vec<&AnswerChange>, Vec<&AnswerChange>) =
+        changes.iter().partition(|change| {
+            let words = change.first.zip(change.second);
+            words.is_some_and(|(a, b)| a.contradicts(b))
+        });
+    let answer = format!(
+        "{} with contradicting verdicts; {} decided in one run only.",
+        wording::count(contradict.len(), "claim"),
+        once.len()
+    );
+    vec![
+        Block::Answer(answer),
+        Block::Table(change_table(changes, &contradict, &once)),
+    ]
+}
+
+fn change_table(
+    changes: &[AnswerChange],
+    contradict: &[&AnswerChange],
+    once: &[&AnswerChange],
+) -> Table {
+    let drawn = changes.iter().filter(|change| change.unit.is_empty());
+    let ratios = drawn.flat_map(|change| [change.ratios.0, change.ratios.1]);
+    let ratios: Vec<Ratio> = ratios.flatten().collect();
     let axis = Axis::over(ratios.iter());
-    let mut columns = vec![Column::text("claim")];
-    for side in ["A", "B"] {
-        columns.push(Column::text(format!("verdict in {side}")));
-        columns.extend(
-            axis.as_ref()
-                .map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Page)),
-        );
-        columns.push(Column::number(format!("figure in {side}")));
-    }
-    columns.push(Column::sentences("claimed"));
-    let row = |change: &AnswerChange| {
-        let mut cells = Vec::new();
-        for (word, ratio) in [
-            (change.first, change.ratios.0),
-            (change.second, change.ratios.1),
-        ] {
-            cells.push(TableCell::text(
-                word.map_or_else(|| "not asked".to_owned(), super::claims::verdict),
-            ));
-            let figure = ratio.map_or_else(String::new, |e| {
-                format!("{} {}", numbers::with_limits(&e), change.unit)
-            });
-            if let Some(axis) = &axis {
-                let ratio = ratio.filter(|_| change.unit.is_empty());
-                cells.push(TableCell::plot(
-                    ratio.map(|ratio| Plot::interval(axis, ratio, &figure)),
-                ));
-            }
-            cells.push(TableCell::text(figure.trim_end()));
-        }
-        cells.push(TableCell::text(&change.statement));
-        Entry::new(format!("{} ({})", change.id, change.job), cells)
-    };
-    let is_contradiction = |change: &&AnswerChange| {
-        change
-            .first
-            .zip(change.second)
-            .is_some_and(|(a, b)| a.contradicts(b))
-    };
-    let (contradict, once): (Vec<_>, Vec<_>) = changes.iter().partition(is_contradiction);
-    let (count, decided) = (wording::count(contradict.len(), "claim"), once.len());
-    let caption =
-        "The first way's cost over the other's, with 95 % limits; left of 1 it costs less"
-            .to_owned();
-    let bodies = [
+    let columns = Columns::new("claim", |change: &AnswerChange| {
+        format!("{} ({})", change.id, change.job)
+    })
+    .text("verdict in A", |change| verdict(change.first))
+    .ratios(axis.as_ref(), Shown::Page, |change, axis| {
+        change_plot(change, change.ratios.0, axis)
+    })
+    .figure("figure in A", |change| figure(change, change.ratios.0))
+    .text("verdict in B", |change| verdict(change.second))
+    .ratios(axis.as_ref(), Shown::Page, |change, axis| {
+        change_plot(change, change.ratios.1, axis)
+    })
+    .figure("figure in B", |change| figure(change, change.ratios.1))
+    .sentences("claimed", |change| change.statement.clone());
+    let mut bodies = Vec::new();
+    for (heading, changes) in [
         ("Contradict each other", contradict),
         ("Decided in one run only", once),
-    ];
-    let body = |(heading, changes): (&str, Vec<&AnswerChange>)| Body {
-        heading: heading.to_owned(),
-        aside: false,
-        rows: changes.into_iter().map(row).collect(),
-    };
-    let bodies = bodies
-        .into_iter()
-        .map(body)
-        .filter(|body| !body.rows.is_empty())
-        .collect();
-    vec![
-        Block::Answer(format!(
-            "{count} with contradicting verdicts; {decided} decided in one run only."
-        )),
-        Block::Table(Table {
-            caption,
-            columns,
-            bodies,
-            ..Table::default()
-        }),
-    ]
+    ] {
+        if !changes.is_empty() {
+            bodies.push(columns.body(heading, changes.iter().copied()));
+        }
+    }
+    let caption =
+        "The first way's cost over the other's, with 95 % limits; left of 1 it costs less";
+    columns.table_of(caption, bodies)
+}
+
+fn verdict(word: Option<record::claim::Word>) -> String {
+    word.map_or_else(|| "not asked".to_owned(), super::claims::verdict)
+}
+
+fn figure(change: &AnswerChange, ratio: Option<Ratio>) -> String {
+    let figure = ratio.map_or_else(String::new, |ratio| {
+        format!("{} {}", numbers::with_limits(&ratio), change.unit)
+    });
+    figure.trim_end().to_owned()
+}
+
+/// A claim on a cost by itself has a unit, and is not drawn.
+fn change_plot(change: &AnswerChange, ratio: Option<Ratio>, axis: &Axis) -> Option<Plot> {
+    let ratio = ratio.filter(|_| change.unit.is_empty())?;
+    let label = format!("{} {}", numbers::with_limits(&ratio), change.unit);
+    Some(Plot::interval(axis, ratio, &label))
 }

@@ -1,6 +1,7 @@
 //! `list` and `show`: experiments with their methods, the source of a method, an experiment in words.
 
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Column, Document, Place, TableCell};
+use crate::tables::columns::{Columns, facts};
 use record::experiment::{Experiment, Title};
 use record::method::{Heading, Method, Offer, Role};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,20 +16,31 @@ fn role_word(method: &Heading) -> String {
     }
 }
 
+/// The methods of each worker.
 type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
 
-fn methods<'a>(
-    experiment: &str,
-    listed: &Listed<'a>,
-) -> BTreeMap<&'a str, (Heading<'a>, Vec<&'a str>)> {
-    let mut methods: BTreeMap<&str, (Heading, Vec<&str>)> = BTreeMap::new();
+/// A method with the workers that have it.
+struct ListedMethod<'a> {
+    heading: Heading<'a>,
+    workers: Vec<&'a str>,
+}
+
+impl ListedMethod<'_> {
+    /// Its name with its role.
+    fn name(&self) -> String {
+        format!("{}{}", self.heading.name, role_word(&self.heading))
+    }
+}
+
+fn methods<'a>(experiment: &str, listed: &Listed<'a>) -> BTreeMap<&'a str, ListedMethod<'a>> {
+    let mut methods: BTreeMap<&str, ListedMethod> = BTreeMap::new();
     for (worker, headings) in listed {
         for &heading in headings.iter().filter(|h| h.experiment == experiment) {
-            methods
-                .entry(heading.name)
-                .or_insert((heading, Vec::new()))
-                .1
-                .push(worker);
+            let method = methods.entry(heading.name).or_insert(ListedMethod {
+                heading,
+                workers: Vec::new(),
+            });
+            method.workers.push(worker);
         }
     }
     methods
@@ -48,56 +60,38 @@ fn headings<'a>(offers: &[Offer<'a>]) -> Vec<(&'a str, Vec<Heading<'a>>)> {
 
 /// The methods of one experiment, a row each.
 fn section(document: Document, name: &str, title: &str, listed: &Listed) -> Document {
-    let rows = methods(name, listed)
-        .into_iter()
-        .map(|(name, (method, workers))| {
-            let cells = vec![
-                TableCell::text(workers.join(" ")),
-                TableCell::text(method.summary),
-            ];
-            Entry::new(format!("{name}{}", role_word(&method)), cells)
-        });
-    let columns = vec![
-        Column::text(""),
-        Column::sentences(""),
-        Column::sentences(""),
-    ];
+    let table = Columns::new("", ListedMethod::name)
+        .sentences("", |method| method.workers.join(" "))
+        .sentences("", |method| method.heading.summary.to_owned())
+        .table("", methods(name, listed).into_values());
     let title = format!("{name}: {title}");
-    document.section(
-        name,
-        title,
-        Place::Everywhere,
-        vec![Block::Table(Table::new("", columns, rows))],
-    )
+    document.section(name, title, Place::Everywhere, vec![Block::Table(table)])
 }
 
 /// All experiments but the hidden ones, a row each: number of methods, and languages.
 pub fn list(titles: &[Title], listed: &Listed) -> Document {
-    let row = |title: &Title| {
-        let methods = methods(&title.name, listed);
-        let workers = methods.values().flat_map(|(_, workers)| workers);
-        let languages: BTreeSet<&str> = workers
-            .filter_map(|worker| worker.split('-').next())
-            .collect();
-        let languages = languages.into_iter().collect::<Vec<_>>().join(" ");
-        let cells = vec![
-            TableCell::text(&title.title),
-            TableCell::count(methods.len()),
-            TableCell::text(languages),
-        ];
-        Entry::new(&title.name, cells)
-    };
-    let mut columns = vec![Column::text("experiment"), Column::sentences("question")];
-    columns.extend([Column::number("methods"), Column::sentences("languages")]);
-    let rows = titles.iter().filter(|title| !title.hidden).map(row);
+    let table = Columns::new("experiment", |title: &Title| title.name.clone())
+        .sentences("question", |title| title.title.clone())
+        .number("methods", |title| {
+            TableCell::count(methods(&title.name, listed).len())
+        })
+        .sentences("languages", |title| languages(title, listed))
+        .table("", titles.iter().filter(|title| !title.hidden));
     let next = ["pagewise list EXPERIMENT", "pagewise show EXPERIMENT"]
         .map(str::to_owned)
         .into();
-    let blocks = vec![
-        Block::Table(Table::new("", columns, rows)),
-        Block::Commands(next),
-    ];
+    let blocks = vec![Block::Table(table), Block::Commands(next)];
     Document::default().section("experiments", "", Place::Everywhere, blocks)
+}
+
+/// The languages of an experiment's methods, each once.
+fn languages(title: &Title, listed: &Listed) -> String {
+    let methods = methods(&title.name, listed);
+    let workers = methods.values().flat_map(|method| &method.workers);
+    let languages: BTreeSet<&str> = workers
+        .filter_map(|worker| worker.split('-').next())
+        .collect();
+    languages.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// One experiment, with its parameters.
@@ -112,16 +106,16 @@ pub fn list_one(experiment: &Experiment, offers: &[Offer]) -> Document {
 }
 
 fn parameters(document: Document, experiment: &Experiment) -> Document {
-    let rows = experiment.parameters.iter().map(|(name, p)| {
+    let parameters = experiment.parameters.iter().map(|(name, p)| {
         let values = format!(
             "{}; default {}; values {}",
             p.meaning,
             p.default.join(","),
             p.values.join(", ")
         );
-        Entry::new(name, vec![TableCell::text(values)])
+        (name, values)
     });
-    let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
+    let table = facts("", [Column::text(""), Column::sentences("")], parameters);
     let title = "Parameters (--set KEY=VALUE[,VALUE], or KEY=all)";
     document.section(
         "parameters",
@@ -133,6 +127,39 @@ fn parameters(document: Document, experiment: &Experiment) -> Document {
 
 /// One experiment in words; with `laws` also its traps, the laws of each method and the parameters.
 pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Document {
+    let title = format!("{}: {}", experiment.name, experiment.title);
+    let document = Document::default()
+        .section("question", title, Place::Everywhere, question(experiment))
+        .section(
+            "reading",
+            "How to read it",
+            Place::Everywhere,
+            vec![paragraph(&experiment.reading)],
+        );
+    let headings = headings(offers);
+    let methods = methods(&experiment.name, &headings);
+    if laws {
+        return with_laws(document, experiment, offers, &methods);
+    }
+    let names = methods.keys().copied().collect::<Vec<_>>().join(", ");
+    let (name, traps) = (&experiment.name, experiment.traps.len());
+    let more = vec![
+        format!("pagewise list {name}"),
+        format!("pagewise show {name} --laws   # {traps} traps"),
+    ];
+    let blocks = vec![Block::text(names), Block::Commands(more)];
+    document.section("methods", "Methods", Place::Everywhere, blocks)
+}
+
+fn question(experiment: &Experiment) -> Vec<Block> {
+    let mut blocks = vec![
+        paragraph(&experiment.question),
+        Block::text(format!(
+            "Phases over {}s: {}",
+            experiment.unit,
+            experiment.phases.join(", ")
+        )),
+    ];
     let totals = experiment.totals.iter().map(|total| {
         let head = if total.headline {
             " (compared first)"
@@ -146,58 +173,39 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
             total.meaning
         )
     });
-    let mut question = vec![
-        paragraph(&experiment.question),
-        Block::text(format!(
-            "Phases over {}s: {}",
-            experiment.unit,
-            experiment.phases.join(", ")
-        )),
-    ];
-    question.extend(Block::list("", totals));
-    question.push(Block::text(format!("Baseline: {}", experiment.baseline)));
-    let title = format!("{}: {}", experiment.name, experiment.title);
-    let document = Document::default().section("question", title, Place::Everywhere, question);
-    let document = document.section(
-        "reading",
-        "How to read it",
-        Place::Everywhere,
-        vec![paragraph(&experiment.reading)],
-    );
-    let headings = headings(offers);
-    let methods = methods(&experiment.name, &headings);
-    if !laws {
-        let names = methods.keys().copied().collect::<Vec<_>>().join(", ");
-        let (name, traps) = (&experiment.name, experiment.traps.len());
-        let more = vec![
-            format!("pagewise list {name}"),
-            format!("pagewise show {name} --laws   # {traps} traps"),
-        ];
-        let blocks = vec![Block::text(names), Block::Commands(more)];
-        return document.section("methods", "Methods", Place::Everywhere, blocks);
-    }
-    let traps = Block::list("", experiment.traps.iter().cloned())
-        .into_iter()
-        .collect();
-    let mut all = Vec::new();
-    for (name, (method, workers)) in &methods {
+    blocks.extend(Block::list("", totals));
+    blocks.push(Block::text(format!("Baseline: {}", experiment.baseline)));
+    blocks
+}
+
+fn with_laws(
+    document: Document,
+    experiment: &Experiment,
+    offers: &[Offer],
+    listed: &BTreeMap<&str, ListedMethod>,
+) -> Document {
+    let traps = Block::list("", experiment.traps.iter().cloned());
+    let mut lists = Vec::new();
+    for (name, method) in listed {
         let mut methods = offers.iter().flat_map(|offer| offer.methods);
         let first = methods.find(|m| m.experiment == experiment.name && m.name == *name);
-        let laws = first
-            .iter()
-            .flat_map(|method| method.laws.iter())
-            .map(|law| format!("law: {}", law.text));
-        let items = std::iter::once(method.summary.to_owned()).chain(laws);
-        all.extend(Block::list(
-            format!("{name}{} ({})", role_word(method), workers.join(", ")),
-            items,
+        let laws = first.iter().flat_map(|method| method.laws.iter());
+        let laws = laws.map(|law| format!("law: {}", law.text));
+        let summary = method.heading.summary.to_owned();
+        lists.extend(Block::list(
+            format!("{} ({})", method.name(), method.workers.join(", ")),
+            std::iter::once(summary).chain(laws),
         ));
     }
-    let document = document.section("traps", "Free of these mistakes", Place::Everywhere, traps);
-    parameters(
-        document.section("methods", "Methods", Place::Everywhere, all),
-        experiment,
-    )
+    let document = document
+        .section(
+            "traps",
+            "Free of these mistakes",
+            Place::Everywhere,
+            traps.into_iter().collect(),
+        )
+        .section("methods", "Methods", Place::Everywhere, lists);
+    parameters(document, experiment)
 }
 
 fn paragraph(text: &str) -> Block {

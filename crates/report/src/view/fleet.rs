@@ -1,11 +1,10 @@
 //! A fleet as a document: the outliers and what to do first, then each kind, then kinds compared, then what was left out.
 
-use super::compared::{by_experiment, side_by_side};
-use crate::render::document::{
-    Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone,
-};
+use super::compared::{SideNames, by_experiment, side_by_side};
+use crate::render::document::{Block, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::{phrases, wording, wording::count};
+use crate::tables::columns::Columns;
 use record::fleet::{
     Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread,
 };
@@ -59,41 +58,53 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
 
 fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(odd(fleet)), Block::Text(head(fleet))];
-    // A row a finding; what is true of a node as a whole is in its first.
-    let rows = fleet.odd.iter().flat_map(|node| {
-        node.findings.iter().enumerate().map(move |(at, finding)| {
-            let once = |text: String| TableCell::text(if at == 0 { text } else { String::new() });
-            let cells = vec![
-                TableCell::text(&node.kind),
-                TableCell::text(named(finding.cell().0, finding.cell().1)),
-                TableCell::text(self::finding(finding)),
-                once(sure(node).to_owned()),
-                once(why(node, FACTS).unwrap_or_default()),
-            ];
-            Entry {
-                tone: Tone::Slower,
-                ..Entry::new(&node.node, cells)
-            }
-        })
-    });
-    let columns = vec![
-        Column::text("node"),
-        Column::text("kind"),
-        Column::sentences("cell"),
-        Column::sentences("in what it is odd"),
-        Column::sentences("how sure"),
-        Column::sentences("may be why").shown(Shown::Room(0)),
-    ];
-    blocks.push(Block::Table(Table::new(
-        "Nodes that are unlike their kind, the furthest first",
-        columns,
-        rows,
-    )));
+    blocks.push(Block::Table(odd_table(fleet)));
     if !fleet.rerun.is_empty() {
         blocks.push(Block::text(AGAIN));
         blocks.push(Block::Commands(vec![again.to_owned()]));
     }
     blocks
+}
+
+/// A finding on an outlier; what is true of the node as a whole is shown with its first.
+struct OddRow<'a> {
+    node: &'a OddNode,
+    finding: &'a Finding,
+    is_first: bool,
+}
+
+fn odd_table(fleet: &Fleet) -> Table {
+    let rows = fleet.odd.iter().flat_map(|node| {
+        let findings = node.findings.iter().enumerate();
+        findings.map(move |(at, finding)| OddRow {
+            node,
+            finding,
+            is_first: at == 0,
+        })
+    });
+    Columns::new("node", |row: &OddRow| row.node.node.clone())
+        .text("kind", |row| row.node.kind.clone())
+        .sentences("cell", |row| {
+            let (cell, parameters) = row.finding.cell();
+            named(cell, parameters)
+        })
+        .sentences("in what it is odd", |row| finding(row.finding))
+        .sentences(
+            "how sure",
+            |row| {
+                if row.is_first { sure(row.node) } else { "" }
+            },
+        )
+        .sentences("may be why", |row| {
+            let facts = why(row.node, FACTS).filter(|_| row.is_first);
+            facts.unwrap_or_default()
+        })
+        .shown(Shown::Room(0))
+        .marked(|_, entry| Entry {
+            tone: Tone::Slower,
+            ..entry
+        })
+        .table("Nodes that are unlike their kind, the furthest first", rows)
 }
 
 fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
@@ -124,59 +135,43 @@ fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
 }
 
 fn costs(kind: &MachineGroup) -> Table {
-    let row = |cell: &KindCell| {
-        let mut cells = vec![TableCell::text(&cell.headline.unit)];
-        cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(TableCell::ns));
-        cells.extend([
-            TableCell::share(cell.between_nodes),
-            TableCell::share(cell.within_nodes),
-            TableCell::count(cell.nodes),
-        ]);
-        Entry::new(named(&cell.headline.cell, &cell.headline.parameters), cells)
-    };
-    let mut columns = vec![Column::text("cell"), Column::text("unit")];
-    columns.extend(
-        [
-            "median",
-            "5 % of nodes",
-            "95 %",
-            "between nodes",
-            "within",
-            "nodes",
-        ]
-        .map(Column::number),
-    );
-    let caption = "Cost of a unit on the median node, and how much nodes and launches scatter";
-    Table::new(caption, columns, kind.cells.iter().map(row))
+    Columns::new("cell", |cell: &KindCell| {
+        named(&cell.headline.cell, &cell.headline.parameters)
+    })
+    .text("unit", |cell| cell.headline.unit.clone())
+    .number("median", |cell| TableCell::ns(cell.per_unit_ns))
+    .number("5 % of nodes", |cell| TableCell::ns(cell.low_ns))
+    .number("95 %", |cell| TableCell::ns(cell.high_ns))
+    .number("between nodes", |cell| TableCell::share(cell.between_nodes))
+    .number("within", |cell| TableCell::share(cell.within_nodes))
+    .number("nodes", |cell| TableCell::count(cell.nodes))
+    .table(
+        "Cost of a unit on the median node, and how much nodes and launches scatter",
+        &kind.cells,
+    )
 }
 
 fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
-    let mut columns = vec![Column::text("method"), Column::text("against")];
-    columns.extend(
-        axis.as_ref()
-            .map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))),
-    );
-    columns.extend([
-        Column::number("ratio").shown(Shown::Room(0)),
-        Column::sentences("finding"),
-    ]);
-    let rows = kind.methods.iter().map(|method| {
-        let ratio = TableCell::ratio(Some(&method.ratio));
-        let mut cells = vec![TableCell::text(&method.baseline)];
-        cells
-            .extend(axis.as_ref().map(|axis| {
-                TableCell::plot(Some(Plot::interval(axis, method.ratio, &ratio.text)))
-            }));
-        cells.extend([ratio, TableCell::text(self::method(method, fleet))]);
-        Entry::new(named(&method.cell, &method.parameters), cells)
-    });
-    let caption = "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less";
-    Table::new(caption, columns, rows)
+    Columns::new("method", |method: &KindMethod| {
+        named(&method.cell, &method.parameters)
+    })
+    .text("against", |method| method.baseline.clone())
+    .ratios(axis.as_ref(), Shown::Room(1), |method, axis| {
+        let label = TableCell::ratio(Some(&method.ratio)).text;
+        Some(Plot::interval(axis, method.ratio, &label))
+    })
+    .number("ratio", |method| TableCell::ratio(Some(&method.ratio)))
+    .shown(Shown::Room(0))
+    .sentences("finding", |method| self::method(method, fleet))
+    .table(
+        "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less",
+        &kind.methods,
+    )
 }
 
 fn kinds(compared: &KindsCompared) -> Vec<Block> {
-    let (a, b) = (&compared.a, &compared.b);
+    let [side_a, side_b] = [&compared.a, &compared.b].map(|kind| format!("kind {kind}"));
     let mut blocks = vec![Block::text(
         "unpaired, the node as the unit, outliers left out",
     )];
@@ -184,8 +179,7 @@ fn kinds(compared: &KindsCompared) -> Vec<Block> {
         blocks.push(Block::Heading(experiment.to_owned()));
         blocks.extend(side_by_side(
             &cells,
-            [&format!("kind {a}"), &format!("kind {b}")],
-            "node",
+            SideNames::new(&side_a, &side_b, "node"),
         ));
     }
     blocks
@@ -257,25 +251,29 @@ fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
 }
 
 fn kind(kind: &MachineGroup) -> String {
-    let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").cloned();
     let facts = [
-        fact("cpu"),
-        fact("cpus").map(|n| format!("{n} CPUs")),
-        fact("memory"),
-        fact("kernel").map(|k| format!("Linux {k}")),
-        fact("microcode").map(|m| format!("microcode {m}")),
-        fact("thp").map(|t| format!("THP {t}")),
+        ("cpu", "", ""),
+        ("cpus", "", " CPUs"),
+        ("memory", "", ""),
+        ("kernel", "Linux ", ""),
+        ("microcode", "microcode ", ""),
+        ("thp", "THP ", ""),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let mut known = Vec::new();
+    for (name, before, after) in facts {
+        if let Some(fact) = kind.facts.get(name).filter(|fact| *fact != "unknown") {
+            known.push(format!("{before}{fact}{after}"));
+        }
+    }
     format!(
         "kind {}: {}: {}",
         kind.name,
         count(kind.nodes.len(), "node"),
-        facts.join(", ")
+        known.join(", ")
     )
 }
 
-/// In which facts a kind differs from the first.
+/// Facts in which a kind differs from the first.
 fn unlike(kind: &MachineGroup) -> Option<String> {
     let differences: Vec<String> = kind
         .differences

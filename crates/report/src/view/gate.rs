@@ -1,17 +1,19 @@
 //! A gate on a user's functions as a document, for a screen and for a comment on a pull request.
 
-use super::compared::{by_experiment, side_by_side};
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell, Tone};
+use super::compared::{SideNames, by_experiment, side_by_side};
+use crate::render::document::{Block, Document, Entry, Place, Table, TableCell, Tone};
 use crate::sentences::{numbers::range, phrases, wording};
+use crate::tables::columns::Columns;
 use minijinja::context;
-use record::across::{Compared, ComparedCell, ComparedCount, GateWord, Gated};
+use record::across::{Compared, ComparedCount, GateWord, Gated};
 use record::summary::CountSummary;
 
 /// The result of a gate on functions of the workers of these names.
 pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
+    let sides = SideNames::new(names[0], names[1], "launch");
     let times = by_experiment(&compared.cells)
         .into_iter()
-        .flat_map(|(_, cells)| side_by_side(&cells, names, "launch"));
+        .flat_map(|(_, cells)| side_by_side(&cells, sides));
     let missing = compared.missing.iter().map(|missing| {
         format!(
             "{}: {}",
@@ -45,21 +47,17 @@ pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
 }
 
 fn answer(compared: &Compared) -> String {
-    let slower = |cell: &&ComparedCell| cell.gate == Some(GateWord::Regression);
-    let worse = |count: &&ComparedCount| count.gate == GateWord::Regression;
     let mut names: Vec<String> = compared
         .cells
         .iter()
-        .filter(slower)
+        .filter(|cell| cell.gate == Some(GateWord::Regression))
         .map(|cell| format!("time of {}", cell.headline.cell))
         .collect();
-    names.extend(
-        compared
-            .counts
-            .iter()
-            .filter(worse)
-            .map(|c| format!("{} of {} in {}", c.count, c.cell, c.phase)),
-    );
+    let worse = compared
+        .counts
+        .iter()
+        .filter(|count| count.gate == GateWord::Regression);
+    names.extend(worse.map(|c| format!("{} of {} in {}", c.count, c.cell, c.phase)));
     phrases::phrase(
         "gate",
         &compared.gated.unwrap_or(Gated::Passes),
@@ -67,42 +65,11 @@ fn answer(compared: &Compared) -> String {
     )
 }
 
-fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {
+fn counts(counts: &[ComparedCount], names: [&str; 2]) -> Vec<Block> {
     let (same, differing): (Vec<_>, Vec<_>) = counts.iter().partition(|count| count.a == count.b);
     let mut blocks = Vec::new();
     if !differing.is_empty() {
-        let mut columns = Vec::from(["function", "phase", "count"].map(Column::text));
-        columns.extend([
-            Column::number(before),
-            Column::number(now),
-            Column::text("gate"),
-        ]);
-        let rows = differing.iter().map(|count| {
-            let (word, tone) = match count.gate {
-                GateWord::Passes if count.b.max < count.a.min => ("less", Tone::Faster),
-                GateWord::Passes => ("within the tolerance", Tone::Plain),
-                GateWord::Regression => ("REGRESSION", Tone::Slower),
-                GateWord::Undecided => ("undecided", Tone::Open),
-            };
-            let number =
-                |side: &CountSummary| TableCell::number(range(side), Some(side.max as f64));
-            let cells = vec![
-                TableCell::text(&count.phase),
-                TableCell::text(count.count.replace('_', " ")),
-                number(&count.a),
-                number(&count.b),
-                TableCell::text(word),
-            ];
-            Entry {
-                tone,
-                ..Entry::new(&count.cell, cells)
-            }
-        });
-        blocks.push(Block::Table(Table::new(
-            "Counts that differ",
-            columns,
-            rows,
-        )));
+        blocks.push(Block::Table(differences(&differing, names)));
     }
     if !same.is_empty() {
         blocks.push(Block::text(format!(
@@ -111,4 +78,31 @@ fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {
         )));
     }
     blocks
+}
+
+fn differences(counts: &[&ComparedCount], [before, now]: [&str; 2]) -> Table {
+    Columns::new("function", |count: &ComparedCount| count.cell.clone())
+        .text("phase", |count| count.phase.clone())
+        .text("count", |count| count.count.replace('_', " "))
+        .number(before, |count| number(&count.a))
+        .number(now, |count| number(&count.b))
+        .text("gate", |count| gate_word(count).0)
+        .marked(|count, entry| Entry {
+            tone: gate_word(count).1,
+            ..entry
+        })
+        .table("Counts that differ", counts.iter().copied())
+}
+
+fn number(count: &CountSummary) -> TableCell {
+    TableCell::number(range(count), Some(count.max as f64))
+}
+
+fn gate_word(count: &ComparedCount) -> (&'static str, Tone) {
+    match count.gate {
+        GateWord::Passes if count.b.max < count.a.min => ("less", Tone::Faster),
+        GateWord::Passes => ("within the tolerance", Tone::Plain),
+        GateWord::Regression => ("REGRESSION", Tone::Slower),
+        GateWord::Undecided => ("undecided", Tone::Open),
+    }
 }

@@ -1,7 +1,8 @@
 //! Published figures beside ours as a section: a table for each article.
 
-use crate::render::document::{Block, Column, Entry, Place, Section, Shown, Table, TableCell};
-use judge::questions::published::{OwnFigure, repeated};
+use crate::render::document::{Block, Place, Section, Shown, Table, TableCell};
+use crate::tables::columns::Columns;
+use judge::questions::published::{OwnFigure, RepeatedFigure, repeated};
 use record::published::{Figure, Published};
 use record::sizes::three_digits;
 use record::summary::{CellSummary, Summary};
@@ -15,54 +16,14 @@ pub fn sections(articles: &[&Published], summary: &Summary) -> Vec<Section> {
 }
 
 fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
-    let all = repeated(article, summary);
-    let (rows, left_out): (Vec<_>, Vec<_>) = all
+    let (rows, left_out): (Vec<_>, Vec<_>) = repeated(article, summary)
         .into_iter()
         .partition(|row| row.cell.is_some() || row.figure.headline || alone);
-    let entries = rows.iter().map(|row| {
-        let figure = row.figure;
-        let mut cells = vec![
-            TableCell::text(
-                row.cell
-                    .map_or_else(|| figure.job.clone(), |cell| job(figure, cell)),
-            ),
-            TableCell::number(
-                format!("{} {}", figure.value, figure.unit),
-                Some(figure.value),
-            ),
-        ];
-        cells.extend(match (&row.here, row.cell) {
-            (Some(here), _) => ours(here),
-            (None, Some(cell)) => [
-                TableCell::text(cell.outcome.status.word()),
-                TableCell::default(),
-                TableCell::default(),
-            ],
-            (None, None) => [
-                TableCell::text("not in this run"),
-                TableCell::default(),
-                TableCell::default(),
-            ],
-        });
-        let against = figure
-            .against
-            .as_ref()
-            .map_or_else(String::new, |other| format!(" / {other}"));
-        cells.push(TableCell::text(row.cell.map_or_else(
-            || figure.cell.clone(),
-            |cell| format!("{}{against}", cell.cell),
-        )));
-        Entry::new(&figure.label, cells)
-    });
-    let mut columns = vec![Column::text("figure"), Column::text("job")];
-    columns.extend(["published", "here", "95 %", "ratio"].map(Column::number));
-    columns.push(Column::text("cell").shown(Shown::Room(0)));
-    let caption = "Published figures beside ours: the ratio is ours over theirs";
     let mut blocks = vec![Block::text(format!(
         "{}; {}",
         article.source, article.machine
     ))];
-    blocks.push(Block::Table(Table::new(caption, columns, entries)));
+    blocks.push(Block::Table(table(&rows)));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
         let more = format!(
@@ -83,23 +44,69 @@ fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
     }
 }
 
-fn ours(here: &OwnFigure) -> [TableCell; 3] {
-    let interval = match here.interval {
+fn table(rows: &[RepeatedFigure]) -> Table {
+    Columns::new("figure", |row: &RepeatedFigure| row.figure.label.clone())
+        .text("job", |row| job(row.figure, row.cell))
+        .number("published", |row| {
+            let figure = row.figure;
+            let text = format!("{} {}", figure.value, figure.unit);
+            TableCell::number(text, Some(figure.value))
+        })
+        .number("here", here)
+        .figure("95 %", |row| {
+            row.here.as_ref().map_or_else(String::new, interval)
+        })
+        .number("ratio", |row| {
+            let ratio = row.here.as_ref().and_then(|here| here.ratio);
+            ratio.map_or_else(TableCell::default, number)
+        })
+        .text("cell", cell)
+        .shown(Shown::Room(0))
+        .table(
+            "Published figures beside ours: the ratio is ours over theirs",
+            rows,
+        )
+}
+
+/// Our figure; where there is none, the reason.
+fn here(row: &RepeatedFigure) -> TableCell {
+    match (&row.here, row.cell) {
+        (Some(here), _) => number(here.value),
+        (None, Some(cell)) => TableCell::text(cell.outcome.status.word()),
+        (None, None) => TableCell::text("not in this run"),
+    }
+}
+
+fn interval(here: &OwnFigure) -> String {
+    match here.interval {
         Some((low, high)) => format!("{}–{}", three_digits(low), three_digits(high)),
         None if here.is_count => "counted".to_owned(),
         None => String::new(),
+    }
+}
+
+fn number(value: f64) -> TableCell {
+    TableCell::number(three_digits(value), Some(value))
+}
+
+/// The cell that was measured, with the one that it is compared with; the cell that is wanted where none was.
+fn cell(row: &RepeatedFigure) -> String {
+    let Some(cell) = row.cell else {
+        return row.figure.cell.clone();
     };
-    let number = |value: f64| TableCell::number(three_digits(value), Some(value));
-    [
-        number(here.value),
-        TableCell::text(interval),
-        here.ratio.map_or_else(TableCell::default, number),
-    ]
+    let against = row.figure.against.as_ref();
+    let against = against.map_or_else(String::new, |against| format!(" / {against}"));
+    format!("{}{against}", cell.cell)
 }
 
 /// The figure's job, and which of the values that it leaves open the cell had.
-fn job(figure: &Figure, cell: &CellSummary) -> String {
-    let open = figure.parameters.iter().filter(|(_, v)| v.contains('|'));
-    let settled = open.filter_map(|(k, _)| Some(format!(", {k}={}", cell.parameters.get(k)?)));
-    settled.fold(figure.job.clone(), |job, one| job + &one)
+fn job(figure: &Figure, cell: Option<&CellSummary>) -> String {
+    let mut job = figure.job.clone();
+    for (key, value) in &figure.parameters {
+        let measured = cell.and_then(|cell| cell.parameters.get(key));
+        if let Some(measured) = measured.filter(|_| value.contains('|')) {
+            job += &format!(", {key}={measured}");
+        }
+    }
+    job
 }

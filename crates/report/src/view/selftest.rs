@@ -1,32 +1,10 @@
 //! The result of the self-test as a document.
 
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Document, Place};
+use crate::tables::columns::Columns;
 use judge::selftest::real::Real;
-use judge::selftest::{KnownEffect, SURE, SelfTest};
+use judge::selftest::{Identical, KnownEffect, SURE, SelfTest, Usual};
 use record::sizes::{format_ns, three_digits};
-
-/// A column: its heading, and the text of its figure in a row.
-type Figure<'a, T> = (&'a str, fn(&T) -> String);
-fn table<T>(rows: &[T], columns: &[Figure<T>]) -> Block {
-    let heads = columns.iter().enumerate();
-    let heads = heads.map(|(at, (title, _))| {
-        if at == 0 {
-            Column::text(*title)
-        } else {
-            Column::number(*title)
-        }
-    });
-    let entry = |row: &T| {
-        Entry::new(
-            columns[0].1(row),
-            columns[1..]
-                .iter()
-                .map(|(_, f)| TableCell::text(f(row)))
-                .collect(),
-        )
-    };
-    Block::Table(Table::new("", heads.collect(), rows.iter().map(entry)))
-}
 
 fn share(count: usize, all: usize) -> String {
     match all {
@@ -74,23 +52,19 @@ fn identical(test: &SelfTest) -> Vec<Block> {
         "judged by the defaults (precision {precision} %, margin ±{margin} %): an interval that excludes 1 is a false alarm"
     );
     let beyond = format!("beyond ±{margin} %");
-    let table = table(
-        &test.identical,
-        &[
-            ("work", |i| i.work.clone()),
-            ("pairs", |i| i.comparisons.to_string()),
-            ("false alarms", |i| share(i.false_alarms, i.comparisons)),
-            (&beyond, |i| i.beyond_margin.to_string()),
-            ("half-width", |i| percent(i.half_width)),
-            ("widest", |i| percent(i.widest)),
-            ("launches", |i| format!("{} × {:.0}", i.runs, i.launches)),
-            ("rounds", |i| format!("{:.0}", i.rounds)),
-            ("sample", |i| format_ns(i.sample_ns)),
-            ("to ±1 %", |i| format_ns(i.seconds_to_one_percent * 1e9)),
-            ("correlation", |i| format!("{:+.2}", i.correlation)),
-        ],
-    );
-    let mut blocks = vec![Block::Text(defaults), table];
+    let table = Columns::new("work", |i: &Identical| i.work.clone())
+        .figure("pairs", |i| i.comparisons.to_string())
+        .figure("false alarms", |i| share(i.false_alarms, i.comparisons))
+        .figure(&beyond, |i| i.beyond_margin.to_string())
+        .figure("half-width", |i| percent(i.half_width))
+        .figure("widest", |i| percent(i.widest))
+        .figure("launches", |i| format!("{} × {:.0}", i.runs, i.launches))
+        .figure("rounds", |i| format!("{:.0}", i.rounds))
+        .figure("sample", |i| format_ns(i.sample_ns))
+        .figure("to ±1 %", |i| format_ns(i.seconds_to_one_percent * 1e9))
+        .figure("correlation", |i| format!("{:+.2}", i.correlation))
+        .table("", &test.identical);
+    let mut blocks = vec![Block::Text(defaults), Block::Table(table)];
     blocks.push(Block::text(
         "No two pairs share a sample. Pairs of one run share its launches; `correlation` is what that made of them (0: as good \
          as independent). Runs share nothing. `to ±1 %` is the time one pair would take alone.",
@@ -106,27 +80,16 @@ fn effects(test: &SelfTest) -> Vec<Block> {
     if test.effects.is_empty() {
         return Vec::new();
     }
-    let verdicts = |e: &KnownEffect| -> String {
-        e.verdicts
-            .iter()
-            .map(|(verdict, count)| format!("{count} {verdict}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let table = table(
-        &test.effects,
-        &[
-            ("work", |e| e.work.clone()),
-            ("extra", |e| format!("{} %", e.extra_permille as f64 / 10.0)),
-            ("truth", |e| format!("{:.3}", e.truth)),
-            ("trials", |e| e.trials.to_string()),
-            ("covered", |e| share(e.covered, e.trials)),
-            ("seen", |e| e.seen.to_string()),
-            ("estimate", |e| format!("{:.4}", e.estimate)),
-            ("half-width", |e| percent(e.half_width)),
-            ("verdicts", verdicts),
-        ],
-    );
+    let table = Columns::new("work", |e: &KnownEffect| e.work.clone())
+        .figure("extra", |e| format!("{} %", e.extra_permille as f64 / 10.0))
+        .figure("truth", |e| format!("{:.3}", e.truth))
+        .figure("trials", |e| e.trials.to_string())
+        .figure("covered", |e| share(e.covered, e.trials))
+        .figure("seen", |e| e.seen.to_string())
+        .figure("estimate", |e| format!("{:.4}", e.estimate))
+        .figure("half-width", |e| percent(e.half_width))
+        .figure("verdicts", verdicts)
+        .table("", &test.effects);
     let known = test
         .effects
         .iter()
@@ -138,30 +101,38 @@ fn effects(test: &SelfTest) -> Vec<Block> {
          not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
     );
     let what = "exactly so many more steps or pieces; an interval should contain the true ratio in 95 % of the trials";
-    vec![Block::text(what), table, Block::Text(exactness)]
+    vec![
+        Block::text(what),
+        Block::Table(table),
+        Block::Text(exactness),
+    ]
+}
+
+fn verdicts(effect: &KnownEffect) -> String {
+    let verdicts = effect.verdicts.iter();
+    let counts: Vec<String> = verdicts
+        .map(|(verdict, count)| format!("{count} {verdict}"))
+        .collect();
+    counts.join(", ")
 }
 
 fn real(test: &SelfTest) -> Vec<Block> {
     if test.real.is_empty() {
         return Vec::new();
     }
-    let table = table(
-        &test.real,
-        &[
-            ("experiment", |r| r.experiment.clone()),
-            ("worker", |r| r.worker.clone()),
-            ("pairs", |r| r.pairs.to_string()),
-            ("false alarms", |r| share(r.false_alarms, r.pairs)),
-            ("half-width", |r| some(r.pairs, percent(r.half_width))),
-            ("5 % more", |r| r.more.to_string()),
-            ("seen", |r| some(r.more, r.seen.to_string())),
-            ("missed", |r| some(r.more, r.missed.to_string())),
-            ("estimate", |r| some(r.more, format!("{:.3}", r.estimate))),
-            ("wrong sentences", |r| r.wrong_sentences.to_string()),
-        ],
-    );
+    let table = Columns::new("experiment", |r: &Real| r.experiment.clone())
+        .figure("worker", |r| r.worker.clone())
+        .figure("pairs", |r| r.pairs.to_string())
+        .figure("false alarms", |r| share(r.false_alarms, r.pairs))
+        .figure("half-width", |r| some(r.pairs, percent(r.half_width)))
+        .figure("5 % more", |r| r.more.to_string())
+        .figure("seen", |r| some(r.more, r.seen.to_string()))
+        .figure("missed", |r| some(r.more, r.missed.to_string()))
+        .figure("estimate", |r| some(r.more, format!("{:.3}", r.estimate)))
+        .figure("wrong sentences", |r| r.wrong_sentences.to_string())
+        .table("", &test.real);
     let what = "as an ordinary run measures them: each against itself, and against the same with 5 % more to do";
-    let mut blocks = vec![Block::text(what), table];
+    let mut blocks = vec![Block::text(what), Block::Table(table)];
     blocks.push(Block::text(
         "5 % more work takes from 0 to 5 % longer, as part of a sample is fixed; `missed` says that the interval lies outside of \
          that. A sentence is wrong where it calls more work faster, the best, or more than 6 % slower.",
@@ -188,21 +159,17 @@ fn naive(test: &SelfTest) -> Vec<Block> {
         return Vec::new();
     }
     let beyond = format!("beyond ±{} %", test.margin * 100.0);
-    let table = table(
-        &test.naive,
-        &[
-            ("work", |u| u.work.clone()),
-            ("pairs", |u| u.comparisons.to_string()),
-            ("samples", |u| format!("2 × {}", u.samples)),
-            ("t test: false alarms", |u| {
-                share(u.announced, u.comparisons)
-            }),
-            (&beyond, |u| u.beyond_margin.to_string()),
-        ],
-    );
+    let table = Columns::new("work", |u: &Usual| u.work.clone())
+        .figure("pairs", |u| u.comparisons.to_string())
+        .figure("samples", |u| format!("2 × {}", u.samples))
+        .figure("t test: false alarms", |u| {
+            share(u.announced, u.comparisons)
+        })
+        .figure(&beyond, |u| u.beyond_margin.to_string())
+        .table("", &test.naive);
     vec![
         Block::text("one process runs all samples of A, then all of B; tests at 5 %"),
-        table,
+        Block::Table(table),
         Block::text(
             "These launches were made for it, in that order; no interleaved sample was regrouped.",
         ),
@@ -210,48 +177,29 @@ fn naive(test: &SelfTest) -> Vec<Block> {
 }
 
 fn verdict(test: &SelfTest) -> Vec<Block> {
-    let ((pairs, alarms), (trials, covered), (usual, announced)) =
-        (test.false_alarms(), test.covered(), test.announced());
+    let (pairs, alarms) = test.false_alarms();
     if pairs == 0 {
         let text = "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.";
         return vec![Block::Answer(text.to_owned())];
     }
-    let nominal = test.nominal * 100.0;
-    let promise = |kept: bool| {
-        if kept {
-            "keeps its promise"
-        } else {
-            "BREAKS ITS PROMISE"
-        }
-    };
     let mut sentences = vec![format!(
-        "False alarms: {} of {pairs} identical pairs, nominal at most {nominal} %: {} (chance of this or more: {:.3}).",
+        "False alarms: {} of {pairs} identical pairs, nominal at most {} %: {} (chance of this or more: {:.3}).",
         share(alarms, pairs),
-        promise(test.false_alarm_chance >= SURE),
+        test.nominal * 100.0,
+        promise(test.false_alarm_chance),
         test.false_alarm_chance
     )];
+    let (trials, covered) = test.covered();
     if trials > 0 {
         sentences.push(format!(
             "Right size: {} of {trials} known effects lie in their interval, nominal 95 %: {} (chance of this or fewer: {:.3}).",
             share(covered, trials),
-            promise(test.coverage_chance >= SURE),
+            promise(test.coverage_chance),
             test.coverage_chance
         ));
     }
-    let real = |count: fn(&Real) -> usize| Real::sum(&test.real, count);
-    if real(|r| r.pairs) > 0 {
-        sentences.push(format!(
-            "Real cells: {} of {} identical pairs told apart: {} (chance of this or more: {:.3}); {} wrong sentences and {} missed of {}: {}.",
-            real(|r| r.false_alarms),
-            real(|r| r.pairs),
-            promise(test.real_chance >= SURE),
-            test.real_chance,
-            real(|r| r.wrong_sentences),
-            real(|r| r.missed),
-            real(|r| r.pairs + r.more),
-            promise(test.sentence_chance >= SURE)
-        ));
-    }
+    sentences.extend(real_verdict(test));
+    let (usual, announced) = test.announced();
     if usual > 0 {
         let share = share(announced, usual);
         sentences.push(format!(
@@ -269,4 +217,30 @@ fn verdict(test: &SelfTest) -> Vec<Block> {
         .filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
     sentences.extend(warnings.map(|(name, count)| format!("Warning: {name}: {count} cells")));
     sentences.into_iter().map(Block::Answer).collect()
+}
+
+/// A promise is kept where what was seen is no rare chance.
+fn promise(chance: f64) -> &'static str {
+    if chance >= SURE {
+        "keeps its promise"
+    } else {
+        "BREAKS ITS PROMISE"
+    }
+}
+
+fn real_verdict(test: &SelfTest) -> Option<String> {
+    let sum = |count: fn(&Real) -> usize| Real::sum(&test.real, count);
+    let pairs = sum(|r| r.pairs);
+    (pairs > 0).then(|| {
+        format!(
+            "Real cells: {} of {pairs} identical pairs told apart: {} (chance of this or more: {:.3}); {} wrong sentences and {} missed of {}: {}.",
+            sum(|r| r.false_alarms),
+            promise(test.real_chance),
+            test.real_chance,
+            sum(|r| r.wrong_sentences),
+            sum(|r| r.missed),
+            sum(|r| r.pairs + r.more),
+            promise(test.sentence_chance)
+        )
+    })
 }

@@ -1,15 +1,16 @@
 //! The steps to one verdict: launches, location, interval, what was adjusted, A/A check, margin.
 
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Document, Place, Table, TableCell};
 use crate::sentences::{phrases, wording};
-use judge::explained::Explained;
+use crate::tables::columns::Columns;
+use judge::explained::{Explained, LaunchRatio};
 use record::summary::{Comparison, Ratio, Verdict};
 use stats::estimate::Drift;
 
 /// Everything that made each verdict, one step a sentence.
-pub fn document(all: &[Explained]) -> Document {
+pub fn document(verdicts: &[Explained]) -> Document {
     let mut document = Document::new("verdict", []);
-    for (at, explained) in all.iter().enumerate() {
+    for (at, explained) in verdicts.iter().enumerate() {
         let Explained {
             cell,
             base,
@@ -29,36 +30,38 @@ pub fn document(all: &[Explained]) -> Document {
 }
 
 fn blocks(explained: &Explained) -> Vec<Block> {
-    let Explained {
-        launches,
-        margin,
-        comparison,
-        ..
-    } = explained;
-    if launches.is_empty() {
+    if explained.launches.is_empty() {
         return vec![Block::text("No launch holds both, so there is no ratio.")];
     }
-    let rows = launches.iter().map(|launch| {
-        let spread = if launch.round_spread > 0.0 {
-            format!("±{:.1} %", 100.0 * launch.round_spread.exp_m1())
-        } else {
-            String::new()
-        };
-        let ratio = TableCell::number(format!("{:.4}", launch.ratio), Some(launch.ratio));
-        let cells = vec![
-            ratio,
-            TableCell::text(format!("{} rounds", launch.rounds)),
-            TableCell::text(spread),
-        ];
-        Entry::new(launch.launch.to_string(), cells)
-    });
-    let columns = vec![
-        Column::text("launch"),
-        Column::number("ratio"),
-        Column::number(""),
-        Column::number("scatter"),
-    ];
     let what = "launches: the midmean of ln(method / baseline) over rounds, as a ratio; ± is the scatter of single rounds";
+    let mut blocks = vec![
+        Block::text(what),
+        Block::Table(launch_table(&explained.launches)),
+    ];
+    blocks.extend(Block::list("", steps(explained)));
+    blocks.push(Block::Answer(format!("verdict: {}", verdict(explained))));
+    blocks
+}
+
+fn launch_table(launches: &[LaunchRatio]) -> Table {
+    Columns::new("launch", |launch: &LaunchRatio| launch.launch.to_string())
+        .number("ratio", |launch| {
+            TableCell::number(format!("{:.4}", launch.ratio), Some(launch.ratio))
+        })
+        .figure("", |launch| format!("{} rounds", launch.rounds))
+        .figure("scatter", |launch| {
+            if launch.round_spread > 0.0 {
+                format!("±{:.1} %", 100.0 * launch.round_spread.exp_m1())
+            } else {
+                String::new()
+            }
+        })
+        .table("", launches)
+}
+
+/// The interval step by step, then what was adjusted and checked.
+fn steps(explained: &Explained) -> Vec<String> {
+    let comparison = &explained.comparison;
     let widened = explained.calibration.widened;
     let pooled = "variances pooled over the group";
     let pooled = if widened > 1.0 {
@@ -86,18 +89,13 @@ fn blocks(explained: &Explained) -> Vec<Block> {
         items.push(format!("No ratio is shown: {why}."));
     }
     items.extend([order(explained), aa(explained)]);
+    let margin = explained.margin;
     let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
     items.push(format!(
         "margin: {low:.4} to {high:.4} is called the same (±{:.1} %)",
         100.0 * margin
     ));
-    let mut blocks = vec![
-        Block::text(what),
-        Block::Table(Table::new("", columns, rows)),
-    ];
-    blocks.extend(Block::list("", items));
-    blocks.push(Block::Answer(format!("verdict: {}", verdict(explained))));
-    blocks
+    items
 }
 
 fn step(label: &str, estimate: &Ratio) -> String {
@@ -149,14 +147,14 @@ fn aa(explained: &Explained) -> String {
             )
         }
     };
-    let all = &explained.calibration;
-    let pool = all
+    let calibration = &explained.calibration;
+    let pool = calibration
         .spread
-        .zip(all.p)
+        .zip(calibration.p)
         .map_or_else(String::new, |(spread, p)| {
             format!(
                 "; all {} checks scatter {spread:.2} times as far as promised (probability {p:.3})",
-                all.checks
+                calibration.checks
             )
         });
     format!("{check}{pool}")

@@ -1,9 +1,10 @@
 //! A profile as a document: counts, their cost, agreement with the command's time, and settings worth a try.
 
 use super::{bounds, count, digits, machine, notes, places, reason, seconds, signed};
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Document, Place, TableCell};
 use crate::render::escape::shell;
 use crate::sentences::phrases;
+use crate::tables::columns::Columns;
 use minijinja::{Value, context};
 use record::command::{
     Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary,
@@ -192,28 +193,23 @@ fn together(price: &Price) -> String {
 }
 
 fn table(prices: &[Price]) -> Option<Block> {
-    let row = |price: &Price| {
-        let cells = vec![
-            TableCell::number(count(price.count), Some(price.count)),
-            TableCell::number(each(price), Some(price.each_s.value)),
-            TableCell::number(together(price), Some(price.together_s.value)),
-        ];
-        Entry::new(
-            phrases::phrase("event", &price.kind, Value::UNDEFINED),
-            cells,
-        )
-    };
-    let mut columns = vec![Column::text("event")];
-    columns.extend(["count", "each", "together"].map(Column::number));
-    let caption =
-        "Memory events of a run, the cost of each in a fresh process, and of all together";
-    (!prices.is_empty()).then(|| {
-        Block::Table(Table::new(
-            caption,
-            columns,
-            prices.iter().take(ROWS).map(row),
-        ))
+    let table = Columns::new("event", |price: &Price| {
+        phrases::phrase("event", &price.kind, Value::UNDEFINED)
     })
+    .number("count", |price| {
+        TableCell::number(count(price.count), Some(price.count))
+    })
+    .number("each", |price| {
+        TableCell::number(each(price), Some(price.each_s.value))
+    })
+    .number("together", |price| {
+        TableCell::number(together(price), Some(price.together_s.value))
+    })
+    .table(
+        "Memory events of a run, the cost of each in a fresh process, and of all together",
+        prices.iter().take(ROWS),
+    );
+    (!prices.is_empty()).then_some(Block::Table(table))
 }
 
 fn line(what: &str, line: &CostLine, summary: &ProfileSummary) -> String {

@@ -1,16 +1,17 @@
 //! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
 use super::{count, digits, machine, notes, reason, seconds, sign, signed};
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Column, Document, Place, Shown, Table, TableCell};
 use crate::render::escape;
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::{phrases, wording};
+use crate::tables::columns::Columns;
 use minijinja::Value;
 use record::command::{
     Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, Measure, Measured, TrialSummary,
 };
 use record::sizes::about_size;
-use record::summary::{Ratio, Verdict};
+use record::summary::Verdict;
 
 pub(super) fn document(summary: &TrialSummary) -> Document {
     let plan = &summary.plan;
@@ -127,35 +128,36 @@ fn name(measure: Measure) -> String {
 
 /// The costs of the command as it is, and the change with each other arm.
 fn table(summary: &TrialSummary) -> Table {
-    let mut columns = vec![Column::text("arm")];
-    columns.extend(Measure::ALL.map(|measure| Column::number(name(measure))));
-    let row = |arm: &ArmSummary| {
-        let cells = match (arm.status, arm.role) {
-            (ArmStatus::Ok, ArmRole::Baseline) => {
-                let cost = |m: Measure| {
-                    arm.measured
-                        .get(&m)
-                        .map(|v| TableCell::number(amount(m, v), Some(v.median)))
-                };
-                Measure::ALL
-                    .map(|m| cost(m).unwrap_or_else(|| TableCell::text("–")))
-                    .to_vec()
+    let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
+    for (at, measure) in Measure::ALL.into_iter().enumerate() {
+        columns = columns.column(Column::number(name(measure)), move |arm| {
+            match (arm.status, arm.role) {
+                (ArmStatus::Ok, ArmRole::Baseline) => Some(cost(arm, measure)),
+                (ArmStatus::Ok, _) => Some(change_cell(arm, measure)),
+                // A word in place of all figures.
+                (status, _) => (at == 0)
+                    .then(|| TableCell::text(phrases::phrase("status", &status, Value::UNDEFINED))),
             }
-            (ArmStatus::Ok, _) => Measure::ALL
-                .map(|m| {
-                    TableCell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))
-                })
-                .to_vec(),
-            (status, _) => vec![TableCell::text(phrases::phrase(
-                "status",
-                &status,
-                Value::UNDEFINED,
-            ))],
-        };
-        Entry::new(&arm.name, cells)
-    };
-    let caption = "The median of a run as it is with half the width of its interval, and the change with each other arm";
-    Table::new(caption, columns, summary.arms.iter().map(row))
+        });
+    }
+    columns.table(
+        "The median of a run as it is with half the width of its interval, and the change with each other arm",
+        &summary.arms,
+    )
+}
+
+fn cost(arm: &ArmSummary, measure: Measure) -> TableCell {
+    match arm.measured.get(&measure) {
+        Some(measured) => TableCell::number(amount(measure, measured), Some(measured.median)),
+        None => TableCell::text("–"),
+    }
+}
+
+fn change_cell(arm: &ArmSummary, measure: Measure) -> TableCell {
+    TableCell::text(match arm.against.get(&measure) {
+        Some(against) => change(measure, against),
+        None => "–".to_owned(),
+    })
 }
 
 fn skewed(summary: &TrialSummary) -> Option<Block> {
@@ -182,37 +184,38 @@ fn skewed(summary: &TrialSummary) -> Option<Block> {
     Block::list("", summary.arms.iter().filter_map(text))
 }
 
+/// An arm's change of one measure.
+struct ChangeRow<'a> {
+    arm: &'a ArmSummary,
+    against: &'a Against,
+}
+
 /// A row an arm: one measure relative to the command as it is.
 fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
-    let against = |arm: &ArmSummary| arm.against.get(&measure).copied();
-    let ratios: Vec<Ratio> = summary
+    let rows: Vec<ChangeRow> = summary
         .arms
         .iter()
-        .filter_map(|arm| against(arm)?.ratio)
+        .filter_map(|arm| {
+            let against = arm.against.get(&measure)?;
+            Some(ChangeRow { arm, against })
+        })
         .collect();
-    let axis = Axis::over(ratios.iter())?;
-    let columns = vec![
-        Column::text("arm"),
-        Column::plot(Plot::Ratios(axis.clone())),
-        Column::number("change"),
-    ];
-    let rows = summary.arms.iter().filter_map(|arm| {
-        let against = against(arm)?;
-        let text = change(measure, &against);
-        let plot = against
-            .ratio
-            .map(|ratio| Plot::interval(&axis, ratio, &text));
-        let cells = vec![
-            TableCell::plot(plot),
-            TableCell::number(text, against.ratio.map(|r| r.ratio)),
-        ];
-        Some(Entry::new(&arm.name, cells))
-    });
+    let axis = Axis::over(rows.iter().filter_map(|row| row.against.ratio.as_ref()))?;
     let caption = format!(
         "{} relative to the command as it is; left of 1 it is less",
         name(measure)
     );
-    Some(Table::new(caption, columns, rows))
+    let table = Columns::new("arm", |row: &ChangeRow| row.arm.name.clone())
+        .ratios(Some(&axis), Shown::Always, |row, axis| {
+            let label = change(measure, row.against);
+            Some(Plot::interval(axis, row.against.ratio?, &label))
+        })
+        .number("change", |row| {
+            let ratio = row.against.ratio.map(|ratio| ratio.ratio);
+            TableCell::number(change(measure, row.against), ratio)
+        })
+        .table(caption, &rows);
+    Some(table)
 }
 
 fn quantity(measure: Measure, value: f64) -> String {

@@ -1,8 +1,9 @@
 //! Bundle for a bug report: program, machine and newest kept run. It holds numbers and names that this program made, and no
 //! host, user, path, file name, command, variable or text of a run.
 
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Column, Document, Place};
 use crate::sentences::{phrases, wording};
+use crate::tables::columns::{self, Columns};
 use record::machine::environment::{Environment, Identity};
 use record::summary::{CellSummary, Summary};
 use record::{kind::Kind, outcome::Status};
@@ -76,7 +77,8 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
             newest.kind.word()
         ))];
     };
-    let (shown, own): (Vec<_>, Vec<_>) = summary.cells.iter().partition(|cell| is_carried(cell));
+    let (shown, left_out): (Vec<_>, Vec<_>) =
+        summary.cells.iter().partition(|cell| is_carried(cell));
     let settings = &summary.settings;
     let facts = [
         ("kind", newest.kind.word()),
@@ -90,7 +92,10 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
             "cells by outcome",
             counted(summary.cells.iter().map(|cell| cell.outcome.status.word())),
         ),
-        ("cells of the user's own, left out", own.len().to_string()),
+        (
+            "cells of the user's own, left out",
+            left_out.len().to_string(),
+        ),
         (
             "notes",
             counted(summary.notes.iter().map(|note| note.kind.code())),
@@ -100,46 +105,40 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
             counted(summary.warnings.iter().map(|warning| warning.kind.code())),
         ),
     ];
-    let rows = facts.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let amiss = shown
-        .iter()
-        .filter(|cell| cell.outcome.status != Status::Ok)
-        .map(|cell| outcome(summary, cell));
-    let columns = ["cell", "outcome", "cause", "parameters"]
-        .map(Column::text)
-        .to_vec();
+        .into_iter()
+        .filter(|cell| cell.outcome.status != Status::Ok);
+    let table = Columns::new("cell", |cell: &CellSummary| cell.cell.clone())
+        .text("outcome", |cell| cell.outcome.status.word())
+        .text("cause", |cell| {
+            let cause = cell.outcome.cause.as_ref();
+            cause.map_or_else(String::new, |cause| phrases::sentence("cause", cause))
+        })
+        .text("parameters", |cell| declared_parameters(summary, cell))
+        .table("", amiss);
     vec![
-        Block::Table(Table::new(
+        Block::Table(columns::facts(
             "",
-            vec![Column::text(""), Column::sentences("")],
-            rows,
+            [Column::text(""), Column::sentences("")],
+            facts,
         )),
-        Block::Table(Table::new("", columns, amiss)),
+        Block::Table(table),
     ]
 }
 
-fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
+/// A path is neither a number nor a value that the experiment declares.
+fn declared_parameters(summary: &Summary, cell: &CellSummary) -> String {
     let experiment = summary.experiment(&cell.experiment);
-    // A path is neither a number nor a value that the experiment declares.
-    let is_declared = |key: &str, value: &String| {
+    let mut declared = Vec::new();
+    for (key, value) in &cell.parameters {
         let parameter = experiment.and_then(|experiment| experiment.definition.parameters.get(key));
-        value.parse::<u64>().is_ok()
-            || parameter.is_some_and(|p| p.values.contains(value) || p.default.contains(value))
-    };
-    let parameters = cell
-        .parameters
-        .iter()
-        .filter(|(key, value)| is_declared(key, value));
-    let parameters: Vec<String> = parameters
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    let cause = cell
-        .outcome
-        .cause
-        .as_ref()
-        .map_or_else(String::new, |cause| phrases::sentence("cause", cause));
-    let cells = [cell.outcome.status.word(), cause, parameters.join(" ")].map(TableCell::text);
-    Entry::new(cell.cell.clone(), cells.to_vec())
+        let is_declared = value.parse::<u64>().is_ok()
+            || parameter.is_some_and(|p| p.values.contains(value) || p.default.contains(value));
+        if is_declared {
+            declared.push(format!("{key}={value}"));
+        }
+    }
+    declared.join(" ")
 }
 
 /// Names with their numbers of occurrences.

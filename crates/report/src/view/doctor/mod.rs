@@ -1,11 +1,12 @@
 //! Machine, meaning for measurements, and obstacles: the document of `doctor`. A line of it is a row of `doctor.toml`.
 
-use crate::render::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::render::document::{Block, Column, Document, Place};
 use crate::render::escape;
+use crate::tables::columns;
 use minijinja::{Environment as Templates, UndefinedBehavior, Value, context, value::Serde};
 use record::machine::cpu::Step;
 use record::machine::environment::{Environment, size};
-use record::machine::preflight::{Busy, Preflight};
+use record::machine::preflight::{Busy, Gaps, Preflight};
 use record::machine::tools::{RefusedPart, SEGMENTS_SINCE_JAVA};
 use record::sizes::{about_size, format_ns};
 use serde::{Deserialize, Serialize};
@@ -251,26 +252,26 @@ pub fn obstacles(
     let mut doctor = Doctor::new(environment);
     let refused = Value::from(Serde(refused));
     doctor.known = context! { is_packaged, refused, ..doctor.known };
-    // Root needs no sudo, and small systems where root works have none.
-    let command = |text: String| {
-        if environment.rights.is_root() {
-            text.replace("sudo ", "")
-        } else {
-            text
-        }
-    };
-    let obstacle = |row: &ObstacleRow| Obstacle {
-        what: doctor.text(&row.what),
-        why: doctor.text(&row.why),
-        remedy: Some(command(doctor.text(&row.remedy))).filter(|remedy| !remedy.is_empty()),
-    };
-    doctor
-        .rows
-        .obstacle
-        .iter()
-        .filter(|row| doctor.holds(&row.when))
-        .map(obstacle)
+    let rows = doctor.rows.obstacle.iter();
+    rows.filter(|row| doctor.holds(&row.when))
+        .map(|row| {
+            let remedy = command(environment, doctor.text(&row.remedy));
+            Obstacle {
+                what: doctor.text(&row.what),
+                why: doctor.text(&row.why),
+                remedy: Some(remedy).filter(|remedy| !remedy.is_empty()),
+            }
+        })
         .collect()
+}
+
+/// Root needs no sudo, and small systems where root works have none.
+fn command(environment: &Environment, text: String) -> String {
+    if environment.rights.is_root() {
+        text.replace("sudo ", "")
+    } else {
+        text
+    }
 }
 
 /// A machine, what that means, what cannot be measured on it; then workers, each with its state.
@@ -280,62 +281,8 @@ pub fn document(
     workers: &[(String, String)],
 ) -> Document {
     let doctor = Doctor::new(environment);
-    let table = |rows: Vec<(&str, String)>| {
-        let rows = rows
-            .into_iter()
-            .map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
-        vec![Block::Table(Table::new(
-            "",
-            vec![Column::text(""), Column::sentences("")],
-            rows,
-        ))]
-    };
-    let facts = table(
-        doctor
-            .rows
-            .fact
-            .iter()
-            .map(|fact| (fact.name.as_str(), doctor.text(&fact.text)))
-            .collect(),
-    );
-    let meanings = doctor
-        .rows
-        .meaning
-        .iter()
-        .filter(|meaning| doctor.holds(&meaning.when));
-    let meanings = Block::list("", meanings.map(|meaning| doctor.text(&meaning.text)));
-    let meanings = meanings.unwrap_or_else(|| Block::text("Too few facts can be read here."));
-    let mut blocks = Vec::new();
-    if environment.rights.sysctl_read_only && !obstacles.is_empty() {
-        blocks.push(Block::text(
-            "Commands that write below /proc/sys or /sys, as sysctl and tee do, have to run outside of this container.",
-        ));
-    }
-    for (at, obstacle) in obstacles.iter().enumerate() {
-        let (number, none) = (
-            at + 1,
-            if obstacle.remedy.is_none() {
-                "; no command here changes that"
-            } else {
-                ""
-            },
-        );
-        blocks.push(Block::text(format!(
-            "{number}. {}. Why: {}{none}.",
-            obstacle.what, obstacle.why
-        )));
-        blocks.extend(
-            obstacle
-                .remedy
-                .iter()
-                .map(|command| Block::Commands(vec![format!("$ {command}")])),
-        );
-    }
-    if obstacles.is_empty() {
-        blocks.push(Block::Answer(
-            "Nothing is in the way of any method.".to_owned(),
-        ));
-    }
+    let rows = doctor.rows.fact.iter();
+    let facts = named_texts(rows.map(|fact| (fact.name.clone(), doctor.text(&fact.text))));
     let title = match obstacles.len() {
         0 => "What cannot be measured here".to_owned(),
         things => format!(
@@ -343,29 +290,68 @@ pub fn document(
             crate::sentences::wording::count(things, "thing")
         ),
     };
-    let workers: Vec<_> = workers
-        .iter()
-        .map(|(name, state)| (name.as_str(), state.clone()))
-        .collect();
+    let workers = if workers.is_empty() {
+        Vec::new()
+    } else {
+        vec![named_texts(workers.iter().cloned())]
+    };
     Document::new("", [])
-        .section("machine", "This machine", Place::Everywhere, facts)
+        .section("machine", "This machine", Place::Everywhere, vec![facts])
         .section(
             "meaning",
             "What that means for measurements",
             Place::Everywhere,
-            vec![meanings],
+            vec![meanings(&doctor)],
         )
-        .section("obstacles", title, Place::Everywhere, blocks)
         .section(
-            "workers",
-            "Workers",
+            "obstacles",
+            title,
             Place::Everywhere,
-            if workers.is_empty() {
-                Vec::new()
-            } else {
-                table(workers)
-            },
+            obstacle_blocks(environment, obstacles),
         )
+        .section("workers", "Workers", Place::Everywhere, workers)
+}
+
+fn named_texts(rows: impl IntoIterator<Item = (String, String)>) -> Block {
+    let heads = [Column::text(""), Column::sentences("")];
+    Block::Table(columns::facts("", heads, rows))
+}
+
+fn meanings(doctor: &Doctor) -> Block {
+    let meanings = doctor
+        .rows
+        .meaning
+        .iter()
+        .filter(|meaning| doctor.holds(&meaning.when))
+        .map(|meaning| doctor.text(&meaning.text));
+    Block::list("", meanings).unwrap_or_else(|| Block::text("Too few facts can be read here."))
+}
+
+fn obstacle_blocks(environment: &Environment, obstacles: &[Obstacle]) -> Vec<Block> {
+    if obstacles.is_empty() {
+        return vec![Block::Answer(
+            "Nothing is in the way of any method.".to_owned(),
+        )];
+    }
+    let mut blocks = Vec::new();
+    if environment.rights.sysctl_read_only {
+        blocks.push(Block::text(
+            "Commands that write below /proc/sys or /sys, as sysctl and tee do, have to run outside of this container.",
+        ));
+    }
+    for (at, Obstacle { what, why, remedy }) in obstacles.iter().enumerate() {
+        let number = at + 1;
+        let none = if remedy.is_none() {
+            "; no command here changes that"
+        } else {
+            ""
+        };
+        blocks.push(Block::text(format!("{number}. {what}. Why: {why}{none}.")));
+        if let Some(command) = remedy {
+            blocks.push(Block::Commands(vec![format!("$ {command}")]));
+        }
+    }
+    blocks
 }
 
 fn names(list: &[Busy]) -> Vec<String> {
@@ -375,99 +361,83 @@ fn names(list: &[Busy]) -> Vec<String> {
 }
 
 /// The disturbances of a machine, a row a source.
-pub fn noise(seen: &Preflight) -> Document {
-    let mut rows: Vec<(String, String)> = Vec::new();
-    for gaps in &seen.gaps {
-        let over: Vec<String> = gaps
-            .over
-            .iter()
-            .map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64)))
-            .collect();
-        let text = format!(
-            "{:.2} % of a busy process's time taken, at most {} at a time ({}); one clock read {:.1} ns",
-            gaps.lost_share() * 100.0,
-            format_ns(gaps.largest_gap_ns as f64),
-            over.join(", "),
-            gaps.clock_read_ns()
-        );
-        rows.push((format!("CPU {}", gaps.cpu), text));
+pub fn noise(preflight: &Preflight) -> Document {
+    let mut rows: Vec<(String, String)> = preflight.gaps.iter().map(gaps_row).collect();
+    let counters = &preflight.counters;
+    let seconds = preflight.seconds.max(1e-3);
+    let waiting = counters.pressure_us.iter();
+    let waiting = waiting.map(|(name, us)| format!("{name} {:.1} %", *us as f64 / 1e4 / seconds));
+    let frequency = preflight.frequency_khz.iter();
+    let frequency = frequency.map(|(a, b)| format!("{:.2} → {:.2} GHz", ghz(*a), ghz(*b)));
+    let moved = counters.vmstat.iter();
+    let moved = moved.map(|(name, count)| format!("{name} {count}"));
+    let [read, written] = [counters.device_read_bytes, counters.device_written_bytes]
+        .map(|bytes| about_size(bytes as f64));
+    let parts = [
+        (
+            "steal (as the hypervisor reports it)",
+            format!("{:.2} %", counters.steal_share * 100.0),
+        ),
+        ("waiting (pressure)", joined(waiting, "nothing")),
+        (
+            "frequency",
+            joined(
+                frequency,
+                "not reported by the kernel (usual on virtual machines)",
+            ),
+        ),
+        (
+            "kernel threads for memory",
+            joined(names(&preflight.memory_threads), "none of them ran"),
+        ),
+        ("memory counters that moved", joined(moved, "none")),
+        ("block devices", format!("{read} read, {written} written")),
+        ("other busy processes, in CPUs", busy(preflight)),
+    ];
+    rows.extend(parts.map(|(name, text)| (name.to_owned(), text)));
+    let blocks = vec![named_texts(rows), Block::Answer(verdict(preflight))];
+    let head = [format!("{:.1} s of looking", preflight.seconds)];
+    Document::new("noise now", head).section("answers", "", Place::Everywhere, blocks)
+}
+
+fn gaps_row(gaps: &Gaps) -> (String, String) {
+    let over: Vec<String> = gaps
+        .over
+        .iter()
+        .map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64)))
+        .collect();
+    let text = format!(
+        "{:.2} % of a busy process's time taken, at most {} at a time ({}); one clock read {:.1} ns",
+        gaps.lost_share() * 100.0,
+        format_ns(gaps.largest_gap_ns as f64),
+        over.join(", "),
+        gaps.clock_read_ns()
+    );
+    (format!("CPU {}", gaps.cpu), text)
+}
+
+fn ghz(khz: u64) -> f64 {
+    khz as f64 / 1e6
+}
+
+/// Parts after commas; `none` where there are none.
+fn joined(parts: impl IntoIterator<Item = String>, none: &str) -> String {
+    let parts: Vec<String> = parts.into_iter().collect();
+    if parts.is_empty() {
+        none.to_owned()
+    } else {
+        parts.join(", ")
     }
-    let mut row = |name: &str, parts: Vec<String>, none: &str| {
-        rows.push((
-            name.to_owned(),
-            if parts.is_empty() {
-                none.to_owned()
-            } else {
-                parts.join(", ")
-            },
-        ));
-    };
-    let counters = &seen.counters;
-    row(
-        "steal (as the hypervisor reports it)",
-        vec![format!("{:.2} %", counters.steal_share * 100.0)],
-        "",
-    );
-    let pressure = counters.pressure_us.iter();
-    let waited = pressure
-        .map(|(name, us)| format!("{name} {:.1} %", *us as f64 / 1e4 / seen.seconds.max(1e-3)));
-    row("waiting (pressure)", waited.collect(), "nothing");
-    let ghz = |khz: u64| khz as f64 / 1e6;
-    let frequency = seen
-        .frequency_khz
-        .iter()
-        .map(|(a, b)| format!("{:.2} → {:.2} GHz", ghz(*a), ghz(*b)));
-    row(
-        "frequency",
-        frequency.collect(),
-        "not reported by the kernel (usual on virtual machines)",
-    );
-    row(
-        "kernel threads for memory",
-        names(&seen.memory_threads),
-        "none of them ran",
-    );
-    let reclaim = counters
-        .vmstat
-        .iter()
-        .map(|(name, count)| format!("{name} {count}"));
-    row("memory counters that moved", reclaim.collect(), "none");
-    let (read, written) = (
-        counters.device_read_bytes as f64,
-        counters.device_written_bytes as f64,
-    );
-    row(
-        "block devices",
-        vec![
-            format!("{} read", about_size(read)),
-            format!("{} written", about_size(written)),
-        ],
-        "",
-    );
-    let busy = format!(
+}
+
+fn busy(preflight: &Preflight) -> String {
+    if preflight.busy.is_empty() {
+        return "none".to_owned();
+    }
+    format!(
         "{:.2} in all; of those still there: {}",
-        seen.busy_cpus,
-        names(&seen.busy).join(", ")
-    );
-    row(
-        "other busy processes, in CPUs",
-        if seen.busy.is_empty() {
-            Vec::new()
-        } else {
-            vec![busy]
-        },
-        "none",
-    );
-    let rows = rows
-        .into_iter()
-        .map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
-    let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
-    let blocks = vec![Block::Table(table), Block::Answer(verdict(seen))];
-    Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section(
-        "answers",
-        "",
-        Place::Everywhere,
-        blocks,
+        preflight.busy_cpus,
+        names(&preflight.busy).join(", ")
     )
 }
 

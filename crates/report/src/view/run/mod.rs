@@ -165,7 +165,7 @@ fn section(experiment: LabelledExperiment) -> Option<Section> {
         blocks.push(Block::Text(format!("fixed parameters: {constant}")));
     }
     let keys = maps::keys(experiment);
-    let heat_maps = keys.map_or_else(Vec::new, |keys| maps::maps(experiment, keys));
+    let heat_maps = keys.map_or_else(Vec::new, |keys| maps::heat_maps(experiment, keys));
     // A map shows what curves over its second parameter would show, with a chart for each size.
     let mapped = keys.filter(|_| !heat_maps.is_empty()).map(|keys| keys.down);
     blocks.extend(for_page("", curves::charts(experiment, mapped)));
