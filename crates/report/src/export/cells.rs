@@ -3,9 +3,7 @@
 use crate::render::escape;
 use crate::sentences::labels::LabelledRun;
 use crate::sentences::{phrases, wording};
-use record::summary::{
-    CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Ratio, Summary,
-};
+use record::summary::{CellSummary, Comparison, GroupSummary, PhaseSummary, Ratio, Summary};
 use record::{cell::parameter_words, outcome::Status};
 use stats::t::mean_and_deviation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,36 +81,19 @@ impl CellView<'_> {
 impl<'a> ExportedCells<'a> {
     /// Arranges a summary; `experiments` are those that are wanted, none for all.
     pub fn new(summary: &'a Summary, experiments: &[String]) -> ExportedCells<'a> {
-        let labels = LabelledRun::new(summary);
-        let wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
-        let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for group in &summary.groups {
-            order.extend(
-                group
-                    .cells
-                    .iter()
-                    .filter(|&&c| seen.insert(c))
-                    .map(|&c| (c, Some(group))),
-            );
-        }
-        order.extend(
-            (0..summary.cells.len())
-                .filter(|c| seen.insert(*c))
-                .map(|c| (c, None)),
-        );
-        let shown = |(c, _): &(usize, _)| {
-            !summary.cells[*c].hidden && wanted(&summary.cells[*c].experiment)
-        };
+        let run = LabelledRun::new(summary);
+        let order = in_order(summary).into_iter().filter(|(index, _)| {
+            let cell = &summary.cells[*index];
+            let is_wanted = experiments.is_empty() || experiments.contains(&cell.experiment);
+            !cell.hidden && is_wanted
+        });
         // By a table: a run may have very many cells, and to look for each among all comparisons would take their square.
         let compared: Comparisons = summary
             .comparisons()
             .map(|(_, c)| ((c.cell, c.phase.as_str()), c))
             .collect();
         let cells: Vec<CellView> = order
-            .into_iter()
-            .filter(shown)
-            .map(|(c, group)| cell(summary, c, group, &compared, &labels))
+            .map(|(index, group)| cell(&run, index, group, &compared))
             .collect();
         let parameters: BTreeSet<&String> =
             cells.iter().flat_map(|c| c.parameters.keys()).collect();
@@ -136,6 +117,23 @@ impl<'a> ExportedCells<'a> {
     }
 }
 
+/// Indices of all cells in the order in which they are shown, each with its group.
+fn in_order(summary: &Summary) -> Vec<(usize, Option<&GroupSummary>)> {
+    let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
+    let mut ordered = BTreeSet::new();
+    for group in &summary.groups {
+        for &cell in &group.cells {
+            if ordered.insert(cell) {
+                order.push((cell, Some(group)));
+            }
+        }
+    }
+    let further = (0..summary.cells.len()).filter(|cell| !ordered.contains(cell));
+    order.extend(further.map(|cell| (cell, None)));
+    order
+}
+
+/// Comparisons by cell and phase.
 type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
 
 fn all_visible(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -155,18 +153,19 @@ fn name(cell: &CellSummary) -> String {
 }
 
 fn cell<'a>(
-    summary: &'a Summary,
+    run: &LabelledRun<'a>,
     index: usize,
     group: Option<&GroupSummary>,
     compared: &Comparisons,
-    labels: &LabelledRun,
 ) -> CellView<'a> {
+    let summary = run.summary;
     let cell = &summary.cells[index];
-    let experiment = summary.experiment(&cell.experiment);
     let varying = cell
         .parameters
         .iter()
-        .filter(|(key, _)| labels.varies(&cell.experiment, key));
+        .filter(|(key, _)| run.varies(&cell.experiment, key));
+    let baseline = group.and_then(|group| group.baseline);
+    let against = baseline.filter(|baseline| *baseline != index);
     CellView {
         summary: cell,
         name: name(cell),
@@ -179,59 +178,53 @@ fn cell<'a>(
         varying: varying
             .map(|(key, value)| (escape::terminal(key), escape::terminal(value)))
             .collect(),
-        against: group
-            .and_then(|g| g.baseline)
-            .filter(|b| *b != index)
-            .and_then(|b| summary.cells.get(b))
-            .map(name),
-        phases: phases(cell, experiment, |phase| {
-            compared.get(&(index, phase)).copied()
-        }),
+        against: against.and_then(|cell| summary.cells.get(cell)).map(name),
+        phases: phases(summary, index, compared),
     }
 }
 
-fn phases<'a, 'b>(
-    cell: &'a CellSummary,
-    experiment: Option<&ExperimentSummary>,
-    comparison: impl Fn(&str) -> Option<&'b Comparison>,
-) -> Vec<PhaseView<'a>> {
+/// The phases of a cell: the headline first, then totals and phases in the order of their definition.
+fn phases<'a>(summary: &'a Summary, index: usize, compared: &Comparisons) -> Vec<PhaseView<'a>> {
+    let cell = &summary.cells[index];
+    let experiment = summary.experiment(&cell.experiment);
     let headline = experiment.map_or("", |e| e.headline.as_str());
-    let totals = experiment
-        .iter()
-        .flat_map(|e| e.definition.totals.iter().map(|t| t.name.as_str()));
-    let declared = experiment
-        .iter()
-        .flat_map(|e| e.definition.phases.iter().map(String::as_str));
-    let order: Vec<&str> = totals.chain(declared).collect();
-    let place = |name: &str| {
-        order
-            .iter()
-            .position(|known| *known == name)
-            .unwrap_or(order.len())
-    };
+    let order: Vec<&str> = experiment.map_or_else(Vec::new, |experiment| {
+        let totals = experiment.definition.totals.iter().map(|t| t.name.as_str());
+        let phases = experiment.definition.phases.iter().map(String::as_str);
+        totals.chain(phases).collect()
+    });
     let mut names: Vec<&String> = cell.phases.keys().collect();
-    names.sort_by_key(|name| (*name != headline, place(name)));
-    let phase = |name: &'a String| {
-        let comparison = comparison(name);
+    names.sort_by_key(|name| {
+        let place = order.iter().position(|known| known == name);
+        (*name != headline, place.unwrap_or(order.len()))
+    });
+    names
+        .into_iter()
+        .map(|name| PhaseView {
+            headline: name == headline,
+            unit: experiment.map_or_else(String::new, |e| escape::terminal(&e.definition.unit)),
+            ..PhaseView::new(cell, name, compared.get(&(index, name)).copied())
+        })
+        .collect()
+}
+
+impl<'a> PhaseView<'a> {
+    fn new(cell: &'a CellSummary, name: &str, comparison: Option<&Comparison>) -> PhaseView<'a> {
+        let comparison = comparison.filter(|_| cell.outcome.status == Status::Ok);
         let launches = launches(cell, name);
         let walls: Vec<f64> = launches.iter().filter_map(|l| l.wall_ns).collect();
         PhaseView {
             name: escape::terminal(name),
-            headline: name == headline,
-            unit: experiment.map_or_else(String::new, |e| escape::terminal(&e.definition.unit)),
+            headline: false,
+            unit: String::new(),
             units: operations(&cell.phases[name]),
             figures: &cell.phases[name],
-            ratio: comparison
-                .and_then(|c| c.ratio)
-                .filter(|_| cell.outcome.status == Status::Ok),
-            verdict: comparison
-                .filter(|_| cell.outcome.status == Status::Ok)
-                .map_or_else(String::new, wording::verdict),
+            ratio: comparison.and_then(|c| c.ratio),
+            verdict: comparison.map_or_else(String::new, wording::verdict),
             spread_ns: mean_and_deviation(&walls),
             launches,
         }
-    };
-    names.into_iter().map(phase).collect()
+    }
 }
 
 /// Operations of one sample; 1 where that is not known.
@@ -245,17 +238,19 @@ fn operations(phase: &PhaseSummary) -> f64 {
 }
 
 fn launches(cell: &CellSummary, phase: &str) -> Vec<LaunchView> {
-    let finite = |value: Option<&f64>| value.copied().filter(|v| v.is_finite());
-    let view = |l: &record::summary::LaunchValues| LaunchView {
-        launch: l.launch,
-        block: l.block,
-        rounds: l.rounds,
-        wall_ns: finite(l.wall_ns.get(phase)),
-        cpu_ns: finite(l.cpu_ns.get(phase)),
-    };
     cell.per_launch
         .iter()
-        .map(view)
-        .filter(|l| l.wall_ns.is_some() || l.cpu_ns.is_some())
+        .map(|launch| LaunchView {
+            launch: launch.launch,
+            block: launch.block,
+            rounds: launch.rounds,
+            wall_ns: finite(launch.wall_ns.get(phase)),
+            cpu_ns: finite(launch.cpu_ns.get(phase)),
+        })
+        .filter(|launch| launch.wall_ns.is_some() || launch.cpu_ns.is_some())
         .collect()
+}
+
+fn finite(value: Option<&f64>) -> Option<f64> {
+    value.copied().filter(|value| value.is_finite())
 }

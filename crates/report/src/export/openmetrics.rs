@@ -138,8 +138,9 @@ pub(super) fn sample<T: AsRef<str>>(
     labels: &[(String, T)],
     value: f64,
 ) -> Result<()> {
-    let label =
-        |(name, value): &(String, T)| format!("{name}=\"{}\"", escape::label(value.as_ref()));
-    let labels: Vec<String> = labels.iter().map(label).collect();
+    let labels: Vec<String> = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", escape::label(value.as_ref())))
+        .collect();
     Ok(writeln!(out, "{name}{{{}}} {value}", labels.join(","))?)
 }

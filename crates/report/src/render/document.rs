@@ -1,7 +1,7 @@
 //! A report as data: sections of headings, sentences, tables, charts and commands. Products build it; the terminal, the
 //! page and Markdown render it, and nothing else writes lines or tags. Texts are plain: a renderer escapes them.
 
-use crate::render::plot::{Curves, Line, Plot};
+use crate::render::plot::{Curves, Plot};
 use crate::sentences::numbers::{self, Work};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Ratio, Verdict};
@@ -294,11 +294,10 @@ impl Chart {
                 .unwrap_or(0);
             line.color = free.remove(at);
         }
-        let key = |line: &Line| Key {
-            class: format!("c{}", line.color),
-            text: line.label.clone(),
-        };
-        let legend = curves.lines.iter().map(key).collect();
+        let lines = curves.lines.iter();
+        let legend = lines
+            .map(|line| Key::new(format!("c{}", line.color), &line.label))
+            .collect();
         let plot = Plot::Curves {
             curves: Box::new(curves),
             label: caption.clone(),
@@ -338,12 +337,12 @@ impl Key {
         }
     }
 
-    pub fn all<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<Key> {
-        let key = |(at, text): (usize, &String)| Key {
-            class: format!("c{at}"),
-            text: text.clone(),
-        };
-        texts.into_iter().enumerate().map(key).collect()
+    /// A color for each text, in order.
+    pub fn of_texts(texts: &[String]) -> Vec<Key> {
+        let texts = texts.iter().enumerate();
+        texts
+            .map(|(at, text)| Key::new(format!("c{at}"), text))
+            .collect()
     }
 }
 
@@ -387,6 +386,20 @@ impl Entry {
             name: name.into(),
             cells,
             ..Entry::default()
+        }
+    }
+
+    /// Its field in a column; none in the first, which has its name.
+    pub(crate) fn cell(&self, column: usize) -> Option<&TableCell> {
+        self.cells.get(column.checked_sub(1)?)
+    }
+
+    /// Its text in a column.
+    pub(crate) fn text(&self, column: usize) -> &str {
+        if column == 0 {
+            &self.name
+        } else {
+            self.cell(column).map_or("", |cell| cell.text.as_str())
         }
     }
 }

@@ -87,14 +87,14 @@ pub fn html(text: &str) -> String {
 
 /// The value of an `id` in HTML: at most 65 small letters, digits and hyphens; never empty.
 pub fn html_id(text: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        }
-    };
-    let id: String = text.chars().take(60).map(plain).collect();
+    let id: String = text
+        .chars()
+        .take(60)
+        .map(|c| match c.to_ascii_lowercase() {
+            c if c.is_ascii_alphanumeric() => c,
+            _ => '-',
+        })
+        .collect();
     if id.starts_with(|c: char| c.is_ascii_lowercase()) {
         id
     } else {
@@ -147,8 +147,7 @@ pub fn label(text: &str) -> String {
 
 /// A name of a label, a function or a macro: ASCII letters, digits and underscores; it does not begin with a digit.
 pub fn name(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = text.chars().map(plain).collect();
+    let name = text.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     if name.starts_with(|c: char| !c.is_ascii_digit()) {
         name
     } else {
@@ -159,8 +158,8 @@ pub fn name(text: &str) -> String {
 /// A word for a POSIX shell with the value `text`. It is in quotes where it needs them; characters that steer, but for ends of
 /// lines and tabs, are written by their numbers.
 pub fn shell(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    let needs_quotes = |c: char| !c.is_ascii_alphanumeric() && !"_-./=:,+@%".contains(c);
+    if !text.is_empty() && !text.contains(needs_quotes) {
         return text.to_owned();
     }
     let inside = replaced(text, |word, sign| match sign {
@@ -212,8 +211,8 @@ pub fn dockerfile(name: &str, text: &str) -> Option<String> {
 
 /// True for a name of a variable that a shell, systemd and a Dockerfile take: ASCII letters, digits and underscores.
 pub fn is_variable(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.starts_with(|c: char| plain(c) && !c.is_ascii_digit()) && text.chars().all(plain)
+    text.starts_with(|c: char| !c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The rest of a line that begins with a number sign, in a shell script, a Dockerfile or a file of systemd. It ends there and

@@ -1,6 +1,6 @@
 //! A document in Markdown as GitHub and GitLab show it: for issues, pull requests and their comments.
 
-use crate::render::document::{Block, Body, Document, Place, Shape, Shown, Table};
+use crate::render::document::{Block, Body, Column, Document, Place, Shape, Shown, Table};
 use crate::render::escape;
 use std::fmt::Write as _;
 
@@ -63,60 +63,49 @@ fn fenced<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn table(table: &Table, out: &mut String) {
-    let shown = |c: &usize| {
-        table.columns[*c].shape != Shape::Drawn && table.columns[*c].shown != Shown::Page
-    };
-    let columns: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
-    let row = |texts: Vec<String>| format!("| {} |\n", texts.join(" | "));
-    let lines = |body: &Body| -> String {
-        let fields = |at: usize, entry: &crate::render::document::Entry| match at {
-            0 => escape::markdown(&entry.name),
-            at => entry
-                .cells
-                .get(at - 1)
-                .map_or_else(String::new, |cell| escape::markdown(&cell.text)),
-        };
-        let heading = || {
-            columns.iter().map(|c| {
-                if *c == 0 {
-                    format!("*{}*", escape::markdown(&body.heading))
-                } else {
-                    String::new()
-                }
-            })
-        };
-        let heading = if body.heading.is_empty() {
-            String::new()
-        } else {
-            row(heading().collect())
-        };
-        let rows = body
-            .rows
-            .iter()
-            .map(|entry| row(columns.iter().map(|c| fields(*c, entry)).collect()));
-        heading + &rows.collect::<String>()
-    };
-    let rule = |c: &usize| {
-        if table.columns[*c].shape == Shape::Number {
-            "---:"
-        } else {
-            "---"
-        }
-    };
+    let columns: Vec<usize> = (0..table.columns.len())
+        .filter(|&at| is_column_shown(&table.columns[at]))
+        .collect();
+    let titles = columns.iter().map(|&at| table.columns[at].title.as_str());
+    let rules: Vec<&str> = columns.iter().map(|&at| rule(&table.columns[at])).collect();
     *out += "\n";
-    *out += &row(columns
+    *out += &row(titles);
+    let _ = writeln!(out, "|{}|", rules.join("|"));
+    for body in table.bodies.iter().filter(|body| !body.rows.is_empty()) {
+        if !body.heading.is_empty() {
+            *out += &heading(body, &columns);
+        }
+        for entry in &body.rows {
+            *out += &row(columns.iter().map(|&at| entry.text(at)));
+        }
+    }
+}
+
+fn is_column_shown(column: &Column) -> bool {
+    column.shape != Shape::Drawn && column.shown != Shown::Page
+}
+
+fn rule(column: &Column) -> &'static str {
+    if column.shape == Shape::Number {
+        "---:"
+    } else {
+        "---"
+    }
+}
+
+fn row<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let texts: Vec<String> = texts.map(escape::markdown).collect();
+    format!("| {} |\n", texts.join(" | "))
+}
+
+/// A row with a body's heading in the column of names.
+fn heading(body: &Body, columns: &[usize]) -> String {
+    let texts: Vec<String> = columns
         .iter()
-        .map(|c| escape::markdown(&table.columns[*c].title))
-        .collect());
-    let _ = writeln!(
-        out,
-        "|{}|",
-        columns.iter().map(rule).collect::<Vec<_>>().join("|")
-    );
-    *out += &table
-        .bodies
-        .iter()
-        .filter(|body| !body.rows.is_empty())
-        .map(lines)
-        .collect::<String>();
+        .map(|&at| match at {
+            0 => format!("*{}*", escape::markdown(&body.heading)),
+            _ => String::new(),
+        })
+        .collect();
+    format!("| {} |\n", texts.join(" | "))
 }

@@ -23,8 +23,8 @@ pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
 
 /// The reason why no ordinary method is best.
 fn no_recommendation(group: LabelledGroup) -> Option<&'static str> {
-    let is_aside = |cell: &usize| matches!(group.cell(*cell).role, Role::Published | Role::Null);
-    if group.group.cells.iter().all(is_aside) {
+    let mut roles = group.group.cells.iter().map(|&cell| group.cell(cell).role);
+    if roles.all(|role| matches!(role, Role::Published | Role::Null)) {
         Some("no recommendation: published jobs stand as they were, none for another")
     } else if group.group.baseline.is_none() {
         Some("no recommendation: what the others are compared with was not measured")

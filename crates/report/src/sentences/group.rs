@@ -23,11 +23,11 @@ pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
         .filter(|(fit, _)| footprints.iter().any(|f| f.against_cache == *fit))
         .map(|(_, place)| *place)
         .collect();
-    let bytes = || footprints.iter().map(|f| f.bytes);
-    let Some((least, most)) = bytes().min().zip(bytes().max()) else {
+    let bytes: Vec<_> = footprints.iter().map(|f| f.bytes).collect();
+    let Some((least, most)) = bytes.iter().min().zip(bytes.iter().max()) else {
         return String::new();
     };
-    let [least, most] = [least, most].map(|bytes| about_size(bytes as f64));
+    let [least, most] = [least, most].map(|bytes| about_size(*bytes as f64));
     let sizes = if least == most {
         most
     } else {

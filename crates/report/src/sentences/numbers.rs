@@ -75,10 +75,12 @@ impl<'a> Work<'a> {
     }
 
     fn mean(self, cost: &Distribution) -> String {
-        let differs = |mean: &f64| (mean / cost.median).ln().abs() > SKEWED.ln_1p();
-        cost.mean
-            .filter(differs)
-            .map_or_else(String::new, |mean| format!(" (mean {})", self.figure(mean)))
+        match cost.mean {
+            Some(mean) if (mean / cost.median).ln().abs() > SKEWED.ln_1p() => {
+                format!(" (mean {})", self.figure(mean))
+            }
+            _ => String::new(),
+        }
     }
 
     /// The figure of a median with its interval, and its number: gigabytes a second, or nanoseconds.

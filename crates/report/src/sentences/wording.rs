@@ -177,8 +177,8 @@ pub fn verdict(comparison: &Comparison) -> String {
     let Some(ratio) = &comparison.ratio else {
         return "too few launches to compare".to_owned();
     };
-    if let Some(found) = &comparison.doubt {
-        return format!("not settled: {}; {}", doubt(found), between(ratio));
+    if let Some(known) = &comparison.doubt {
+        return format!("not settled: {}; {}", doubt(known), between(ratio));
     }
     if !comparison.holds_among_all {
         return format!(
@@ -198,8 +198,8 @@ pub fn verdict(comparison: &Comparison) -> String {
 
 /// The finding of one comparison, in a column of a table.
 pub fn verdict_briefly(comparison: &Comparison) -> String {
-    if let Some(found) = &comparison.doubt {
-        return format!("not settled: {}", doubt(found));
+    if let Some(known) = &comparison.doubt {
+        return format!("not settled: {}", doubt(known));
     }
     finding(
         comparison.ratio.as_ref(),
@@ -229,17 +229,19 @@ pub const AMONG_ALL: &str = "¹ settled by itself, but among all the comparisons
 
 /// Range of a ratio that drifted.
 pub fn moved(low: f64, high: f64) -> String {
-    let bare = |v: f64, decimals: usize| {
-        let text = format!("{v:.decimals$}");
-        text.strip_prefix("0.")
-            .map_or_else(|| text.clone(), |rest| format!(".{rest}"))
-    };
     let decimals = (2..5).find(|&d| bare(low, d) != bare(high, d)).unwrap_or(5);
     format!(
         "ratio drifted from {} to {} during this run",
         bare(low, decimals),
         bare(high, decimals)
     )
+}
+
+/// A number without its leading zero: `.97`.
+fn bare(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    text.strip_prefix("0.")
+        .map_or_else(|| text.clone(), |decimals| format!(".{decimals}"))
 }
 
 /// The reason why a verdict is withheld.
@@ -271,36 +273,27 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
     }
     let (weak, good): (Vec<&AaCheck>, Vec<&AaCheck>) =
         checks.iter().partition(|aa| AaCheck::is_weak(&aa.ratio));
-    let widest = |checks: &[&AaCheck]| {
-        percent_digits(
-            checks
-                .iter()
-                .map(|aa| aa.ratio.half_width())
-                .fold(0.0, f64::max),
-            Round::Up,
-        )
-    };
-    let all = count(checks.len() + untrusted.len(), "control");
+    let controls = count(checks.len() + untrusted.len(), "control");
     let mut parts = Vec::new();
     if !good.is_empty() {
         parts.push(format!(
-            "{} of {all} within ±{} %",
+            "{} of {controls} within ±{} %",
             good.len(),
             widest(&good)
         ));
     }
     match weak.as_slice() {
         [] => {}
-        [one] => parts.push(format!("{} weak, ±{} %", name(one.cell), widest(&weak))),
+        [check] => parts.push(format!("{} weak, ±{} %", name(check.cell), widest(&weak))),
         weak => parts.push(format!(
-            "{} of {all} weak, up to ±{} %",
+            "{} of {controls} weak, up to ±{} %",
             weak.len(),
             widest(weak)
         )),
     }
     match untrusted {
         [] => {}
-        [one] => parts.push(format!("{one} untrusted")),
+        [name] => parts.push(format!("{name} untrusted")),
         untrusted => parts.push(format!("{} untrusted", untrusted.len())),
     }
     if parts.is_empty() {
@@ -308,6 +301,12 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
     } else {
         format!("A/A: {}", parts.join("; "))
     }
+}
+
+/// The largest half-width of these controls, in percent.
+fn widest(checks: &[&AaCheck]) -> String {
+    let half_widths = checks.iter().map(|check| check.ratio.half_width());
+    percent_digits(half_widths.fold(0.0, f64::max), Round::Up)
 }
 
 /// A number of things: `1 run`, `3 runs`.
@@ -337,9 +336,9 @@ pub(crate) fn either(items: &[String]) -> String {
 }
 
 /// Names by fact, so that a shared one is said once.
-pub(crate) fn together<F: PartialEq, N>(all: impl Iterator<Item = (N, F)>) -> Vec<(F, Vec<N>)> {
+pub(crate) fn together<F: PartialEq, N>(named: impl Iterator<Item = (N, F)>) -> Vec<(F, Vec<N>)> {
     let mut shared: Vec<(F, Vec<N>)> = Vec::new();
-    for (name, fact) in all {
+    for (name, fact) in named {
         match shared.iter_mut().find(|(known, _)| *known == fact) {
             Some((_, names)) => names.push(name),
             None => shared.push((fact, vec![name])),

@@ -62,8 +62,11 @@ fn worst_second(group: LabelledGroup, row: &LabelledCell) -> Option<String> {
 /// The single phases, where there is more than one.
 fn phases(group: LabelledGroup, rows: &[LabelledCell]) -> Option<Table> {
     let definition = group.definition();
-    let is_measured = |phase: &&String| rows.iter().any(|r| r.cell.phases.contains_key(*phase));
-    let phases: Vec<&String> = definition.phases.iter().filter(is_measured).collect();
+    let phases: Vec<&String> = definition
+        .phases
+        .iter()
+        .filter(|phase| rows.iter().any(|row| row.cell.phases.contains_key(*phase)))
+        .collect();
     if phases.len() < 2 || rows.is_empty() {
         return None;
     }

@@ -86,12 +86,11 @@ fn switches(cell: &CellSummary, phase: &str) -> Option<f64> {
 
 /// A cell with the parameters that vary among the counted ones.
 fn label(experiment: LabelledExperiment, counted: &CountedCell, cells: &[CountedCell]) -> String {
-    let varies = |key: &String| {
+    let mut parameters = counted.cell.parameters.clone();
+    parameters.retain(|key, _| {
         let first = cells[0].cell.parameters.get(key);
         cells.iter().any(|c| c.cell.parameters.get(key) != first)
-    };
-    let mut parameters = counted.cell.parameters.clone();
-    parameters.retain(|key, _| varies(key));
+    });
     let name = experiment.run.name(counted.index);
     format!("{name} {}", parameter_words(&parameters, None))
         .trim_end()

@@ -48,7 +48,7 @@ pub(crate) fn table(group: LabelledGroup, cells: &[usize], caption: String) -> O
         })))
     });
     Some(Table {
-        legend: Key::all(&phases),
+        legend: Key::of_texts(&phases),
         ..columns.table(caption, rows)
     })
 }

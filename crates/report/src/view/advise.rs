@@ -14,66 +14,59 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     if !case.settings.is_empty() {
         blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
     }
-    let first = if answer.depends {
+    blocks.push(Block::Answer(if answer.depends {
         format!("It depends. If {}: {}", case.condition, advice(case))
     } else {
         advice(case)
-    };
-    blocks.push(Block::Answer(first));
-    let cpu = case.cpu.filter(|_| case.gain.is_some());
-    let cpu = cpu.map(|cpu| {
-        format!(
-            "processor time of all sides: {} of {}'s",
-            ratio_words(&cpu),
-            case.obvious
-        )
-    });
-    blocks.extend(Block::list(
-        "",
-        cpu.into_iter()
-            .chain(answer.costs.iter().cloned())
-            .chain(around(case)),
-    ));
-    blocks.extend(by_size(answer));
-    blocks.extend(
-        answer
-            .uses
-            .iter()
-            .map(|uses| Block::Text(format!("Often: {}", repeated(uses)))),
-    );
-    let others = together(answer.also.iter().map(|other| (other, advised(other))));
-    blocks.extend(others.into_iter().map(|(method, others)| {
-        let when = others
-            .iter()
-            .map(|other| condition(case, other))
-            .collect::<Vec<_>>()
-            .join("; ");
-        Block::Text(if case.way.is_none() && method == advised(case) {
-            format!("The same {when}.")
-        } else {
-            format!(
-                "{}{}: {}",
-                when[..1].to_uppercase(),
-                &when[1..],
-                advice(others[0])
-            )
-        })
     }));
+    let remarks = cpu_time(case)
+        .into_iter()
+        .chain(answer.costs.iter().cloned())
+        .chain(around(case));
+    blocks.extend(Block::list("", remarks));
+    blocks.extend(by_size(answer));
+    for uses in &answer.uses {
+        blocks.push(Block::Text(format!("Often: {}", repeated(uses))));
+    }
+    let further = together(answer.also.iter().map(|case| (case, advised(case))));
+    for (method, cases) in further {
+        let is_same = case.way.is_none() && method == advised(case);
+        blocks.push(Block::Text(further_advice(case, &cases, is_same)));
+    }
     for snippet in &answer.snippets {
         let usual = if case.way.is_none() {
             "The usual choice, "
         } else {
             ""
         };
-        blocks.push(Block::Heading(format!(
-            "{usual}{} ({}):",
-            snippet.path, snippet.language
-        )));
+        let title = format!("{usual}{} ({}):", snippet.path, snippet.language);
+        blocks.push(Block::Heading(title));
         blocks.push(Block::Code(snippet.code.clone()));
     }
     let title = format!("To {} ({})", answer.does, format_size(answer.bytes));
-    let document = Document::new("advice", []).section("answers", title, Place::Everywhere, blocks);
-    document.section("sure", "How sure", Place::Everywhere, rests_on(answer))
+    Document::new("advice", [])
+        .section("answers", title, Place::Everywhere, blocks)
+        .section("sure", "How sure", Place::Everywhere, rests_on(answer))
+}
+
+fn cpu_time(case: &Case) -> Option<String> {
+    let cpu = case.cpu.filter(|_| case.gain.is_some())?;
+    Some(format!(
+        "processor time of all sides: {} of {}'s",
+        ratio_words(&cpu),
+        case.obvious
+    ))
+}
+
+/// The advice under other conditions, which is the same for all of `cases`.
+fn further_advice(case: &Case, cases: &[&Case], is_same: bool) -> String {
+    let when: Vec<String> = cases.iter().map(|other| condition(case, other)).collect();
+    let when = when.join("; ");
+    if is_same {
+        return format!("The same {when}.");
+    }
+    let capital = when[..1].to_uppercase();
+    format!("{capital}{}: {}", &when[1..], advice(cases[0]))
 }
 
 fn condition(case: &Case, other: &Case) -> String {
@@ -118,7 +111,7 @@ type AdvisedMethod<'a> = (
 fn advised(case: &Case) -> AdvisedMethod<'_> {
     let unmeasured = together(missing(case).rev())
         .into_iter()
-        .find(|(_, ways)| ways.contains(&case.obvious.as_str()));
+        .find(|(_, methods)| methods.contains(&case.obvious.as_str()));
     (
         case.way.as_ref(),
         case.gain.as_ref(),
@@ -128,20 +121,20 @@ fn advised(case: &Case) -> AdvisedMethod<'_> {
 
 fn advice(case: &Case) -> String {
     match advised(case) {
-        (Some(way), Some(gain), _) => {
+        (Some(method), Some(gain), _) => {
             format!(
-                "Use {way}: it takes {} of the time of {}, the usual choice.",
+                "Use {method}: it takes {} of the time of {}, the usual choice.",
                 ratio_words(gain),
                 case.obvious
             )
         }
-        (Some(way), None, _) => {
-            format!("Use {way}, the usual choice: no other is shown to be faster.")
+        (Some(method), None, _) => {
+            format!("Use {method}, the usual choice: no other is shown to be faster.")
         }
-        (None, _, Some((outcome, ways))) => {
+        (None, _, Some((outcome, methods))) => {
             format!(
                 "Nothing is advised: {} could not be measured here: {}",
-                ways.join(", "),
+                methods.join(", "),
                 phrases::reason(outcome)
             )
         }
@@ -163,17 +156,15 @@ fn around(case: &Case) -> Vec<String> {
             case.unsettled.join(", ")
         ));
     }
-    let others = together(missing(case))
-        .into_iter()
-        .filter(|(_, ways)| !ways.contains(&case.obvious.as_str()));
-    let others = others.map(|(outcome, ways)| {
-        format!(
-            "not measurable here: {}: {}",
-            ways.join(", "),
-            phrases::reason(outcome)
-        )
-    });
-    items.extend(others);
+    for (outcome, methods) in together(missing(case)) {
+        if !methods.contains(&case.obvious.as_str()) {
+            items.push(format!(
+                "not measurable here: {}: {}",
+                methods.join(", "),
+                phrases::reason(outcome)
+            ));
+        }
+    }
     items
 }
 
@@ -189,9 +180,9 @@ fn by_size(answer: &AdviceAnswer) -> Vec<Block> {
     }
     let segments = answer.segments.iter().map(segment);
     if answer.flips.is_empty() {
-        let all = segments.collect::<Vec<_>>().join("; ");
+        let segments = segments.collect::<Vec<_>>().join("; ");
         return vec![Block::Text(format!(
-            "By size: {all}; no change was found ({range})."
+            "By size: {segments}; no change was found ({range})."
         ))];
     }
     let flips = answer.flips.iter().map(|flip| {
@@ -283,8 +274,9 @@ pub fn saved(advice: &Advice, path: &str, differences: &[String]) -> Document {
 }
 
 fn of_question(question: &Question) -> Vec<Block> {
-    let none = || Block::text("keep your default: no way is shown to be faster at any size");
-    let segments = Block::list("", question.segments.iter().map(segment)).unwrap_or_else(none);
+    let segments = Block::list("", question.segments.iter().map(segment)).unwrap_or_else(|| {
+        Block::text("keep your default: no way is shown to be faster at any size")
+    });
     let under = question
         .conditions
         .iter()

@@ -71,23 +71,17 @@ fn bound(blocks: &mut Vec<Block>) {
 /// Drops columns in which no row has anything.
 fn drop_empty(table: &mut Table) {
     for at in (0..table.columns.len().saturating_sub(1)).rev() {
-        let is_empty = |row: &Entry| {
-            row.cells
-                .get(at)
-                .is_some_and(|cell| cell.text.is_empty() && cell.plot.is_none())
-        };
-        if table
-            .bodies
-            .iter()
-            .flat_map(|body| &body.rows)
-            .all(is_empty)
-        {
+        let mut rows = table.bodies.iter().flat_map(|body| &body.rows);
+        if rows.all(|row| is_empty(row, at)) {
             table.columns.remove(at + 1);
-            table
-                .bodies
-                .iter_mut()
-                .flat_map(|body| &mut body.rows)
-                .for_each(|row| drop(row.cells.remove(at)));
+            for row in table.bodies.iter_mut().flat_map(|body| &mut body.rows) {
+                row.cells.remove(at);
+            }
         }
     }
+}
+
+fn is_empty(row: &Entry, at: usize) -> bool {
+    let cell = row.cells.get(at);
+    cell.is_some_and(|cell| cell.text.is_empty() && cell.plot.is_none())
 }

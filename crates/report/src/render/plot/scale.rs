@@ -42,17 +42,10 @@ impl Scale {
         let ticks = (0..=4)
             .map(|n| f64::from(n) * step)
             .filter(|t| *t <= high * 1.001);
-        let label = |t: f64| {
-            if t == 0.0 {
-                "0".to_owned()
-            } else {
-                format_ns(t)
-            }
-        };
         Some(Scale {
             low: 0.0,
             high,
-            ticks: ticks.map(|t| (t, label(t))).collect(),
+            ticks: ticks.map(|t| (t, length(t))).collect(),
             logarithmic: false,
         })
     }
@@ -60,14 +53,14 @@ impl Scale {
     /// Sizes in bytes, or counts where `bytes` is false, by factors: each value that was measured is written.
     pub fn values(values: &[u64], bytes: bool) -> Option<Scale> {
         let (low, high) = ends(values.iter().map(|v| *v as f64))?;
-        let label = |v: u64| {
+        let texts = values.iter().map(|&value| {
             if bytes {
-                spaced(&format_size(v))
+                spaced(&format_size(value))
             } else {
-                v.to_string()
+                value.to_string()
             }
-        };
-        let ticks = values.iter().map(|&v| (v as f64, label(v))).collect();
+        });
+        let ticks = values.iter().map(|v| *v as f64).zip(texts).collect();
         Some(Scale {
             low,
             high,
@@ -83,6 +76,15 @@ impl Scale {
         } else {
             (value - self.low) / (self.high - self.low)
         }
+    }
+}
+
+/// A time on a scale that begins at zero.
+fn length(ns: f64) -> String {
+    if ns == 0.0 {
+        "0".to_owned()
+    } else {
+        format_ns(ns)
     }
 }
 
@@ -123,8 +125,8 @@ fn between(low: f64, high: f64) -> Vec<f64> {
     } else {
         &[1.0]
     };
-    let all = (from..=to).flat_map(|power| digits.iter().map(move |d| d * 10f64.powi(power)));
-    all.filter(|t| (low..=high).contains(t)).collect()
+    let round = (from..=to).flat_map(|power| digits.iter().map(move |d| d * 10f64.powi(power)));
+    round.filter(|t| (low..=high).contains(t)).collect()
 }
 
 /// Ratios beyond these are drawn as arrows at the axis' end.
@@ -154,8 +156,8 @@ impl Axis {
             high.clamp(1.0, WIDEST_RATIOS.1),
         );
         let step = step(low, high);
-        let steps = |ratio: f64| (ratio.ln() / step.ln() - 1e-9).ceil().max(0.0) as i32;
-        let (below, above) = (steps(1.0 / low), steps(high));
+        let [below, above] =
+            [1.0 / low, high].map(|ratio| (ratio.ln() / step.ln() - 1e-9).ceil().max(0.0) as i32);
         let ticks = (-below..=above).map(|power| step.powi(power)).collect();
         Some(Axis {
             low: step.powi(-below),

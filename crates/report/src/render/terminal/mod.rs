@@ -1,5 +1,7 @@
 //! A document as lines that are no wider than the terminal.
 
+mod drawing;
+mod layout;
 mod screen;
 mod table;
 
@@ -99,20 +101,15 @@ fn whole(line: &str, indent: usize, screen: &Screen) -> String {
 fn items(list: &List, indent: usize, screen: &Screen) -> Vec<String> {
     let title = screen.text(&list.title);
     let Some((most, command)) = &list.most else {
-        let below = if title.is_empty() {
-            indent
-        } else {
-            indent + INDENT
-        };
-        let title = if title.is_empty() {
-            Vec::new()
-        } else {
-            wrap(&format!("{title}:"), indent, screen)
-        };
-        return title
-            .into_iter()
-            .chain(list.items.iter().flat_map(|item| wrap(item, below, screen)))
-            .collect();
+        let mut lines = Vec::new();
+        let mut below = indent;
+        if !title.is_empty() {
+            lines = wrap(&format!("{title}:"), indent, screen);
+            below += INDENT;
+        }
+        let items = list.items.iter();
+        lines.extend(items.flat_map(|item| wrap(item, below, screen)));
+        return lines;
     };
     let lines = packed(&list.items, *most, command, screen);
     let heads = std::iter::once(title.to_uppercase()).chain(std::iter::repeat(String::new()));
@@ -128,23 +125,21 @@ fn items(list: &List, indent: usize, screen: &Screen) -> Vec<String> {
 fn packed(items: &[String], most: usize, command: &str, screen: &Screen) -> Vec<String> {
     let room = screen.width() - LABEL;
     let joint = format!(" {} ", screen.sign('·', '|'));
-    let length = |line: &[String], next: &str| {
-        line.iter().map(|p| width(p) + width(&joint)).sum::<usize>() + width(next)
-    };
     let mut lines: Vec<Vec<String>> = Vec::new();
     for (at, item) in items.iter().enumerate() {
-        let (item, count) = (screen.text(item), lines.len());
+        let item = screen.text(item);
+        let count = lines.len();
         match lines.last_mut() {
-            Some(line) if length(line, &item) <= room => line.push(item),
+            Some(line) if length(line, &item, &joint) <= room => line.push(item),
             Some(line) if count == most => {
                 let mut left_out = items.len() - at;
-                let more =
-                    |left_out: usize| screen.text(&format!("and {left_out} more: {command}"));
-                while !line.is_empty() && length(line, &more(left_out)) > room {
+                let mut more = and_more(left_out, command, screen);
+                while !line.is_empty() && length(line, &more, &joint) > room {
                     line.pop();
                     left_out += 1;
+                    more = and_more(left_out, command, screen);
                 }
-                line.push(more(left_out));
+                line.push(more);
                 break;
             }
             _ => lines.push(vec![item]),
@@ -154,4 +149,14 @@ fn packed(items: &[String], most: usize, command: &str, screen: &Screen) -> Vec<
         .iter()
         .flat_map(|line| broken(&line.join(&joint), room, screen))
         .collect()
+}
+
+/// The width of a line's items and one more.
+fn length(line: &[String], next: &str, joint: &str) -> usize {
+    let items = line.iter().map(|item| width(item) + width(joint));
+    items.sum::<usize>() + width(next)
+}
+
+fn and_more(left_out: usize, command: &str, screen: &Screen) -> String {
+    screen.text(&format!("and {left_out} more: {command}"))
 }

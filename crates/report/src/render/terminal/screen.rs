@@ -81,14 +81,14 @@ pub(super) fn pad(text: &str, field: usize, right: bool) -> String {
 
 /// Lines of words no wider than so many characters.
 pub(super) fn broken(text: &str, room: usize, screen: &Screen) -> Vec<String> {
-    lines(text, (room, room), screen)
+    lines(text, room, room, screen)
 }
 
 /// Lines of words no wider than the screen; the second and later ones are indented further.
 pub(super) fn wrap(text: &str, indent: usize, screen: &Screen) -> Vec<String> {
     let room = screen.width().saturating_sub(indent);
     let indents = std::iter::once(indent).chain(std::iter::repeat(indent + 2));
-    lines(text, (room, room.saturating_sub(2)), screen)
+    lines(text, room, room.saturating_sub(2), screen)
         .iter()
         .zip(indents)
         .map(|(line, indent)| format!("{}{line}", " ".repeat(indent)))
@@ -115,7 +115,8 @@ pub fn folded(text: &str, indent: usize, screen: &Screen) -> String {
     folded
 }
 
-fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<String> {
+/// Lines of words, the first and the later ones no wider than so many characters.
+fn lines(text: &str, first: usize, later: usize, screen: &Screen) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in screen.text(text).split(' ').filter(|word| !word.is_empty()) {
         let room = if lines.len() > 1 { later } else { first };

@@ -71,10 +71,9 @@ impl<'a> CostNode<'a> {
     }
 
     fn place_text(&self) -> String {
-        let text = |(file, line): (&str, u32)| {
+        self.place().map_or_else(String::new, |(file, line)| {
             format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
-        };
-        self.place().map_or_else(String::new, text)
+        })
     }
 
     fn lines(&self, total_s: f64, depth: usize, lines: &mut Vec<String>) {
@@ -144,9 +143,8 @@ pub(super) fn label(function: &str, module: &str) -> String {
 }
 
 fn cut(name: &str) -> String {
-    let short = || name.chars().take(NAME - 1).chain(['…']).collect();
     if name.chars().count() > NAME {
-        short()
+        name.chars().take(NAME - 1).chain(['…']).collect()
     } else {
         name.to_owned()
     }

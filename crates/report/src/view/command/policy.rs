@@ -26,14 +26,13 @@ pub fn policy(summary: &TrialSummary, folder: &Path) -> Option<Deployment> {
     let preload = arm.preloaded.clone().filter(|_| setting.advise_mappings);
     let preload = preload.and_then(|path| {
         let name = Path::new(&path).file_name()?.to_str()?.to_owned();
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if !name.chars().all(is_plain) {
+        if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)) {
             return None;
         }
         let deployed = folder.join(&name).to_str()?.to_owned();
-        arm.variables
-            .values_mut()
-            .for_each(|value| *value = value.replace(&path, &deployed));
+        for value in arm.variables.values_mut() {
+            *value = value.replace(&path, &deployed);
+        }
         Some((path, name))
     });
     let finding = finding(&summary.arms[best]);
@@ -98,14 +97,17 @@ fn assignments(
     file: &str,
     assignment: fn(&str, &str) -> Option<String>,
 ) -> String {
-    let line = |(name, value): (&String, &String)| match assignment(name, value) {
-        Some(assigned) => format!("{keyword}{assigned}\n"),
-        None => format!(
-            "# {} is left out: {file} cannot hold its value\n",
-            escape::number_sign(name)
-        ),
-    };
-    arm.variables.iter().map(line).collect()
+    let mut lines = String::new();
+    for (name, value) in &arm.variables {
+        lines += &match assignment(name, value) {
+            Some(assigned) => format!("{keyword}{assigned}\n"),
+            None => format!(
+                "# {} is left out: {file} cannot hold its value\n",
+                escape::number_sign(name)
+            ),
+        };
+    }
+    lines
 }
 
 /// The arm in an image, where the library is in the usual folder.

@@ -127,19 +127,21 @@ fn fault_words(summary: &ProfileSummary) -> &'static str {
         (&[Huge], "faults for huge pages"),
         (&[InCalls], "page faults inside system calls"),
     ];
-    let cost_s = |kinds: &[MemoryEvent]| -> f64 {
-        summary
-            .prices
-            .iter()
-            .filter(|p| kinds.contains(&p.kind))
-            .map(|p| p.together_s.value)
-            .sum()
-    };
-    let all: f64 = kinds.iter().map(|(kinds, _)| cost_s(kinds)).sum();
-    kinds
-        .iter()
-        .find(|(kinds, _)| cost_s(kinds) > 0.5 * all)
-        .map_or("page faults", |(_, words)| words)
+    let costs_s = kinds.map(|(kinds, _)| cost_s(summary, kinds));
+    let total_s: f64 = costs_s.iter().sum();
+    let mut named = kinds.iter().zip(costs_s);
+    named
+        .find(|(_, cost_s)| *cost_s > 0.5 * total_s)
+        .map_or("page faults", |((_, name), _)| name)
+}
+
+/// CPU time of the events of these kinds.
+fn cost_s(summary: &ProfileSummary, kinds: &[MemoryEvent]) -> f64 {
+    let prices = summary.prices.iter();
+    prices
+        .filter(|price| kinds.contains(&price.kind))
+        .map(|price| price.together_s.value)
+        .sum()
 }
 
 fn counted(summary: &ProfileSummary) -> Vec<String> {
@@ -273,16 +275,15 @@ fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
 
 /// Calls that change mappings, in one sentence.
 fn mappings(summary: &ProfileSummary) -> Option<String> {
-    let part = |(name, number): (&String, &u64)| match name.strip_suffix("_bytes") {
-        Some(what) => format!("{} {what}", about_size(*number as f64)),
-        None => format!("{} {name}", count(*number as f64)),
-    };
-    let parts: Vec<String> = summary
-        .mappings
-        .iter()
-        .filter(|(_, number)| **number > 0)
-        .map(part)
-        .collect();
+    let mut parts = Vec::new();
+    for (name, number) in &summary.mappings {
+        let value = *number as f64;
+        match name.strip_suffix("_bytes") {
+            _ if *number == 0 => {}
+            Some(what) => parts.push(format!("{} {what}", about_size(value))),
+            None => parts.push(format!("{} {name}", count(value))),
+        }
+    }
     let library = &summary.allocator;
     let allocator = if library.is_empty() {
         String::new()

@@ -54,10 +54,8 @@ fn frames<'a>(
 
 fn folded(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     for stack in &stacks.stacks {
-        let name =
-            |frame: &CallFrame| label(&frame.function, &frame.module).replace([';', '\n'], ":");
         let mut line: Vec<String> = frames(stacks, stack)
-            .map(|(_, frame)| name(frame))
+            .map(|(_, frame)| label(&frame.function, &frame.module).replace([';', '\n'], ":"))
             .collect();
         if line.is_empty() {
             line.push("(callers not known)".to_owned());
@@ -99,8 +97,6 @@ fn put(message: &mut Vec<u8>, field: usize, bytes: &[u8]) {
 /// `Profile` of github.com/google/pprof/proto/profile.proto: a location and a function a frame, numbered from 1.
 fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     let mut texts = IndexSet::from(["", "cpu", "nanoseconds"].map(str::to_owned));
-    // Readers of the format print its texts as they are.
-    let mut index = |text: String| texts.insert_full(escape::terminal(&text)).0;
     let mut profile = Vec::new();
     put(&mut profile, 1, &numbers([(1, 1), (2, 2)]));
     for stack in &stacks.stacks {
@@ -112,10 +108,9 @@ fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
         );
     }
     for (at, frame) in (1..).zip(&stacks.frames) {
-        let (name, file) = (
-            index(label(&frame.function, &frame.module)),
-            index(frame.file.clone()),
-        );
+        // Readers of the format print its texts as they are.
+        let [name, file] = [label(&frame.function, &frame.module), frame.file.clone()]
+            .map(|text| texts.insert_full(escape::terminal(&text)).0);
         let mut location = numbers([(1, at)]);
         put(
             &mut location,
@@ -129,9 +124,9 @@ fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
             &numbers([(1, at), (2, name), (3, name), (4, file)]),
         );
     }
-    texts
-        .iter()
-        .for_each(|text| put(&mut profile, 6, text.as_bytes()));
+    for text in &texts {
+        put(&mut profile, 6, text.as_bytes());
+    }
     Ok(out.write_all(&profile)?)
 }
 
@@ -139,23 +134,22 @@ fn pprof(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
 fn firefox(stacks: &CallStacks, out: &mut dyn Write) -> Result<()> {
     let (mut texts, mut files) = (IndexSet::new(), IndexSet::new());
     let (mut functions, mut nodes) = (IndexSet::new(), IndexSet::new());
-    let call = |frame: &CallFrame| {
+    let mut calls = Vec::new();
+    for frame in &stacks.frames {
         let name = texts.insert_full(label(&frame.function, &frame.module)).0;
         let file = (!frame.file.is_empty())
             .then(|| files.insert_full(texts.insert_full(frame.file.clone()).0).0);
-        (
-            functions.insert_full((name, file)).0,
-            (frame.line > 0).then_some(frame.line),
-        )
-    };
-    let calls: Vec<_> = stacks.frames.iter().map(call).collect();
-    let sample = |stack: &CallStack| {
-        let innermost = frames(stacks, stack).fold(None, |callers, (at, _)| {
-            Some(nodes.insert_full((callers, at)).0)
-        });
-        (innermost, 1e3 * stack.weight)
-    };
-    let samples: Vec<_> = stacks.stacks.iter().map(sample).collect();
+        let function = functions.insert_full((name, file)).0;
+        calls.push((function, (frame.line > 0).then_some(frame.line)));
+    }
+    let mut samples = Vec::new();
+    for stack in &stacks.stacks {
+        let mut innermost = None;
+        for (at, _) in frames(stacks, stack) {
+            innermost = Some(nodes.insert_full((innermost, at)).0);
+        }
+        samples.push((innermost, 1e3 * stack.weight));
+    }
     let mut templates = Environment::new();
     templates.set_formatter(|out, _, value| {
         Ok(out.write_str(&escape::json(&json!(value).to_string()))?)

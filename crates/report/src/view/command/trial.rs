@@ -161,27 +161,19 @@ fn change_cell(arm: &ArmSummary, measure: Measure) -> TableCell {
 }
 
 fn skewed(summary: &TrialSummary) -> Option<Block> {
-    let text = |arm: &ArmSummary| {
-        let Measured {
-            median,
-            mean,
-            slow_runs,
-            ..
-        } = *arm
-            .measured
-            .get(&Measure::Cpu)
-            .filter(|m| m.slow_runs > 0)?;
-        let (median, mean, share) = (
-            seconds(median),
-            seconds(mean),
-            wording::percent(slow_runs as f64 / arm.runs as f64),
-        );
-        Some(format!(
-            "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
-            arm.name
-        ))
-    };
-    Block::list("", summary.arms.iter().filter_map(text))
+    Block::list("", summary.arms.iter().filter_map(slow_runs))
+}
+
+/// A sentence on the runs of an arm that took far longer than its median.
+fn slow_runs(arm: &ArmSummary) -> Option<String> {
+    let cpu = arm.measured.get(&Measure::Cpu);
+    let cpu = cpu.filter(|measured| measured.slow_runs > 0)?;
+    let [median, mean] = [cpu.median, cpu.mean].map(seconds);
+    let share = wording::percent(cpu.slow_runs as f64 / arm.runs as f64);
+    Some(format!(
+        "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
+        arm.name
+    ))
 }
 
 /// An arm's change of one measure.
@@ -270,12 +262,12 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
             let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
             parts.extend(split(arm, predicted.is_some()));
             parts.extend(predicted.map(prediction));
-            let others = [
+            let further = [
                 (Measure::Wall, "wall time"),
                 (Measure::MaxRss, "resident memory"),
             ];
             parts.extend(
-                others
+                further
                     .iter()
                     .filter(|(m, _)| is_settled(arm, *m))
                     .map(|(m, what)| verdict(arm, *m, what)),
@@ -364,47 +356,44 @@ fn percent(share: f64) -> String {
 
 /// The bounds in percent, rounded away from each other.
 fn bounds_of(low: f64, high: f64) -> String {
-    let outward = |ratio: f64, round: fn(f64) -> f64| {
-        let percent = 100.0 * (ratio - 1.0);
-        let rounded = if percent.abs() >= 99.5 {
-            round(percent)
-        } else {
-            round(10.0 * percent) / 10.0
-        };
-        format!("{}{}", sign(rounded), digits(rounded.abs()))
-    };
     format!(
         "({} to {} %)",
-        outward(low, f64::floor),
-        outward(high, f64::ceil)
+        rounded_change(low, f64::floor),
+        rounded_change(high, f64::ceil)
     )
+}
+
+/// A ratio as a change in percent.
+fn rounded_change(ratio: f64, round: fn(f64) -> f64) -> String {
+    let percent = 100.0 * (ratio - 1.0);
+    let rounded = if percent.abs() >= 99.5 {
+        round(percent)
+    } else {
+        round(10.0 * percent) / 10.0
+    };
+    format!("{}{}", sign(rounded), digits(rounded.abs()))
 }
 
 /// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.
 fn split(arm: &ArmSummary, always: bool) -> Option<String> {
-    let change_of = |measure: Measure| arm.against.get(&measure).and_then(|a| a.change);
-    let (user, kernel) = (change_of(Measure::User)?, change_of(Measure::Kernel)?);
-    if !always && !is_settled(arm, Measure::Cpu) {
-        return None;
+    let [user, kernel] = [Measure::User, Measure::Kernel]
+        .map(|measure| arm.against.get(&measure).and_then(|a| a.change));
+    let (user, kernel) = user.zip(kernel)?;
+    (always || is_settled(arm, Measure::Cpu)).then(|| {
+        let [kernel, user] =
+            [(kernel, "kernel"), (user, "user")].map(|(change, what)| part_of_cpu(&change, what));
+        format!("{kernel}, {user}")
+    })
+}
+
+fn part_of_cpu(change: &Amount, what: &str) -> String {
+    let [value, low, high] =
+        [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
+    if change.low <= 0.0 && change.high >= 0.0 {
+        format!("{what} not settled ({low} to {high})")
+    } else {
+        format!("{what} {value} ({low} to {high})")
     }
-    let part = |change: &Amount, what: &str| {
-        let limits = [change.low, change.high]
-            .map(|x| signed_quantity(Measure::Cpu, x))
-            .join(" to ");
-        if change.low <= 0.0 && change.high >= 0.0 {
-            format!("{what} not settled ({limits})")
-        } else {
-            format!(
-                "{what} {} ({limits})",
-                signed_quantity(Measure::Cpu, change.value)
-            )
-        }
-    };
-    Some(format!(
-        "{}, {}",
-        part(&kernel, "kernel"),
-        part(&user, "user")
-    ))
 }
 
 fn again(summary: &TrialSummary) -> Option<String> {

@@ -94,14 +94,7 @@ impl Doctor {
             bytes.map_or_else(|| "unknown".to_owned(), size)
         });
         templates.add_filter("time", |ps: u64| format_ns(ps as f64 / 1e3));
-        let known = |value: Value| {
-            if value.is_undefined() {
-                Value::from("unknown")
-            } else {
-                value
-            }
-        };
-        templates.add_filter("known", known);
+        templates.add_filter("known", known_or_not);
         templates.add_filter("on_off", |value: Value| match bool::try_from(value) {
             Ok(true) => "on",
             Ok(false) => "off",
@@ -144,66 +137,38 @@ impl Doctor {
     }
 }
 
+fn known_or_not(value: Value) -> Value {
+    if value.is_undefined() {
+        Value::from("unknown")
+    } else {
+        value
+    }
+}
+
 /// The fields of `environment.json`, with facts that follow from them; none of them null.
 fn known(e: &Environment) -> serde_json::Value {
-    let ladder = e.cpu.ladder.as_ref();
-    let steps: &[Step] = ladder.map_or(&[], |ladder| &ladder.steps);
-    let last = steps.last().map_or(0, |step| step.bytes);
-    let shown = |step: &&Step| {
-        step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2))
-    };
+    // The latency sweep, and where memory begins.
+    let sweep = e.cpu.ladder.as_ref();
     let quota = e.cgroups.cpu_quota.as_ref().map(|quota| quota.cpus());
-    let block = e
-        .reclaim
-        .page_reporting_order
-        .and_then(|order| u32::try_from(order).ok());
-    let mut numbers = e
-        .kernel
-        .release
-        .iter()
-        .flat_map(|text| text.split(|c: char| !c.is_ascii_digit()))
-        .map(str::parse::<u64>);
-    let linux = numbers
-        .next()
-        .and_then(Result::ok)
-        .zip(numbers.next().and_then(Result::ok));
-    let clocks = e
-        .clock
-        .available
-        .as_deref()
-        .unwrap_or_default()
-        .split_whitespace();
-    let paid = |name: &&str| {
-        e.cpu
-            .mitigations
-            .get(*name)
-            .is_some_and(|text| text.starts_with("Mitigation"))
-    };
     let can = CAPABILITIES.map(|(name, number)| (name, e.rights.has_capability(number)));
-    let is_clock = |names: &[&str]| {
-        e.clock
-            .current
-            .as_deref()
-            .map(|clock| names.contains(&clock))
-    };
     let mut known = json!({
         "cpus": e.cpus(),
         "usable": e.cpu.usable(),
         "governor": e.governor(),
-        "steps": steps.iter().filter(shown).collect::<Vec<_>>(),
-        "reach": ladder.and_then(|ladder| ladder.reach().filter(|_| ladder.memory_ps().is_some())),
-        "memory_ps": ladder.and_then(|ladder| ladder.memory_ps()),
+        "steps": steps(e),
+        "reach": sweep.and_then(|sweep| sweep.reach().filter(|_| sweep.memory_ps().is_some())),
+        "memory_ps": sweep.and_then(|sweep| sweep.memory_ps()),
         "last_cache": e.cpu.last_level_cache(),
-        "entry_mitigations": AT_ENTRY.into_iter().filter(paid).collect::<Vec<_>>(),
+        "entry_mitigations": AT_ENTRY.into_iter().filter(|name| is_mitigated(e, name)).collect::<Vec<_>>(),
         "hypervisor_name": e.hypervisor.name(),
         "is_virtual": e.hypervisor.is_virtual(),
-        "linux": linux,
+        "linux": linux(e),
         "is_root": e.rights.is_root(),
         "can": serde_json::Map::from_iter(can.map(|(name, has)| (name.to_owned(), json!(has)))),
-        "is_counter": is_clock(&["tsc", "arch_sys_counter", "timebase", "riscv_clocksource"]),
+        "is_counter": is_clock(e, &["tsc", "arch_sys_counter", "timebase", "riscv_clocksource"]),
         // Scaled by the hypervisor through a page that it shares with the kernel.
-        "is_shared_page": is_clock(&["kvm-clock", "xen", "hyperv_clocksource_tsc_page"]),
-        "other_clocks": clocks.filter(|clock| Some(*clock) != e.clock.current.as_deref()).collect::<Vec<_>>(),
+        "is_shared_page": is_clock(e, &["kvm-clock", "xen", "hyperv_clocksource_tsc_page"]),
+        "other_clocks": other_clocks(e),
         "limit": e.cgroups.memory_limit(),
         "swapless_group": e.cgroups.memory.iter().find(|g| g.swap_limit_bytes == Some(0)).map(|g| &g.folder),
         "quota_cpus": quota.map(|cpus| format!("{cpus:.1}")),
@@ -214,7 +179,7 @@ fn known(e: &Environment) -> serde_json::Value {
         "thp_size": e.huge_pages.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024)),
         "pool": e.huge_pages.main_pool(),
         "free_page_reporting": e.reclaim.reports_free_pages(),
-        "reporting_block": block.and_then(|order| e.memory.page_bytes.unwrap_or(4096).checked_shl(order)),
+        "reporting_block": reporting_block(e),
         "damon_takes_pages": e.reclaim.damon_takes_pages(),
         "kdamond": e.reclaim.kdamonds.iter().position(|kdamond| kdamond.takes_pages()),
         "jdk": e.tools.newest_jdk(),
@@ -228,6 +193,52 @@ fn known(e: &Environment) -> serde_json::Value {
     }
     strip(&mut known);
     known
+}
+
+/// Steps of the latency sweep at every fourfold size, and the last one.
+fn steps(e: &Environment) -> Vec<&Step> {
+    let steps = e.cpu.ladder.as_ref().map_or(&[][..], |sweep| &sweep.steps);
+    let last = steps.last().map_or(0, |step| step.bytes);
+    steps
+        .iter()
+        .filter(|step| {
+            let is_fourfold = step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2);
+            step.bytes == last || is_fourfold
+        })
+        .collect()
+}
+
+/// Tells whether a vulnerability's mitigation takes time here.
+fn is_mitigated(e: &Environment, vulnerability: &str) -> bool {
+    let text = e.cpu.mitigations.get(vulnerability);
+    text.is_some_and(|text| text.starts_with("Mitigation"))
+}
+
+/// The two first numbers of the kernel's release.
+fn linux(e: &Environment) -> Option<(u64, u64)> {
+    let release = e.kernel.release.as_ref()?;
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    let [major, minor] = [numbers.next()?, numbers.next()?];
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn is_clock(e: &Environment, names: &[&str]) -> Option<bool> {
+    let clock = e.clock.current.as_deref()?;
+    Some(names.contains(&clock))
+}
+
+/// Clock sources that the kernel does not use.
+fn other_clocks(e: &Environment) -> Vec<&str> {
+    let available = e.clock.available.as_deref().unwrap_or_default();
+    let current = e.clock.current.as_deref();
+    let clocks = available.split_whitespace();
+    clocks.filter(|clock| Some(*clock) != current).collect()
+}
+
+/// Bytes of the smallest block that the kernel reports as free.
+fn reporting_block(e: &Environment) -> Option<u64> {
+    let order = u32::try_from(e.reclaim.page_reporting_order?).ok()?;
+    e.memory.page_bytes.unwrap_or(4096).checked_shl(order)
 }
 
 /// Removes nulls: templates ask whether a fact is defined.

@@ -23,8 +23,8 @@ pub(super) fn blocks(group: LabelledGroup) -> Option<GroupBlocks> {
         .copied()
         .filter(|&cell| !group.cell(cell).phases.is_empty())
         .collect();
-    let is_aside = |cell: &usize| matches!(group.cell(*cell).role, Role::Null | Role::Limit);
-    if cells.iter().all(is_aside) {
+    let mut roles = cells.iter().map(|&cell| group.cell(cell).role);
+    if roles.all(|role| matches!(role, Role::Null | Role::Limit)) {
         return None;
     }
     let rows = RankedRows::new(group, &cells);

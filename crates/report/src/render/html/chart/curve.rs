@@ -1,7 +1,8 @@
-//! Cost against size, both by factors, with the bands in which the cheaper way changes.
+//! Cost against size, both by factors, with the bands in which the cheaper method changes.
 
-use super::{Drawing, MARKS, svg, svg::Svg};
-use crate::render::plot::{CurvePoint, Curves};
+use super::svg::{self, Area, Spot, Svg};
+use super::{Drawing, MARKS};
+use crate::render::plot::{Crossover, CurvePoint, Curves, Line};
 
 /// Height of the drawing, and of the part of it in which costs lie, in pixels.
 const HEIGHT: u32 = 300;
@@ -19,77 +20,83 @@ const RIGHT: f64 = 0.96;
 pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     let scale = [curves.upward.low, curves.upward.high, TOP, BOTTOM];
     let mut svg = Svg::new("curves", HEIGHT, label).data("scale", &scale);
-    let x = |value: u64| LEFT + (RIGHT - LEFT) * curves.across.place(value as f64);
-    let y = |cost: f64| {
-        let place = curves.upward.place(cost);
-        let place = if place.is_finite() {
-            place.clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        BOTTOM - (BOTTOM - TOP) * place
-    };
     for (at, crossover) in curves.crossovers.iter().enumerate() {
-        let (from, to) = crossover.between;
-        let (ends, class) = (
-            (x(from), x(to)),
-            format!("c{}", curves.lines[crossover.line].color),
-        );
-        svg.area(
-            &format!("band {class}"),
-            ends,
-            (TOP, BOTTOM),
-            &crossover.sentence,
-        );
-        // A strip each above: bands that lie over each other are told apart there.
-        let top = STRIPS + STRIP * (at % MOST_STRIPS) as f64;
-        svg.area(&class, ends, (top, top + STRIP - 1.0), &crossover.sentence);
+        band(&mut svg, curves, at, crossover);
     }
     for (cost, words) in &curves.upward.ticks {
-        svg.line("grid", (0.0, y(*cost)), (1.0, y(*cost)));
-        svg.text((0.0, y(*cost) - 3.0), "start", words);
+        let y = y(curves, *cost);
+        svg.line("grid", Spot::new(0.0, y), Spot::new(1.0, y));
+        svg.text(Spot::new(0.0, y - 3.0), "start", words);
     }
-    let across: Vec<(f64, &str)> = curves
-        .across
-        .ticks
-        .iter()
-        .map(|(value, words)| (x(*value as u64), words.as_str()))
-        .collect();
-    svg::ticks(&mut svg, across.into_iter(), BOTTOM + 20.0, 0.13);
+    let ticks = curves.across.ticks.iter();
+    let across = ticks.map(|(value, words)| (x(curves, *value as u64), words.as_str()));
+    svg::ticks(&mut svg, across, BOTTOM + 20.0, 0.13);
     for line in &curves.lines {
         for pair in line.points.windows(2) {
-            let ends = [&pair[0], &pair[1]].map(|p| (x(p.value), y(p.cost.0)));
-            svg.line(&format!("course c{}", line.color), ends[0], ends[1]);
+            let [from, to] = [&pair[0], &pair[1]].map(|point| spot(curves, point));
+            svg.line(&format!("course c{}", line.color), from, to);
         }
         for point in &line.points {
-            self::point(
-                &mut svg,
-                line.color,
-                (x(point.value), y(point.cost.0)),
-                point,
-                &line.label,
-                &y,
-            );
+            mark(&mut svg, curves, line, point);
         }
     }
     svg.done()
 }
 
-fn point(
-    svg: &mut Svg,
-    color: usize,
-    at: (f64, f64),
-    point: &CurvePoint,
-    label: &str,
-    y: &impl Fn(f64) -> f64,
-) {
+fn x(curves: &Curves, value: u64) -> f64 {
+    LEFT + (RIGHT - LEFT) * curves.across.place(value as f64)
+}
+
+fn y(curves: &Curves, cost: f64) -> f64 {
+    let place = curves.upward.place(cost);
+    let place = if place.is_finite() {
+        place.clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    BOTTOM - (BOTTOM - TOP) * place
+}
+
+fn spot(curves: &Curves, point: &CurvePoint) -> Spot {
+    Spot::new(x(curves, point.value), y(curves, point.cost.0))
+}
+
+/// The band of a crossover, and a strip above it: bands that lie over each other are told apart there.
+fn band(svg: &mut Svg, curves: &Curves, at: usize, crossover: &Crossover) {
+    let [from, to] = [crossover.between.0, crossover.between.1].map(|value| x(curves, value));
+    let class = format!("c{}", curves.lines[crossover.line].color);
+    let band = Area {
+        from,
+        to,
+        top: TOP,
+        bottom: BOTTOM,
+    };
+    let top = STRIPS + STRIP * (at % MOST_STRIPS) as f64;
+    let strip = Area {
+        from,
+        to,
+        top,
+        bottom: top + STRIP - 1.0,
+    };
+    svg.area(&format!("band {class}"), &band, &crossover.sentence);
+    svg.area(&class, &strip, &crossover.sentence);
+}
+
+/// A point with its interval.
+fn mark(svg: &mut Svg, curves: &Curves, line: &Line, point: &CurvePoint) {
+    let color = line.color;
     if let Some((low, high)) = point.cost.1 {
-        svg.line(&format!("limits c{color}"), (at.0, y(low)), (at.0, y(high)));
+        let x = x(curves, point.value);
+        let [low, high] = [low, high].map(|cost| Spot::new(x, y(curves, cost)));
+        svg.line(&format!("limits c{color}"), low, high);
     }
-    let title = format!("{label}, {}: {}", point.value_words, point.cost_words);
+    let title = format!(
+        "{}, {}: {}",
+        line.label, point.value_words, point.cost_words
+    );
     svg.shape(
         &format!("mark c{color}"),
-        at,
+        spot(curves, point),
         MARKS[color % MARKS.len()],
         &title,
     );

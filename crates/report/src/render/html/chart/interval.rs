@@ -1,6 +1,7 @@
 //! A ratio with its interval on the axis of its group, and bars of factors.
 
-use super::{Drawing, svg, svg::Svg};
+use super::Drawing;
+use super::svg::{self, Area, Spot, Svg};
 use crate::render::plot::Axis;
 use crate::sentences::numbers;
 use record::summary::Ratio;
@@ -49,18 +50,14 @@ pub(super) fn interval(
     label: &str,
 ) -> Drawing {
     let mut svg = Svg::new("plot", HEIGHT, label);
-    svg.line(
-        "one",
-        (axis.place(1.0), 0.0),
-        (axis.place(1.0), f64::from(HEIGHT)),
-    );
+    baseline(&mut svg, axis, HEIGHT);
     let step = (f64::from(HEIGHT) - 6.0) / (launches.len().max(2) - 1) as f64;
     dots(&mut svg, axis, "launch", launches, |at| {
         3.0 + step * at as f64
     });
     match ratio {
         Some(ratio) => whisker(&mut svg, axis, ratio, MIDDLE),
-        None => svg.dot("estimate base", (axis.place(1.0), MIDDLE)),
+        None => svg.dot("estimate base", Spot::new(axis.place(1.0), MIDDLE)),
     }
     svg.done()
 }
@@ -68,11 +65,7 @@ pub(super) fn interval(
 /// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
 pub(super) fn sides(axis: &Axis, ratio: &Ratio, runs: &[Vec<f64>; 2], label: &str) -> Drawing {
     let mut svg = Svg::new("plot", TALL, label);
-    svg.line(
-        "one",
-        (axis.place(1.0), 0.0),
-        (axis.place(1.0), f64::from(TALL)),
-    );
+    baseline(&mut svg, axis, TALL);
     // Two heights in turn, so that runs alike do not hide each other.
     for (class, runs, top) in [
         ("launch-a", &runs[0], 3.0),
@@ -88,23 +81,18 @@ pub(super) fn sides(axis: &Axis, ratio: &Ratio, runs: &[Vec<f64>; 2], label: &st
 
 /// Small dots at ratios; what lies beyond the axis is an open dot at its end.
 fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn(usize) -> f64) {
-    let inside = |place: f64| (-0.01..=1.01).contains(&place);
-    let places: Vec<(usize, f64)> = ratios
-        .iter()
-        .map(|ratio| axis.place(*ratio))
-        .enumerate()
-        .collect();
-    for beyond in [false, true] {
-        let chosen = || {
-            places
-                .iter()
-                .filter(|(_, place)| inside(*place) != beyond && place.is_finite())
-        };
-        if chosen().next().is_none() {
+    let places = ratios.iter().map(|ratio| axis.place(*ratio)).enumerate();
+    let (inside, beyond): (Vec<_>, Vec<_>) = places
+        .filter(|(_, place)| place.is_finite())
+        .partition(|(_, place)| (-0.01..=1.01).contains(place));
+    for (class, places) in [(class, inside), ("out", beyond)] {
+        if places.is_empty() {
             continue;
         }
-        svg.begin(if beyond { "out" } else { class });
-        chosen().for_each(|&(at, place)| svg.small_dot((place.clamp(0.0, 1.0), height(at))));
+        svg.begin(class);
+        for (at, place) in places {
+            svg.small_dot(Spot::new(place.clamp(0.0, 1.0), height(at)));
+        }
         svg.end();
     }
 }
@@ -119,31 +107,47 @@ fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Ratio, middle: f64) {
             0.0
         }
     });
-    svg.line("whisker", (from, middle), (to, middle));
+    svg.line("whisker", Spot::new(from, middle), Spot::new(to, middle));
     for (end, place) in [(from, low), (to, high)] {
-        match place {
-            p if p < -1e-9 => svg.shape("beyond", (0.0, middle), TO_LEFT, ""),
-            p if p > 1.0 + 1e-9 => svg.shape("beyond", (1.0, middle), TO_RIGHT, ""),
-            _ => svg.line("whisker", (end, middle - 5.0), (end, middle + 5.0)),
+        if place < -1e-9 {
+            svg.shape("beyond", Spot::new(0.0, middle), TO_LEFT, "");
+        } else if place > 1.0 + 1e-9 {
+            svg.shape("beyond", Spot::new(1.0, middle), TO_RIGHT, "");
+        } else {
+            let [top, bottom] = [middle - 5.0, middle + 5.0].map(|y| Spot::new(end, y));
+            svg.line("whisker", top, bottom);
         }
     }
-    if (0.0..=1.0).contains(&axis.place(ratio.ratio)) {
-        svg.dot("estimate", (axis.place(ratio.ratio), middle));
+    let estimate = axis.place(ratio.ratio);
+    if (0.0..=1.0).contains(&estimate) {
+        svg.dot("estimate", Spot::new(estimate, middle));
     }
 }
 
 /// A bar from one to the factor that is proven, and on to the largest that is possible.
-pub(super) fn bar(axis: &Axis, (low, high): (f64, f64), label: &str) -> Drawing {
+pub(super) fn bar(axis: &Axis, factors: (f64, f64), label: &str) -> Drawing {
     let mut svg = Svg::new("bar", HEIGHT, label);
     for &tick in &axis.ticks {
-        svg.line(
-            "grid",
-            (axis.place(tick), 0.0),
-            (axis.place(tick), f64::from(HEIGHT)),
-        );
+        vertical(&mut svg, "grid", axis.place(tick), HEIGHT);
     }
-    let [low, high] = [low, high].map(|factor| axis.place(factor).clamp(0.0, 1.0));
-    svg.area("proven", (0.0, low), (6.0, 20.0), "");
-    svg.area("possible", (low, high), (6.0, 20.0), "");
+    let [least, most] = [factors.0, factors.1].map(|factor| axis.place(factor).clamp(0.0, 1.0));
+    for (class, from, to) in [("proven", 0.0, least), ("possible", least, most)] {
+        let area = Area {
+            from,
+            to,
+            top: 6.0,
+            bottom: 20.0,
+        };
+        svg.area(class, &area, "");
+    }
     svg.done()
+}
+
+/// A line over the whole height of a drawing.
+fn vertical(svg: &mut Svg, class: &str, x: f64, height: u32) {
+    svg.line(class, Spot::new(x, 0.0), Spot::new(x, f64::from(height)));
+}
+
+fn baseline(svg: &mut Svg, axis: &Axis, height: u32) {
+    vertical(svg, "one", axis.place(1.0), height);
 }

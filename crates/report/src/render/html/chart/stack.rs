@@ -1,6 +1,7 @@
 //! Shares of a whole: phases laid end to end, and functions below their callers.
 
-use super::{Drawing, svg, svg::Svg};
+use super::Drawing;
+use super::svg::{self, Area, Spot, Svg};
 use crate::render::plot::{FlameBox, Scale};
 
 /// The words of a scale of times.
@@ -19,21 +20,22 @@ pub(super) fn times(scale: &Scale) -> Drawing {
 }
 
 pub(super) fn stack(scale: &Scale, phases: &[String], parts: &[Option<(f64, String)>]) -> Drawing {
-    let part_label = |(phase, part): (&String, &Option<(f64, String)>)| {
-        Some(format!("{phase} {}", part.as_ref()?.1))
-    };
-    let labels: Vec<String> = phases.iter().zip(parts).filter_map(part_label).collect();
+    let named = phases.iter().zip(parts);
+    let labels: Vec<String> = named
+        .filter_map(|(phase, part)| Some(format!("{phase} {}", part.as_ref()?.1)))
+        .collect();
     let mut svg = Svg::new("plot stack", 26, &labels.join(", "));
     let mut from = 0.0;
     for (at, (phase, part)) in phases.iter().zip(parts).enumerate() {
         let Some((wall, labels)) = part else { continue };
         let to = from + wall;
-        svg.area(
-            &format!("c{at}"),
-            (scale.place(from), scale.place(to)),
-            (4.0, 22.0),
-            &format!("{phase}: {labels}"),
-        );
+        let area = Area {
+            from: scale.place(from),
+            to: scale.place(to),
+            top: 4.0,
+            bottom: 22.0,
+        };
+        svg.area(&format!("c{at}"), &area, &format!("{phase}: {labels}"));
         from = to;
     }
     svg.done()
@@ -63,16 +65,18 @@ pub(super) fn flame(boxes: &[FlameBox]) -> Drawing {
             .bytes()
             .fold(0u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte))
             % 8;
-        svg.area(
-            &format!("c{color}"),
-            function.span,
-            (top, top + ROW - 1.0),
-            &function.title,
-        );
-        let room = ((function.span.1 - function.span.0) * LETTERS) as usize;
+        let (from, to) = function.span;
+        let area = Area {
+            from,
+            to,
+            top,
+            bottom: top + ROW - 1.0,
+        };
+        svg.area(&format!("c{color}"), &area, &function.title);
+        let room = ((to - from) * LETTERS) as usize;
         if room > 2 {
             let text: String = function.name.chars().take(room).collect();
-            svg.text((function.span.0 + 0.003, top + 12.0), "start", &text);
+            svg.text(Spot::new(from + 0.003, top + 12.0), "start", &text);
         }
     }
     svg.done()

@@ -7,6 +7,27 @@ use std::fmt::Write;
 /// An SVG that is being written. Places along the page are shares of the width from 0 to 1, heights are pixels.
 pub(super) struct Svg(String);
 
+/// A place in a drawing: a share of its width, and pixels from its top.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    x: f64,
+    y: f64,
+}
+
+/// A rectangle: shares of the width, and pixels from the top.
+pub(super) struct Area {
+    pub from: f64,
+    pub to: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Spot {
+    pub(super) fn new(x: f64, y: f64) -> Spot {
+        Spot { x, y }
+    }
+}
+
 /// A share as a percentage of the width; what is no number, or lies beyond all reason, is brought to an end.
 pub(super) fn percent(share: f64) -> String {
     let share = if share.is_finite() {
@@ -42,23 +63,18 @@ impl Svg {
         self
     }
 
-    pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
-        let (x1, x2) = (percent(x1), percent(x2));
+    pub(super) fn line(&mut self, class: &str, from: Spot, to: Spot) {
+        let [x1, x2] = [from.x, to.x].map(percent);
+        let [y1, y2] = [from.y, to.y];
         let _ = write!(
             self.0,
             "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1:.1}\" x2=\"{x2}\" y2=\"{y2:.1}\"/>"
         );
     }
 
-    pub(super) fn area(
-        &mut self,
-        class: &str,
-        (from, to): (f64, f64),
-        (top, bottom): (f64, f64),
-        title: &str,
-    ) {
-        let (x, width) = (percent(from), percent((to - from).max(0.0)));
-        let height = bottom - top;
+    pub(super) fn area(&mut self, class: &str, area: &Area, title: &str) {
+        let (x, width) = (percent(area.from), percent((area.to - area.from).max(0.0)));
+        let (top, height) = (area.top, area.bottom - area.top);
         let _ = write!(
             self.0,
             "<rect class=\"{class}\" x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{height}\""
@@ -66,11 +82,11 @@ impl Svg {
         self.titled("rect", title);
     }
 
-    pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64)) {
+    pub(super) fn dot(&mut self, class: &str, at: Spot) {
+        let (x, y) = (percent(at.x), at.y);
         let _ = write!(
             self.0,
-            "<circle class=\"{class}\" cx=\"{}\" cy=\"{y:.1}\" r=\"4.5\"/>",
-            percent(x)
+            "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y:.1}\" r=\"4.5\"/>"
         );
     }
 
@@ -84,23 +100,24 @@ impl Svg {
     }
 
     /// A dot of those that were begun together, as large as the style makes it.
-    pub(super) fn small_dot(&mut self, (x, y): (f64, f64)) {
-        let _ = write!(self.0, "<circle cx=\"{}\" cy=\"{y:.0}\"/>", percent(x));
+    pub(super) fn small_dot(&mut self, at: Spot) {
+        let (x, y) = (percent(at.x), at.y);
+        let _ = write!(self.0, "<circle cx=\"{x}\" cy=\"{y:.0}\"/>");
     }
 
-    pub(super) fn shape(&mut self, class: &str, (x, y): (f64, f64), path: &str, title: &str) {
+    pub(super) fn shape(&mut self, class: &str, at: Spot, path: &str, title: &str) {
+        let (x, y) = (percent(at.x), at.y);
         let _ = write!(
             self.0,
-            "<svg x=\"{}\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"{class}\" d=\"{path}\"",
-            percent(x)
+            "<svg x=\"{x}\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"{class}\" d=\"{path}\""
         );
         self.titled("path", title);
         self.0.push_str("</svg>");
     }
 
     /// Words; `anchor` is start, middle or end.
-    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
-        let (x, text) = (percent(x), escape::html(text));
+    pub(super) fn text(&mut self, at: Spot, anchor: &str, text: &str) {
+        let (x, y, text) = (percent(at.x), at.y, escape::html(text));
         let _ = write!(
             self.0,
             "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
@@ -145,7 +162,7 @@ pub(super) fn ticks<'a>(
             p if p > 0.96 => "end",
             _ => "middle",
         };
-        svg.text((place, y), anchor, words);
+        svg.text(Spot::new(place, y), anchor, words);
     }
 }
 
