@@ -7,6 +7,13 @@ use record::summary::{
     AnswerCondition, BestClaim, CellSummary, Ratio, Recommendation, Role, Verdict,
 };
 
+/// The verdict on a method under one condition.
+struct ConditionVerdict<'a> {
+    verdict: Verdict,
+    ratio: Option<&'a Ratio>,
+    condition: String,
+}
+
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
     let ordinary = group.group.best.iter().find(|b| b.group.is_empty());
@@ -200,13 +207,6 @@ fn of_kind(group: LabelledGroup, best: &BestClaim) -> String {
         text += &format!("; not settled against it: {}", group.names(&unsettled));
     }
     text
-}
-
-/// The verdict on a method under one condition.
-struct ConditionVerdict<'a> {
-    verdict: Verdict,
-    ratio: Option<&'a Ratio>,
-    condition: String,
 }
 
 /// The name of the method whose verdict flips, or was checked, and its verdict under each condition: faster ones first, and

@@ -1,4 +1,4 @@
-//! What is said of a group besides its answer: the memory that it works on, ratios that drifted, and steadiness.
+//! Sentences on a group besides its answer: the memory that it works on, ratios that drifted, and steadiness.
 
 use super::labels::LabelledGroup;
 use super::wording;

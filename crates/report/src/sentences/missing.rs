@@ -17,6 +17,24 @@ pub(crate) struct Absent<'a> {
     cells: usize,
 }
 
+/// Remedy for cells that are missing.
+#[derive(Debug, PartialEq)]
+enum Remedy<'a> {
+    Budget,
+    Install(Vec<&'a str>),
+    /// A setting of the kernel, and its least value.
+    Setting(&'a str, u64),
+    /// None that is known.
+    Unknown(&'a CellSummary),
+}
+
+/// Cells that one remedy would bring.
+struct MissingCells<'a> {
+    remedy: Remedy<'a>,
+    names: BTreeSet<String>,
+    cells: usize,
+}
+
 /// Those of one experiment.
 pub(crate) fn absent(experiment: LabelledExperiment<'_>) -> Vec<Absent<'_>> {
     let mut groups = together(
@@ -52,17 +70,6 @@ impl<'a> Absent<'a> {
             phrases::reason(&self.cell.outcome)
         )
     }
-}
-
-/// Remedy for cells that are missing.
-#[derive(Debug, PartialEq)]
-enum Remedy<'a> {
-    Budget,
-    Install(Vec<&'a str>),
-    /// A setting of the kernel, and its least value.
-    Setting(&'a str, u64),
-    /// None that is known.
-    Unknown(&'a CellSummary),
 }
 
 impl<'a> Remedy<'a> {
@@ -120,13 +127,6 @@ impl<'a> Remedy<'a> {
             Remedy::Unknown(cell) => phrases::reason(&cell.outcome),
         }
     }
-}
-
-/// Cells that one remedy would bring.
-struct MissingCells<'a> {
-    remedy: Remedy<'a>,
-    names: BTreeSet<String>,
-    cells: usize,
 }
 
 impl MissingCells<'_> {

@@ -34,6 +34,18 @@ pub(crate) enum AnswerKind {
     Inconclusive,
 }
 
+/// Findings on the ranked methods of a group other than its baseline.
+#[derive(Default)]
+struct OtherMethods {
+    settled: Vec<String>,
+    open: Vec<String>,
+    /// Names of the open ones.
+    open_names: Vec<String>,
+    untrusted: Vec<String>,
+    /// Distance of the slowest, as a logarithm.
+    surprise: f64,
+}
+
 impl AnswerKind {
     pub fn heading(self) -> &'static str {
         match self {
@@ -278,18 +290,6 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
     }
 }
 
-/// Findings on the ranked methods of a group other than its baseline.
-#[derive(Default)]
-struct OtherMethods {
-    settled: Vec<String>,
-    open: Vec<String>,
-    /// Names of the open ones.
-    open_names: Vec<String>,
-    untrusted: Vec<String>,
-    /// Distance of the slowest, as a logarithm.
-    surprise: f64,
-}
-
 impl OtherMethods {
     fn new(group: LabelledGroup) -> OtherMethods {
         let mut methods = OtherMethods::default();
@@ -326,7 +326,7 @@ impl OtherMethods {
         }
     }
 
-    /// Where others may be faster, each is named, the first with its figure; elsewhere the first of all.
+    /// The finding of an answer. Each method that may be faster is named, the first with its figure; otherwise the first of all.
     fn finding(self, kind: AnswerKind) -> String {
         if kind == AnswerKind::Inconclusive {
             let names = self.open_names.into_iter().skip(1);

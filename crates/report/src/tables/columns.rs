@@ -8,12 +8,12 @@ use std::borrow::Borrow;
 pub(crate) struct Columns<'a, Row> {
     heads: Vec<Column>,
     name: Box<dyn Fn(&Row) -> String + 'a>,
-    cells: Vec<Cell<'a, Row>>,
+    cells: Vec<RowCell<'a, Row>>,
     mark: Box<dyn Fn(&Row, Entry) -> Entry + 'a>,
 }
 
 /// A row's cell; the row ends before the first column that has none for it, and its last cell spans the rest.
-type Cell<'a, Row> = Box<dyn Fn(&Row) -> Option<TableCell> + 'a>;
+type RowCell<'a, Row> = Box<dyn Fn(&Row) -> Option<TableCell> + 'a>;
 
 impl<'a, Row> Columns<'a, Row> {
     /// The column of names.
@@ -94,7 +94,7 @@ impl<'a, Row> Columns<'a, Row> {
         self
     }
 
-    /// What a row has besides its cells: a tone, a link, the cell of the summary.
+    /// Gives a row what it has besides its cells: a tone, a link, the cell of the summary.
     pub fn marked(mut self, mark: impl Fn(&Row, Entry) -> Entry + 'a) -> Columns<'a, Row> {
         self.mark = Box::new(mark);
         self

@@ -35,6 +35,13 @@ struct CaptionedCurves {
     curves: Curves,
 }
 
+/// The side of the baseline's cost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BaselineSide {
+    Cheaper,
+    Dearer,
+}
+
 /// The charts of one experiment, in the order of its groups; none over the parameter `but`.
 pub(crate) fn charts(experiment: LabelledExperiment, but: Option<&str>) -> Vec<Block> {
     let groups: Vec<LabelledGroup> = experiment.groups().collect();
@@ -244,7 +251,7 @@ impl<'a> Family<'a> {
     /// The values between which a line's ratio to the baseline changes sides, where both sides are shown.
     fn crossovers(&self, at: usize, line: &Line, baseline: &str) -> Vec<Crossover> {
         let mut crossovers = Vec::new();
-        let mut last: Option<(u64, Side)> = None;
+        let mut last: Option<(u64, BaselineSide)> = None;
         for point in &line.points {
             let Some(side) = self.side(point) else {
                 continue;
@@ -270,7 +277,7 @@ impl<'a> Family<'a> {
     }
 
     /// The side of the baseline on which a point is shown to be.
-    fn side(&self, point: &CurvePoint) -> Option<Side> {
+    fn side(&self, point: &CurvePoint) -> Option<BaselineSide> {
         let group = self.groups.iter().find(|group| {
             value(**group, self.parameter.key) == point.value
                 && group.group.cells.contains(&point.cell)
@@ -278,27 +285,20 @@ impl<'a> Family<'a> {
         let comparison = group.comparison(point.cell)?;
         let ratio = comparison.ratio.filter(|_| comparison.holds_among_all)?;
         if ratio.low > 1.0 {
-            Some(Side::Dearer)
+            Some(BaselineSide::Dearer)
         } else if ratio.high < 1.0 {
-            Some(Side::Cheaper)
+            Some(BaselineSide::Cheaper)
         } else {
             None
         }
     }
 }
 
-/// The side of the baseline's cost.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Cheaper,
-    Dearer,
-}
-
-impl Side {
+impl BaselineSide {
     fn word(self) -> &'static str {
         match self {
-            Side::Cheaper => "less",
-            Side::Dearer => "more",
+            BaselineSide::Cheaper => "less",
+            BaselineSide::Dearer => "more",
         }
     }
 }
@@ -332,12 +332,13 @@ fn knee(key: &str, at: usize, line: &Line) -> Option<Crossover> {
     if key != THREADS {
         return None;
     }
-    let steps = || line.points.windows(2);
-    let no_help = steps().find(|step| low(&step[1]) > high(&step[0]) * NO_HELP)?;
+    let steps: Vec<&[CurvePoint]> = line.points.windows(2).collect();
+    let no_help = steps
+        .iter()
+        .find(|step| low(&step[1]) > high(&step[0]) * NO_HELP)?;
     let end = no_help[1].value;
-    let helpful = steps()
-        .take_while(|step| step[1].value < end)
-        .filter(|step| high(&step[1]) < low(&step[0]) * NO_HELP);
+    let before = steps.iter().take_while(|step| step[1].value < end);
+    let helpful = before.filter(|step| high(&step[1]) < low(&step[0]) * NO_HELP);
     let last = helpful.last()?[1].value;
     let sentence = format!(
         "{} costs less with more threads up to {last}, and no less at {end}: the knee lies between them",

@@ -21,6 +21,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Harmless differences that a screen names.
 const HARMLESS: usize = 3;
 
+/// Names of two sides, and their unit of inference: `run`, `node`.
+#[derive(Clone, Copy)]
+pub(crate) struct SideNames<'a> {
+    a: &'a str,
+    b: &'a str,
+    unit: &'a str,
+}
+
+/// The parts that all cells of an experiment have in common, which are shown once.
+struct Constant<'a> {
+    worker: Option<&'a str>,
+    parameters: BTreeMap<String, String>,
+}
+
 /// The comparison of two sets of runs; `claims` where both are runs of claims. `again` is the command that repeats it.
 pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     let sides = [("A", &compared.a), ("B", &compared.b)];
@@ -184,14 +198,6 @@ fn measure(cells: &[&ComparedCell]) -> String {
     })
 }
 
-/// Names of two sides, and their unit of inference: `run`, `node`.
-#[derive(Clone, Copy)]
-pub(crate) struct SideNames<'a> {
-    a: &'a str,
-    b: &'a str,
-    unit: &'a str,
-}
-
 impl<'a> SideNames<'a> {
     pub fn new(a: &'a str, b: &'a str, unit: &'a str) -> SideNames<'a> {
         SideNames { a, b, unit }
@@ -296,12 +302,6 @@ fn gate(word: Option<GateWord>) -> &'static str {
         Some(GateWord::Regression) => "REGRESSION",
         Some(GateWord::Undecided) => "undecided",
     }
-}
-
-/// The parts that all cells of an experiment have in common, which are shown once.
-struct Constant<'a> {
-    worker: Option<&'a str>,
-    parameters: BTreeMap<String, String>,
 }
 
 impl<'a> Constant<'a> {
@@ -513,8 +513,8 @@ fn changed_verdicts(changes: &[AnswerChange]) -> Vec<Block> {
     }
     let (contradict, once): (Vec<&AnswerChange>, Vec<&AnswerChange>) =
         changes.iter().partition(|change| {
-            let words = change.first.zip(change.second);
-            words.is_some_and(|(a, b)| a.contradicts(b))
+            let verdicts = change.first.zip(change.second);
+            verdicts.is_some_and(|(a, b)| a.contradicts(b))
         });
     let answer = format!(
         "{} with contradicting verdicts; {} decided in one run only.",

@@ -6,6 +6,15 @@ use record::experiment::{Experiment, Title};
 use record::method::{Heading, Method, Offer, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The methods of each worker.
+type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
+
+/// A method with the workers that have it.
+struct ListedMethod<'a> {
+    heading: Heading<'a>,
+    workers: Vec<&'a str>,
+}
+
 fn role_word(method: &Heading) -> String {
     match method.role {
         Role::Method if method.group.is_empty() => String::new(),
@@ -14,15 +23,6 @@ fn role_word(method: &Heading) -> String {
         Role::Null => " (floor)".to_owned(),
         Role::Published => " (published)".to_owned(),
     }
-}
-
-/// The methods of each worker.
-type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
-
-/// A method with the workers that have it.
-struct ListedMethod<'a> {
-    heading: Heading<'a>,
-    workers: Vec<&'a str>,
 }
 
 impl ListedMethod<'_> {

@@ -15,6 +15,13 @@ use std::collections::BTreeMap;
 /// Facts that are shown of an outlier.
 const FACTS: usize = 8;
 
+/// A finding on an outlier; what is true of the node as a whole is shown with its first.
+struct OddRow<'a> {
+    node: &'a OddNode,
+    finding: &'a Finding,
+    is_first: bool,
+}
+
 /// The whole fleet. `again` measures the outliers again, `anew` makes the page anew.
 pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
     let counts = [
@@ -64,13 +71,6 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
         blocks.push(Block::Commands(vec![again.to_owned()]));
     }
     blocks
-}
-
-/// A finding on an outlier; what is true of the node as a whole is shown with its first.
-struct OddRow<'a> {
-    node: &'a OddNode,
-    finding: &'a Finding,
-    is_first: bool,
 }
 
 fn odd_table(fleet: &Fleet) -> Table {

@@ -229,17 +229,17 @@ fn promise(chance: f64) -> &'static str {
 }
 
 fn real_verdict(test: &SelfTest) -> Option<String> {
-    let sum = |count: fn(&Real) -> usize| Real::sum(&test.real, count);
-    let pairs = sum(|r| r.pairs);
+    let pairs = Real::sum(&test.real, |r| r.pairs);
+    let alarms = Real::sum(&test.real, |r| r.false_alarms);
+    let wrong = Real::sum(&test.real, |r| r.wrong_sentences);
+    let missed = Real::sum(&test.real, |r| r.missed);
+    let judged = Real::sum(&test.real, |r| r.pairs + r.more);
     (pairs > 0).then(|| {
         format!(
-            "Real cells: {} of {pairs} identical pairs told apart: {} (chance of this or more: {:.3}); {} wrong sentences and {} missed of {}: {}.",
-            sum(|r| r.false_alarms),
+            "Real cells: {alarms} of {pairs} identical pairs told apart: {} (chance of this or more: {:.3}); {wrong} wrong \
+             sentences and {missed} missed of {judged}: {}.",
             promise(test.real_chance),
             test.real_chance,
-            sum(|r| r.wrong_sentences),
-            sum(|r| r.missed),
-            sum(|r| r.pairs + r.more),
             promise(test.sentence_chance)
         )
     })

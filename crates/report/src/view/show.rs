@@ -42,13 +42,12 @@ fn declares(paragraph: &str) -> bool {
 /// left as it is.
 fn without_other_methods(text: &str, method: &str) -> String {
     let name = format!(".name = \"{method}\"");
-    let is_shown = |paragraph: &&str| !declares(paragraph) || paragraph.contains(&name);
-    let paragraphs: Vec<&str> = text.split("\n\n").collect();
-    if !paragraphs.iter().any(|p| declares(p) && is_shown(p)) {
+    let mut paragraphs: Vec<&str> = text.split("\n\n").collect();
+    if !paragraphs.iter().any(|p| declares(p) && p.contains(&name)) {
         return text.to_owned();
     }
-    let shown: Vec<&str> = paragraphs.into_iter().filter(is_shown).collect();
-    shown.join("\n\n")
+    paragraphs.retain(|paragraph| !declares(paragraph) || paragraph.contains(&name));
+    paragraphs.join("\n\n")
 }
 
 fn stem(path: &str) -> &str {
@@ -73,9 +72,9 @@ fn is_include(line: &str, path: &str, header: &str) -> bool {
     else {
         return false;
     };
-    let beside = format!("{}/{name}", folder(path));
+    let near = format!("{}/{name}", folder(path));
     [
-        &*beside,
+        &*near,
         &format!("workers/c/harness/{name}"),
         &format!("workers/c/{name}"),
     ]
@@ -86,14 +85,17 @@ fn is_include(line: &str, path: &str, header: &str) -> bool {
 }
 
 fn is_import(line: &str, module: &str) -> bool {
-    let dotted = |path: &str| {
-        path.trim_start_matches("workers/python/")
-            .trim_end_matches(".py")
-            .replace('/', ".")
-    };
-    let names = |from: &str| line.strip_prefix(&format!("from {from} import "));
-    names(&dotted(module)).is_some()
-        || names(&dotted(folder(module))).is_some_and(|names| has_word(names, stem(module)))
+    imported_names(line, module).is_some()
+        || imported_names(line, folder(module)).is_some_and(|names| has_word(names, stem(module)))
+}
+
+/// The names that a line of Python imports from a module or package.
+fn imported_names<'a>(line: &'a str, path: &str) -> Option<&'a str> {
+    let module = path
+        .trim_start_matches("workers/python/")
+        .trim_end_matches(".py")
+        .replace('/', ".");
+    line.strip_prefix(&format!("from {module} import "))
 }
 
 /// Names of the functions that a Go file declares.
@@ -129,9 +131,8 @@ fn includes(path: &str, text: &str, &(other, content): &(&str, &str)) -> bool {
             stem(folder(path)) == stem(folder(other)) && has_word(text, stem(other))
         }
         ("go", "go") => {
-            let experiment = |path| stem(path).split('_').next();
-            let is_near = experiment(path) == experiment(other) || text.contains("= register(");
-            is_near
+            let [experiment, of_other] = [path, other].map(|path| stem(path).split('_').next());
+            (experiment == of_other || text.contains("= register("))
                 && !content.contains("= register(")
                 && go_functions(content).any(|name| has_word(text, name))
         }
@@ -190,21 +191,27 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
 /// Covers the bodies of a user's functions that have no phase.
 fn cover_whole_functions(source: &str, covered: &mut [bool]) {
     let lines: Vec<&str> = source.lines().collect();
-    let is_function = |line: &str| {
-        ["BENCH(", "BASELINE(", "@pagewise.bench"]
-            .iter()
-            .any(|begin| line.starts_with(begin))
-    };
     for start in (0..lines.len()).filter(|&start| is_function(lines[start])) {
-        let is_head = |line: &&&str| **line == "{" || line.starts_with("def ");
-        let body = start + 1 + lines[start + 1..].iter().take_while(is_head).count();
-        let is_inside = |line: &&&str| line.is_empty() || indent(line) > 0;
-        let end = body + lines[body..].iter().take_while(is_inside).count();
+        let head = lines[start + 1..].iter();
+        let head = head.take_while(|line| **line == "{" || line.starts_with("def "));
+        let body = start + 1 + head.count();
+        let inside = lines[body..].iter();
+        let inside = inside.take_while(|line| line.is_empty() || indent(line) > 0);
+        let end = body + inside.count();
         covered[start] = lines[start].ends_with('}');
         if !covered[body..end].contains(&true) {
-            (body..end).for_each(|line| covered[line] = !lines[line].trim().is_empty());
+            for line in body..end {
+                covered[line] = !lines[line].trim().is_empty();
+            }
         }
     }
+}
+
+/// Tells whether a line begins a function for `bench`.
+fn is_function(line: &str) -> bool {
+    ["BENCH(", "BASELINE(", "@pagewise.bench"]
+        .iter()
+        .any(|begin| line.starts_with(begin))
 }
 
 #[cfg(test)]

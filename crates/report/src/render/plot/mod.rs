@@ -1,10 +1,12 @@
 //! Drawings as data: axes, and the marks on them. A renderer draws them or leaves them out.
 
+mod axis;
 mod scale;
 
 use record::summary::Ratio;
 
-pub use scale::{Axis, Scale};
+pub use axis::Axis;
+pub use scale::Scale;
 
 /// A drawing as data.
 #[derive(Clone, Debug)]

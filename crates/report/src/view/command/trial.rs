@@ -13,6 +13,12 @@ use record::command::{
 use record::sizes::about_size;
 use record::summary::Verdict;
 
+/// An arm's change of one measure.
+struct ChangeRow<'a> {
+    arm: &'a ArmSummary,
+    against: &'a Against,
+}
+
 pub(super) fn document(summary: &TrialSummary) -> Document {
     let plan = &summary.plan;
     let command = plan.arms.first().map_or("", |arm| &arm.shown);
@@ -174,12 +180,6 @@ fn slow_runs(arm: &ArmSummary) -> Option<String> {
         "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
         arm.name
     ))
-}
-
-/// An arm's change of one measure.
-struct ChangeRow<'a> {
-    arm: &'a ArmSummary,
-    against: &'a Against,
 }
 
 /// A row an arm: one measure relative to the command as it is.

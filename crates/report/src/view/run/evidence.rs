@@ -112,11 +112,11 @@ fn proofs(experiment: LabelledExperiment) -> Vec<(String, String)> {
 }
 
 fn name_and_setting(group: LabelledGroup, cell: &CellSummary) -> String {
-    let words: Vec<String> = [group.experiment.label(cell), group.setting()]
+    let parts: Vec<String> = [group.experiment.label(cell), group.setting()]
         .into_iter()
         .filter(|word| !word.is_empty())
         .collect();
-    words.join(" ")
+    parts.join(" ")
 }
 
 fn recorded(cell: &CellSummary) -> String {

@@ -62,6 +62,12 @@ pub struct RunTrend {
     newest: Option<Summary>,
 }
 
+/// The runs in the order of their time.
+struct Trends<'a> {
+    trend: &'a RunTrend,
+    runs: Vec<&'a TrendRun>,
+}
+
 impl RunTrend {
     /// Takes the figures of one more run.
     pub fn add(&mut self, summary: Summary) {
@@ -75,8 +81,8 @@ impl RunTrend {
             environment: summary.environment.clone(),
             figures: figures.collect(),
         });
-        let is_newer = |newest: &Summary| newest.created <= summary.created;
-        if self.newest.as_ref().is_none_or(is_newer) {
+        let newest = self.newest.as_ref();
+        if newest.is_none_or(|newest| newest.created <= summary.created) {
             self.newest = Some(summary);
         }
     }
@@ -226,12 +232,6 @@ fn answers(rows: &[TrendRow]) -> Vec<Block> {
     let caveat = "Each interval is that of one run (95 %). Machine, kernel and neighbors may differ between runs: \
                   pagewise compare tag:A tag:B gives a verdict over runs.";
     vec![Block::Answer(answer), Block::text(caveat)]
-}
-
-/// The runs in the order of their time.
-struct Trends<'a> {
-    trend: &'a RunTrend,
-    runs: Vec<&'a TrendRun>,
 }
 
 impl Trends<'_> {

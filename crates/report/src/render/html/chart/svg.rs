@@ -177,12 +177,13 @@ mod tests {
             ("0%".into(), "0%".into(), "12.35%".into())
         );
         let mut svg = Svg::new("plot", 20, "<x>");
-        svg.area(
-            "c0",
-            (0.5, f64::NEG_INFINITY),
-            (0.0, 10.0),
-            "\"</title><script>",
-        );
+        let area = Area {
+            from: 0.5,
+            to: f64::NEG_INFINITY,
+            top: 0.0,
+            bottom: 10.0,
+        };
+        svg.area("c0", &area, "\"</title><script>");
         let Drawing(text) = svg.done();
         assert!(
             !text.contains("<script") && !text.contains("<x>") && text.contains("width=\"0%\""),
