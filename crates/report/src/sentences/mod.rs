@@ -1,7 +1,9 @@
-//! The words: every sentence, name and figure of a report is made here, and no code reads it. Nothing here knows of tables or
-//! documents.
+//! The words: figures, labels, verdicts, answers and doubts, and templates for warnings and causes. No code reads them, and
+//! nothing here knows of tables or documents.
 
 pub(crate) mod answer;
+pub(crate) mod compared;
+pub mod fleet;
 pub(crate) mod group;
 pub(crate) mod labels;
 pub(crate) mod missing;
@@ -10,4 +12,5 @@ pub(crate) mod overview;
 pub mod phrases;
 pub(crate) mod seconds;
 pub(crate) mod sure;
+pub(crate) mod verdict;
 pub mod wording;

@@ -4,18 +4,14 @@ use crate::render::document::{
     Block, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone,
 };
 use crate::render::plot::{Axis, Plot};
+use crate::sentences::compared::{doubts, finding, machine, missing};
 use crate::sentences::numbers::{self, Work};
 use crate::sentences::{phrases, wording};
 use crate::tables::columns::Columns;
 use minijinja::context;
-use record::across::{
-    Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, MissingCell,
-    SideCost,
-};
-use record::outcome::Status;
-use record::summary::{Ratio, Verdict};
+use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, SideCost};
+use record::summary::Ratio;
 use record::{cell::parameter_words, claim::AnswerChange};
-use stats::across::LEAST_RUNS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Harmless differences that a screen names.
@@ -103,24 +99,6 @@ pub fn changes(changes: &[AnswerChange], names: [&str; 2], again: &str) -> Docum
             Place::Page,
             vec![Block::Commands(vec![again.to_owned()])],
         )
-}
-
-/// `3 runs on Intel Xeon, Linux 6.18`.
-fn machine(side: &ComparedSide) -> String {
-    let count = wording::count(side.runs.len(), "run");
-    let kernel = fact(side, "kernel").map(|kernel| format!("Linux {kernel}"));
-    let cpu = fact(side, "cpu").map(str::to_owned);
-    let machine: Vec<String> = [cpu, kernel].into_iter().flatten().collect();
-    if machine.is_empty() {
-        count
-    } else {
-        format!("{count} on {}", machine.join(", "))
-    }
-}
-
-fn fact<'a>(side: &'a ComparedSide, key: &str) -> Option<&'a str> {
-    let fact = side.environment.get(key).map(String::as_str);
-    fact.filter(|value| *value != "unknown")
 }
 
 fn run_names(side: &ComparedSide) -> String {
@@ -353,14 +331,6 @@ fn worker(cell: &ComparedCell) -> Option<&str> {
     cell.headline.cell.split_once('@').map(|(_, worker)| worker)
 }
 
-/// The finding on one cell; with too few units of inference its figure, and that it is no verdict.
-fn finding(cell: &ComparedCell, a: &str, unit: &str) -> String {
-    match &cell.estimate {
-        None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.ratio),
-        Some(ratio) => wording::finding(Some(ratio), cell.verdict, cell.holds_among_all),
-    }
-}
-
 fn tone(cell: &ComparedCell) -> Tone {
     if cell.estimate.is_none() {
         Tone::Plain
@@ -398,13 +368,6 @@ fn count(cells: &[ComparedCell]) -> String {
     )
 }
 
-fn missing(missing: &MissingCell) -> String {
-    let [a, b] = [missing.a, missing.b]
-        .map(|status| status.map_or_else(|| "absent".to_owned(), Status::word));
-    let reason = phrases::sentence("missing", &missing.reason);
-    format!("{} (A {a}, B {b}): {reason}", missing.cell)
-}
-
 /// The gate, the count of verdicts, and how sure they are.
 fn answers(compared: &Compared) -> Vec<Block> {
     let mut blocks = Vec::new();
@@ -415,93 +378,6 @@ fn answers(compared: &Compared) -> Vec<Block> {
     blocks.push(Block::Answer(count(&compared.cells)));
     blocks.extend(Block::list("How sure", doubts(compared)));
     blocks
-}
-
-/// Doubts about the runs, and what verdicts rest on.
-fn doubts(compared: &Compared) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
-    for run in compared.a.runs.iter().chain(&compared.b.runs) {
-        items.extend(damage(run));
-        if run.interrupted {
-            items.push(format!("{} was interrupted", run.run));
-        }
-    }
-    items.extend(disturbed("A", &compared.a));
-    items.extend(disturbed("B", &compared.b));
-    items.extend(needed(compared));
-    let (a, b) = (compared.a.runs.len(), compared.b.runs.len());
-    items.push(if a.min(b) < LEAST_RUNS {
-        format!(
-            "a verdict needs {LEAST_RUNS} runs a side, best made in turns (A B A B …): between two runs everything else may differ too"
-        )
-    } else {
-        let margin = wording::percent(compared.margin);
-        format!("unpaired: {a} and {b} runs, intervals over runs (95 %), margin {margin}")
-    });
-    let sides = compared.cells.iter().flat_map(|cell| [&cell.a, &cell.b]);
-    if let Some(noise) = sides.filter_map(|side| side.between_runs).reduce(f64::max) {
-        items.push(format!(
-            "from run to run one side's costs scatter by up to {}",
-            wording::percent(noise)
-        ));
-    }
-    let mut cells = compared.cells.iter();
-    if cells.any(|cell| cell.estimate.is_some() && !cell.holds_among_all) {
-        items.push(wording::AMONG_ALL.to_owned());
-    }
-    items
-}
-
-fn damage(run: &ComparedRun) -> Option<String> {
-    let first = run.damage.first()?;
-    let more = match run.damage.len() - 1 {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    Some(format!(
-        "{} is damaged, and what it touches is left out: {first}{more}",
-        run.run
-    ))
-}
-
-/// A sentence on what disturbed the runs of a side, and on its untrusted cells.
-fn disturbed(name: &str, side: &ComparedSide) -> Option<String> {
-    let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
-    for (code, cells) in side.runs.iter().flat_map(|run| &run.disturbed) {
-        *codes.entry(code).or_default() += cells;
-    }
-    let mut parts: Vec<String> = Vec::new();
-    for (code, cells) in codes {
-        let disturbance = code.replace('-', " ");
-        parts.push(match cells {
-            0 => disturbance,
-            cells => format!("{disturbance} ({})", wording::count(cells, "cell")),
-        });
-    }
-    let untrusted: usize = side.runs.iter().map(|run| run.untrusted).sum();
-    if untrusted > 0 {
-        parts.push(format!("{} untrusted", wording::count(untrusted, "cell")));
-    }
-    (!parts.is_empty()).then(|| format!("{name} was disturbed: {}", parts.join(", ")))
-}
-
-/// A sentence on the runs that would decide what is open.
-fn needed(compared: &Compared) -> Option<String> {
-    let open: Vec<_> = compared
-        .cells
-        .iter()
-        .filter(|cell| cell.verdict == Verdict::NotSettled)
-        .collect();
-    let runs: Vec<usize> = open.iter().filter_map(|cell| cell.runs_needed).collect();
-    let most = runs.iter().max()?;
-    let cells = wording::count(open.len(), "open cell");
-    Some(match open.len() - runs.len() {
-        0 => format!("about {most} runs a side should decide {cells}"),
-        more => format!(
-            "about {most} runs a side should decide {} of {cells}; {more} may stay open",
-            runs.len()
-        ),
-    })
 }
 
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.

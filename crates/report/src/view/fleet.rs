@@ -3,14 +3,14 @@
 use super::compared::{SideNames, by_experiment, side_by_side};
 use crate::render::document::{Block, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::render::plot::{Axis, Plot};
-use crate::sentences::{phrases, wording, wording::count};
+use crate::sentences::{fleet as sentences, wording::count};
+
 use crate::tables::columns::Columns;
-use record::fleet::{
-    Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, Unread,
-};
-use record::{across::FactDifference, cell::parameter_words, summary::Verdict};
-use stats::apart::LEAST;
+use record::cell::parameter_words;
+use record::fleet::{Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode};
 use std::collections::BTreeMap;
+
+pub use crate::sentences::fleet::unread;
 
 /// Facts that are shown of an outlier.
 const FACTS: usize = 8;
@@ -50,7 +50,7 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
             kinds(compared),
         );
     }
-    let unread = Block::list("", fleet.unread.iter().map(unread))
+    let unread = Block::list("", fleet.unread.iter().map(sentences::unread))
         .into_iter()
         .collect();
     let left_out = format!("{} left out", count(fleet.unread.len(), "folder"));
@@ -64,7 +64,10 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
 }
 
 fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(odd(fleet)), Block::Text(head(fleet))];
+    let mut blocks = vec![
+        Block::Answer(sentences::odd(fleet)),
+        Block::Text(sentences::head(fleet)),
+    ];
     blocks.push(Block::Table(odd_table(fleet)));
     if !fleet.rerun.is_empty() {
         blocks.push(Block::text(AGAIN));
@@ -88,15 +91,16 @@ fn odd_table(fleet: &Fleet) -> Table {
             let (cell, parameters) = row.finding.cell();
             named(cell, parameters)
         })
-        .sentences("in what it is odd", |row| finding(row.finding))
-        .sentences(
-            "how sure",
-            |row| {
-                if row.is_first { sure(row.node) } else { "" }
-            },
-        )
+        .sentences("in what it is odd", |row| sentences::finding(row.finding))
+        .sentences("how sure", |row| {
+            if row.is_first {
+                sentences::sure(row.node)
+            } else {
+                ""
+            }
+        })
         .sentences("may be why", |row| {
-            let facts = why(row.node, FACTS).filter(|_| row.is_first);
+            let facts = sentences::why(row.node, FACTS).filter(|_| row.is_first);
             facts.unwrap_or_default()
         })
         .shown(Shown::Room(0))
@@ -108,9 +112,9 @@ fn odd_table(fleet: &Fleet) -> Table {
 }
 
 fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(self::kind(kind))];
+    let mut blocks = vec![Block::Answer(sentences::kind(kind))];
     blocks.extend(
-        [unlike(kind), too_few(kind)]
+        [sentences::unlike(kind), sentences::too_few(kind)]
             .into_iter()
             .flatten()
             .map(Block::Text),
@@ -163,7 +167,7 @@ fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     })
     .number("ratio", |method| TableCell::ratio(Some(&method.ratio)))
     .shown(Shown::Room(0))
-    .sentences("finding", |method| self::method(method, fleet))
+    .sentences("finding", |method| sentences::method(method, fleet))
     .table(
         "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less",
         &kind.methods,
@@ -185,124 +189,12 @@ fn kinds(compared: &KindsCompared) -> Vec<Block> {
     blocks
 }
 
-fn head(fleet: &Fleet) -> String {
-    format!(
-        "{}, {}, {}; a node is odd where it lies apart from its kind by more than {} and by more than chance",
-        count(fleet.nodes, "node"),
-        count(fleet.runs, "run"),
-        count(fleet.kinds.len(), "kind"),
-        wording::percent(fleet.margin)
-    )
-}
-
-fn odd(fleet: &Fleet) -> String {
-    let judged: usize = fleet
-        .kinds
-        .iter()
-        .filter(|k| !k.too_few)
-        .map(|k| k.nodes.len())
-        .sum();
-    match (judged, fleet.odd.len()) {
-        (0, _) => {
-            format!("outliers: cannot be told; a kind needs {LEAST} nodes, and none has as many")
-        }
-        (_, 0) => format!("outliers: none of {judged}"),
-        (_, odd) => format!("outliers: {odd} of {judged}"),
-    }
-}
-
 /// First step for an outlier.
 const AGAIN: &str =
     "one run may be wrong: measure these again beside their other runs, and ask again";
-
-fn sure(node: &OddNode) -> &'static str {
-    match node.confirmed {
-        None => "one run",
-        Some(true) => "confirmed by each of its runs",
-        Some(false) => "not confirmed: its runs disagree",
-    }
-}
-
-fn finding(finding: &Finding) -> String {
-    phrases::sentence("finding", finding)
-}
-
-fn difference(fact: &FactDifference, where_a: &str) -> String {
-    format!("{} is {}, {where_a} {}", fact.field, fact.b, fact.a)
-}
-
-/// At most so many facts of an outlier that may be why; none where there are none.
-fn why(node: &OddNode, most: usize) -> Option<String> {
-    let mut facts: Vec<String> = node
-        .facts
-        .iter()
-        .take(most)
-        .map(|f| difference(f, "elsewhere"))
-        .collect();
-    let more = node.facts.len().saturating_sub(most);
-    facts.extend((more > 0).then(|| format!("{more} more")));
-    (!facts.is_empty()).then(|| facts.join("; "))
-}
 
 fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
     format!("{cell} {}", parameter_words(parameters, None))
         .trim_end()
         .to_owned()
-}
-
-fn kind(kind: &MachineGroup) -> String {
-    let facts = [
-        ("cpu", "", ""),
-        ("cpus", "", " CPUs"),
-        ("memory", "", ""),
-        ("kernel", "Linux ", ""),
-        ("microcode", "microcode ", ""),
-        ("thp", "THP ", ""),
-    ];
-    let mut known = Vec::new();
-    for (name, before, after) in facts {
-        if let Some(fact) = kind.facts.get(name).filter(|fact| *fact != "unknown") {
-            known.push(format!("{before}{fact}{after}"));
-        }
-    }
-    format!(
-        "kind {}: {}: {}",
-        kind.name,
-        count(kind.nodes.len(), "node"),
-        known.join(", ")
-    )
-}
-
-/// Facts in which a kind differs from the first.
-fn unlike(kind: &MachineGroup) -> Option<String> {
-    let differences: Vec<String> = kind
-        .differences
-        .iter()
-        .map(|d| difference(d, "on kind A"))
-        .collect();
-    (!differences.is_empty()).then(|| differences.join("; "))
-}
-
-/// The names of nodes that are too few to be judged.
-fn too_few(kind: &MachineGroup) -> Option<String> {
-    kind.too_few
-        .then(|| format!("{}: too few to call one of them odd", kind.nodes.join(" ")))
-}
-
-/// The finding on a method over the nodes of a kind.
-fn method(method: &KindMethod, fleet: &Fleet) -> String {
-    let finding = match method.verdict {
-        Verdict::Within { .. } => format!("within {}", wording::percent(fleet.margin)),
-        _ => wording::finding(Some(&method.ratio), method.verdict, method.holds_among_all),
-    };
-    format!("{finding}, over {}", count(method.ratio.launches, "node"))
-}
-
-/// A folder that takes no part, with the reason.
-pub fn unread(folder: &Unread) -> String {
-    format!(
-        "{}: {}",
-        folder.folder,
-        phrases::sentence("fault", &folder.fault)
-    )
 }

@@ -2,7 +2,7 @@
 
 use crate::render::document::{Block, Place};
 use crate::sentences::labels::LabelledGroup;
-use crate::sentences::{answer, group as said_of};
+use crate::sentences::{answer, group as sentences};
 use crate::tables::comparison::RankedRows;
 use crate::tables::{further, percentiles, stack};
 use record::summary::Role;
@@ -35,10 +35,10 @@ pub(super) fn blocks(group: LabelledGroup) -> Option<GroupBlocks> {
     ];
     let answers = answer::sentences(group).into_iter();
     blocks.extend(answers.map(Block::Answer));
-    let doubts = said_of::drifts(group).into_iter().chain(
+    let doubts = sentences::drifts(group).into_iter().chain(
         cells
             .iter()
-            .filter_map(|&cell| said_of::two_levels(group, cell)),
+            .filter_map(|&cell| sentences::two_levels(group, cell)),
     );
     blocks.extend(doubts.map(Block::Text));
     let caption = format!(
@@ -50,7 +50,7 @@ pub(super) fn blocks(group: LabelledGroup) -> Option<GroupBlocks> {
     blocks.extend(for_page(stack.map(Block::Table)));
     blocks.extend(for_page(percentiles::chart(group, &cells)));
     let mut behind = further::blocks(group, &cells);
-    behind.extend(said_of::steadiness(group, &cells).map(Block::Text));
+    behind.extend(sentences::steadiness(group, &cells).map(Block::Text));
     let title = if setting.is_empty() {
         group.experiment.name()
     } else {
@@ -68,7 +68,7 @@ pub(super) fn blocks(group: LabelledGroup) -> Option<GroupBlocks> {
 }
 
 fn heading(group: LabelledGroup, rows: &RankedRows) -> String {
-    let footprint = said_of::footprint(group, &rows.ordinary());
+    let footprint = sentences::footprint(group, &rows.ordinary());
     let parts: Vec<String> = [group.setting(), footprint]
         .into_iter()
         .filter(|part| !part.is_empty())
