@@ -105,7 +105,7 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
             let cell = &summary.cells[c.cell];
             Some((
                 (cell.cell.clone(), parameter_words(&cell.parameters, None)),
-                (c.ratio?, c.overall()),
+                (c.contrast.ratio?, c.contrast.overall()),
             ))
         });
         let question = format!(

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use pagewise::check::selftest::real::{EXPERIMENTS, alone};
-use pagewise::plan::{Terms, catalog};
+use pagewise::plan::{Laboratory, Terms, catalog};
 use pagewise::run::signals::Signals;
 use pagewise::worker;
 use record::method::Role;
@@ -30,8 +30,10 @@ fn main() -> Result<()> {
         .skip(1)
         .find(|word| word != "--bench")
         .map(PathBuf::from);
-    let experiments = catalog::experiments(None)?;
-    let workers = worker::all(&[], &[])?;
+    let laboratory = Laboratory {
+        experiments: catalog::experiments(None)?,
+        workers: worker::all(&[], &[])?,
+    };
     let signals = Signals::watch()?;
     println!(
         "share of intervals of 6, 10, 16 and 30 launches that hold the truth: identical, and 5 % more"
@@ -50,7 +52,7 @@ fn main() -> Result<()> {
         };
         let (state, evidence) = alone(
             &place.path().join("run"),
-            (&experiments, &workers),
+            &laboratory,
             experiment,
             terms,
             &signals,

@@ -240,6 +240,7 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
                 .groups
                 .iter()
                 .find_map(|group| group.comparison(index, total))?
+                .contrast
                 .ratio?
                 .ratio,
         )

@@ -125,8 +125,12 @@ fn of_comparison(
     group: &GroupSummary,
     comparison: &Comparison,
 ) -> Option<Statement> {
-    let (same, ratio) = (within(look.settings.margin), comparison.ratio?);
-    let (kind, claimed, word) = match comparison.holds_among_all.then_some(comparison.verdict)? {
+    let (same, ratio) = (within(look.settings.margin), comparison.contrast.ratio?);
+    let (kind, claimed, word) = match comparison
+        .contrast
+        .holds_among_all
+        .then_some(comparison.contrast.verdict)?
+    {
         // "At least" is the interval's end that is nearer to one.
         Verdict::Faster { .. } => (StatementKind::Faster, (0.0, ratio.high), (0.0, same.0)),
         Verdict::Slower { .. } => (
@@ -164,6 +168,7 @@ fn compared_there(long: &Summary, [cell, base]: [&CellSummary; 2], phase: &str) 
         .comparisons
         .iter()
         .find(|c| c.phase == phase && is(c.cell, cell))?
+        .contrast
         .ratio
 }
 

@@ -46,7 +46,7 @@ enum RecordedNumber {
 /// Lies about a number: one more, one less, none, half, twice and ten times as much or more, all of the cell's bytes more, and
 /// a GiB, for laws that grant some MiB whatever the size.
 fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
-    let all = [
+    let lies = [
         value.saturating_add(1),
         value.saturating_sub(1),
         0,
@@ -56,7 +56,7 @@ fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
         value.saturating_add(bytes),
         value.saturating_add(1 << 30),
     ];
-    all.into_iter().filter(|lie| *lie != value).collect()
+    lies.into_iter().filter(|lie| *lie != value).collect()
 }
 
 /// Tries every law of every cell that a suite measured.
@@ -83,14 +83,14 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
             };
             let recorded = kept(&transcripts, &BTreeSet::from([slot]));
             trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
-            let all = LaunchRecord {
+            let whole = LaunchRecord {
                 rounds: record.turns(number),
                 turns: Vec::new(),
                 ..single.clone()
             };
             trial.digest(
                 &mut findings,
-                &all,
+                &whole,
                 &kept(&transcripts, &slots_of_cell),
                 evidence,
             )?;
@@ -100,38 +100,7 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         }
     }
     for (name, (record, recorded)) in &slots {
-        let method = &state.cells[record.cells[0]].method;
-        let met = |law: &&Law| {
-            findings
-                .laws
-                .contains_key(&(name.clone(), law.text.clone()))
-        };
-        let unmet: Vec<Law> = method.laws.iter().filter(|l| !met(l)).cloned().collect();
-        for law in unmet {
-            let body = law
-                .text
-                .split_once(':')
-                .map_or(law.text.as_str(), |(_, body)| body)
-                .trim();
-            let without = Method {
-                laws: vec![Law::parse(body)?].into(),
-                ..method.clone()
-            };
-            let mut tried = LawResults::default();
-            trial.cell(&mut tried, record, recorded, &without, true)?;
-            let shown = tried.laws.into_values().next();
-            let shown = shown.unwrap_or(LawResult {
-                untried: true,
-                ..LawResult::default()
-            });
-            findings.laws.insert(
-                (name.clone(), law.text.clone()),
-                LawResult {
-                    assumed: true,
-                    ..shown
-                },
-            );
-        }
+        trial.unmet_laws(&mut findings, name, record, recorded)?;
     }
     Ok(findings)
 }
@@ -207,6 +176,12 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
     })
 }
 
+/// Place and value of the number of that name.
+fn located(recorded: &Transcripts, name: &str) -> Option<(RecordedNumber, u64)> {
+    let place = place_of(recorded, name)?;
+    Some((place, value_at(recorded, place)?))
+}
+
 fn value_at(recorded: &Transcripts, place: RecordedNumber) -> Option<u64> {
     match place {
         RecordedNumber::Fact(side, at) => recorded[side]
@@ -248,6 +223,28 @@ fn with_value(recorded: &Transcripts, place: RecordedNumber, value: u64) -> Tran
     changed
 }
 
+/// Effect of lies about the terms of one cell's laws.
+#[derive(Default)]
+struct LieEffect<'a> {
+    /// Terms that broke a law, by the text of the law.
+    broke: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    /// Texts of the laws that held at least once.
+    held: BTreeSet<String>,
+}
+
+impl LieEffect<'_> {
+    /// Notes the laws that are not broken.
+    fn note_held(&mut self, broken: &BTreeMap<String, bool>) {
+        let held = broken.iter().filter(|(_, is_broken)| !**is_broken);
+        self.held.extend(held.map(|(text, _)| text.clone()));
+    }
+
+    fn is_broken_by(&self, law: &Law, term: &str) -> bool {
+        let terms = self.broke.get(law.text.as_str());
+        terms.is_some_and(|terms| terms.contains(term))
+    }
+}
+
 /// Judges what a slot would have recorded. Kept between slots, because content is expected anew only once a cell.
 struct LieTest {
     state: State,
@@ -264,6 +261,42 @@ impl LieTest {
             .collect()
     }
 
+    /// Tries the laws whose condition no cell of a method met, without the condition.
+    fn unmet_laws(
+        &mut self,
+        findings: &mut LawResults,
+        name: &str,
+        record: &LaunchRecord,
+        recorded: &Transcripts,
+    ) -> Result<()> {
+        let method = self.state.cells[record.cells[0]].method.clone();
+        for law in method.laws.iter() {
+            let key = (name.to_owned(), law.text.clone());
+            if findings.laws.contains_key(&key) {
+                continue;
+            }
+            let (_, body) = law.text.split_once(':').unwrap_or(("", &law.text));
+            let unconditional = Method {
+                laws: vec![Law::parse(body.trim())?].into(),
+                ..method.clone()
+            };
+            let mut tried = LawResults::default();
+            self.cell(&mut tried, record, recorded, &unconditional, true)?;
+            let result = tried.laws.into_values().next().unwrap_or(LawResult {
+                untried: true,
+                ..LawResult::default()
+            });
+            findings.laws.insert(
+                key,
+                LawResult {
+                    assumed: true,
+                    ..result
+                },
+            );
+        }
+        Ok(())
+    }
+
     /// Lies about everything that the laws of one cell name, one at a time. `assumed`: a law that does not hold at first must
     /// be made to hold by a lie as well.
     fn cell(
@@ -277,85 +310,77 @@ impl LieTest {
         let cell = record.cells[0];
         method.clone_into(&mut self.state.cells[cell].method);
         let honest = self.ask(record, recorded);
-        let bytes = self.state.cells[cell]
-            .cell
-            .parameters
-            .get("bytes")
-            .and_then(|b| b.parse().ok())
-            .unwrap_or(0);
-        let mut names: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
+        let effect = self.lie(record, recorded, method, &honest);
+        let name = self.state.cells[cell].cell.name();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
-            law.operands()
-                .into_iter()
-                .for_each(|name| names.entry(name).or_default().push(law));
+            let key = (name.clone(), law.text.clone());
+            let result = findings.laws.entry(key).or_default();
+            result.cells += 1;
+            let terms = effect.broke.get(law.text.as_str());
+            if terms.is_none() {
+                result.unbroken += 1;
+                if result.example.is_empty() {
+                    result.example = parameter_words(&self.state.cells[cell].cell.parameters, None);
+                }
+            }
+            for operand in law.operands() {
+                if place_of(recorded, operand).is_some() {
+                    *result.terms.entry(operand.to_owned()).or_default() |=
+                        terms.is_some_and(|terms| terms.contains(operand));
+                }
+            }
+            result.untried |= assumed && !effect.held.contains(&law.text);
         }
-        let mut broke: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        let mut held: BTreeSet<String> = honest
-            .iter()
-            .filter(|(_, b)| !**b)
-            .map(|(text, _)| text.clone())
-            .collect();
-        for (name, laws) in &names {
-            let Some((place, value)) =
-                place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?)))
-            else {
+        Ok(())
+    }
+
+    /// Lies about each term of the laws that the honest record met, alone and, where a law that holds has some room, beside
+    /// another term.
+    fn lie<'a>(
+        &mut self,
+        record: &LaunchRecord,
+        recorded: &Transcripts,
+        method: &'a Method,
+        honest: &BTreeMap<String, bool>,
+    ) -> LieEffect<'a> {
+        let parameters = &self.state.cells[record.cells[0]].cell.parameters;
+        let bytes = parameters.get("bytes").and_then(|b| b.parse().ok());
+        let bytes = bytes.unwrap_or(0);
+        let mut laws_by_term: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
+        for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
+            for term in law.operands() {
+                laws_by_term.entry(term).or_default().push(law);
+            }
+        }
+        let mut effect = LieEffect::default();
+        effect.note_held(honest);
+        for (term, laws) in &laws_by_term {
+            let Some((place, value)) = located(recorded, term) else {
                 continue;
             };
             for lie in lies(value, bytes) {
-                let laws_broken = self.ask(record, &with_value(recorded, place, lie));
-                held.extend(
-                    laws_broken
-                        .iter()
-                        .filter(|(_, broken)| !**broken)
-                        .map(|(text, _)| text.clone()),
-                );
-                for law in laws
-                    .iter()
-                    .filter(|l| laws_broken.get(&l.text) == Some(&true))
-                {
-                    broke.entry(law.text.as_str()).or_default().insert(name);
+                let broken = self.ask(record, &with_value(recorded, place, lie));
+                effect.note_held(&broken);
+                for law in laws {
+                    if broken.get(&law.text) == Some(&true) {
+                        effect.broke.entry(&law.text).or_default().insert(term);
+                    }
                 }
             }
         }
-        for law in method
-            .laws
-            .iter()
-            .filter(|l| honest.get(&l.text) == Some(&false))
-        {
+        for law in method.laws.iter() {
+            if honest.get(&law.text) != Some(&false) {
+                continue;
+            }
             for term in law.operands() {
-                let known = broke
-                    .get(law.text.as_str())
-                    .is_some_and(|by| by.contains(term));
-                if !known && self.decides_beside(record, recorded, law, term, bytes) {
-                    broke.entry(law.text.as_str()).or_default().insert(term);
+                if !effect.is_broken_by(law, term)
+                    && self.decides_beside(record, recorded, law, term, bytes)
+                {
+                    effect.broke.entry(&law.text).or_default().insert(term);
                 }
             }
         }
-        let name = self.state.cells[cell].cell.name();
-        for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
-            let shown = findings
-                .laws
-                .entry((name.clone(), law.text.clone()))
-                .or_default();
-            shown.cells += 1;
-            let by = broke.get(law.text.as_str());
-            if by.is_none() {
-                shown.unbroken += 1;
-                if shown.example.is_empty() {
-                    shown.example = parameter_words(&self.state.cells[cell].cell.parameters, None);
-                }
-            }
-            for operand in law
-                .operands()
-                .into_iter()
-                .filter(|n| place_of(recorded, n).is_some())
-            {
-                *shown.terms.entry(operand.to_owned()).or_default() |=
-                    by.is_some_and(|by| by.contains(operand));
-            }
-            shown.untried |= assumed && !held.contains(&law.text);
-        }
-        Ok(())
+        effect
     }
 
     /// Tells whether a lie about one term decides a law once another of its terms stands elsewhere: just where the law holds or
@@ -368,29 +393,27 @@ impl LieTest {
         term: &str,
         bytes: u64,
     ) -> bool {
-        let located =
-            |name: &str| place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?)));
-        let Some((place, value)) = located(term) else {
+        let Some((place, value)) = located(recorded, term) else {
             return false;
         };
-        for (beside, known) in law
+        for (other_place, other_value) in law
             .operands()
             .into_iter()
-            .filter(|o| *o != term)
-            .filter_map(located)
+            .filter(|other| *other != term)
+            .filter_map(|other| located(recorded, other))
         {
             let mut stands = BTreeSet::new();
-            for lie in lies(known, bytes) {
+            for lie in lies(other_value, bytes) {
                 let mut breaks =
-                    |to: u64| self.breaks(record, &with_value(recorded, beside, to), law);
+                    |to: u64| self.breaks(record, &with_value(recorded, other_place, to), law);
                 stands.extend(if breaks(lie) {
-                    border(known, lie, breaks).to_vec()
+                    border(other_value, lie, breaks).to_vec()
                 } else {
                     vec![lie]
                 });
             }
             for elsewhere in stands {
-                let moved = with_value(recorded, beside, elsewhere);
+                let moved = with_value(recorded, other_place, elsewhere);
                 let before = self.breaks(record, &moved, law);
                 let mut lied = lies(value, bytes)
                     .into_iter()
@@ -433,19 +456,15 @@ impl LieTest {
         findings.digests += 1;
         // What differs from other cells is noticed; so is what differs from the cell's own other slots and launches.
         let among_cells = agree && {
-            let mut other = evidence.clone();
-            let Some(mine) = other.cells.get_mut(&cell) else {
+            let mut changed = evidence.clone();
+            let Some(changed_cell) = changed.cells.get_mut(&cell) else {
                 return Ok(());
             };
-            mine.checks.digests = mine
-                .checks
-                .digests
-                .iter()
-                .map(|d| wrong_digest(d))
-                .collect();
-            disagreements(&self.state, &other).len() > disagreements(&self.state, evidence).len()
+            let digests = &mut changed_cell.checks.digests;
+            *digests = digests.iter().map(|d| wrong_digest(d)).collect();
+            disagreements(&self.state, &changed).len() > disagreements(&self.state, evidence).len()
         };
-        let noticed = among_cells || {
+        let is_noticed = among_cells || {
             let mut changed = recorded.clone();
             let facts = changed
                 .iter_mut()
@@ -464,7 +483,7 @@ impl LieTest {
             };
             outcome(&changed) != outcome(recorded)
         };
-        if !noticed {
+        if !is_noticed {
             let parameters = parameter_words(&self.state.cells[cell].cell.parameters, None);
             findings.unbroken_digests.push(format!(
                 "{} ({parameters})",
@@ -498,13 +517,13 @@ impl LawResults {
     /// Prints what was found; how many laws and digests never broke.
     pub(super) fn report(&self) -> usize {
         let (mut broke, mut unbroken, mut assumed) = (0, self.unbroken_digests.len(), 0);
-        for ((name, law), shown) in &self.laws {
-            let recorded = !shown.terms.is_empty();
-            if shown.untried {
+        for ((name, law), result) in &self.laws {
+            let recorded = !result.terms.is_empty();
+            if result.untried {
                 say!(
                     "untried  {name}: {law}: no cell here meets its condition, and without it it does not hold"
                 );
-            } else if shown.unbroken > 0 {
+            } else if result.unbroken > 0 {
                 unbroken += 1;
                 let why = if recorded {
                     "no lie broke it"
@@ -513,18 +532,18 @@ impl LawResults {
                 };
                 say!(
                     "UNBROKEN {name}: {law}: {why} in {} of {} cells ({})",
-                    shown.unbroken,
-                    shown.cells,
-                    shown.example
+                    result.unbroken,
+                    result.cells,
+                    result.example
                 );
             } else {
                 broke += 1;
-                assumed += usize::from(shown.assumed);
+                assumed += usize::from(result.assumed);
             }
-            for (term, _) in shown
+            for (term, _) in result
                 .terms
                 .iter()
-                .filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried)
+                .filter(|(_, broken)| !**broken && result.unbroken == 0 && !result.untried)
             {
                 say!("loose    {name}: {law}: no lie about {term} broke it");
             }

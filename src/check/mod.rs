@@ -1,7 +1,7 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are checked against it.
 
-use crate::plan::{self, Choice, Terms, Wish, select};
+use crate::plan::{self, Choice, Laboratory, Terms, Wish, select};
 use crate::run::guard::{Guard, Scratch};
 use crate::run::signals::{Signals, exit_code};
 use crate::{run::Runner, run::progress::Progress, worker::Worker};
@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use files::kernel;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::cell::{Selector, parameter_words};
-use record::experiment::{Experiment, ParameterList};
+use record::experiment::ParameterList;
+use record::method::Method;
 use record::outcome::{Outcome, Status};
 use record::{folder::RunFolder, state::State};
 use report::phrases::reason;
@@ -57,22 +58,21 @@ pub struct CheckOptions {
 
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
 pub fn check(
-    experiments: &[Experiment],
-    workers: &[Worker],
+    laboratory: &Laboratory,
     what: &[String],
     external: &[PathBuf],
     options: CheckOptions,
 ) -> Result<u8> {
     let suite = || {
         let place = Scratch::new("suite")?;
-        check_in(
-            place.path(),
-            experiments,
-            workers,
-            what,
-            !external.is_empty(),
+        let suite = Suite {
+            place: place.path(),
+            laboratory,
+            external_only: !external.is_empty(),
             options,
-        )
+            signals: Signals::watch()?,
+        };
+        suite.check(what)
     };
     if options.system_changes {
         in_each(suite)
@@ -81,182 +81,187 @@ pub fn check(
     }
 }
 
-fn check_in(
-    place: &Path,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    what: &[String],
-    external: bool,
+/// One pass of the suite.
+struct Suite<'a> {
+    place: &'a Path,
+    laboratory: &'a Laboratory,
+    /// True if the carried workers are left out.
+    external_only: bool,
     options: CheckOptions,
-) -> Result<u8> {
-    let selectors: Vec<Selector> = what
-        .iter()
-        .map(|w| Selector::parse(w))
-        .collect::<Result<_>>()?;
-    let wish = Wish::new(
-        all_selectors(experiments, workers, &selectors, external)?,
-        ParameterList::Check,
-    );
-    let signals = Signals::watch()?;
-    let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
-    let mut notes = Vec::new();
-    for worker in workers.iter().filter(|w| !external || w.is_external()) {
-        if let Err(reason) = worker.start() {
-            notes.push(format!("{}: skipped: {reason}", worker.name));
-            continue;
-        }
-        for (name, wrong) in refusals::check(worker)? {
-            findings
-                .entry(format!("{}: {name}", worker.name))
-                .or_default()
-                .wrong = Some(wrong);
-        }
-    }
-    let (state, evidence, folder) = run(
-        &place.join("run"),
-        experiments,
-        workers,
-        &wish,
-        options.system_changes,
-        &signals,
-    )?;
-    let mut launched = by_method(&state, &evidence);
-    let selectors = launched
-        .iter()
-        .filter(|(_, f)| f.wrong.is_some())
-        .map(|(name, _)| Selector::parse(name));
-    let wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Check);
-    if !wish.selectors.is_empty() && signals.arrived().is_none() {
-        let (state, evidence, _) = run(
-            &place.join("again"),
-            experiments,
-            workers,
-            &wish,
-            options.system_changes,
-            &signals,
-        )?;
-        confirm(&mut launched, &by_method(&state, &evidence));
-    }
-    if let Some(signal) = signals.arrived() {
-        return Ok(exit_code(signal));
-    }
-    findings.extend(launched);
-    for (index, cause) in disagreements(&state, &evidence) {
-        let reason = reason(&Outcome::because(Status::Untrusted, cause));
-        findings
-            .entry(state.cells[index].cell.name())
-            .or_default()
-            .wrong
-            .get_or_insert(reason);
-    }
-    match trace::check(&place.join("trace"), &state, workers, &signals)? {
-        trace::Traced::Missing(reason) => notes.push(format!("system calls: skipped: {reason}")),
-        trace::Traced::Wrong(list) => {
-            for (cell, reason) in list {
-                findings
-                    .entry(cell)
-                    .or_default()
-                    .wrong
-                    .get_or_insert(reason);
-            }
-        }
-    }
-    if let Some(signal) = signals.arrived() {
-        return Ok(exit_code(signal));
-    }
-    let code = report(&findings, &notes)?;
-    let unbroken = if options.laws {
-        laws::check(&state, &folder, &evidence)?.report()
-    } else {
-        0
-    };
-    Ok(if unbroken > 0 { 3 } else { code })
+    signals: Signals,
 }
 
-/// Every method of every worker, unless some are named; an external worker is checked by itself.
-fn all_selectors(
-    experiments: &[Experiment],
-    workers: &[Worker],
-    named: &[Selector],
-    external: bool,
-) -> Result<Vec<Selector>> {
-    let mut all = Vec::new();
-    for experiment in experiments {
-        for worker in workers.iter().filter(|w| !external || w.is_external()) {
-            for method in worker
-                .methods()
-                .iter()
-                .filter(|m| m.experiment == experiment.name)
-            {
-                let fits = |s: &Selector| {
-                    s.experiment == experiment.name
-                        && s.method.as_ref().is_none_or(|m| *m == method.name)
-                        && s.worker
-                            .as_ref()
-                            .is_none_or(|w| w.split('+').next() == Some(&worker.name))
-                };
-                let selector = |worker: &str| Selector {
-                    experiment: experiment.name.clone(),
-                    method: Some(method.name.clone()),
-                    worker: Some(worker.to_owned()),
-                };
-                if !named.is_empty() && !named.iter().any(fits) {
-                    continue;
-                }
-                if method.two_sided {
-                    let other = named
-                        .iter()
-                        .filter(|s| fits(s))
-                        .find_map(|s| s.worker.clone());
-                    all.push(selector(
-                        &other
-                            .filter(|w| w.contains('+'))
-                            .unwrap_or_else(|| format!("{0}+{0}", worker.name)),
-                    ));
-                } else {
-                    all.push(selector(&worker.name));
+/// What one run of the suite recorded.
+struct SuiteRun {
+    state: State,
+    evidence: Evidence,
+    folder: RunFolder,
+}
+
+impl Suite<'_> {
+    fn check(&self, what: &[String]) -> Result<u8> {
+        let named: Vec<Selector> = what
+            .iter()
+            .map(|text| Selector::parse(text))
+            .collect::<Result<_>>()?;
+        let selectors = self.selectors(&named)?;
+        let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
+        let mut notes = self.check_refusals(&mut findings)?;
+        let run = self.run("run", selectors)?;
+        let mut results = by_method(&run.state, &run.evidence);
+        self.try_again(&mut results)?;
+        if let Some(signal) = self.signals.arrived() {
+            return Ok(exit_code(signal));
+        }
+        findings.extend(results);
+        for (index, cause) in disagreements(&run.state, &run.evidence) {
+            let reason = reason(&Outcome::because(Status::Untrusted, cause));
+            reject(&mut findings, run.state.cells[index].cell.name(), reason);
+        }
+        let trace = self.place.join("trace");
+        let workers = &self.laboratory.workers;
+        match trace::check(&trace, &run.state, workers, &self.signals)? {
+            trace::Traced::Missing(reason) => {
+                notes.push(format!("system calls: skipped: {reason}"));
+            }
+            trace::Traced::Wrong(list) => {
+                for (cell, reason) in list {
+                    reject(&mut findings, cell, reason);
                 }
             }
         }
-    }
-    let stands = |s: &Selector| {
-        let same = |a: &Selector| {
-            a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method)
+        if let Some(signal) = self.signals.arrived() {
+            return Ok(exit_code(signal));
+        }
+        let code = report(&findings, &notes)?;
+        let unbroken = if self.options.laws {
+            laws::check(&run.state, &run.folder, &run.evidence)?.report()
+        } else {
+            0
         };
-        all.iter().any(same)
-    };
-    for selector in named.iter().filter(|s| !stands(s)) {
-        // A name that stands for nothing gets the same answer as everywhere else.
-        select::cells(
+        Ok(if unbroken > 0 { 3 } else { code })
+    }
+
+    /// The workers that take part.
+    fn workers(&self) -> impl Iterator<Item = &Worker> {
+        self.laboratory
+            .workers
+            .iter()
+            .filter(|w| !self.external_only || w.is_external())
+    }
+
+    /// Checks what workers refuse. Returns notes on those that cannot be started.
+    fn check_refusals(&self, findings: &mut BTreeMap<String, MethodResult>) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        for worker in self.workers() {
+            if let Err(reason) = worker.start() {
+                notes.push(format!("{}: skipped: {reason}", worker.name));
+                continue;
+            }
+            for (name, wrong) in refusals::check(worker)? {
+                let finding = findings.entry(format!("{}: {name}", worker.name));
+                finding.or_default().wrong = Some(wrong);
+            }
+        }
+        Ok(notes)
+    }
+
+    /// Runs rejected methods again, and acquits those that a second run does not reject.
+    fn try_again(&self, results: &mut BTreeMap<String, MethodResult>) -> Result<()> {
+        let rejected: Vec<Selector> = results
+            .iter()
+            .filter(|(_, result)| result.wrong.is_some())
+            .map(|(name, _)| Selector::parse(name))
+            .collect::<Result<_>>()?;
+        if !rejected.is_empty() && self.signals.arrived().is_none() {
+            let again = self.run("again", rejected)?;
+            confirm(results, &by_method(&again.state, &again.evidence));
+        }
+        Ok(())
+    }
+
+    /// Every method of every worker, unless some are named; an external worker is checked by itself.
+    fn selectors(&self, named: &[Selector]) -> Result<Vec<Selector>> {
+        let mut selectors = Vec::new();
+        for experiment in &self.laboratory.experiments {
+            for worker in self.workers() {
+                for method in worker.methods() {
+                    if method.experiment == experiment.name {
+                        selectors.extend(selector(worker, method, named));
+                    }
+                }
+            }
+        }
+        for selector in named {
+            let is_selected = selectors.iter().any(|selected: &Selector| {
+                let has_method = selector.method.is_none() || selected.method == selector.method;
+                selected.experiment == selector.experiment && has_method
+            });
+            if !is_selected {
+                // A name that stands for nothing gets the same answer as everywhere else.
+                let Laboratory {
+                    experiments,
+                    workers,
+                } = self.laboratory;
+                let wish = Wish::new(vec![selector.clone()], ParameterList::Check);
+                select::cells(experiments, workers, &wish)?;
+            }
+        }
+        Ok(selectors)
+    }
+
+    /// One launch of every group with fixed rounds.
+    fn run(&self, name: &str, selectors: Vec<Selector>) -> Result<SuiteRun> {
+        let Laboratory {
             experiments,
             workers,
-            &Wish::new(vec![selector.clone()], ParameterList::Check),
-        )?;
+        } = self.laboratory;
+        let wish = Wish::new(selectors, ParameterList::Check);
+        let folder = RunFolder::create(&self.place.join(name))?;
+        let run = format!("check-{}", std::process::id());
+        let terms = Terms {
+            launches: (1, 1),
+            allow_system_changes: self.options.system_changes,
+            ..Terms::usual(run, SEED, 3600.0, (0.5, 0.5))
+        };
+        let plan = plan::build(experiments, workers, Choice::Checked(&wish, ROUNDS), terms)?;
+        folder.write_sealed("plan.json", &plan)?;
+        let runner = Runner::new(plan, &folder, workers, &self.signals, Progress::new())?;
+        let (state, evidence) = runner.run().context("the suite could not be run")?;
+        Ok(SuiteRun {
+            state,
+            evidence,
+            folder,
+        })
     }
-    Ok(all)
 }
 
-/// One launch of every unit with fixed rounds.
-fn run(
-    place: &Path,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    wish: &Wish,
-    allow_system_changes: bool,
-    signals: &Signals,
-) -> Result<(State, Evidence, RunFolder)> {
-    let folder = RunFolder::create(place)?;
-    let name = format!("check-{}", std::process::id());
-    let terms = Terms {
-        launches: (1, 1),
-        allow_system_changes,
-        ..Terms::usual(name, SEED, 3600.0, (0.5, 0.5))
+/// The selector of a method, unless others are named; of two-sided ones with the second worker that is named.
+fn selector(worker: &Worker, method: &Method, named: &[Selector]) -> Option<Selector> {
+    let mut fitting = named.iter().filter(|s| {
+        let first = s.worker.as_ref().and_then(|w| w.split('+').next());
+        s.experiment == method.experiment
+            && s.method.as_ref().is_none_or(|name| *name == method.name)
+            && first.is_none_or(|name| name == worker.name)
+    });
+    let sides = if method.two_sided {
+        let pair = fitting.clone().find_map(|s| s.worker.clone());
+        pair.filter(|pair| pair.contains('+'))
+            .unwrap_or_else(|| format!("{0}+{0}", worker.name))
+    } else {
+        worker.name.clone()
     };
-    let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
-    folder.write_sealed("plan.json", &plan)?;
-    let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
-    let (state, evidence) = runner.run().context("the suite could not be run")?;
-    Ok((state, evidence, folder))
+    (named.is_empty() || fitting.next().is_some()).then(|| Selector {
+        experiment: method.experiment.clone(),
+        method: Some(method.name.clone()),
+        worker: Some(sides),
+    })
+}
+
+/// Rejects a method, unless there is a reason already.
+fn reject(findings: &mut BTreeMap<String, MethodResult>, method: String, reason: String) {
+    let finding = findings.entry(method).or_default();
+    finding.wrong.get_or_insert(reason);
 }
 
 fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResult> {
@@ -265,11 +270,11 @@ fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResul
         let entry = results.entry(planned.cell.name()).or_default();
         entry.cells += 1;
         let parameters = parameter_words(&planned.cell.parameters, None);
-        let mine = evidence
+        let measured = evidence
             .cells
             .get(&index)
             .filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some());
-        let wrong = match (&planned.outcome, mine) {
+        let wrong = match (&planned.outcome, measured) {
             (Some(outcome), _) if outcome.status == Status::Skipped => {
                 entry.skipped_cells += 1;
                 entry.skipped.get_or_insert_with(|| reason(outcome));
@@ -281,7 +286,7 @@ fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResul
                 reason(outcome)
             )),
             (None, None) => Some(format!("no samples came ({parameters})")),
-            (None, Some(mine)) => mine
+            (None, Some(measured)) => measured
                 .checks
                 .exact_outcome()
                 .map(|outcome| format!("{} ({parameters})", reason(&outcome))),
@@ -370,8 +375,9 @@ fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
         if has_smaller {
             set(SMALLER, smaller.unwrap_or("never"))?;
         }
-        let besides = smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
-        say!("transparent huge pages: {mode}{besides}");
+        let smaller_pages =
+            smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
+        say!("transparent huge pages: {mode}{smaller_pages}");
         worst = worst.max(suite()?);
         if worst > SIGNALLED {
             break;

@@ -7,7 +7,8 @@ use files::Folder;
 use record::method::{Isolation, Method};
 use record::{cell::Cell, launches::End, state::State, transcript, transcript::LaunchKeys};
 use std::collections::{BTreeMap, BTreeSet};
-use std::{ffi::OsString, path::Path, time::Duration};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsString, time::Duration};
 
 const MOST_BYTES: u64 = 1 << 30;
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -29,20 +30,26 @@ pub(super) fn check(
         return Ok(Traced::Missing("strace is not installed".to_owned()));
     };
     Folder::make(place)?;
-    let mut seen = BTreeSet::new();
+    let tracer = Tracer {
+        strace: &strace,
+        place,
+        state,
+        workers,
+        signals,
+    };
+    let mut traced = BTreeSet::new();
     let mut wrong = Vec::new();
     for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
-        let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
-        let Some(told) = captures::kept(&state.plan, &planned.cell) else {
+        let Some(cell) = captures::kept(&state.plan, &planned.cell) else {
             continue;
         };
-        if single("threads")
-            && single("processes")
-            && seen.insert(planned.cell.name())
+        if is_single(&planned.cell, "threads")
+            && is_single(&planned.cell, "processes")
+            && traced.insert(planned.cell.name())
             && signals.arrived().is_none()
         {
             let method = &planned.method;
-            match trace_cell(&strace, place, state, &told, method, workers, signals)? {
+            match tracer.trace(&cell, method)? {
                 Err(reason) => return Ok(Traced::Missing(reason)),
                 Ok(None) => {}
                 Ok(Some(calls)) => wrong
@@ -53,104 +60,131 @@ pub(super) fn check(
     Ok(Traced::Wrong(wrong))
 }
 
+/// True if a cell has at most one thread or process, by the parameter that counts them.
+fn is_single(cell: &Cell, key: &str) -> bool {
+    cell.parameters.get(key).is_none_or(|count| count == "1")
+}
+
 type Calls = BTreeMap<String, BTreeSet<String>>;
 
-/// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
-fn trace_cell(
-    strace: &Path,
-    place: &Path,
-    state: &State,
-    cell: &Cell,
-    method: &Method,
-    workers: &[Worker],
-    signals: &Signals,
-) -> Result<Result<Option<Calls>, String>> {
-    let roles: Vec<Option<char>> = if method.two_sided {
-        vec![Some('a'), Some('b')]
-    } else {
-        vec![None]
-    };
-    let names: Vec<&str> = cell.sides().collect();
-    let directory = place.to_string_lossy().into_owned();
-    let rendezvous = place.join("s").to_string_lossy().into_owned();
-    let name = format!("pagewise-{}-{}", state.plan.run, files::random_word()?);
-    let mut files = Vec::new();
-    for (i, role) in roles.iter().enumerate() {
-        let keys = LaunchKeys {
-            experiment: &cell.experiment,
-            seed: state.plan.seed,
-            role: *role,
-            rendezvous: role.map(|_| rendezvous.as_str()),
-            directory: Some(&directory),
-            name: Some(&name),
-            trace_marks: true,
-            ..LaunchKeys::default()
-        };
-        let request = place.join(format!("{i}.request"));
-        // What a method does first in a fresh process it may not do again.
-        let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh {
-            &[]
-        } else {
-            &[vec![0]]
-        };
-        let text = transcript::request(&keys, &[cell], warmup, &[vec![0]]);
-        Folder::open(place)?.write(format!("{i}.request"), text.as_bytes())?;
-        let trace = place.join(format!("{i}.trace"));
-        let mut command: Vec<OsString> = vec![strace.into()];
-        command.extend(["-f", "-qq", "-s", "80", "-o"].map(OsString::from));
-        command.push(trace.clone().into());
-        let worker = worker::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
-        command.extend(
-            worker
-                .start()
-                .map_err(|r| anyhow::anyhow!("{r}"))?
-                .command
-                .clone(),
-        );
-        files.push((
-            request,
-            trace,
-            command,
-            place.join(format!("{i}.transcript")),
-            place.join(format!("{i}.messages")),
-        ));
-    }
-    let mut options = worker::process_options(method)?;
-    if worker::find(workers, names[0])?.is_external() {
-        options.extend(programs::users_folders());
-    }
-    let sides = files
-        .iter()
-        .map(|(request, _, command, transcript, messages)| Side {
-            options: options.clone(),
-            ..Side::new(command, [request, transcript, messages])
-        });
-    let sides: Vec<Side> = sides.collect();
-    let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
-    if !ended.ends.iter().all(End::is_clean) {
-        let messages = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();
-        let first = messages.lines().next().unwrap_or("it ended early");
-        return Ok(Err(format!(
-            "strace could not trace {}: {first}",
-            cell.name()
-        )));
-    }
-    // What a run is given, such as a pool of huge pages, is taken back by now.
-    let is_skip = |line: &str| line.starts_with("skip\t");
-    if method.needs.is_some()
-        && files::read_input_text(&files[0].3, MOST_BYTES)?
-            .lines()
-            .any(is_skip)
-    {
-        return Ok(Ok(None));
-    }
-    let mut calls = Calls::new();
-    for (_, trace, ..) in &files {
-        for (phase, set) in parse(&files::read_input_text(trace, MOST_BYTES)?) {
-            calls.entry(phase).or_default().extend(set);
+struct Tracer<'a> {
+    strace: &'a Path,
+    place: &'a Path,
+    state: &'a State,
+    workers: &'a [Worker],
+    signals: &'a Signals,
+}
+
+/// Files and command of one traced side.
+struct TracedSide {
+    request: PathBuf,
+    trace: PathBuf,
+    transcript: PathBuf,
+    messages: PathBuf,
+    command: Vec<OsString>,
+}
+
+impl Tracer<'_> {
+    /// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
+    fn trace(&self, cell: &Cell, method: &Method) -> Result<Result<Option<Calls>, String>> {
+        let traced = self.sides(cell, method)?;
+        let mut options = worker::process_options(method)?;
+        let first = cell.sides().next().unwrap_or(&cell.worker);
+        if worker::find(self.workers, first)?.is_external() {
+            options.extend(programs::users_folders());
         }
+        let sides: Vec<Side> = traced
+            .iter()
+            .map(|side| Side {
+                options: options.clone(),
+                ..Side::new(
+                    &side.command,
+                    [&side.request, &side.transcript, &side.messages],
+                )
+            })
+            .collect();
+        let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), self.signals)?;
+        if !ended.ends.iter().all(End::is_clean) {
+            let messages =
+                files::read_input_text(&traced[0].messages, MOST_BYTES).unwrap_or_default();
+            let first = messages.lines().next().unwrap_or("it ended early");
+            return Ok(Err(format!(
+                "strace could not trace {}: {first}",
+                cell.name()
+            )));
+        }
+        // What a run is given, such as a pool of huge pages, is taken back by now.
+        if method.needs.is_some() {
+            let transcript = files::read_input_text(&traced[0].transcript, MOST_BYTES)?;
+            if transcript.lines().any(|line| line.starts_with("skip\t")) {
+                return Ok(Ok(None));
+            }
+        }
+        let mut calls = Calls::new();
+        for side in &traced {
+            for (phase, names) in parse(&files::read_input_text(&side.trace, MOST_BYTES)?) {
+                calls.entry(phase).or_default().extend(names);
+            }
+        }
+        Ok(Ok(Some(calls)))
     }
-    Ok(Ok(Some(calls)))
+
+    /// Writes the requests of the sides.
+    fn sides(&self, cell: &Cell, method: &Method) -> Result<Vec<TracedSide>> {
+        let roles: &[Option<char>] = if method.two_sided {
+            &[Some('a'), Some('b')]
+        } else {
+            &[None]
+        };
+        let workers: Vec<&str> = cell.sides().collect();
+        let directory = self.place.to_string_lossy().into_owned();
+        let rendezvous = self.place.join("s").to_string_lossy().into_owned();
+        let name = format!("pagewise-{}-{}", self.state.plan.run, files::random_word()?);
+        let mut sides = Vec::new();
+        for (number, role) in roles.iter().enumerate() {
+            let keys = LaunchKeys {
+                experiment: &cell.experiment,
+                seed: self.state.plan.seed,
+                role: *role,
+                rendezvous: role.map(|_| rendezvous.as_str()),
+                directory: Some(&directory),
+                name: Some(&name),
+                trace_marks: true,
+                ..LaunchKeys::default()
+            };
+            // What a method does first in a fresh process it may not do again.
+            let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh {
+                &[]
+            } else {
+                &[vec![0]]
+            };
+            let text = transcript::request(&keys, &[cell], warmup, &[vec![0]]);
+            let request = format!("{number}.request");
+            Folder::open(self.place)?.write(&request, text.as_bytes())?;
+            let trace = self.place.join(format!("{number}.trace"));
+            let worker = workers.get(number).copied().unwrap_or(workers[0]);
+            sides.push(TracedSide {
+                command: self.command(worker, &trace)?,
+                request: self.place.join(request),
+                trace,
+                transcript: self.place.join(format!("{number}.transcript")),
+                messages: self.place.join(format!("{number}.messages")),
+            });
+        }
+        Ok(sides)
+    }
+
+    /// The command of a worker under strace.
+    fn command(&self, worker: &str, trace: &Path) -> Result<Vec<OsString>> {
+        let started = worker::find(self.workers, worker)?
+            .start()
+            .map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        let mut command: Vec<OsString> = vec![self.strace.into()];
+        command.extend(["-f", "-qq", "-s", "80", "-o"].map(OsString::from));
+        command.push(trace.into());
+        command.extend(started.command.iter().cloned());
+        Ok(command)
+    }
 }
 
 /// The word of a mark, where a line is one: what was written to descriptor -1, or looked up in the folder that is not there.
@@ -205,11 +239,11 @@ fn parse(text: &str) -> Calls {
     calls
 }
 
-/// Difference, if any. A declared call that ends in `?` may be made and need not be; one that ends in `+` is made
-/// by threads that the method has started.
 /// The way back from a signal's handler. Runtimes use signals at any moment; the call is their handlers', never a method's.
 const FROM_A_HANDLER: &str = "rt_sigreturn";
 
+/// Difference, if any. A declared call that ends in `?` may be made and need not be; one that ends in `+` is made
+/// by threads that the method has started.
 fn compare(method: &Method, calls: &Calls) -> Option<String> {
     for phase in method.phases.iter().filter(|p| *p != "overall") {
         let nothing = BTreeSet::new();

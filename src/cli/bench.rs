@@ -1,11 +1,14 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
 use super::{
-    Cli, Laboratory, claims, named, output, output::write, print, print_json, run, run::RunArgs,
+    Cli, first_given, named, output, output::write, print, print_json, run::RunArgs, run::RunJob,
     runs_folder, tags,
 };
-use crate::worker::{self, Worker, carried, functions};
-use crate::{plan::catalog, run::guard::Scratch};
+use crate::plan::request::{Request, Subject};
+use crate::plan::{Laboratory, catalog};
+use crate::run::guard::Scratch;
+use crate::worker::functions::{self, Built, Peer};
+use crate::worker::{self, Worker, carried};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::{Folder, Secret};
@@ -14,8 +17,6 @@ use record::folder::{RunFolder, SUMMARY};
 use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
 use std::path::{Path, PathBuf};
 
-/// Worker of a built-in method that is named without one.
-const PEER_WORKER: &str = "c-O3";
 /// Options that nothing but a measurement uses.
 const NOT_MEASURED: [&str; 17] = [
     "with",
@@ -37,6 +38,8 @@ const NOT_MEASURED: [&str; 17] = [
     "dry_run",
 ];
 const COUNTS: &str = "counts";
+/// Longest time of one launch where none is given, in seconds.
+const TIME_LIMIT_S: f64 = 30.0;
 /// Seconds of a run for a gate on time, and for one on counts, which are counted when it is over.
 const GATE_BUDGETS_S: [f64; 2] = [20.0, 0.1];
 /// Exit codes from here on say which signal stopped a run.
@@ -99,86 +102,47 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     if arguments.new {
         return start(file, arguments.run.shown.page.force);
     }
+    arguments.refuse_choice_of_experiments(file)?;
     let terms = arguments.terms()?;
-    let mut laboratory = Laboratory::open(cli)?;
-    run::check(&laboratory, &arguments.run, Kind::Bench)?;
+    let mut laboratory = super::open(cli)?;
+    arguments.run.check(&laboratory, Kind::Bench)?;
     let key = arguments
         .save_baseline
         .as_deref()
-        .map(|name| laboratory.can_save(name))
+        .map(|name| can_save(&laboratory, name))
         .transpose()?;
     let scratch = Scratch::new("bench")?;
     let folder = Folder::open(scratch.path())?;
     let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
     let peer = with
         .as_ref()
-        .map(|with| laboratory.peer(with))
+        .map(|with| peer(&laboratory, with))
         .transpose()?;
     let baseline = terms
         .as_ref()
-        .map(|_| laboratory.baseline(arguments, peer, &folder))
+        .map(|_| baseline(&laboratory, arguments, peer, &folder))
         .transpose()?;
     let mut built = functions::build(file, peer, &folder, &laboratory.workers)?;
-    let functions: Vec<String> = built
-        .worker
-        .methods()
-        .iter()
-        .map(|method| method.name.clone())
-        .collect();
-    let mut run = arguments.run.clone();
-    run.kind = Kind::Bench;
-    run.files = built.files.digests()?;
-    let experiment = built
-        .experiment
-        .as_ref()
-        .map_or_else(|| peer.map_or("", |p| &p.experiment.name), |e| &e.name);
-    let functions = run.within(experiment, functions);
-    if let Some(peer) = peer {
-        let worker = with
-            .as_ref()
-            .and_then(|with| with.worker.as_deref())
-            .unwrap_or(PEER_WORKER);
-        run.against(&peer.experiment.name, &peer.method.name, worker);
-    }
-    if let Some(baseline) = &baseline {
-        let has = |name: &&String| {
-            baseline
-                .method(experiment, name)
-                .is_some_and(|m| m.role == Role::Method)
-        };
-        functions
-            .iter()
-            .filter(has)
-            .for_each(|name| run.against(experiment, name, &baseline.name));
-        run.silent = arguments.markdown || run.json;
-    }
-    if let Some(terms) = &terms {
-        let [time_s, counts_s] = GATE_BUDGETS_S;
-        run.budget.get_or_insert(if terms.slower.is_some() {
-            time_s
-        } else {
-            counts_s
-        });
-        run.silent |= terms.slower.is_none();
-    }
+    let request = arguments.request(&built, peer, baseline.as_ref(), terms.as_ref())?;
     laboratory.workers.extend(baseline);
     laboratory.experiments.extend(built.experiment.take());
-    let files = built.files;
     laboratory.workers.push(built.worker);
-    if let Some(code) = run::dry_run(&laboratory, &run)? {
+    let job = RunJob {
+        laboratory: &laboratory,
+        arguments: &arguments.run,
+        request,
+        prints: arguments.prints_run(terms.as_ref()),
+    };
+    if let Some(code) = job.dry_run()? {
         return Ok(code);
     }
-    let session = run::begun(&laboratory, &run)?;
+    let session = job.begin()?;
     if !session.resumed {
-        files.keep_source(session.folder.path())?;
+        built.files.keep_source(session.folder.path())?;
     }
-    let completed = claims::Completed {
-        laboratory: &laboratory,
-        arguments: &run,
-    };
-    let code = run::measure(&laboratory, &run, &session, &completed)?;
+    let code = job.measure(&session)?;
     if let (Some(name), Some(key), 0) = (&arguments.save_baseline, key, code) {
-        files.keep(&session.folder)?;
+        built.files.keep(&session.folder)?;
         session.folder.seal_baseline(&key)?;
         tags::change(&session.folder, std::slice::from_ref(name), false)?;
     }
@@ -192,6 +156,78 @@ impl BenchArgs {
     /// True if functions are compiled and measured.
     pub(super) fn measures(&self) -> bool {
         self.file.is_some() && !self.new
+    }
+
+    /// Refuses options that choose among the experiments of the laboratory.
+    fn refuse_choice_of_experiments(&self, file: &str) -> Result<()> {
+        let given = [
+            (self.run.all, "--all"),
+            (self.run.published.is_some(), "--published"),
+            (!self.run.language.is_empty(), "--language"),
+        ];
+        match first_given(&given) {
+            Some(option) => {
+                bail!("{option} belongs to pagewise run; bench measures the functions of {file}")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The request to measure the functions, and the methods that they are compared with: a built-in one, or those of a
+    /// saved baseline.
+    fn request(
+        &self,
+        built: &Built,
+        peer: Option<Peer>,
+        baseline: Option<&Worker>,
+        terms: Option<&GateTerms>,
+    ) -> Result<Request> {
+        let named = &self.run.select.what;
+        let functions: Vec<&str> = if named.is_empty() && self.run.resume.is_none() {
+            let methods = built.worker.methods().iter();
+            methods.map(|method| method.name.as_str()).collect()
+        } else {
+            named.iter().map(String::as_str).collect()
+        };
+        let experiment = built.experiment.as_ref().or(peer.map(|p| p.experiment));
+        let experiment = experiment.map_or("", |experiment| &experiment.name);
+        let mut selectors: Vec<String> = functions
+            .iter()
+            .map(|function| format!("{experiment}/{function}@{}", functions::WORKER))
+            .collect();
+        let mut request = self.run.request(Kind::Bench, Subject::Named(Vec::new()));
+        request.files = built.files.digests()?;
+        // A loop that does not end is more likely here than one that takes longer.
+        request.time_limit_s.get_or_insert(TIME_LIMIT_S);
+        if let Some(peer) = peer {
+            let (method, worker) = (&peer.method.name, peer.worker);
+            selectors.push(format!("{experiment}/{method}@{worker}"));
+            request.baseline.get_or_insert_with(|| method.clone());
+        }
+        if let Some(worker) = baseline {
+            for function in functions {
+                let kept = worker.method(experiment, function);
+                if kept.is_some_and(|m| m.role == Role::Method) {
+                    selectors.push(format!("{experiment}/{function}@{}", worker.name));
+                    request.baseline.get_or_insert_with(|| function.to_owned());
+                }
+            }
+        }
+        if let Some(terms) = terms {
+            let [time_s, counts_s] = GATE_BUDGETS_S;
+            request.budget_s.get_or_insert(if terms.slower.is_some() {
+                time_s
+            } else {
+                counts_s
+            });
+        }
+        request.subject = Subject::Named(selectors);
+        Ok(request)
+    }
+
+    /// True unless the gate's result is printed alone.
+    fn prints_run(&self, terms: Option<&GateTerms>) -> bool {
+        terms.is_none_or(|terms| terms.slower.is_some() && !self.markdown && !self.run.json)
     }
 
     fn terms(&self) -> Result<Option<GateTerms>> {
@@ -227,75 +263,85 @@ impl BenchArgs {
     }
 }
 
-impl Laboratory {
-    fn peer(&self, with: &Selector) -> Result<functions::Peer<'_>> {
-        let experiment = catalog::find(&self.experiments, &with.experiment)?;
-        let worker = worker::find(&self.workers, with.worker.as_deref().unwrap_or(PEER_WORKER))?;
-        let name = with.method.as_ref().unwrap_or(&experiment.baseline);
-        let method = worker.method(&experiment.name, name);
-        let method = method.with_context(|| {
-            format!(
-                "{} has no method \"{name}\" in {}",
-                worker.name, experiment.name
-            )
-        })?;
-        if method.two_sided {
-            bail!(
-                "{}/{name} has two sides, and a function of yours has one",
-                experiment.name
-            );
-        }
-        Ok(functions::Peer { experiment, method })
+/// The built-in method that a selector names, or its experiment's baseline.
+fn peer<'a>(laboratory: &'a Laboratory, with: &Selector) -> Result<Peer<'a>> {
+    let experiment = catalog::find(&laboratory.experiments, &with.experiment)?;
+    let worker = worker::find(
+        &laboratory.workers,
+        with.worker.as_deref().unwrap_or(worker::NATIVE),
+    )?;
+    let name = with.method.as_ref().unwrap_or(&experiment.baseline);
+    let method = worker.method(&experiment.name, name);
+    let method = method.with_context(|| {
+        format!(
+            "{} has no method \"{name}\" in {}",
+            worker.name, experiment.name
+        )
+    })?;
+    if method.two_sided {
+        bail!(
+            "{}/{name} has two sides, and a function of yours has one",
+            experiment.name
+        );
     }
+    Ok(Peer {
+        experiment,
+        method,
+        worker: &worker.name,
+    })
+}
 
-    /// An error if a baseline's worker cannot have this name.
-    fn check_baseline_name(&self, name: &str) -> Result<()> {
-        if self.workers.iter().any(|w| w.name == name) || name == functions::WORKER {
-            bail!("{name} is the name of a worker; a baseline needs another one");
-        }
-        Ok(())
+/// An error if a baseline's worker cannot have this name.
+fn check_baseline_name(laboratory: &Laboratory, name: &str) -> Result<()> {
+    if laboratory.workers.iter().any(|w| w.name == name) || name == functions::WORKER {
+        bail!("{name} is the name of a worker; a baseline needs another one");
     }
+    Ok(())
+}
 
-    /// The key of this user's baselines, made where there is none; asked before anything is measured.
-    fn can_save(&self, name: &str) -> Result<Secret> {
-        self.check_baseline_name(name)?;
-        let made = Folder::private(&key_folder()).and_then(|folder| folder.make_secret(KEY));
-        made.context("--save-baseline needs a key that only this user can read")
-    }
+/// The key of this user's baselines, made where there is none; asked before anything is measured.
+fn can_save(laboratory: &Laboratory, name: &str) -> Result<Secret> {
+    check_baseline_name(laboratory, name)?;
+    let made = Folder::private(&key_folder()).and_then(|folder| folder.make_secret(KEY));
+    made.context("--save-baseline needs a key that only this user can read")
+}
 
-    /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
-    fn baseline(
-        &self,
-        arguments: &BenchArgs,
-        peer: Option<functions::Peer>,
-        scratch: &Folder,
-    ) -> Result<Worker> {
-        let name = &arguments.against;
-        let worker = called(name);
-        self.check_baseline_name(worker)?;
-        let named = named::folder(name);
-        let last = || {
-            let kept = named::named(&format!("tag:{name}"))?
-                .into_iter()
-                .rfind(|run| functions::is_kept(Path::new(run)));
-            kept.with_context(|| format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one"))
-        };
-        let run = named
-            .or_else(|_| RunFolder::open(&last()?, &runs_folder()))?
-            .mine()?;
-        let made = if arguments.rebuild {
-            functions::rebuilt(&run, worker, peer, scratch, &self.workers)
-        } else if is_sealed_here(&run)? {
-            functions::kept(&run, worker, scratch, &self.workers)
-        } else {
-            bail!(
-                "{} was not saved as a baseline by this user on this machine, so its program is not executed; --rebuild \
-                 compiles its kept source",
-                run.path().display()
-            );
-        };
-        made.with_context(|| format!("the baseline {name} cannot be measured here"))
-    }
+/// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
+fn baseline(
+    laboratory: &Laboratory,
+    arguments: &BenchArgs,
+    peer: Option<Peer>,
+    scratch: &Folder,
+) -> Result<Worker> {
+    let name = &arguments.against;
+    let worker = called(name);
+    check_baseline_name(laboratory, worker)?;
+    let run = named::folder(name)
+        .or_else(|_| RunFolder::open(&last_saved(name)?, &runs_folder()))?
+        .mine()?;
+    let made = if arguments.rebuild {
+        functions::rebuilt(&run, worker, peer, scratch, &laboratory.workers)
+    } else if is_sealed_here(&run)? {
+        functions::kept(&run, worker, scratch, &laboratory.workers)
+    } else {
+        bail!(
+            "{} was not saved as a baseline by this user on this machine, so its program is not executed; --rebuild \
+             compiles its kept source",
+            run.path().display()
+        );
+    };
+    made.with_context(|| format!("the baseline {name} cannot be measured here"))
+}
+
+/// The last run of a tag that keeps functions.
+fn last_saved(tag: &str) -> Result<String> {
+    let runs = named::named(&format!("tag:{tag}"))?;
+    let last = runs
+        .into_iter()
+        .rfind(|run| functions::is_kept(Path::new(run)));
+    last.with_context(|| {
+        format!("no run tagged {tag:?} keeps functions: bench FILE --save-baseline {tag} makes one")
+    })
 }
 
 /// Name of the file with the key of this user's baselines.

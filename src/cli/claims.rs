@@ -1,111 +1,24 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
+use super::answers::{self, Claimed, experiments, kept_answers};
+use super::output::ShownArgs;
 use super::{
-    Laboratory, SelectArgs, new_folder, output, print_document, print_json, reported, run,
-    run::ShownArgs, start::Start,
+    first_given, kept, new_folder, output, print_document, print_json, printed::Printed, run,
 };
-use crate::plan::{Choice, Terms, Wish, claims};
-use crate::run::{Questions, Session, signals};
-use crate::{machine, plan, plan::claims::Resolved};
+use crate::plan::claims::{Costs, Resolved};
+use crate::plan::{self, Choice, Laboratory, Start, Terms, Wish, claims};
+use crate::{machine, run::Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use judge::{Circumstances, evidence::Evidence};
+use judge::questions::claims::{answers_already, changes, launch_s, report as judged};
+use record::cell::Cell;
 use record::claim::{Answers, Claim, ResolvedClaim};
-use record::folder::{ANSWERS, ASKED, Damaged, RunFolder};
+use record::folder::RunFolder;
 use record::plan::{LAUNCHES, MOST_LAUNCHES};
-use record::{
-    cell::Cell, experiment::ParameterList, kind::Kind, sizes, state::State, summary::Summary,
-};
-use schedule::{LONGER, Undecided};
-use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, path::PathBuf};
-
-#[derive(Serialize, Deserialize)]
-struct Claimed {
-    claims: Vec<ResolvedClaim>,
-}
-
-impl Claimed {
-    fn read(folder: &RunFolder) -> Result<Claimed> {
-        folder.read_sealed(ASKED)
-    }
-}
-
-struct OpenClaims {
-    claims: Vec<ResolvedClaim>,
-    margin: f64,
-}
-
-impl Questions for OpenClaims {
-    fn comparisons(&self) -> Vec<(Vec<Cell>, bool)> {
-        let jobs = self
-            .claims
-            .iter()
-            .flat_map(|claims| claims.jobs.iter().enumerate());
-        jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0))
-            .collect()
-    }
-
-    fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>> {
-        let summary = judge::summarise(state, evidence, Circumstances::default())?;
-        let wanted =
-            judge::questions::claims::wanted(&self.claims, &summary, self.margin).into_iter();
-        let undecided = wanted.map(|wanted| Undecided {
-            cells: wanted.cells,
-            launches: wanted.launches,
-            decides: wanted.decides,
-            likely: wanted.likely,
-        });
-        Ok(undecided.collect())
-    }
-}
-
-/// A run of claims that was interrupted and is completed.
-pub(super) struct Completed<'a> {
-    pub laboratory: &'a Laboratory,
-    pub arguments: &'a run::RunArgs,
-}
-
-impl run::Answering for Completed<'_> {
-    fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>> {
-        if folder.kind()? != Kind::Claims {
-            return Ok(None);
-        }
-        Ok(Some(Box::new(OpenClaims {
-            claims: Claimed::read(folder)?.claims,
-            margin,
-        })))
-    }
-
-    fn answered(
-        &self,
-        summary: &Summary,
-        stopped_by: Option<i32>,
-        folder: &RunFolder,
-    ) -> Result<Option<u8>> {
-        if folder.kind()? != Kind::Claims {
-            return Ok(None);
-        }
-        let Claimed { claims, .. } = Claimed::read(folder)?;
-        let mut kept = super::kept::summaries(self.laboratory, &experiments(&claims));
-        kept.retain(|kept_run| kept_run.run != summary.run);
-        let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
-        let answers = judge::questions::claims::report(
-            &claims,
-            &summaries,
-            summary.settings.margin,
-            Some(summary.run.clone()),
-        );
-        keep(folder, &answers)?;
-        self.arguments
-            .shown
-            .page
-            .write(|| output::of_claims(&answers))?;
-        let shown = &self.arguments.shown;
-        show(&answers, self.arguments.json, shown, Some(folder))?;
-        Ok(Some(exit_code(&answers, stopped_by, self.arguments.strict)))
-    }
-}
+use record::{experiment::ParameterList, kind::Kind, sizes, summary::Summary};
+use schedule::LONGER;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct ClaimsArgs {
@@ -179,11 +92,17 @@ impl ClaimsArgs {
             (self.strict, "--strict"),
             (self.allow_system_changes, "--allow-system-changes"),
         ];
-        match given.iter().find(|(given, _)| *given) {
-            Some((_, option)) => {
-                bail!("{option} has no effect on claims list, which measures nothing")
-            }
+        match first_given(&given) {
+            Some(option) => bail!("{option} has no effect on claims list, which measures nothing"),
             None => Ok(()),
+        }
+    }
+
+    fn shown(&self) -> ShownArgs {
+        ShownArgs {
+            full: self.full,
+            ascii: false,
+            page: self.page.clone(),
         }
     }
 }
@@ -197,8 +116,11 @@ pub(super) fn claims(
         arguments.page.check()?;
         return compare(first, second, arguments);
     }
-    let read = |path: &PathBuf| Claim::parse(&path.display().to_string(), &plan::text_of(path)?);
-    let user_claims: Vec<Claim> = arguments.file.iter().map(read).collect::<Result<_>>()?;
+    let user_claims: Vec<Claim> = arguments
+        .file
+        .iter()
+        .map(|path| Claim::parse(&path.display().to_string(), &plan::text_of(path)?))
+        .collect::<Result<_>>()?;
     let listing = arguments.lists();
     let chosen = selected(
         arguments,
@@ -227,33 +149,20 @@ fn selected<'a>(
     user_claims: &'a [Claim],
     ids: &[String],
 ) -> Result<Vec<&'a Claim>> {
-    let all = claims::all()?;
+    let carried = claims::all()?;
     if !ids.is_empty() {
-        let mut claims = claims::find(all, ids)?;
+        let mut claims = claims::find(carried, ids)?;
         claims.extend(user_claims);
         return Ok(claims);
     }
-    let about = |claim: &&Claim| {
-        arguments.about.is_empty() || arguments.about.iter().any(|word| claim.is_about(word))
-    };
-    let table = |claim: &&Claim| {
-        let wanted = arguments.table.as_deref();
-        wanted.is_none_or(|id| {
-            claim
-                .table
-                .as_deref()
-                .is_some_and(|user_claims| user_claims.eq_ignore_ascii_case(id))
-        })
-    };
-    let narrowed = !arguments.about.is_empty() || arguments.table.is_some();
-    let carried = all
-        .iter()
-        .filter(|_| user_claims.is_empty() || narrowed)
-        .filter(about)
-        .filter(table);
-    let claims: Vec<&Claim> = carried.chain(user_claims).collect();
+    let is_narrowed = !arguments.about.is_empty() || arguments.table.is_some();
+    let mut claims = Vec::new();
+    if user_claims.is_empty() || is_narrowed {
+        claims.extend(carried.iter().filter(|claim| is_wanted(arguments, claim)));
+    }
+    claims.extend(user_claims);
     if claims.is_empty() {
-        let topics: BTreeSet<&str> = all
+        let topics: BTreeSet<&str> = carried
             .iter()
             .flat_map(|c| &c.about)
             .map(String::as_str)
@@ -266,201 +175,117 @@ fn selected<'a>(
     Ok(claims)
 }
 
+/// True if a claim is about one of the topics and of the table.
+fn is_wanted(arguments: &ClaimsArgs, claim: &Claim) -> bool {
+    let ClaimsArgs { about, table, .. } = arguments;
+    let is_about = about.is_empty() || about.iter().any(|word| claim.is_about(word));
+    let is_of_table = table.as_deref().is_none_or(|id| {
+        let table = claim.table.as_deref();
+        table.is_some_and(|table| table.eq_ignore_ascii_case(id))
+    });
+    is_about && is_of_table
+}
+
 fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) -> Result<u8> {
-    let ClaimsArgs {
-        budget: budget_s,
-        margin,
-        precision,
-        ..
-    } = *arguments;
-    let wish = laboratory.wish(
-        &SelectArgs {
-            what: Vec::new(),
-            set: Vec::new(),
-        },
-        None,
-        ParameterList::Default,
-    )?;
-    let mut resolved =
-        claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
+    let margin = arguments.margin;
+    let Laboratory {
+        experiments: known,
+        workers,
+    } = laboratory;
+    let wish = Wish::new(Vec::new(), ParameterList::Default);
+    let mut resolved = claims::resolve(chosen, known, workers, &wish)?;
     let kept = if arguments.fresh {
         Vec::new()
     } else {
-        super::kept::summaries(laboratory, &experiments(&resolved.claims))
+        kept::summaries(laboratory, &experiments(&resolved.claims))
     };
-    let answered = |claim: &ResolvedClaim, job: usize| {
-        kept.iter()
-            .any(|s| judge::questions::claims::answers_already(claim, job, s, margin))
-    };
-    let seen: Vec<&Summary> = kept.iter().collect();
-    let known = resolved.planned.iter().filter_map(|p| {
-        Some((
-            p.cell.clone(),
-            judge::questions::claims::launch_s(&p.cell, &seen)?,
-        ))
-    });
-    resolved.known_s = known.collect();
-    let cells = claims::affordable(
-        &mut resolved.claims,
-        &resolved.known_s,
-        budget_s * LONGER,
-        answered,
-    );
-    let (made, stopped_by, folder) = if cells.is_empty() {
-        (None, None, None)
-    } else {
-        let start = Start::now();
-        let seed = arguments.seed.unwrap_or_else(|| start.seed());
-        let terms = Terms {
-            kind: Kind::Claims,
-            created: start.created(),
-            allow_system_changes: arguments.allow_system_changes,
-            launches: (LAUNCHES.0, MOST_LAUNCHES),
-            ..Terms::usual(start.run_id(), seed, budget_s, (precision, margin))
-        };
-        let (summary, stopped_by, folder) =
-            measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
-        (Some(summary), stopped_by, Some(folder))
-    };
-    let summaries: Vec<&Summary> = made.iter().chain(&kept).collect();
-    let run = made.as_ref().map(|s| s.run.clone());
-    let mut answers = judge::questions::claims::report(&resolved.claims, &summaries, margin, run);
-    if answers.environment.is_empty() {
-        answers.environment = machine::capture(std::path::Path::new("/")).headline();
-    }
-    if let Some(folder) = &folder {
-        keep(folder, &answers)?;
-    }
-    arguments.page.write(|| output::of_claims(&answers))?;
-    let shown = ShownArgs {
-        full: arguments.full,
-        ascii: false,
-        page: arguments.page.clone(),
-    };
-    show(&answers, arguments.json, &shown, folder.as_ref())?;
-    Ok(exit_code(&answers, stopped_by, arguments.strict))
-}
-
-fn experiments(claims: &[ResolvedClaim]) -> Vec<&str> {
-    let cells = claims
+    let kept: Vec<&Summary> = kept.iter().collect();
+    let known_s = resolved
+        .planned
         .iter()
-        .flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
-    Vec::from_iter(
-        cells
-            .map(|cell| cell.experiment.as_str())
-            .collect::<BTreeSet<_>>(),
-    )
+        .filter_map(|p| Some((p.cell.clone(), launch_s(&p.cell, &kept)?)));
+    resolved.known_s = known_s.collect();
+    let costs = Costs {
+        known_s: &resolved.known_s,
+        workers,
+    };
+    let is_answered = |claim: &ResolvedClaim, job: usize| {
+        kept.iter().any(|s| answers_already(claim, job, s, margin))
+    };
+    let budget_s = arguments.budget * LONGER;
+    let cells = claims::affordable(&mut resolved.claims, &costs, budget_s, is_answered);
+    let measured = if cells.is_empty() {
+        None
+    } else {
+        Some(measure(laboratory, arguments, &resolved, &cells, &wish)?)
+    };
+    let made = measured.as_ref().map(|measured| &measured.summary);
+    let summaries: Vec<&Summary> = made.into_iter().chain(kept).collect();
+    let run = made.map(|summary| summary.run.clone());
+    let mut answers = judged(&resolved.claims, &summaries, margin, run);
+    if answers.environment.is_empty() {
+        answers.environment = machine::capture(Path::new("/")).headline();
+    }
+    let folder = measured.as_ref().map(|measured| &measured.folder);
+    if let Some(folder) = folder {
+        answers::keep(folder, &answers)?;
+    }
+    let printed = Printed::Claims {
+        folder,
+        answers: &answers,
+    };
+    printed.print(arguments.json, &arguments.shown())?;
+    let stopped_by = measured.as_ref().and_then(|measured| measured.stopped_by);
+    Ok(printed.exit_code(stopped_by, arguments.strict))
 }
 
-fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
-    folder.write_result(ANSWERS, answers)?;
-    output::keep(folder, &output::of_claims(answers));
-    Ok(())
+/// A run of claims that was measured.
+struct MeasuredClaims {
+    folder: RunFolder,
+    summary: Summary,
+    /// The signal that stopped it.
+    stopped_by: Option<i32>,
 }
 
 /// Measures the cells as an ordinary run, with the claims kept beside its plan.
-fn measured(
+fn measure(
     laboratory: &Laboratory,
     arguments: &ClaimsArgs,
     resolved: &Resolved,
-    cells: &[record::cell::Cell],
+    cells: &[Cell],
     wish: &Wish,
-    terms: Terms,
-) -> Result<(Summary, Option<i32>, RunFolder)> {
+) -> Result<MeasuredClaims> {
+    let start = Start::now();
+    let seed = arguments.seed.unwrap_or_else(|| start.seed());
+    let goal = (arguments.precision, arguments.margin);
+    let terms = Terms {
+        kind: Kind::Claims,
+        created: start.created(),
+        allow_system_changes: arguments.allow_system_changes,
+        launches: (LAUNCHES.0, MOST_LAUNCHES),
+        ..Terms::usual(start.run_id(), seed, arguments.budget, goal)
+    };
     let choice = Choice::Claimed(resolved, cells, wish);
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = new_folder(arguments.out.as_deref(), &plan.run);
-    let open = OpenClaims {
-        claims: resolved.claims.clone(),
-        margin: plan.margin,
-    };
-    let session = Session::begin(plan, &path, arguments.page.force)?;
     let claimed = Claimed {
         claims: resolved.claims.clone(),
     };
-    session
-        .folder
-        .write_sealed(ASKED, &claimed)
+    let session = Session::begin(plan, &path, arguments.page.force)?;
+    claimed
+        .keep(&session.folder)
         .inspect_err(|_| session.folder.discard())?;
-    let (summary, stopped_by) = run::made(laboratory, &session, Some(&open))?;
-    Ok((summary, stopped_by, session.folder))
-}
-
-fn show(
-    answers: &Answers,
-    json: bool,
-    shown: &ShownArgs,
-    folder: Option<&RunFolder>,
-) -> Result<u8> {
-    if json {
-        return print_json(answers);
-    }
-    let document = report::claims::document(answers, shown.full);
-    let mut text = output::text(&document, shown.ascii, shown.full);
-    if let Some(folder) = folder {
-        if let Some(page) = output::beside(folder) {
-            text.push(format!("The page is {page}\n"));
-        }
-        text.push(output::kept_in("run", folder.path()));
-    }
-    output::print_styled(&text)
-}
-
-/// 3 where `--strict` meets an undecided claim, 4 where no claim could be measured.
-fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
-    use record::claim::Word;
-    let all = |word: Word| answers.answers.iter().all(|a| a.word == word);
-    let any = |word: Word| answers.answers.iter().any(|a| a.word == word);
-    match stopped_by {
-        Some(signal) => signals::exit_code(signal),
-        None if strict && any(Word::Undecided) => 3,
-        None => u8::from(all(Word::NotMeasurableHere)) * 4,
-    }
-}
-
-/// The answers of a kept run of claims; `None` if it is of another kind or did not come to its end.
-pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answers>> {
-    if kind != Kind::Claims {
-        return Ok(None);
-    }
-    // The seal of the answers covers the launches, whose own seals are looked at first.
-    let (ended, launches) = (folder.state()?.ended.is_some(), folder.launches()?);
-    if let Some(seen) = launches.damage.into_iter().next() {
-        return Err(Damaged {
-            path: folder.path().to_owned(),
-            seen,
-        }
-        .into());
-    }
-    ended.then(|| folder.read_result(ANSWERS)).transpose()
-}
-
-/// Prints a kept run of claims again; `None` if it has no answers.
-pub(super) fn report_again(
-    folder: &RunFolder,
-    kind: Kind,
-    arguments: &reported::ReportArgs,
-) -> Result<Option<u8>> {
-    let Some(answers) = answers_of(folder, kind)? else {
-        return Ok(None);
-    };
-    arguments.shown.page.write(|| output::of_claims(&answers))?;
-    show(&answers, arguments.json, &arguments.shown, Some(folder))?;
-    Ok(Some(exit_code(&answers, None, false)))
+    let questions = claimed.questions(session.plan.margin);
+    let (summary, stopped_by) = run::made(laboratory, &session, Some(&questions))?;
+    Ok(MeasuredClaims {
+        folder: session.folder,
+        summary,
+        stopped_by,
+    })
 }
 
 fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
-    let open = |name: &str| -> Result<Answers> {
-        let folder = super::named::folder(name)?.mine()?;
-        let kind = folder.kind()?;
-        let lack = if kind == Kind::Claims {
-            "was interrupted before its answers"
-        } else {
-            "is not a run of claims"
-        };
-        answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))
-    };
-    let changes = judge::questions::claims::changes(&open(first)?, &open(second)?);
+    let changes = changes(&open_answers(first)?, &open_answers(second)?);
     let again = format!("pagewise claims --compare {first} {second}");
     let document = report::view::changes(&changes, [first, second], &again);
     arguments
@@ -471,4 +296,18 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     } else {
         print_document(&document)
     }
+}
+
+/// The answers of a kept run of claims of this user.
+fn open_answers(name: &str) -> Result<Answers> {
+    let folder = super::named::folder(name)?.mine()?;
+    let kind = folder.kind()?;
+    let answers = kept_answers(&folder, kind)?;
+    answers.with_context(|| {
+        if kind == Kind::Claims {
+            format!("{name} was interrupted before its answers")
+        } else {
+            format!("{name} is not a run of claims")
+        }
+    })
 }

@@ -1,21 +1,21 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use super::output::{may_write, print_folded, print_styled, write};
-use super::{
-    new_folder, opened::code_of, output, output::PageArgs, print_json, runs_folder, start::Start,
-};
+use super::damage::code_of_program;
+use super::output::{ShownArgs, may_write, print_folded, write};
+use super::{new_folder, printed::Printed, runs_folder};
 use crate::machine::{self, memory};
+use crate::plan::Start;
+use crate::run::Session;
 use crate::run::command::{self, FIRST_WINDOW, arms, thp_rule};
-use crate::run::{Session, signals};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, ArmStatus, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary,
-    KeptCommand, MOST_ARMS, MOST_PLAN_BYTES, Pages, ProfileSummary, TrialSummary,
+    Amount, Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand,
+    MOST_ARMS, MOST_PLAN_BYTES, Pages, ProfileSummary, TrialSummary,
 };
 use record::folder::{RunFolder, SUMMARY, peek};
-use record::{kind::Kind, outcome::Status, sizes};
+use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
 use schedule::command::MOST_PAIRS;
@@ -338,11 +338,15 @@ fn study(
     let (kept, stopped_by) = command::run(&session)?;
     let summary = judge::program::judge(&kept);
     session.folder.write_result(SUMMARY, &summary)?;
-    output::keep(&session.folder, &page_of(&summary));
+    let printed = Printed::Program {
+        kept: &kept,
+        summary: &summary,
+    };
+    printed.keep_page(&session.folder);
     session.folder.reach_device()?;
     export(&kept, &summary)?;
-    show(&summary, &kept, common.json)?;
-    Ok(stopped_by.map_or_else(|| not_measured(&summary), signals::exit_code))
+    printed.print(common.json, &ShownArgs::default())?;
+    Ok(printed.exit_code(stopped_by, false))
 }
 
 /// Keeps standard input in the folder of a study.
@@ -355,42 +359,6 @@ fn spool(path: &Path) -> Result<()> {
         bail!("--input - takes less than 4 GiB; name a file");
     }
     Ok(())
-}
-
-/// 4 if the command could not be measured.
-fn not_measured(summary: &CommandSummary) -> u8 {
-    4 * u8::from(match summary {
-        CommandSummary::Try(summary) => summary.arms[0].status != ArmStatus::Ok,
-        CommandSummary::Profile(summary) => summary.outcome != Status::Ok,
-    })
-}
-
-fn page_of(summary: &CommandSummary) -> String {
-    report::html::page(
-        &report::command::document(summary),
-        report::html::rounded(summary),
-    )
-}
-
-fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> {
-    if json {
-        return print_json(summary);
-    }
-    let mut text = super::output::text(&report::command::document(summary), false, false);
-    text.push(super::output::kept_in(&kept.plan.kind.word(), &kept.path));
-    print_styled(&text)
-}
-
-/// Prints a kept study again, and writes its page if one is requested.
-pub(super) fn report_command(
-    kept: &KeptCommand,
-    json: bool,
-    page: Option<&PageArgs>,
-) -> Result<u8> {
-    let summary = judge::program::judge(kept);
-    page.map_or(Ok(()), |page| page.write(|| page_of(&summary)))?;
-    show(&summary, kept, json)?;
-    Ok(code_of(kept, not_measured(&summary)))
 }
 
 /// The plan of either kind, as far as the common options say.
@@ -517,8 +485,7 @@ fn pages() -> Pages {
     }
 }
 
-/// The arm of a process of this user that runs already.
-/// When a process began, in clock ticks since the machine did (proc_pid_stat(5)).
+/// Start of a process, in clock ticks since the machine did (proc_pid_stat(5)).
 fn started_ticks(pid: i32) -> Result<u64> {
     const FIELD_AFTER_NAME: usize = 19;
     let stat = files::kernel::read(format!("/proc/{pid}/stat"))
@@ -531,6 +498,7 @@ fn started_ticks(pid: i32) -> Result<u64> {
         .with_context(|| format!("/proc/{pid}/stat says {stat:?}"))
 }
 
+/// The arm of a process of this user that runs already.
 fn running(pid: i32) -> Result<Arm> {
     let status = files::kernel::read(format!("/proc/{pid}/status"))
         .with_context(|| format!("there is no process {pid}"))?;
@@ -584,7 +552,7 @@ fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)>
         let kept: KeptCommand = opened
             .inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing"))
             .ok()?;
-        if code_of(&kept, 0) != 0 {
+        if code_of_program(&kept, 0) != 0 {
             return None;
         }
         let predicted = judge::program::profile::predictions(&judge::program::profile::judge(

@@ -2,7 +2,7 @@
 
 use super::opened::{Opened, open};
 use super::output::{OutputArgs, print_styled};
-use super::{claims, named};
+use super::{answers::kept_answers, named};
 use crate::{
     machine::threads::{MOST_READERS, side_by_side},
     run::session::judged,
@@ -137,11 +137,11 @@ fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
 
 fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {
     Ok(match open(name)? {
-        Opened::Command(kept) => (kept.path.clone(), Run::of_command(&kept)),
+        Opened::Program(kept) => (kept.path.clone(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
             let (plan, summary) = (folder.plan()?, judged(&folder)?);
             let environment: Environment = folder.read_sealed("environment.json")?;
-            let answers = claims::answers_of(&folder, kind)?;
+            let answers = kept_answers(&folder, kind)?;
             let run = Run::read(&summary, &environment, &plan.workers, answers)?;
             let run = if tails { run.by_tails(&summary)? } else { run };
             (folder.path().to_owned(), run)

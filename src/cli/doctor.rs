@@ -2,7 +2,8 @@
 
 use super::opened::{Opened, open};
 use super::output::{print, print_document, print_json};
-use super::{Laboratory, output, runs, runs_folder};
+use super::{output, runs, runs_folder};
+use crate::plan::Laboratory;
 use crate::worker::{Worker, carried};
 use crate::{machine, machine::preflight, run::session::judged, worker};
 use anyhow::Result;
@@ -101,7 +102,7 @@ fn bundled(environment: &Environment) -> Result<String> {
                     kind,
                     summary: judged(&folder).ok(),
                 }),
-                Opened::Command(kept) => Some(Newest {
+                Opened::Program(kept) => Some(Newest {
                     kind: kept.plan.kind,
                     summary: None,
                 }),

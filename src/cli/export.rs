@@ -1,8 +1,8 @@
 //! `pagewise report --format`: a kept run in a format that other programs read.
 
-use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
+use super::damage::{code_of_program, code_of_run};
+use super::opened::{JudgedFolder, Judging, open, tell_interrupted};
 use super::output::{may_write, write};
-use crate::run::session::replay;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
@@ -56,11 +56,10 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
             arguments.run
         );
     }
-    match opened {
-        Opened::Command(kept) => {
-            let summary = judge::program::judge(&kept);
+    match opened.judge(Judging::Again)? {
+        JudgedFolder::Program(kept, summary) => {
             put(arguments, |out| {
-                match (arguments.format, &summary, of_stacks) {
+                match (arguments.format, &*summary, of_stacks) {
                     ("hyperfine", CommandSummary::Try(_), _) => Ok(out.write_all(
                         pretty_json(&report::export::hyperfine::of_try(&kept))?.as_bytes(),
                     )?),
@@ -71,14 +70,13 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
                     (format, summary, _) => Rows::new(&kept, summary).write(format, out),
                 }
             })?;
-            Ok(code_of(&kept, 0))
+            Ok(code_of_program(&kept, 0))
         }
-        Opened::Run(folder, _) => {
+        JudgedFolder::Run(_, summary) => {
             let format = FORMATS.iter().find(|known| known.name == arguments.format);
             let format = format.with_context(|| {
                 format!("{} is no profile, which alone has stacks", arguments.run)
             })?;
-            let (_, summary) = replay(&folder)?;
             known(&summary, arguments.experiments)?;
             let taken = ExportedCells::new(&summary, arguments.experiments);
             tell_left_out(format, &taken);

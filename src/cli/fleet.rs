@@ -1,6 +1,6 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
-use super::opened::DAMAGED;
+use super::damage::DAMAGED;
 use super::output::{OutputArgs, may_write, print_styled, write};
 use crate::machine::threads::side_by_side;
 use anyhow::{Context, Result, bail};
@@ -147,11 +147,10 @@ pub(super) fn fleet(arguments: &FleetArgs) -> Result<u8> {
 
 /// Names damaged folders, and those of another version or kind, on standard error; the exit code 3 where any is damaged.
 fn name_damage(gathered: &Gathered) -> u8 {
-    let is_damaged = |folder: &&Unread| matches!(folder.fault, Fault::Damaged { .. });
-    let is_foreign = |folder: &&Unread| matches!(folder.fault, Fault::Foreign { .. });
-    let unread = gathered.unread.iter();
-    let named: Vec<&Unread> = unread
-        .filter(|folder| is_damaged(folder) || is_foreign(folder))
+    let named: Vec<&Unread> = gathered
+        .unread
+        .iter()
+        .filter(|folder| matches!(folder.fault, Fault::Damaged { .. } | Fault::Foreign { .. }))
         .collect();
     for folder in named.iter().take(MOST_NAMED) {
         remark!("pagewise: left out: {}", report::fleet::unread(folder));
@@ -159,7 +158,10 @@ fn name_damage(gathered: &Gathered) -> u8 {
     if named.len() > MOST_NAMED {
         remark!("pagewise: left out: {} more", named.len() - MOST_NAMED);
     }
-    u8::from(named.iter().any(is_damaged)) * DAMAGED
+    let is_damaged = named
+        .iter()
+        .any(|folder| matches!(folder.fault, Fault::Damaged { .. }));
+    u8::from(is_damaged) * DAMAGED
 }
 
 /// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:

@@ -1,12 +1,14 @@
 //! This machine's kept runs: their summaries, and the scores of their A/A checks.
 
 use super::runs::{Entry, entries};
-use super::{Laboratory, opened::code_of_run, runs_folder};
+use super::{damage::code_of_run, runs_folder};
+use crate::plan::Laboratory;
 use crate::{machine, run::session::judged, worker};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::summary::Summary;
 use serde::Deserialize;
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Most runs whose scores are read, the newest first.
 const MOST_SCORED: usize = 50;
@@ -51,22 +53,21 @@ struct CheckScores {
 
 /// Scores of the A/A checks of this host's kept runs. A run whose summary does not follow from its launches has none.
 pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
-    let kept = files::Folder::open(runs)
+    let names = files::Folder::open(runs)
         .and_then(|folder| folder.names())
         .unwrap_or_default();
-    let read = |name: &std::ffi::OsString| {
-        RunFolder::open(name.to_str()?, runs)
-            .ok()?
-            .mine()
-            .ok()?
-            .read_result::<KeptHead>(SUMMARY)
-            .ok()
-    };
-    let newest = kept.iter().rev().take(MOST_SCORED).filter_map(read);
-    let alike = newest.filter(|run| run.calibration.p.is_some() && same(&run.host, host));
-    alike
-        .flat_map(|run| run.groups.into_iter().filter_map(|group| Some(group.aa?.z)))
-        .collect()
+    let newest = names.iter().rev().take(MOST_SCORED);
+    let of_host = newest
+        .filter_map(|name| head(runs, name.to_str()?))
+        .filter(|run| run.calibration.p.is_some() && same(&run.host, host));
+    let groups = of_host.flat_map(|run| run.groups);
+    groups.filter_map(|group| Some(group.aa?.z)).collect()
+}
+
+/// The head of a run's summary; `None` where the summary does not follow from the launches.
+fn head(runs: &Path, name: &str) -> Option<KeptHead> {
+    let folder = RunFolder::open(name, runs).ok()?.mine().ok()?;
+    folder.read_result(SUMMARY).ok()
 }
 
 /// True if two hosts are one machine; it may have been started again.
@@ -83,57 +84,77 @@ fn same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
 /// Summaries of the newest kept runs of these experiments that this machine made with the same workers and version. A
 /// summary that does not follow from its launches is judged again; a damaged run is named and left out.
 pub(super) fn summaries(laboratory: &Laboratory, experiments: &[&str]) -> Vec<Summary> {
-    let here = machine::capture(Path::new("/"));
-    let (facts, identity) = (here.headline(), here.identity.labels());
-    let kept = runs_folder();
-    let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
-    let mut same_worker = |name: &str, hash: &str| {
-        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
-            worker::find(&laboratory.workers, name)
-                .ok()
-                .and_then(|w| Some(w.start().ok()?.hash.clone()))
-        });
-        now.as_deref() == Some(hash)
+    let machine = machine::capture(Path::new("/"));
+    let mut search = KeptSearch {
+        laboratory,
+        store: runs_folder(),
+        facts: machine.headline(),
+        identity: machine.identity.labels(),
+        hashes: BTreeMap::new(),
     };
-    let wanted = |entry: &Entry| {
-        let is_about = entry
-            .experiments
-            .iter()
-            .any(|name| experiments.contains(&name.as_str()));
-        is_about && entry.ended && entry.version == env!("CARGO_PKG_VERSION")
-    };
-    let read = |entry: Entry| -> Option<Summary> {
-        let folder = RunFolder::open(&entry.run, &kept)
+    entries(&runs_folder())
+        .into_iter()
+        .rev()
+        .filter(|entry| is_about(entry, experiments))
+        .filter_map(|entry| search.summary(&entry))
+        .take(MOST_RUNS)
+        .collect()
+}
+
+/// True for a whole run of this version with one of the experiments.
+fn is_about(entry: &Entry, experiments: &[&str]) -> bool {
+    let mut measured = entry.experiments.iter();
+    measured.any(|name| experiments.contains(&name.as_str()))
+        && entry.ended
+        && entry.version == env!("CARGO_PKG_VERSION")
+}
+
+/// Search for kept runs of this machine.
+struct KeptSearch<'a> {
+    laboratory: &'a Laboratory,
+    store: PathBuf,
+    facts: BTreeMap<String, String>,
+    identity: BTreeMap<String, String>,
+    /// Hashes of the workers as they are now; `None` for one that cannot be had.
+    hashes: BTreeMap<String, Option<String>>,
+}
+
+impl KeptSearch<'_> {
+    fn summary(&mut self, entry: &Entry) -> Option<Summary> {
+        let folder = RunFolder::open(&entry.run, &self.store)
             .and_then(RunFolder::mine)
             .ok()?;
-        let name_damage = |error: &anyhow::Error| {
-            if error.is::<Damaged>() {
-                remark!("pagewise: {error:#}; it answers nothing");
-            }
-        };
         let plan = folder.plan().inspect_err(name_damage).ok()?;
         if !plan
             .workers
             .iter()
-            .all(|(name, hash)| same_worker(name, hash))
+            .all(|(name, hash)| self.is_same_worker(name, hash))
         {
             return None;
         }
         let summary = judged(&folder).inspect_err(name_damage).ok()?;
-        let same = MACHINE
+        let is_here = MACHINE
             .iter()
-            .all(|key| summary.environment.get(*key) == facts.get(*key))
-            && summary.host.get("machine") == identity.get("machine");
-        (same && (summary.damage().next().is_none() || code_of_run(&summary, 0) == 0))
+            .all(|key| summary.environment.get(*key) == self.facts.get(*key))
+            && summary.host.get("machine") == self.identity.get("machine");
+        (is_here && (summary.damage().next().is_none() || code_of_run(&summary, 0) == 0))
             .then_some(summary)
-    };
-    entries(&kept)
-        .into_iter()
-        .rev()
-        .filter(wanted)
-        .filter_map(read)
-        .take(MOST_RUNS)
-        .collect()
+    }
+
+    fn is_same_worker(&mut self, name: &str, hash: &str) -> bool {
+        let workers = &self.laboratory.workers;
+        let now = self.hashes.entry(name.to_owned()).or_insert_with(|| {
+            let worker = worker::find(workers, name).ok()?;
+            Some(worker.start().ok()?.hash.clone())
+        });
+        now.as_deref() == Some(hash)
+    }
+}
+
+fn name_damage(error: &anyhow::Error) {
+    if error.is::<Damaged>() {
+        remark!("pagewise: {error:#}; it answers nothing");
+    }
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> 
 fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     let mut names = match verb {
         "run" | "list" | "show" | "check" => {
-            let laboratory = super::Laboratory::open(cli)?;
+            let laboratory = super::open(cli)?;
             let shown = |name: &str| {
                 laboratory
                     .experiments
@@ -75,12 +75,12 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
                 .iter()
                 .filter(|e| !e.hidden)
                 .map(|e| e.name.clone());
-            let all: BTreeSet<String> = if verb == "list" {
+            let names: BTreeSet<String> = if verb == "list" {
                 experiments.collect()
             } else {
                 experiments.chain(methods).collect()
             };
-            all.into_iter().collect()
+            names.into_iter().collect()
         }
         "advise" => advice::topics()?
             .into_iter()
@@ -114,10 +114,10 @@ fn is_completed(name: &str) -> bool {
 
 pub(super) fn man(arguments: &ManArgs) -> Result<u8> {
     files::Folder::make(&arguments.out)?;
-    let mut all = Cli::command().disable_help_subcommand(true);
-    all.build();
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
     let mut pages = Vec::new();
-    gather(&all, "pagewise", &mut pages);
+    gather(&command, "pagewise", &mut pages);
     // Either all of them or none: half a manual is worse than an old one.
     for (name, _) in &pages {
         may_write(&page(&arguments.out, name), arguments.force)?;

@@ -1,27 +1,25 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
-use crate::plan::{Wish, catalog, input, select};
+use crate::plan::{Laboratory, catalog, select};
 use crate::run::guard::{Scratch, put_back};
 use crate::worker::{self, Worker, carried};
 use crate::{run::captures, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
-use opened::{Opened, open_any};
 use output::{print, print_document, print_json};
-use record::experiment::{Experiment, ParameterList};
-use record::{
-    cell, cell::Selector, concern::Concern, method::Offer, sizes, transcript,
-    transcript::LaunchKeys,
-};
-use reported::{ReportArgs, explain_verdict, report_run, report_trend};
+use record::experiment::ParameterList;
+use record::{cell, cell::Selector, sizes, transcript, transcript::LaunchKeys};
+use reported::ReportArgs;
 use run::RunArgs;
 use std::path::{Path, PathBuf};
 
 mod advise;
+mod answers;
 mod bench;
 mod claims;
 mod command;
 mod compare;
+mod damage;
 mod doctor;
 mod export;
 mod fleet;
@@ -31,10 +29,10 @@ mod manuals;
 mod named;
 mod opened;
 pub mod output;
+mod printed;
 mod reported;
 mod run;
 mod runs;
-mod start;
 mod tags;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -192,8 +190,8 @@ impl Cli {
             (!self.java.is_empty(), "--java"),
             (!self.python.is_empty(), "--python"),
         ];
-        match given.iter().find(|(given, _)| *given) {
-            Some((_, option)) if !self.verb.uses_places() => {
+        match first_given(&given) {
+            Some(option) if !self.verb.uses_places() => {
                 bail!("{option} has no effect here: this command uses no experiment and no worker")
             }
             _ => Ok(()),
@@ -225,75 +223,19 @@ impl Verb {
     }
 }
 
-/// Needs of every verb.
-struct Laboratory {
-    experiments: Vec<Experiment>,
-    workers: Vec<Worker>,
+/// Opens the laboratory: its experiments, its workers and those that the command line names.
+fn open(cli: &Cli) -> Result<Laboratory> {
+    worker::sweep();
+    Ok(Laboratory {
+        experiments: catalog::experiments(cli.experiments.as_deref())?,
+        workers: workers(cli)?,
+    })
 }
 
-impl Laboratory {
-    fn open(cli: &Cli) -> Result<Laboratory> {
-        worker::sweep();
-        Ok(Laboratory {
-            experiments: catalog::experiments(cli.experiments.as_deref())?,
-            workers: workers(cli)?,
-        })
-    }
-
-    fn offers(&self) -> Vec<Offer<'_>> {
-        self.workers
-            .iter()
-            .map(|worker| Offer {
-                worker: &worker.name,
-                methods: worker.methods(),
-            })
-            .collect()
-    }
-
-    /// Parses one `--set`.
-    fn setting(&self, text: &str) -> Result<(String, Vec<String>)> {
-        let is_path = |key: &str| {
-            self.experiments
-                .iter()
-                .any(|e| e.concern_of(key) == Some(Concern::File))
-        };
-        cell::parse_setting(text, is_path)
-    }
-
-    /// Parses every `--set`; a key that is given twice is refused.
-    fn settings(&self, texts: &[String]) -> Result<Vec<(String, Vec<String>)>> {
-        let mut settings: Vec<(String, Vec<String>)> = Vec::new();
-        for text in texts {
-            let (key, values) = self.setting(text)?;
-            if settings.iter().any(|(given, _)| *given == key) {
-                bail!(
-                    "--set {key} is given twice; several values are written --set {key}=VALUE,VALUE"
-                );
-            }
-            settings.push((key, values));
-        }
-        Ok(settings)
-    }
-
-    fn wish(
-        &self,
-        select: &SelectArgs,
-        baseline: Option<String>,
-        list: ParameterList,
-    ) -> Result<Wish> {
-        let selectors = select
-            .what
-            .iter()
-            .map(|w| Selector::parse(w))
-            .collect::<Result<_>>()?;
-        let mut wish = Wish {
-            settings: self.settings(&select.set)?,
-            baseline,
-            ..Wish::new(selectors, list)
-        };
-        input::complete(&mut wish, &self.experiments)?;
-        Ok(wish)
-    }
+/// The first of these options that is given.
+fn first_given(options: &[(bool, &'static str)]) -> Option<&'static str> {
+    let given = options.iter().find(|(is_given, _)| *is_given);
+    given.map(|(_, option)| *option)
 }
 
 fn workers(cli: &Cli) -> Result<Vec<Worker>> {
@@ -318,7 +260,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         crate::run::progress::silence();
     }
     // Opened by the verbs that need it; even they start no worker that was not given by its path.
-    let laboratory = || Laboratory::open(cli);
+    let laboratory = || open(cli);
     match &cli.verb {
         Verb::List {
             experiment: Some(name),
@@ -330,17 +272,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Show(arguments) => show(&laboratory()?, arguments),
         Verb::Doctor(arguments) => doctor::doctor(&laboratory()?, arguments),
-        Verb::Run(arguments) => {
-            let opened = laboratory()?;
-            run::run(
-                &opened,
-                arguments,
-                &claims::Completed {
-                    laboratory: &opened,
-                    arguments,
-                },
-            )
-        }
+        Verb::Run(arguments) => run::run(&laboratory()?, arguments),
         Verb::Bench(arguments) => bench::bench(cli, arguments),
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
@@ -355,30 +287,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Fleet(arguments) => fleet::fleet(arguments),
         Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),
-        Verb::Report(arguments) if arguments.explain_verdict.is_some() => explain_verdict(
-            &arguments.run,
-            arguments.explain_verdict.as_deref().unwrap_or_default(),
-        ),
-        Verb::Report(arguments) if arguments.trend => report_trend(arguments),
-        Verb::Report(arguments) => report_of(arguments),
-    }
-}
-
-/// Whatever kind of work was kept under this name, printed again.
-fn report_of(arguments: &ReportArgs) -> Result<u8> {
-    if let Some(request) = arguments.export() {
-        return export::export(&request);
-    }
-    let opened = open_any(&arguments.run)?;
-    arguments.has_its_kind(&opened)?;
-    let page = Some(&arguments.shown.page);
-    match opened {
-        Opened::Command(kept) => command::report_command(&kept, arguments.json, page),
-        Opened::Run(folder, kind) if arguments.wants_answers() => {
-            claims::report_again(&folder, kind, arguments)?
-                .map_or_else(|| report_run(&folder, arguments), Ok)
-        }
-        Opened::Run(folder, _) => report_run(&folder, arguments),
+        Verb::Report(arguments) => reported::report(arguments),
     }
 }
 
@@ -387,7 +296,7 @@ fn list(cli: &Cli) -> Result<u8> {
     let (titles, mut workers) = (catalog::titles(cli.experiments.as_deref())?, workers(cli)?);
     // Workers of one language mostly have the same methods.
     workers.dedup_by(|worker, before| {
-        worker.has_methods_of(before) && worker.family() == before.family()
+        worker.has_methods_of(before) && worker.language() == before.language()
     });
     let listed = workers
         .iter()
@@ -412,13 +321,7 @@ fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -
         laws: arguments.laws,
         system_changes: arguments.allow_system_changes,
     };
-    crate::check::check(
-        &laboratory.experiments,
-        &laboratory.workers,
-        &arguments.what,
-        external,
-        options,
-    )
+    crate::check::check(laboratory, &arguments.what, external, options)
 }
 
 /// Folder of kept runs: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
@@ -531,22 +434,21 @@ fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
         .seed
         .unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
     let place = Scratch::new("self")?;
-    let (experiments, workers) = (&laboratory.experiments, &laboratory.workers);
-    let (found, signal) =
-        crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
+    let (result, signal) =
+        crate::check::selftest::selftest(place.path(), laboratory, budget_s, seed)?;
     if arguments.json {
-        print_json(&found)?
+        print_json(&result)?
     } else {
-        print_document(&report::selftest::document(&found))?
+        print_document(&report::selftest::document(&result))?
     };
-    Ok(signal.map_or_else(|| found.exit_code(), signals::exit_code))
+    Ok(signal.map_or_else(|| result.exit_code(), signals::exit_code))
 }
 
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     if select.what.is_empty() {
         bail!("a request takes at least one EXPERIMENT/METHOD");
     }
-    let wish = laboratory.wish(select, None, ParameterList::Check)?;
+    let wish = laboratory.wish(&select.what, &select.set, ParameterList::Check)?;
     let (cells, experiments) = select::cells(&laboratory.experiments, &laboratory.workers, &wish)?;
     if experiments.len() > 1 {
         bail!("a request holds cells of one experiment");

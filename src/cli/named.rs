@@ -45,20 +45,13 @@ fn store_names() -> Vec<OsString> {
 /// The kept runs that a word stands for: `tag:NAME` all of a tag, `last` the newest, any other word itself.
 pub(super) fn named(word: &str) -> Result<Vec<String>> {
     let store = runs_folder();
-    let all = || -> Vec<String> {
-        let mut names: Vec<String> = store_names()
-            .into_iter()
-            .filter_map(|name| name.into_string().ok())
-            .collect();
-        // Names begin with the time; those that a user made come before them.
-        names.sort_by_key(|name| (name.starts_with(|c: char| c.is_ascii_digit()), name.clone()));
-        names
-    };
-    let path = |name: &String| store.join(name).display().to_string();
     if let Some(tag) = word.strip_prefix(TAG) {
-        let is_tagged =
-            |name: &&String| tags::read(&store.join(name)).iter().any(|kept| kept == tag);
-        let tagged: Vec<String> = all().iter().filter(is_tagged).map(path).collect();
+        let tagged: Vec<String> = kept_names()
+            .iter()
+            .map(|name| store.join(name))
+            .filter(|folder| tags::read(folder).iter().any(|kept| kept == tag))
+            .map(|folder| folder.display().to_string())
+            .collect();
         if tagged.is_empty() {
             bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");
         }
@@ -67,19 +60,25 @@ pub(super) fn named(word: &str) -> Result<Vec<String>> {
     if word != LAST || Path::new(word).is_dir() {
         return Ok(vec![word.to_owned()]);
     }
-    // Of several runs of one command the first stands for them all, as in the list of runs.
-    let all = all();
-    let first = |run: &String| {
-        first_of(run)
-            .map(str::to_owned)
-            .filter(|first| all.contains(first))
-    };
-    let newest = all
+    let names = kept_names();
+    let newest = names
         .last()
-        .map(|run| path(&first(run).unwrap_or_else(|| run.clone())));
-    Ok(vec![newest.with_context(|| {
-        format!("no run is kept yet below {}", store.display())
-    })?])
+        .with_context(|| format!("no run is kept yet below {}", store.display()))?;
+    // Of several runs of one command the first stands for them all, as in the list of runs.
+    let first = first_of(newest).filter(|first| names.iter().any(|name| name == first));
+    let folder = store.join(first.unwrap_or(newest));
+    Ok(vec![folder.display().to_string()])
+}
+
+/// Names of the kept runs, the newest last.
+fn kept_names() -> Vec<String> {
+    let mut names: Vec<String> = store_names()
+        .into_iter()
+        .filter_map(|name| name.into_string().ok())
+        .collect();
+    // Names begin with the time; those that a user made come before them.
+    names.sort_by_key(|name| (name.starts_with(|c: char| c.is_ascii_digit()), name.clone()));
+    names
 }
 
 /// A kept run of this user that `verb --resume` may go on with.

@@ -1,42 +1,83 @@
-//! Kept folders as verbs open them: by the kind in their plan, with their damage named.
+//! Kept folders as verbs open and judge them: by the kind in their plan.
 
 use super::named;
-use anyhow::Result;
-use record::{command::KeptCommand, folder::RunFolder, kind::Kind, summary::Summary};
-
-/// Exit code of a verb whose answer rests on a damaged record.
-pub(super) const DAMAGED: u8 = 3;
+use crate::run::session::{judged, replay};
+use anyhow::{Result, bail};
+use record::command::{CommandSummary, KeptCommand};
+use record::folder::RunFolder;
+use record::{kind::Kind, summary::Summary};
 
 /// A kept folder.
 pub(super) enum Opened {
     /// A run of methods, whatever it was made for.
     Run(RunFolder, Kind),
     /// A study of a user's program.
-    Command(Box<KeptCommand>),
+    Program(Box<KeptCommand>),
+}
+
+/// A kept folder with what follows from it.
+pub(super) enum JudgedFolder {
+    Run(RunFolder, Box<Summary>),
+    Program(Box<KeptCommand>, Box<CommandSummary>),
+}
+
+/// Manner of judging a kept run; studies of programs are always judged again.
+#[derive(Clone, Copy)]
+pub(super) enum Judging {
+    /// From its plan, decisions and transcripts alone.
+    Again,
+    /// By its summary where that follows from its launches.
+    Kept,
 }
 
 impl Opened {
     /// The kind of a study of a user's program; `None` for runs of methods.
     pub(super) fn program(&self) -> Option<&'static str> {
         match self {
-            Opened::Command(kept) => Some(if kept.plan.kind == Kind::Profile {
-                "a profile"
-            } else {
-                "a try"
-            }),
+            Opened::Program(kept) if kept.plan.kind == Kind::Profile => Some("a profile"),
+            Opened::Program(_) => Some("a try"),
             Opened::Run(..) => None,
         }
     }
 
     /// True for a study of a user's program that a signal or a kill ended.
     pub(super) fn is_interrupted(&self) -> bool {
-        matches!(self, Opened::Command(kept) if kept.interrupted)
+        matches!(self, Opened::Program(kept) if kept.interrupted)
+    }
+
+    pub(super) fn judge(self, judging: Judging) -> Result<JudgedFolder> {
+        Ok(match (self, judging) {
+            (Opened::Program(kept), _) => {
+                let summary = judge::program::judge(&kept);
+                JudgedFolder::Program(kept, Box::new(summary))
+            }
+            (Opened::Run(folder, _), Judging::Again) => {
+                let (_, summary) = replay(&folder)?;
+                JudgedFolder::Run(folder, Box::new(summary))
+            }
+            (Opened::Run(folder, _), Judging::Kept) => {
+                let summary = judged(&folder)?;
+                JudgedFolder::Run(folder, Box::new(summary))
+            }
+        })
+    }
+
+    /// The summary of a run of methods, kept or judged again.
+    /// Errors: `name` is a study of a program, which has no such option.
+    pub(super) fn summary(self, name: &str, option: &str) -> Result<Summary> {
+        if let Some(program) = self.program() {
+            bail!("{name} is {program}, which has no {option}");
+        }
+        match self.judge(Judging::Kept)? {
+            JudgedFolder::Run(_, summary) => Ok(*summary),
+            JudgedFolder::Program(..) => bail!("{name} is no run"),
+        }
     }
 }
 
 /// Opens a kept folder of this user by its id or path, `last` or `tag:NAME`.
 pub(super) fn open(name: &str) -> Result<Opened> {
-    opened(named::folder(name)?.mine()?)
+    by_kind(named::folder(name)?.mine()?)
 }
 
 /// Opens a kept folder of any user; names another owner on standard error.
@@ -48,40 +89,14 @@ pub(super) fn open_any(name: &str) -> Result<Opened> {
             folder.path().display()
         );
     }
-    opened(folder)
+    by_kind(folder)
 }
 
-fn opened(folder: RunFolder) -> Result<Opened> {
+fn by_kind(folder: RunFolder) -> Result<Opened> {
     Ok(match folder.kind()? {
-        Kind::Try | Kind::Profile => Opened::Command(Box::new(folder.whole()?)),
+        Kind::Try | Kind::Profile => Opened::Program(Box::new(folder.whole()?)),
         kind => Opened::Run(folder, kind),
     })
-}
-
-/// Names the damage of a record on standard error; `code` unless it is damaged.
-fn report_damage<'a>(run: &str, mut damage: impl Iterator<Item = &'a str>, code: u8) -> u8 {
-    let Some(first) = damage.next() else {
-        return code;
-    };
-    let more = damage.count();
-    let more = if more > 0 {
-        format!(" (and {more} more)")
-    } else {
-        String::new()
-    };
-    remark!("pagewise: {run} is damaged, and what it touches is left out: {first}{more}");
-    DAMAGED
-}
-
-/// Exit code of a verb that used a run: 3 if it is damaged, which is named.
-pub(super) fn code_of_run(summary: &Summary, code: u8) -> u8 {
-    report_damage(&summary.run, summary.damage(), code)
-}
-
-/// Exit code of a verb that used a study of a program: 3 if it is damaged, which is named.
-pub(super) fn code_of(kept: &KeptCommand, code: u8) -> u8 {
-    let name = kept.path.file_name().unwrap_or_default().to_string_lossy();
-    report_damage(&name, kept.damage.iter().map(String::as_str), code)
 }
 
 /// Names an early end on standard error, for formats that have no word for it.

@@ -1,14 +1,11 @@
 //! Everything that the program prints and the files that the user asks for. Arguments, file names and records may steer a
 //! terminal, so all text is escaped here.
 
-use super::runs_folder;
 use crate::run::lines::{FURTHER, folded, screen};
 use crate::run::signals::hung_up;
 use anyhow::{Context, Result};
 use clap::Args;
 use files::Output;
-use record::folder::{PAGE, RunFolder};
-use record::{claim::Answers, published::Published, summary::Summary};
 use report::{document::Document, escape, styled::StyledText, terminal};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
@@ -129,11 +126,21 @@ pub(super) fn text(document: &Document, ascii: bool, full: bool) -> StyledText {
     terminal::render(document, &screen(ascii), full)
 }
 
-/// Characters of a path that fit a line of the first screen.
-const LONGEST: usize = 62;
+/// Options of the display.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct ShownArgs {
+    /// Also phases, resources, what each side paid, latency, lower bound and floor.
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Nothing but ASCII.
+    #[arg(long)]
+    pub(super) ascii: bool,
+    #[command(flatten)]
+    pub(super) page: PageArgs,
+}
 
 /// Options of a page.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct PageArgs {
     /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
     #[arg(long, value_name = "FILE")]
@@ -157,48 +164,6 @@ impl PageArgs {
             .as_ref()
             .map_or(Ok(()), |path| export(path, self.force, &text()))
     }
-}
-
-/// Name of a run on the command line, where its id alone would not find it: one that is not among the kept runs.
-pub(super) fn called(folder: &RunFolder) -> Option<String> {
-    let kept = folder.path().parent() == Some(&runs_folder());
-    (!kept).then(|| folder.path().display().to_string())
-}
-
-/// The page of a run, with the tables of these articles.
-pub(super) fn of_run(summary: &Summary, folder: &RunFolder, articles: &[&Published]) -> String {
-    let mut document = report::view::page(summary, called(folder).as_deref());
-    document
-        .sections
-        .extend(report::published::sections(articles, summary));
-    report::html::page(&document, report::html::of_run(summary))
-}
-
-pub(super) fn of_claims(answers: &Answers) -> String {
-    report::html::page(
-        &report::claims::document(answers, false),
-        report::html::rounded(answers),
-    )
-}
-
-/// Puts a page into a run's folder. A run whose page cannot be written is a run all the same: that is said, and no more.
-pub(super) fn keep(folder: &RunFolder, text: &str) {
-    if let Err(error) = folder.write_text(PAGE, text) {
-        remark!("this run has no page: {error:#}");
-    }
-}
-
-/// Path of a run's page, if any; a path too long for a screen is left out, since the folder is printed anyway.
-pub(super) fn beside(folder: &RunFolder) -> Option<String> {
-    let path = folder.file(PAGE);
-    let full = path.display().to_string();
-    path.is_file().then(|| {
-        if full.chars().count() <= LONGEST {
-            full
-        } else {
-            format!("{PAGE} in the run's folder")
-        }
-    })
 }
 
 pub(super) fn export(path: &Path, force: bool, text: &str) -> Result<()> {

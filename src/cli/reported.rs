@@ -1,13 +1,16 @@
 //! The verb `report`: a kept run once more.
 
+use super::answers::kept_answers;
+use super::damage::{code_of_program, code_of_run};
 use super::export::{self, ExportRequest, known};
-use super::opened::{Opened, code_of_run, open_any};
-use super::run::{ShownArgs, articles, nothing_measured, print_run};
-use super::{named, output, print_document, print_json};
+use super::opened::{JudgedFolder, Judging, Opened, open_any};
+use super::output::ShownArgs;
+use super::{first_given, named, output, print_document, printed::Printed};
 use crate::machine::threads::{MOST_READERS, side_by_side};
-use crate::run::session::{judged, replay};
+use crate::plan::published;
 use anyhow::{Result, bail};
 use clap::Args;
+use record::command::{CommandSummary, KeptCommand};
 use record::{folder::RunFolder, summary::Summary};
 use report::view::{RunTrend, Wanted, trend};
 use std::path::PathBuf;
@@ -15,19 +18,19 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
     /// An id, a folder's path, `last` or tag:NAME, whose newest run is taken.
-    pub(super) run: String,
+    run: String,
     /// The tables of these experiments only.
     // Its own id: the global option for further experiments has the field's name.
     #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
     #[arg(long, conflicts_with_all = ["warnings", "full", "ascii"])]
-    pub(super) json: bool,
+    json: bool,
     /// List what was seen that may disturb, and what to do about it.
     #[arg(long)]
     warnings: bool,
     #[command(flatten)]
-    pub(super) shown: ShownArgs,
+    shown: ShownArgs,
     /// Write it in this format for other programs instead: benchfmt, hyperfine, github, openmetrics, csv,
     /// ndjson, markdown, junit.
     #[arg(long, value_name = "FORMAT", value_parser = export::formats(), hide_possible_values = true,
@@ -39,22 +42,22 @@ pub(super) struct ReportArgs {
     out: Option<PathBuf>,
     /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
-    pub(super) published: Option<String>,
+    published: Option<String>,
     /// Show the headline figures of all runs that RUN stands for, in their order: report --trend tag:main.
     #[arg(long, conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "format"])]
-    pub(super) trend: bool,
+    trend: bool,
     /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
     #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published", "full", "ascii", "warnings", "html", "only"])]
-    pub(super) explain_verdict: Option<String>,
+    explain_verdict: Option<String>,
 }
 
 impl ReportArgs {
     /// True if the answers of a run of claims are the report, and not its tables.
-    pub(super) fn wants_answers(&self) -> bool {
+    fn wants_answers(&self) -> bool {
         self.published.is_none() && self.experiments.is_empty() && !self.warnings
     }
 
-    pub(super) fn export(&self) -> Option<ExportRequest<'_>> {
+    fn export(&self) -> Option<ExportRequest<'_>> {
         Some(ExportRequest {
             run: &self.run,
             experiments: &self.experiments,
@@ -65,7 +68,7 @@ impl ReportArgs {
     }
 
     /// Refuses what only a run of methods has, where a try or a profile was kept.
-    pub(super) fn has_its_kind(&self, opened: &Opened) -> Result<()> {
+    fn has_its_kind(&self, opened: &Opened) -> Result<()> {
         let given = [
             (!self.experiments.is_empty(), "tables of an experiment"),
             (self.shown.full, "--full"),
@@ -73,44 +76,87 @@ impl ReportArgs {
             (self.warnings, "--warnings"),
             (self.published.is_some(), "--published"),
         ];
-        if let (Some(kind), Some((_, name))) =
-            (opened.program(), given.iter().find(|(given, _)| *given))
-        {
+        if let (Some(kind), Some(name)) = (opened.program(), first_given(&given)) {
             bail!("{} is {kind}, which has no {name}", self.run);
         }
         Ok(())
     }
+
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            experiments: self.experiments.clone(),
+            full: self.shown.full,
+            warnings: self.warnings,
+            ..Wanted::default()
+        }
+    }
 }
 
-pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u8> {
-    let (_, summary) = replay(folder)?;
-    known(&summary, &arguments.experiments)?;
-    let wanted = Wanted {
-        experiments: arguments.experiments.clone(),
-        full: arguments.shown.full,
-        warnings: arguments.warnings,
-        ..Wanted::default()
+/// Prints a kept study again, whatever its kind.
+pub(super) fn report(arguments: &ReportArgs) -> Result<u8> {
+    if let Some(cell) = &arguments.explain_verdict {
+        return explain_verdict(&arguments.run, cell);
+    }
+    if arguments.trend {
+        return report_trend(arguments);
+    }
+    if let Some(request) = arguments.export() {
+        return export::export(&request);
+    }
+    let opened = open_any(&arguments.run)?;
+    arguments.has_its_kind(&opened)?;
+    if arguments.wants_answers()
+        && let Opened::Run(folder, kind) = &opened
+        && let Some(answers) = kept_answers(folder, *kind)?
+    {
+        let printed = Printed::Claims {
+            folder: Some(folder),
+            answers: &answers,
+        };
+        printed.print(arguments.json, &arguments.shown)?;
+        return Ok(printed.exit_code(None, false));
+    }
+    match opened.judge(Judging::Again)? {
+        JudgedFolder::Program(kept, summary) => report_program(&kept, &summary, arguments),
+        JudgedFolder::Run(folder, summary) => report_run(&folder, &summary, arguments),
+    }
+}
+
+fn report_program(
+    kept: &KeptCommand,
+    summary: &CommandSummary,
+    arguments: &ReportArgs,
+) -> Result<u8> {
+    let printed = Printed::Program { kept, summary };
+    printed.print(arguments.json, &arguments.shown)?;
+    Ok(code_of_program(kept, printed.measured_code()))
+}
+
+fn report_run(folder: &RunFolder, summary: &Summary, arguments: &ReportArgs) -> Result<u8> {
+    known(summary, &arguments.experiments)?;
+    let articles = match &arguments.published {
+        Some(id) => published::named(id)?,
+        None => Vec::new(),
     };
-    let articles = articles(arguments.published.as_deref())?;
-    arguments
-        .shown
-        .page
-        .write(|| output::of_run(&summary, folder, &articles))?;
-    if arguments.json {
-        print_json(&summary)?
-    } else {
-        print_run(&summary, folder, wanted, &arguments.shown, &articles)?
+    let printed = Printed::Run {
+        folder,
+        summary,
+        articles: &articles,
+        wanted: arguments.wanted(),
     };
-    Ok(code_of_run(&summary, nothing_measured(&summary)))
+    printed.print(arguments.json, &arguments.shown)?;
+    Ok(code_of_run(summary, printed.measured_code()))
 }
 
 /// Prints the headline figures of several kept runs in the order of their time.
-pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
+fn report_trend(arguments: &ReportArgs) -> Result<u8> {
     let (mut runs, mut code) = (RunTrend::default(), 0);
     let names = named::named(&arguments.run)?;
     // In pieces, because a summary is larger than the figures that are kept of it.
     for piece in names.chunks(MOST_READERS) {
-        for summary in side_by_side(piece, MOST_READERS, |name| trend_summary(name)) {
+        for summary in side_by_side(piece, MOST_READERS, |name| {
+            open_any(name)?.summary(name, "--trend")
+        }) {
             let summary = summary?;
             code = code_of_run(&summary, code);
             runs.add(summary);
@@ -140,18 +186,8 @@ pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
     Ok(code)
 }
 
-fn trend_summary(name: &str) -> Result<Summary> {
-    match open_any(name)? {
-        Opened::Run(folder, _) => judged(&folder),
-        program @ Opened::Command(_) => bail!(
-            "{name} is {}, which has no --trend",
-            program.program().unwrap_or_default()
-        ),
-    }
-}
-
 /// Prints how the headline verdicts of a kept run's cells came about.
-pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
+fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
     let folder = named::folder(name)?;
     print_document(&report::verdict::document(&judge::explained::explain(
         &folder, cell,

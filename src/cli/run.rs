@@ -1,70 +1,36 @@
 //! The verb `run`: makes a run or completes one.
 
-use super::{
-    Laboratory, SelectArgs, new_folder, output, output::PageArgs, print_json, runs_folder,
-    start::Start,
-};
+use super::answers::{self, Claimed};
+use super::output::ShownArgs;
+use super::{SelectArgs, kept, new_folder, output, printed::Printed, runs_folder};
 use crate::plan::kept::{Granted, confirm};
-use crate::plan::{self, Choice, Terms, published};
-use crate::run::{Questions, Session, signals};
-use crate::{machine::preflight, worker::Worker};
+use crate::plan::request::{CONDITIONS_BUDGET_S, Course, Request, Subject, in_languages, least_s};
+use crate::plan::{Laboratory, published};
+use crate::run::{Questions, Session};
+use crate::{machine::preflight, worker::Language};
 use anyhow::{Result, bail};
 use clap::Args;
-use record::experiment::{Experiment, ParameterList};
-use record::machine_state::{PLAIN, STATE};
-use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
-use record::summary::{Summary, Verdict};
-use record::{
-    cell::Cell, cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind,
-    outcome::Status, published::Published, sizes,
-};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use record::decision::DecisionKind;
+use record::{folder::RunFolder, kind::Kind, plan::Plan, sizes, summary::Summary};
 use report::ending::{planned, too_short};
 use report::view::Wanted;
-use schedule::guess_s;
-use stats::estimate::LEAST_POINTS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The budget of the overview of everything, in seconds.
-const LOOK_BUDGET_S: f64 = 175.0;
-/// Below this the overview measures each question in its usual condition only, in seconds.
-const CONDITIONS_BUDGET_S: f64 = 90.0;
-/// The budget of a published article, whose grids of sizes are long, in seconds.
-const PUBLISHED_BUDGET_S: f64 = 600.0;
-/// The budget of each launch of an article whose jobs take minutes each, in seconds.
-const LONG_BUDGET_S: f64 = 5400.0;
 /// Refusal of a state of the machine.
 pub(super) const UNPERMITTED: &str =
     "a state changes the machine for the time of a launch; --allow-system-changes permits it";
-/// Guesses at the start of a process with its checks, in seconds: of a virtual machine for Java, and of any other.
-const STARTS_S: [f64; 2] = [0.7, 0.05];
-/// The budget of a run in several states of the machine, in seconds.
-const STATES_BUDGET_S: f64 = 240.0;
-/// The same for all questions of the overview.
-const ALL_STATES_BUDGET_S: f64 = 900.0;
-/// Half-width at which an experiment is done where neither budget nor precision is given.
-const PRECISION: f64 = 0.01;
-/// The same in the overview: what is narrow leaves its time to what is not.
-const LOOK_PRECISION: f64 = 0.025;
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    select: SelectArgs,
+    pub(super) select: SelectArgs,
     /// Measure the methods of these languages: c, go, java, python, rust [default: those of each experiment].
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python", "rust"],
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = languages(),
           conflicts_with_all = ["published", "all", "resume"])]
-    language: Vec<String>,
-    /// The verb that measures.
-    #[arg(skip)]
-    pub(super) kind: Kind,
-    /// SHA-256 of each file of the user's functions.
-    #[arg(skip)]
-    pub(super) files: BTreeMap<String, String>,
-    /// True if nothing is printed of the run itself.
-    #[arg(skip)]
-    pub(super) silent: bool,
+    pub(super) language: Vec<Language>,
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
@@ -103,14 +69,14 @@ pub(super) struct RunArgs {
     pub(super) resume: Option<String>,
     /// Measure the cells of one published article (P1 … P5), or of `all` of them, and print the figures beside.
     #[arg(long, value_name = "ID")]
-    published: Option<String>,
+    pub(super) published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
     // A requirement is not looked at where what it requires conflicts with an option that is given.
     #[arg(long, requires = "published", conflicts_with_all = ["all", "resume", "language", "state", "states"])]
     long: bool,
     /// Everything, at the values that the experiments themselves take: hours rather than minutes, said at the start.
     #[arg(long, conflicts_with_all = ["published", "what"])]
-    all: bool,
+    pub(super) all: bool,
     /// Wait for at most so long until other machines and processes leave this one most of its CPUs.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     wait_for_quiet: Option<f64>,
@@ -133,58 +99,9 @@ pub(super) struct RunArgs {
     dry_run: bool,
 }
 
-/// Options of the display.
-#[derive(Clone, Debug, Args)]
-pub(super) struct ShownArgs {
-    /// Also phases, resources, what each side paid, latency, lower bound and floor.
-    #[arg(long)]
-    pub(super) full: bool,
-    /// Nothing but ASCII.
-    #[arg(long)]
-    pub(super) ascii: bool,
-    #[command(flatten)]
-    pub(super) page: PageArgs,
-}
-
-fn budget(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    what: &[String],
-) -> Result<(f64, ParameterList)> {
-    let given = arguments.budget;
-    let what: Vec<Selector> = what
-        .iter()
-        .map(|w| Selector::parse(w))
-        .collect::<Result<_>>()?;
-    let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
-    let all = |e: &&Experiment| arguments.all && !e.hidden;
-    let needed_s: f64 = laboratory
-        .experiments
-        .iter()
-        .filter(|e| named(e) || all(e))
-        .map(Experiment::needed_s)
-        .sum();
-    let shorter = laboratory
-        .experiments
-        .iter()
-        .filter(named)
-        .any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
-    Ok(match given {
-        _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
-        given if arguments.published.is_some() => {
-            (given.unwrap_or(PUBLISHED_BUDGET_S), ParameterList::Default)
-        }
-        given if what.is_empty() && arguments.states => {
-            (given.unwrap_or(ALL_STATES_BUDGET_S), ParameterList::Look)
-        }
-        given if what.is_empty() => (given.unwrap_or(LOOK_BUDGET_S), ParameterList::Look),
-        // The states take the time: each experiment has its least values.
-        given if arguments.states || arguments.state.is_some() => {
-            (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short)
-        }
-        Some(budget_s) if budget_s < needed_s && shorter => (budget_s, ParameterList::Short),
-        given => (given.unwrap_or(needed_s), ParameterList::Default),
-    })
+fn languages() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(Language::ALL.map(Language::word))
+        .map(|word| Language::named(&word).expect("the possible values are the languages' words"))
 }
 
 /// A time limit, which a worker can start within on a busy machine.
@@ -198,193 +115,232 @@ fn time_limit(text: &str) -> Result<f64> {
 }
 
 impl RunArgs {
-    /// Takes the words as functions that are methods of this experiment; without words, all of them. Returns their names.
-    pub(super) fn within(&mut self, experiment: &str, functions: Vec<String>) -> Vec<String> {
-        let what = &mut self.select.what;
-        let named = if what.is_empty() && self.resume.is_none() {
-            functions
+    /// Refuses what can be known to be wrong before anything is compiled, started or written.
+    pub(super) fn check(&self, laboratory: &Laboratory, verb: Kind) -> Result<()> {
+        if self.launches == Some(0) {
+            bail!("--launches 0 leaves nothing to measure");
+        }
+        if self.states().is_some() && !self.allow_system_changes {
+            bail!(UNPERMITTED);
+        }
+        laboratory.settings(&self.select.set)?;
+        self.shown.page.check()?;
+        match &self.resume {
+            Some(name) => super::named::resumable(name, verb).map(drop),
+            None => RunFolder::can_create(&new_folder(self.out.as_deref(), "new")),
+        }
+    }
+
+    /// The request of a run of this subject.
+    pub(super) fn request(&self, kind: Kind, subject: Subject) -> Request {
+        Request {
+            kind,
+            subject,
+            set: self.select.set.clone(),
+            states: self.states().map(str::to_owned),
+            baseline: self.baseline.clone(),
+            budget_s: self.budget,
+            precision: self.precision,
+            margin: self.margin,
+            launches: self.launches,
+            time_limit_s: self.time_limit,
+            seed: self.seed,
+            allow_system_changes: self.allow_system_changes,
+            keep_environment: self.keep_environment,
+            files: BTreeMap::new(),
+        }
+    }
+
+    fn subject(&self, laboratory: &Laboratory) -> Result<Subject> {
+        if self.all {
+            return Ok(Subject::Everything);
+        }
+        if let Some(id) = &self.published {
+            let form = if self.long { published::LONG } else { "" };
+            return Ok(Subject::Published(published::named(&format!(
+                "{id}{form}"
+            ))?));
+        }
+        let names = &self.select.what;
+        Ok(Subject::Named(if self.language.is_empty() {
+            names.clone()
         } else {
-            what.clone()
-        };
-        *what = named
-            .iter()
-            .map(|name| format!("{experiment}/{name}@own"))
-            .collect();
-        // A loop that does not end is more likely here than one that takes longer.
-        self.time_limit.get_or_insert(30.0);
-        named
+            in_languages(laboratory, names, &self.language)?
+        }))
     }
 
-    /// Adds a method with which the functions are compared: a built-in one, or one of a saved baseline.
-    pub(super) fn against(&mut self, experiment: &str, method: &str, worker: &str) {
-        self.select
-            .what
-            .push(format!("{experiment}/{method}@{worker}"));
-        self.baseline.get_or_insert_with(|| method.to_owned());
-    }
-
-    /// Values of the parameter `state`; `None` where no state is asked for.
-    fn machine_states(&self) -> Result<Option<String>> {
-        let names = if self.states {
+    /// Names of states of the machine besides the plain one; `None` where no state is requested.
+    fn states(&self) -> Option<&str> {
+        if self.states {
             Some("all")
         } else {
             self.state.as_deref()
-        };
-        let Some(names) = names else { return Ok(None) };
-        if !self.allow_system_changes {
-            bail!(UNPERMITTED);
         }
-        Ok(Some(format!("{STATE}={PLAIN},{names}")))
-    }
-
-    /// The id of the published article, or of its long form.
-    fn write_up(&self) -> Option<String> {
-        self.published
-            .as_ref()
-            .map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
     }
 }
 
-/// The same experiments and methods in these languages; all experiments of a language where none is named.
-fn in_languages(
-    laboratory: &Laboratory,
-    what: &[String],
-    languages: &[String],
-) -> Result<Vec<String>> {
-    let mut selected = Vec::new();
-    for language in languages {
-        let workers: Vec<&Worker> = laboratory
-            .workers
-            .iter()
-            .filter(|w| w.family() == language)
-            .collect();
-        let has = |experiment: &str| {
-            workers
-                .iter()
-                .any(|w| w.methods().iter().any(|m| m.experiment == experiment))
-        };
-        let pattern = if language == "c" {
-            "c-O3".to_owned()
-        } else {
-            format!("{language}*")
-        };
-        let shown = laboratory
-            .experiments
-            .iter()
-            .filter(|e| !e.hidden && has(&e.name));
-        let all: Vec<String> = if what.is_empty() {
-            shown.map(|e| e.name.clone()).collect()
-        } else {
-            what.to_vec()
-        };
-        if workers.is_empty() || all.is_empty() {
-            bail!("nothing here is measured in {language}; pagewise doctor says what is missing");
-        }
-        if let Some(word) = all.iter().find(|word| word.contains('@')) {
-            bail!("{word} names its worker already; --language chooses one");
-        }
-        selected.extend(all.iter().map(|word| format!("{word}@{pattern}")));
-    }
-    Ok(selected)
+/// A run that is made or completed as its command line says.
+pub(super) struct RunJob<'a> {
+    pub(super) laboratory: &'a Laboratory,
+    pub(super) arguments: &'a RunArgs,
+    pub(super) request: Request,
+    /// False if another verb prints the result.
+    pub(super) prints: bool,
 }
 
-fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
-    let mut select = SelectArgs {
-        what: arguments.select.what.clone(),
-        set: arguments.select.set.clone(),
+impl RunJob<'_> {
+    /// Prints the plan where nothing is to be measured, and gives the exit code.
+    pub(super) fn dry_run(&self) -> Result<Option<u8>> {
+        if !self.arguments.dry_run {
+            return Ok(None);
+        }
+        let plan = self.plan()?;
+        let document = planned(&plan, least_s(&plan, &self.laboratory.workers));
+        let text = output::text(&document, self.arguments.shown.ascii, false);
+        output::print_styled(&text).map(Some)
+    }
+
+    /// A session that begins the run or goes on with it.
+    pub(super) fn begin(&self) -> Result<Session> {
+        let arguments = self.arguments;
+        wait_for_quiet(arguments.wait_for_quiet)?;
+        if let Some(name) = &arguments.resume {
+            return self.resume(name);
+        }
+        let plan = self.plan()?;
+        let least_s = least_s(&plan, &self.laboratory.workers);
+        if let Some(sentence) = too_short(&plan, least_s).filter(|_| self.prints) {
+            remark!("pagewise: {sentence}");
+        }
+        let path = new_folder(arguments.out.as_deref(), &plan.run);
+        Session::begin(plan, &path, arguments.shown.page.force)
+    }
+
+    /// Measures, prints and keeps a run; the result is the exit code.
+    pub(super) fn measure(&self, session: &Session) -> Result<u8> {
+        let (laboratory, arguments) = (self.laboratory, self.arguments);
+        let folder = &session.folder;
+        if session.resumed
+            && let Some(claimed) = Claimed::read(folder)?
+        {
+            return self.complete_claims(session, &claimed);
+        }
+        let (summary, stopped_by) = made(laboratory, session, None)?;
+        let printed = Printed::Run {
+            folder,
+            summary: &summary,
+            articles: self.request.subject.articles(),
+            wanted: Wanted {
+                // What jobs of minutes rest on stands in a further table.
+                full: arguments.shown.full || arguments.long,
+                ..Wanted::default()
+            },
+        };
+        printed.keep_page(folder);
+        if self.prints {
+            printed.print(arguments.json, &arguments.shown)?;
+        } else {
+            arguments.shown.page.write(|| printed.page())?;
+        }
+        Ok(printed.exit_code(stopped_by, arguments.strict))
+    }
+
+    /// Completes a run of claims and answers them.
+    fn complete_claims(&self, session: &Session, claimed: &Claimed) -> Result<u8> {
+        let arguments = self.arguments;
+        let questions = claimed.questions(session.plan.margin);
+        let (summary, stopped_by) = made(self.laboratory, session, Some(&questions))?;
+        let answers = claimed.answers(self.laboratory, &summary);
+        answers::keep(&session.folder, &answers)?;
+        let printed = Printed::Claims {
+            folder: Some(&session.folder),
+            answers: &answers,
+        };
+        printed.print(arguments.json, &arguments.shown)?;
+        Ok(printed.exit_code(stopped_by, arguments.strict))
+    }
+
+    fn plan(&self) -> Result<Plan> {
+        let course = self.request.course(self.laboratory)?;
+        remark_course(&self.request, &course);
+        self.request.plan(self.laboratory, &course)
+    }
+
+    /// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
+    fn resume(&self, name: &str) -> Result<Session> {
+        let RunJob {
+            laboratory,
+            arguments,
+            request,
+            ..
+        } = self;
+        let settings = request
+            .set
+            .iter()
+            .map(|text| laboratory.setting(text))
+            .collect::<Result<Vec<_>>>()?;
+        let granted = Granted {
+            system_changes: request.allow_system_changes,
+            files: &settings,
+        };
+        let verb = request.kind.resumed_by();
+        Session::resume(
+            super::named::resumable(name, verb)?,
+            verb,
+            &laboratory.workers,
+            arguments.shown.page.force,
+            |state| {
+                confirm(
+                    &state.plan,
+                    &laboratory.experiments,
+                    &laboratory.workers,
+                    &granted,
+                )?;
+                Ok(DecisionKind::Resumed {
+                    budget_s: request.budget_s.unwrap_or(state.budget_s),
+                    time_limit_s: request.time_limit_s.or(state.time_limit_s),
+                })
+            },
+        )
+    }
+}
+
+/// Makes a run or completes one.
+pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    arguments.check(laboratory, Kind::Run)?;
+    let job = RunJob {
+        laboratory,
+        arguments,
+        request: arguments.request(Kind::Run, arguments.subject(laboratory)?),
+        prints: true,
     };
-    if !arguments.language.is_empty() {
-        select.what = in_languages(laboratory, &select.what, &arguments.language)?;
+    match job.dry_run()? {
+        Some(code) => Ok(code),
+        None => job.measure(&job.begin()?),
     }
-    select.set.extend(arguments.machine_states()?);
-    let published = arguments
-        .write_up()
-        .as_deref()
-        .map(published::named)
-        .transpose()?;
-    let look = select.what.is_empty() && published.is_none() && !arguments.all;
-    let (budget_s, list) = budget(laboratory, arguments, &select.what)?;
-    if arguments.all {
+}
+
+/// Says what a request gets that its user may not expect.
+fn remark_course(request: &Request, course: &Course) {
+    if matches!(request.subject, Subject::Everything) {
         remark!(
             "everything is measured, with a budget of {:.0} minutes",
-            budget_s / 60.0
+            course.budget_s / 60.0
         );
     }
-    if let Some(tables) = &published {
-        select.what = tables
-            .iter()
-            .flat_map(|table| table.selectors())
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-    }
-    let mut wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
-    wish.conditions = !look || budget_s >= CONDITIONS_BUDGET_S && !arguments.states;
-    if !wish.conditions && !arguments.states {
+    if !course.conditions && request.states.is_none() {
         remark!(
             "below {CONDITIONS_BUDGET_S:.0} s each question is measured in its usual condition only; others may reverse an answer"
         );
     }
-    let choice = published
-        .as_deref()
-        .map_or(Choice::Wished(&wish), |tables| {
-            Choice::Published(tables, &wish)
-        });
-    let start = Start::now();
-    let seed = arguments.seed.unwrap_or_else(|| start.seed());
-    let once = published
-        .as_ref()
-        .is_some_and(|tables| tables.iter().all(|table| table.once));
-    let launches = arguments.launches.unwrap_or(1);
-    let budget_s = if once {
-        arguments
-            .budget
-            .unwrap_or(LONG_BUDGET_S * f64::from(launches))
-    } else {
-        budget_s
-    };
-    if once {
-        remark!("{}", report::ending::long_jobs(budget_s));
+    if course.once {
+        remark!("{}", report::ending::long_jobs(course.budget_s));
     }
-    // A budget that was given is used up for width; forty launches are no reason to leave some of it.
-    let precision = arguments.precision.unwrap_or(match arguments.budget {
-        _ if look => LOOK_PRECISION,
-        Some(_) => 0.0,
-        None => PRECISION,
-    });
-    let usual = if precision > 0.0 && !look {
-        LAUNCHES
-    } else {
-        (LAUNCHES.0, MOST_LAUNCHES)
-    };
-    let terms = Terms {
-        kind: arguments.kind,
-        created: start.created(),
-        // No pilot shows how long a launch of such a job takes.
-        time_limit_s: arguments.time_limit.or(once.then_some(budget_s)),
-        launches: if once {
-            (launches, launches)
-        } else {
-            arguments.launches.map_or(usual, |n| (n, n))
-        },
-        keep_environment: arguments.keep_environment,
-        files: arguments.files.clone(),
-        first_look: look,
-        short: list == ParameterList::Short,
-        allow_system_changes: arguments.allow_system_changes,
-        ..Terms::usual(
-            start.run_id(),
-            seed,
-            budget_s,
-            (precision, arguments.margin),
-        )
-    };
-    plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
 }
 
 /// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.
-fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
-    let Some(most) = arguments.wait_for_quiet.map(Duration::from_secs_f64) else {
+fn wait_for_quiet(most_s: Option<f64>) -> Result<()> {
+    let Some(most) = most_s.map(Duration::from_secs_f64) else {
         return Ok(());
     };
     let mut reported = f64::INFINITY;
@@ -405,222 +361,12 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-/// A guess at the seconds in which a plan compares everything: pilots and the least launches, each of so many starts and bytes.
-pub(super) fn least_s(plan: &Plan) -> f64 {
-    let bytes = |cell: &Cell| cell.parameters.get("bytes")?.parse::<f64>().ok();
-    let turn_s = |cell: &Cell| plan.experiment(&cell.experiment)?.cell_s;
-    let launch_s = |group: &LaunchGroup| {
-        let cells = || group.cells.iter().map(|&cell| &plan.cells[cell].cell);
-        let start_s = if cells().any(|cell| cell.worker.starts_with("java")) {
-            STARTS_S[0]
-        } else {
-            STARTS_S[1]
-        };
-        guess_s(start_s, cells().filter_map(bytes).sum()) + cells().filter_map(turn_s).sum::<f64>()
-    };
-    plan.launch_groups.iter().map(launch_s).sum::<f64>() * (LEAST_POINTS + 1) as f64
-}
-
-/// A kind of run that answers for itself when it is completed.
-pub(super) trait Answering {
-    /// Questions of a kept run; `None` where it is of another kind.
-    fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>>;
-
-    /// Answers it and gives the exit code; `None` where it is of another kind.
-    fn answered(
-        &self,
-        summary: &Summary,
-        stopped_by: Option<i32>,
-        folder: &RunFolder,
-    ) -> Result<Option<u8>>;
-}
-
-/// Makes a run or completes one; `answering` is asked whether a completed one is of its kind.
-pub(super) fn run(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    answering: &dyn Answering,
-) -> Result<u8> {
-    check(laboratory, arguments, Kind::Run)?;
-    match dry_run(laboratory, arguments)? {
-        Some(code) => Ok(code),
-        None => measure(
-            laboratory,
-            arguments,
-            &begun(laboratory, arguments)?,
-            answering,
-        ),
-    }
-}
-
-/// Refuses what can be known to be wrong before anything is compiled, started or written.
-pub(super) fn check(laboratory: &Laboratory, arguments: &RunArgs, verb: Kind) -> Result<()> {
-    if arguments.launches == Some(0) {
-        bail!("--launches 0 leaves nothing to measure");
-    }
-    arguments.machine_states()?;
-    laboratory.settings(&arguments.select.set)?;
-    arguments.shown.page.check()?;
-    match &arguments.resume {
-        Some(name) => super::named::resumable(name, verb).map(drop),
-        None => RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new")),
-    }
-}
-
-/// Prints the plan of a run where nothing is to be measured, and gives the exit code.
-pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Option<u8>> {
-    if !arguments.dry_run {
-        return Ok(None);
-    }
-    let plan = new_plan(laboratory, arguments)?;
-    output::print_styled(&super::output::text(
-        &planned(&plan, least_s(&plan)),
-        arguments.shown.ascii,
-        false,
-    ))
-    .map(Some)
-}
-
-/// A session that begins a run or goes on with one.
-pub(super) fn begun(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Session> {
-    wait_for_quiet(arguments)?;
-    match &arguments.resume {
-        Some(name) => resumed(laboratory, arguments, name),
-        None => {
-            let plan = new_plan(laboratory, arguments)?;
-            if let Some(sentence) = too_short(&plan, least_s(&plan)).filter(|_| !arguments.silent) {
-                remark!("pagewise: {sentence}");
-            }
-            let path = new_folder(arguments.out.as_deref(), &plan.run);
-            Session::begin(plan, &path, arguments.shown.page.force)
-        }
-    }
-}
-
-/// Measures, prints and keeps a run; the result is the exit code.
-pub(super) fn measure(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    session: &Session,
-    answering: &dyn Answering,
-) -> Result<u8> {
-    let folder = &session.folder;
-    let open = if session.resumed {
-        answering.open(folder, session.plan.margin)?
-    } else {
-        None
-    };
-    let (summary, stopped_by) = made(laboratory, session, open.as_deref())?;
-    if session.resumed
-        && let Some(code) = answering.answered(&summary, stopped_by, folder)?
-    {
-        return Ok(code);
-    }
-    let articles = articles(arguments.write_up().as_deref())?;
-    let page = output::of_run(&summary, folder, &articles);
-    output::keep(folder, &page);
-    arguments.shown.page.write(|| page)?;
-    // What such a job rests on stands in a further table.
-    let wanted = Wanted {
-        full: arguments.shown.full || arguments.long,
-        ..Wanted::default()
-    };
-    if arguments.json && !arguments.silent {
-        print_json(&summary)?;
-    } else if !arguments.silent {
-        print_run(&summary, folder, wanted, &arguments.shown, &articles)?;
-    }
-    Ok(exit_code(&summary, stopped_by, arguments.strict))
-}
-
 /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
 pub(super) fn made(
     laboratory: &Laboratory,
     session: &Session,
     questions: Option<&dyn Questions>,
 ) -> Result<(Summary, Option<i32>)> {
-    let kept_scores = |host: &_| super::kept::scores(&runs_folder(), host);
+    let kept_scores = |host: &_| kept::scores(&runs_folder(), host);
     session.measure(&laboratory.workers, &kept_scores, questions)
-}
-
-/// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
-fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
-    let named = arguments
-        .select
-        .set
-        .iter()
-        .map(|text| laboratory.setting(text))
-        .collect::<Result<Vec<_>>>()?;
-    let granted = Granted {
-        system_changes: arguments.allow_system_changes,
-        files: &named,
-    };
-    let verb = arguments.kind.resumed_by();
-    Session::resume(
-        super::named::resumable(name, verb)?,
-        verb,
-        &laboratory.workers,
-        arguments.shown.page.force,
-        |state| {
-            confirm(
-                &state.plan,
-                &laboratory.experiments,
-                &laboratory.workers,
-                &granted,
-            )?;
-            let (budget_s, time_limit_s) = (
-                arguments.budget.unwrap_or(state.budget_s),
-                arguments.time_limit.or(state.time_limit_s),
-            );
-            Ok(DecisionKind::Resumed {
-                budget_s,
-                time_limit_s,
-            })
-        },
-    )
-}
-
-/// The articles of an id; none where none is asked for.
-pub(super) fn articles(id: Option<&str>) -> Result<Vec<&'static Published>> {
-    id.map_or_else(|| Ok(Vec::new()), published::named)
-}
-
-pub(super) fn print_run(
-    summary: &Summary,
-    folder: &RunFolder,
-    mut wanted: Wanted,
-    shown: &ShownArgs,
-    articles: &[&Published],
-) -> Result<u8> {
-    wanted.run = output::called(folder);
-    wanted.page = output::beside(folder);
-    let mut document = report::view::screen(summary, &wanted);
-    document
-        .sections
-        .extend(report::published::sections(articles, summary));
-    let mut text = super::output::text(&document, shown.ascii, wanted.full);
-    if !wanted.warnings {
-        text.push(output::kept_in("run", folder.path()));
-    }
-    output::print_styled(&text)
-}
-
-fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
-    let settled = || {
-        summary
-            .comparisons()
-            .all(|(_, c)| c.verdict != Verdict::NotSettled)
-    };
-    match stopped_by {
-        Some(signal) => signals::exit_code(signal),
-        None if strict && !(summary.trusted && settled()) => 3,
-        None => nothing_measured(summary),
-    }
-}
-
-/// 4 where no cell could be measured.
-pub(super) fn nothing_measured(summary: &Summary) -> u8 {
-    u8::from(
-        summary.cells.iter().all(|c| c.outcome.status != Status::Ok) && !summary.cells.is_empty(),
-    ) * 4
 }

@@ -222,21 +222,21 @@ pub fn kept_ladder(identity: &Identity, most: Duration) -> Option<Ladder> {
 
 /// Looks now, and keeps what is seen where that is possible; what was seen just before is as good.
 pub fn look_at_caches(environment: &Environment) -> Result<Ladder> {
-    if let Some(ladder) = kept_ladder(&environment.identity, JUST_BEFORE) {
-        return Ok(ladder);
+    if let Some(sweep) = kept_ladder(&environment.identity, JUST_BEFORE) {
+        return Ok(sweep);
     }
-    let ladder = measure(
+    let sweep = measure(
         environment
             .cpu
             .last_level_cache()
             .and_then(|c| c.size_bytes),
     )?;
-    let (cache, text) = (worker::private_cache(""), serde_json::to_vec(&ladder));
+    let (cache, text) = (worker::private_cache(""), serde_json::to_vec(&sweep));
     if let (Some(name), Ok(cache), Ok(text)) = (ladder_file(&environment.identity), cache, text) {
         // A sweep that cannot be kept is measured again by the next run.
         let _ = cache.write(name, &text);
     }
-    Ok(ladder)
+    Ok(sweep)
 }
 
 #[cfg(test)]

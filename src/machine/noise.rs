@@ -22,6 +22,16 @@ const VMSTAT: [&str; 13] = [
     "numa_hint_faults",
 ];
 
+/// Bytes of a sector of proc_diskstats, on every device.
+const SECTOR_BYTES: u64 = 512;
+
+/// Sectors of a device that were read and written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sectors {
+    read: u64,
+    written: u64,
+}
+
 /// Counters at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
@@ -31,7 +41,7 @@ pub struct Snapshot {
     throttled_us: u64,
     pressure_us: BTreeMap<String, u64>,
     vmstat: BTreeMap<String, u64>,
-    sectors: BTreeMap<String, (u64, u64)>,
+    sectors: BTreeMap<String, Sectors>,
     own_bytes: (u64, u64),
     unwritten_bytes: u64,
 }
@@ -103,50 +113,58 @@ impl Snapshot {
                 // A device that stands on another one, which is counted too: a file by a loop, a disk by a mapper.
                 && !device.join("loop").exists() && files::kernel::names(device.join("slaves")).is_empty()
             {
-                snapshot.sectors.insert(
-                    name.to_owned(),
-                    (read.parse().unwrap_or(0), written.parse().unwrap_or(0)),
-                );
+                let sectors = Sectors {
+                    read: read.parse().unwrap_or(0),
+                    written: written.parse().unwrap_or(0),
+                };
+                snapshot.sectors.insert(name.to_owned(), sectors);
             }
         }
         snapshot
     }
 
     pub fn delta(&self, earlier: &Snapshot) -> NoiseDelta {
-        let moved = |now: &BTreeMap<String, u64>, then: &BTreeMap<String, u64>| {
-            let pairs = now.iter().map(|(k, v)| {
-                (
-                    k.clone(),
-                    v.saturating_sub(then.get(k).copied().unwrap_or(0)),
-                )
-            });
-            pairs.filter(|(_, v)| *v > 0).collect()
-        };
-        let all = self.all_cpu.saturating_sub(earlier.all_cpu);
-        let sectors = |which: fn(&(u64, u64)) -> u64| {
-            let sectors_since = |(name, now): (&String, &(u64, u64))| {
-                which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which))
-            };
-            // A sector of proc_diskstats is 512 bytes on every device.
-            self.sectors.iter().map(sectors_since).sum::<u64>() * 512
-        };
+        let cpu_ticks = self.all_cpu.saturating_sub(earlier.all_cpu);
+        let sectors = self.sectors_since(earlier);
         NoiseDelta {
-            steal_share: if all == 0 {
+            steal_share: if cpu_ticks == 0 {
                 0.0
             } else {
-                self.steal.saturating_sub(earlier.steal) as f64 / all as f64
+                self.steal.saturating_sub(earlier.steal) as f64 / cpu_ticks as f64
             },
             throttled_us: self.throttled_us.saturating_sub(earlier.throttled_us),
             busy_cpu_s: self.busy.saturating_sub(earlier.busy) as f64 / TICKS_PER_SECOND,
             pressure_us: moved(&self.pressure_us, &earlier.pressure_us),
             vmstat: moved(&self.vmstat, &earlier.vmstat),
-            device_read_bytes: sectors(|s| s.0),
-            device_written_bytes: sectors(|s| s.1),
+            device_read_bytes: sectors.read * SECTOR_BYTES,
+            device_written_bytes: sectors.written * SECTOR_BYTES,
             own_read_bytes: self.own_bytes.0.saturating_sub(earlier.own_bytes.0),
             own_written_bytes: self.own_bytes.1.saturating_sub(earlier.own_bytes.1),
             own_pending_bytes: earlier.unwritten_bytes.min(earlier.own_bytes.1),
         }
     }
+
+    /// Sectors of all devices since an earlier moment.
+    fn sectors_since(&self, earlier: &Snapshot) -> Sectors {
+        let mut since = Sectors::default();
+        for (name, now) in &self.sectors {
+            let before = earlier.sectors.get(name).copied().unwrap_or_default();
+            since.read += now.read.saturating_sub(before.read);
+            since.written += now.written.saturating_sub(before.written);
+        }
+        since
+    }
+}
+
+/// Counters that have grown, by how much.
+fn moved(now: &BTreeMap<String, u64>, earlier: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    now.iter()
+        .map(|(name, count)| {
+            let before = earlier.get(name).copied().unwrap_or(0);
+            (name.clone(), count.saturating_sub(before))
+        })
+        .filter(|(_, growth)| *growth > 0)
+        .collect()
 }
 
 /// Clock ticks per second in /proc (USER_HZ), which is 100 on every architecture that Linux runs on today.
@@ -194,7 +212,7 @@ impl Processes {
     /// Processes that ran between two probes, the busiest first; the kernel's memory threads apart. This process and
     /// its children are left out, and so is what used less than a hundredth of a CPU.
     pub fn since(&self, earlier: &Processes, seconds: f64, parent: u32) -> (Vec<Busy>, Vec<Busy>) {
-        let mut others = Vec::new();
+        let mut programs = Vec::new();
         let mut threads = Vec::new();
         for (&pid, process) in self
             .by_pid
@@ -220,12 +238,12 @@ impl Processes {
             if of_memory {
                 threads.push(busy)
             } else {
-                others.push(busy)
+                programs.push(busy)
             }
         }
-        others.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
+        programs.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
         threads.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
-        (others, threads)
+        (programs, threads)
     }
 }
 

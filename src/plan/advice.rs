@@ -1,15 +1,15 @@
 //! Topics of advice, and the cells that answer a question here.
 
-use super::{select, states, wish::Wish};
-use crate::worker::{Worker, carried};
+use super::{Laboratory, select, states, wish::Wish};
+use crate::worker::{self, Language, Worker, carried};
 use anyhow::{Context, Result, bail};
 use judge::questions::advise::AdviceRequest;
 use record::advice::{Topic, Way};
 use record::cell::{Cell, Selector};
-use record::experiment::{Experiment, Parameter, ParameterList};
+use record::experiment::Experiment;
 use record::machine_state::{PLAIN, STATE};
-use record::method::{Method, Role};
-use record::sizes::did_you_mean;
+use record::method::Role;
+use record::sizes::{did_you_mean, parse_size};
 use std::collections::BTreeMap;
 
 /// All topics that the binary carries.
@@ -22,15 +22,19 @@ pub fn topics() -> Result<Vec<Topic>> {
 
 /// The topic of a word.
 pub fn topic(id: &str) -> Result<Topic> {
-    let all = topics()?;
-    let names: Vec<&str> = all.iter().map(|t| t.id.as_str()).collect();
-    all.iter().find(|t| t.id == id).cloned().with_context(|| {
-        let hint = did_you_mean(id, names.iter().copied());
-        format!(
-            "there is no advice on \"{id}\"{hint} (there is on {})",
-            names.join(", ")
-        )
-    })
+    let topics = topics()?;
+    let names: Vec<&str> = topics.iter().map(|t| t.id.as_str()).collect();
+    topics
+        .iter()
+        .find(|t| t.id == id)
+        .cloned()
+        .with_context(|| {
+            let hint = did_you_mean(id, names.iter().copied());
+            format!(
+                "there is no advice on \"{id}\"{hint} (there is on {})",
+                names.join(", ")
+            )
+        })
 }
 
 /// Terms of a question.
@@ -52,11 +56,66 @@ pub struct AdviceTerms {
 pub fn request(
     topic: Topic,
     terms: &AdviceTerms,
-    all: &[Experiment],
-    workers: &[Worker],
+    laboratory: &Laboratory,
     wish: &Wish,
 ) -> Result<AdviceRequest> {
-    let experiment = &states::among(super::catalog::find(all, &topic.experiment)?, &terms.states)?;
+    let known = super::catalog::find(&laboratory.experiments, &topic.experiment)?;
+    let experiment = states::among(known, &terms.states)?;
+    let mut settings = settings(&topic, &experiment, terms)?;
+    let bytes = terms.bytes.map_or_else(|| parse_size(&topic.bytes), Ok)?;
+    let measure = measure(&topic, &experiment, terms.again)?;
+    settings.insert("bytes".to_owned(), bytes.to_string());
+    let case = AdviceCase {
+        topic: &topic,
+        settings: &settings,
+        laboratory,
+        wish,
+    };
+    let Some(baseline) = case.cell(&topic.obvious)? else {
+        bail!(
+            "{}/{} cannot be measured in this case",
+            topic.experiment,
+            topic.obvious
+        )
+    };
+    let methods = case.methods(terms.saved_only)?;
+    settings.remove("bytes");
+    // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.
+    for (key, value) in &mut settings {
+        if let Some(normal) = baseline.parameters.get(key) {
+            value.clone_from(normal);
+        }
+    }
+    Ok(AdviceRequest {
+        open: open(&experiment, &baseline, &terms.settings),
+        topic,
+        settings,
+        experiment,
+        measure,
+        obvious: baseline,
+        ways: methods,
+        bytes,
+    })
+}
+
+/// The phase or total that decides a question.
+fn measure(topic: &Topic, experiment: &Experiment, again: bool) -> Result<String> {
+    match &topic.uses {
+        _ if !again => Ok(experiment.headline().to_owned()),
+        Some(uses) => Ok(uses.again.clone()),
+        None => bail!(
+            "{} knows no further use, so --keep means nothing to it",
+            topic.id
+        ),
+    }
+}
+
+/// Settings of a question: those of the topic, then those of its terms.
+fn settings(
+    topic: &Topic,
+    experiment: &Experiment,
+    terms: &AdviceTerms,
+) -> Result<BTreeMap<String, String>> {
     for key in terms.settings.keys() {
         if !experiment.parameters.contains_key(key) {
             let hint = did_you_mean(key, experiment.parameters.keys().map(String::as_str));
@@ -65,186 +124,147 @@ pub fn request(
     }
     let mut settings = topic.set.clone();
     settings.extend(terms.settings.clone());
-    let bytes = terms
-        .bytes
-        .map_or_else(|| record::sizes::parse_size(&topic.bytes), Ok)?;
-    let measure = match (&topic.uses, terms.again) {
-        (_, false) => experiment.headline().to_owned(),
-        (Some(uses), true) => uses.again.clone(),
-        (None, true) => bail!(
-            "{} knows no further use, so --keep means nothing to it",
-            topic.id
-        ),
-    };
-    settings.insert("bytes".to_owned(), bytes.to_string());
     if experiment.parameters.contains_key(STATE) {
         settings.insert(STATE.to_owned(), PLAIN.to_owned());
     }
-    let cell = |method: &str, worker: &str| {
-        one_cell(&topic, method, worker, &settings, (all, workers, wish))
-    };
-    let Some(obvious) = cell(&topic.obvious, &topic.worker)? else {
-        bail!(
-            "{}/{} cannot be measured in this case",
-            topic.experiment,
-            topic.obvious
-        )
-    };
-    let mut ways = Vec::new();
-    for way in topic
-        .ways
-        .iter()
-        .filter(|w| !(terms.saved_only && w.only_asked))
-    {
-        ways.extend(cell(&way.method, &topic.worker)?.map(|cell| (way.method.clone(), cell)));
-    }
-    if ways.is_empty() {
-        bail!(
-            "there is nothing to compare with {} in this case",
-            topic.obvious
-        );
-    }
-    settings.remove("bytes");
-    // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.
-    for (key, value) in &mut settings {
-        if let Some(own) = obvious.parameters.get(key) {
-            value.clone_from(own);
+    Ok(settings)
+}
+
+/// A topic in one case.
+struct AdviceCase<'a> {
+    topic: &'a Topic,
+    settings: &'a BTreeMap<String, String>,
+    laboratory: &'a Laboratory,
+    wish: &'a Wish,
+}
+
+impl AdviceCase<'_> {
+    /// The methods that are compared with the baseline, with their cells.
+    fn methods(&self, saved_only: bool) -> Result<Vec<(String, Cell)>> {
+        let mut methods = Vec::new();
+        for way in &self.topic.ways {
+            if saved_only && way.only_asked {
+                continue;
+            }
+            let cell = self.cell(&way.method)?;
+            methods.extend(cell.map(|cell| (way.method.clone(), cell)));
         }
+        if methods.is_empty() {
+            bail!(
+                "there is nothing to compare with {} in this case",
+                self.topic.obvious
+            );
+        }
+        Ok(methods)
     }
-    let (experiment, open) = (
-        experiment.clone(),
-        open(experiment, &obvious, &terms.settings),
-    );
-    Ok(AdviceRequest {
-        topic,
-        settings,
-        experiment,
-        open,
-        measure,
-        obvious,
-        ways,
-        bytes,
-    })
+
+    /// The cell of a method; `None` where the worker does not have it.
+    fn cell(&self, method: &str) -> Result<Option<Cell>> {
+        let Topic {
+            experiment, worker, ..
+        } = self.topic;
+        let workers = &self.laboratory.workers;
+        let known = workers.iter().find(|w| w.name == *worker);
+        let Some(known) = known.and_then(|w| w.method(experiment, method)) else {
+            return Ok(None);
+        };
+        let name = format!("{experiment}/{method}@{worker}");
+        let selector = if known.two_sided {
+            Selector::parse(&format!("{name}+{worker}"))?
+        } else {
+            Selector::parse(&name)?
+        };
+        let settings = self
+            .settings
+            .iter()
+            .filter(|(key, _)| *key == STATE || known.key(key).is_some())
+            .map(|(key, value)| (key.clone(), vec![value.clone()]))
+            .collect();
+        let experiments = &self.laboratory.experiments;
+        let planned = select::first_cell(experiments, workers, self.wish, selector, settings)?;
+        Ok(Some(planned.cell))
+    }
 }
 
 /// A topic in a language: its usual choice and the other methods there, by the newest worker.
-pub fn in_language(topic: &Topic, language: &str, workers: &[Worker]) -> Result<Topic> {
-    let mine = workers.iter().filter(|w| w.family() == language);
-    let Some(worker) = mine.max_by_key(|w| version(&w.name)) else {
+pub fn in_language(topic: &Topic, word: &str, workers: &[Worker]) -> Result<Topic> {
+    let language = Language::named(word);
+    let newest = workers
+        .iter()
+        .filter(|w| language.is_some() && w.language() == language)
+        .max_by_key(|w| w.version());
+    let Some(worker) = newest else {
+        let languages = workers.iter().filter_map(Worker::language);
         bail!(
-            "no worker here is in {language:?}{}",
-            did_you_mean(language, workers.iter().map(Worker::family))
+            "no worker here is in {word:?}{}",
+            did_you_mean(word, languages.map(Language::word))
         );
     };
-    if topic.worker.starts_with(&format!("{language}-")) {
+    if worker::language_of(workers, &topic.worker) == language {
         return Ok(topic.clone());
     }
-    let Some(obvious) = topic.languages.get(language) else {
-        let others = topic
-            .languages
-            .keys()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
-        let others = if others.is_empty() {
+    let Some(baseline) = topic.languages.get(word) else {
+        let mut languages = vec!["C"];
+        languages.extend(topic.languages.keys().map(String::as_str));
+        let languages = if topic.languages.is_empty() {
             "C only".to_owned()
         } else {
-            format!("C, {others}")
+            languages.join(", ")
         };
         bail!(
-            "{} is not measured in {language}: it is in {others}",
+            "{} is not measured in {word}: it is in {languages}",
             topic.id
         );
     };
-    let ordinary = |m: &&Method| {
-        m.experiment == topic.experiment && m.role == Role::Method && m.group.is_empty()
-    };
-    let others = worker
-        .methods()
-        .iter()
-        .filter(ordinary)
-        .filter(|m| m.name != *obvious);
-    let way = |m: &Method| Way {
-        method: m.name.clone(),
-        ..topic.way(&m.name).cloned().unwrap_or_default()
-    };
+    let methods = worker.methods().iter().filter(|m| {
+        m.experiment == topic.experiment
+            && m.role == Role::Method
+            && m.group.is_empty()
+            && m.name != *baseline
+    });
     Ok(Topic {
         does: format!("{}, in {}", topic.does, worker.name),
-        obvious: obvious.clone(),
+        obvious: baseline.clone(),
         worker: worker.name.clone(),
-        ways: others.map(way).collect(),
+        ways: methods
+            .map(|m| Way {
+                method: m.name.clone(),
+                ..topic.way(&m.name).cloned().unwrap_or_default()
+            })
+            .collect(),
         ..topic.clone()
     })
-}
-
-fn version(worker: &str) -> Vec<u32> {
-    worker
-        .split(['-', '.'])
-        .filter_map(|part| part.parse().ok())
-        .collect()
 }
 
 /// The conditions of an experiment that nobody set, with the values of its overview.
 fn open(
     experiment: &Experiment,
-    obvious: &Cell,
+    baseline: &Cell,
     set: &BTreeMap<String, String>,
 ) -> BTreeMap<String, Vec<String>> {
-    let is_open = |(key, p): &(&String, &Parameter)| p.condition && !set.contains_key(*key);
-    let values = |(key, p): (&String, &Parameter)| {
-        let usual = obvious.parameters.get(key)?.clone();
-        let listed = if p.look.is_empty() {
-            &p.default
-        } else {
-            &p.look
+    let mut open = BTreeMap::new();
+    for (key, parameter) in &experiment.parameters {
+        if !parameter.condition || set.contains_key(key) {
+            continue;
+        }
+        let Some(usual) = baseline.parameters.get(key) else {
+            continue;
         };
-        let listed = listed
-            .iter()
-            .map(|word| record::sizes::parse_size(word).map_or(word.clone(), |n| n.to_string()));
-        let others: Vec<String> = listed.filter(|value| *value != usual).collect();
-        Some((key.clone(), std::iter::once(usual).chain(others).collect()))
-    };
-    experiment
-        .parameters
-        .iter()
-        .filter(is_open)
-        .filter_map(values)
-        .collect()
-}
-
-/// The cell of a method; `None` where it has none in this case, such as one that knows no such value.
-fn one_cell(
-    topic: &Topic,
-    method: &str,
-    worker: &str,
-    settings: &BTreeMap<String, String>,
-    (all, workers, wish): (&[Experiment], &[Worker], &Wish),
-) -> Result<Option<Cell>> {
-    let known = workers
-        .iter()
-        .find(|w| w.name == worker)
-        .and_then(|w| w.method(&topic.experiment, method));
-    let Some(known) = known else { return Ok(None) };
-    let name = format!("{}/{method}@{worker}", topic.experiment);
-    let paired = if known.two_sided {
-        format!("{name}+{worker}")
-    } else {
-        name
-    };
-    let has = |key: &String| key == STATE || known.keys.iter().any(|(k, _)| k == key);
-    let relevant = settings
-        .iter()
-        .filter(|(k, _)| has(k))
-        .map(|(k, v)| (k.clone(), vec![v.clone()]));
-    let one_cell = Wish::new(vec![Selector::parse(&paired)?], ParameterList::Default);
-    let wish = Wish {
-        settings: relevant.collect(),
-        cpus: wish.cpus,
-        page_bytes: wish.page_bytes,
-        ..one_cell
-    };
-    let (found, _) = select::cells(all, workers, &wish)?;
-    Ok(found.into_iter().next().map(|planned| planned.cell))
+        let listed = if parameter.look.is_empty() {
+            &parameter.default
+        } else {
+            &parameter.look
+        };
+        let mut values = vec![usual.clone()];
+        values.extend(
+            listed
+                .iter()
+                .map(|word| parse_size(word).map_or(word.clone(), |n| n.to_string()))
+                .filter(|value| value != usual),
+        );
+        open.insert(key.clone(), values);
+    }
+    open
 }
 
 /// The wish that measures a question at these sizes, in these cases.
@@ -254,67 +274,48 @@ pub fn wish(
     settings: &BTreeMap<String, String>,
     here: &Wish,
 ) -> Result<Wish> {
-    let cells = || {
-        request
-            .ways
-            .iter()
-            .map(|(_, cell)| cell)
-            .chain([&request.obvious])
-    };
-    let selectors = cells()
-        .map(|c| Selector::parse(&c.name()))
-        .collect::<Result<_>>()?;
-    let known = |key: &String| cells().any(|c| c.parameters.contains_key(key));
-    let mut all: Vec<(String, Vec<String>)> = settings
+    let mut cells: Vec<&Cell> = request.ways.iter().map(|(_, cell)| cell).collect();
+    cells.push(&request.obvious);
+    let selectors = cells
         .iter()
-        .filter(|(key, _)| known(key))
-        .map(|(k, v)| (k.clone(), vec![v.clone()]))
+        .map(|cell| Selector::parse(&cell.name()))
+        .collect::<Result<_>>()?;
+    let mut set: Vec<(String, Vec<String>)> = settings
+        .iter()
+        .filter(|(key, _)| cells.iter().any(|c| c.parameters.contains_key(*key)))
+        .map(|(key, value)| (key.clone(), vec![value.clone()]))
         .collect();
-    all.push((
-        "bytes".to_owned(),
-        sizes.iter().map(u64::to_string).collect(),
-    ));
-    let (baseline, all_cells) = (
-        Some(request.topic.obvious.clone()),
-        Wish::new(selectors, ParameterList::Default),
-    );
+    let sizes = sizes.iter().map(u64::to_string).collect();
+    set.push(("bytes".to_owned(), sizes));
     Ok(Wish {
-        settings: all,
-        baseline,
-        cpus: here.cpus,
-        page_bytes: here.page_bytes,
-        ..all_cells
+        baseline: Some(request.topic.obvious.clone()),
+        ..here.for_cells(selectors, set)
     })
 }
 
 /// The other cases of a topic, each with one thing that differs.
 pub fn cases(request: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
-    let known = |key: &str| {
-        request.obvious.parameters.contains_key(key)
-            || request
-                .ways
-                .iter()
-                .any(|(_, c)| c.parameters.contains_key(key))
-    };
-    let other = |(key, value): (&String, &String)| {
-        let differs = request.settings.get(key) != Some(value) && known(key);
-        let mut settings = request.settings.clone();
-        settings.insert(key.clone(), value.clone());
-        differs.then_some(settings)
-    };
-    let pairs = request.topic.also.iter().chain(&request.open);
-    let all = pairs.flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
-    let is_usual = |(key, value): &(&String, &String)| {
-        request
-            .open
-            .get(*key)
-            .is_some_and(|all| all.first() == Some(value))
-    };
-    let mut cases: Vec<_> = all
-        .filter(|pair| !is_usual(pair))
-        .filter_map(other)
-        .collect();
+    let mut cases = Vec::new();
+    for (key, values) in request.topic.also.iter().chain(&request.open) {
+        let usual = request.open.get(key).and_then(|values| values.first());
+        for value in values {
+            let differs = usual != Some(value) && request.settings.get(key) != Some(value);
+            if differs && takes(request, key) {
+                let mut settings = request.settings.clone();
+                settings.insert(key.clone(), value.clone());
+                cases.push(settings);
+            }
+        }
+    }
     cases.sort();
     cases.dedup();
     cases
+}
+
+/// True if a method of the question has the parameter.
+fn takes(request: &AdviceRequest, key: &str) -> bool {
+    let methods = request.ways.iter().map(|(_, cell)| cell);
+    methods
+        .chain([&request.obvious])
+        .any(|cell| cell.parameters.contains_key(key))
 }

@@ -71,67 +71,112 @@ impl Terms {
     }
 }
 
-/// Makes the plan. Cells that cannot be measured here are in it with the reason.
-pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Terms) -> Result<Plan> {
-    let (mut cells, experiments) = match &choice {
-        Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
-        Choice::Published(tables, wish) => {
-            published::cells(tables, all, workers, wish, terms.allow_system_changes)?
+impl Choice<'_> {
+    /// The cells and their experiments.
+    fn cells(
+        &self,
+        experiments: &[Experiment],
+        workers: &[Worker],
+        allow_system_changes: bool,
+    ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+        match self {
+            Choice::Wished(wish) | Choice::Checked(wish, _) => {
+                select::cells(experiments, workers, wish)
+            }
+            Choice::Published(articles, wish) => {
+                published::cells(articles, experiments, workers, wish, allow_system_changes)
+            }
+            Choice::Claimed(resolved, chosen, _) => {
+                Ok(claims::cells(resolved, chosen, experiments, workers))
+            }
+            Choice::Given(experiment, cells, _) => Ok((cells.clone(), vec![(*experiment).clone()])),
         }
-        Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all),
-        Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
-    };
+    }
+
+    /// True if each job takes minutes and is done once a launch.
+    fn is_once(&self) -> bool {
+        matches!(self, Choice::Published(articles, _) if articles.iter().all(|a| a.once))
+    }
+
+    /// Settles the cells that are no part of the choice; the baseline of each experiment.
+    fn baselines(
+        &self,
+        cells: &mut Vec<PlannedCell>,
+        experiments: &[Experiment],
+    ) -> Result<BTreeMap<String, String>> {
+        match self {
+            Choice::Published(_, wish) if self.is_once() => {
+                input::settle_unbounded(cells, experiments, wish);
+                Ok(BTreeMap::new())
+            }
+            Choice::Wished(wish) | Choice::Published(_, wish) | Choice::Claimed(_, _, wish) => {
+                input::settle_unbounded(cells, experiments, wish);
+                groups::baselines(experiments, cells, wish)
+            }
+            Choice::Checked(..) => {
+                // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
+                cells.retain(|planned| {
+                    let outcome = planned.outcome.as_ref();
+                    outcome.is_none_or(|o| o.status != Status::Refused)
+                });
+                Ok(BTreeMap::new())
+            }
+            Choice::Given(experiment, _, baseline) => Ok(BTreeMap::from([(
+                experiment.name.clone(),
+                (*baseline).to_owned(),
+            )])),
+        }
+    }
+
+    /// The cells that share processes; adds the hidden twins.
+    fn launch_groups(
+        &self,
+        cells: &mut Vec<PlannedCell>,
+        experiments: &[Experiment],
+        baselines: &BTreeMap<String, String>,
+    ) -> Result<Vec<LaunchGroup>> {
+        let twins = match self {
+            Choice::Given(experiment, ..) => {
+                return Ok(vec![LaunchGroup {
+                    experiment: experiment.name.clone(),
+                    cells: (0..cells.len()).collect(),
+                    fresh: false,
+                }]);
+            }
+            Choice::Claimed(..) => Twins::OneOfEach,
+            Choice::Wished(_) | Choice::Published(..) | Choice::Checked(..) => Twins::All,
+        };
+        let mut launch_groups = groups::launch_groups(cells, experiments, baselines, twins)?;
+        // A process that makes one pass has nothing before it.
+        for group in &mut launch_groups {
+            group.fresh |= self.is_once();
+        }
+        Ok(launch_groups)
+    }
+
+    /// Rounds of each launch, where they are fixed.
+    fn rounds(&self) -> Option<u32> {
+        match self {
+            Choice::Checked(_, rounds) => Some(*rounds),
+            _ => self.is_once().then_some(1),
+        }
+    }
+}
+
+/// Makes the plan. Cells that cannot be measured here are in it with the reason.
+pub fn build(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    choice: Choice,
+    terms: Terms,
+) -> Result<Plan> {
+    let (mut cells, experiments) =
+        choice.cells(experiments, workers, terms.allow_system_changes)?;
     let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, &experiments, terms.allow_system_changes);
     states::settle(&mut cells)?;
-    let once =
-        matches!(&choice, Choice::Published(tables, _) if tables.iter().all(|table| table.once));
-    let baselines = match &choice {
-        Choice::Published(_, wish) if once => {
-            input::settle_unbounded(&mut cells, &experiments, wish);
-            BTreeMap::new()
-        }
-        Choice::Wished(wish) | Choice::Published(_, wish) | Choice::Claimed(_, _, wish) => {
-            input::settle_unbounded(&mut cells, &experiments, wish);
-            groups::baselines(&experiments, &cells, wish)?
-        }
-        Choice::Checked(..) => {
-            // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
-            cells.retain(|p| {
-                p.outcome
-                    .as_ref()
-                    .is_none_or(|o| o.status != Status::Refused)
-            });
-            BTreeMap::new()
-        }
-        Choice::Given(experiment, _, baseline) => {
-            BTreeMap::from([(experiment.name.clone(), (*baseline).to_owned())])
-        }
-    };
-    let launch_groups = match &choice {
-        Choice::Given(experiment, ..) => {
-            let all = (0..cells.len()).collect();
-            vec![LaunchGroup {
-                experiment: experiment.name.clone(),
-                cells: all,
-                fresh: false,
-            }]
-        }
-        Choice::Claimed(..) => {
-            groups::launch_groups(&mut cells, &experiments, &baselines, Twins::OneOfEach)?
-        }
-        _ => groups::launch_groups(&mut cells, &experiments, &baselines, Twins::All)?,
-    };
-    // A process that makes one pass has nothing before it.
-    let fresh = |group: LaunchGroup| LaunchGroup {
-        fresh: group.fresh || once,
-        ..group
-    };
-    let launch_groups = launch_groups.into_iter().map(fresh).collect();
-    let rounds = match choice {
-        Choice::Checked(_, rounds) => Some(rounds),
-        _ => once.then_some(1),
-    };
+    let baselines = choice.baselines(&mut cells, &experiments)?;
+    let launch_groups = choice.launch_groups(&mut cells, &experiments, &baselines)?;
     Ok(Plan {
         schema: SCHEMA,
         kind: terms.kind,
@@ -145,7 +190,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         time_limit_s: terms.time_limit_s,
         min_launches: terms.launches.0,
         max_launches: terms.launches.1,
-        rounds,
+        rounds: choice.rounds(),
         first_look: terms.first_look,
         short: terms.short,
         allow_system_changes: terms.allow_system_changes,

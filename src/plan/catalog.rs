@@ -35,78 +35,86 @@ pub fn titles(folder: Option<&Path>) -> Result<Vec<Title>> {
     let carried = carried::EXPERIMENTS
         .iter()
         .map(|(path, text)| Title::parse(path, text));
-    let mut all: Vec<Title> = carried.collect::<Result<_>>()?;
-    all.retain(|title| user.iter().all(|o| o.name != title.name));
-    all.extend(user);
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(all)
+    let mut titles: Vec<Title> = carried.collect::<Result<_>>()?;
+    titles.retain(|title| user.iter().all(|o| o.name != title.name));
+    titles.extend(user);
+    titles.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(titles)
 }
 
 /// All experiments: those the binary carries, then those of the user's own folder, which may replace one by name.
 pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
-    let mut all = Vec::new();
+    let mut experiments = Vec::new();
     for (path, text) in carried::EXPERIMENTS {
-        all.push(Experiment::parse(path, text)?);
+        experiments.push(Experiment::parse(path, text)?);
     }
     for experiment in user_folder(folder)? {
-        all.retain(|e: &Experiment| e.name != experiment.name);
-        all.push(experiment);
+        experiments.retain(|e: &Experiment| e.name != experiment.name);
+        experiments.push(experiment);
     }
     let here = machine::sizes_here(Path::new("/"));
-    for experiment in &mut all {
+    for experiment in &mut experiments {
         experiment.settle_sizes(&here)?;
     }
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(all)
+    experiments.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(experiments)
 }
 
 /// The experiment of that name, or an error that names the nearest one.
-pub fn find<'a>(all: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
-    all.iter().find(|e| e.name == name).with_context(|| {
-        format!(
-            "there is no experiment \"{name}\"{} (pagewise list shows them)",
-            hint(all, name)
-        )
-    })
+pub fn find<'a>(experiments: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
+    experiments
+        .iter()
+        .find(|e| e.name == name)
+        .with_context(|| {
+            format!(
+                "there is no experiment \"{name}\"{} (pagewise list shows them)",
+                hint(experiments, name)
+            )
+        })
 }
 
 /// The experiments with a method of this name, otherwise the nearest experiment or method.
-fn hint(all: &[Experiment], name: &str) -> String {
+fn hint(experiments: &[Experiment], name: &str) -> String {
     let workers = worker::all(&[], &[]).unwrap_or_default();
-    let shown = |m: &&Method| all.iter().any(|e| e.name == m.experiment && !e.hidden);
-    let is_work = |m: &&Method| matches!(m.role, Role::Method | Role::Published);
-    let methods = || {
-        workers
-            .iter()
-            .flat_map(|w| w.methods())
-            .filter(shown)
-            .filter(is_work)
-    };
-    // The one that most workers have is likely meant.
-    let having = |name: &str| -> Vec<&str> {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        methods()
-            .filter(|m| m.name == name)
-            .for_each(|m| *counts.entry(&m.experiment).or_default() += 1);
-        let mut names: Vec<_> = counts.keys().copied().collect();
-        names.sort_by_key(|name| Reverse(counts[name]));
-        names
-    };
-    let experiments = having(name);
-    if let Some(first) = experiments.first() {
+    let methods: Vec<&Method> = workers
+        .iter()
+        .flat_map(|w| w.methods())
+        .filter(|m| matches!(m.role, Role::Method | Role::Published))
+        .filter(|m| {
+            experiments
+                .iter()
+                .any(|e| e.name == m.experiment && !e.hidden)
+        })
+        .collect();
+    let having = experiments_of(&methods, name);
+    if let Some(first) = having.first() {
         return format!(
             "; {name} is a method of {}: pagewise run {first}/{name}",
-            experiments.join(", ")
+            having.join(", ")
         );
     }
-    let near = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
-    match sizes::nearest(name, methods().map(|m| m.name.as_str())).filter(|_| near.is_empty()) {
+    let near = sizes::did_you_mean(name, experiments.iter().map(|e| e.name.as_str()));
+    if !near.is_empty() {
+        return near;
+    }
+    match sizes::nearest(name, methods.iter().map(|m| m.name.as_str())) {
         Some(method) => format!(
             "; did you mean the method \"{method}\" of {}?",
-            having(method).join(", ")
+            experiments_of(&methods, method).join(", ")
         ),
-        None => near,
+        None => String::new(),
     }
+}
+
+/// The experiments that have a method of this name, the one that most workers have first: it is likely meant.
+fn experiments_of<'a>(methods: &[&'a Method], name: &str) -> Vec<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for method in methods.iter().filter(|m| m.name == name) {
+        *counts.entry(&method.experiment).or_default() += 1;
+    }
+    let mut names: Vec<&str> = counts.keys().copied().collect();
+    names.sort_by_key(|name| Reverse(counts[name]));
+    names
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Claims as cells: which cells test them here, and which of them a budget is enough for.
 
 use super::{select, states, wish::Wish};
-use crate::worker::{Worker, carried};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::worker::{self, Language, Worker, carried};
+use anyhow::{Context, Result, anyhow};
 use record::cell::{Cell, Selector};
 use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob};
-use record::experiment::{Experiment, ParameterList};
+use record::experiment::Experiment;
 use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -14,9 +14,19 @@ use std::sync::LazyLock;
 const LAUNCHES: f64 = 7.0;
 /// Time of starting one side, in seconds, with what it does before and after its samples.
 const START_S: f64 = 0.04;
-/// The same of a worker that is interpreted, and of one that compiles while it runs.
+/// Time of starting an interpreted side, in seconds.
 const INTERPRETED_START_S: f64 = 0.4;
+/// Time of starting a side that compiles while it runs, in seconds.
 const COMPILING_START_S: f64 = 1.0;
+
+/// Claims with their cells, each cell once.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    pub claims: Vec<ResolvedClaim>,
+    pub planned: Vec<PlannedCell>,
+    /// Time of one launch of a cell in a kept run, in seconds.
+    pub known_s: BTreeMap<Cell, f64>,
+}
 
 /// All claims that the binary carries.
 pub fn all() -> Result<&'static [Claim]> {
@@ -30,25 +40,16 @@ pub fn all() -> Result<&'static [Claim]> {
 }
 
 /// The claims of some ids, in either case.
-pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
-    let claim = |id: &String| {
-        all.iter()
-            .find(|c| c.id.eq_ignore_ascii_case(id))
-            .with_context(|| {
-                let hint = did_you_mean(id, all.iter().map(|c| c.id.as_str()));
-                format!("there is no claim {id:?}{hint} (pagewise claims list shows them)")
-            })
-    };
-    ids.iter().map(claim).collect()
+pub fn find<'a>(claims: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
+    ids.iter().map(|id| find_one(claims, id)).collect()
 }
 
-/// Claims with their cells, each cell once.
-#[derive(Clone, Debug, Default)]
-pub struct Resolved {
-    pub claims: Vec<ResolvedClaim>,
-    pub planned: Vec<PlannedCell>,
-    /// Time of one launch of a cell in a kept run, in seconds.
-    pub known_s: BTreeMap<Cell, f64>,
+fn find_one<'a>(claims: &'a [Claim], id: &str) -> Result<&'a Claim> {
+    let claim = claims.iter().find(|c| c.id.eq_ignore_ascii_case(id));
+    claim.with_context(|| {
+        let hint = did_you_mean(id, claims.iter().map(|c| c.id.as_str()));
+        format!("there is no claim {id:?}{hint} (pagewise claims list shows them)")
+    })
 }
 
 /// Finds the cells of claims. What needs a worker that is not here has the reason instead.
@@ -58,131 +59,155 @@ pub fn resolve(
     workers: &[Worker],
     wish: &Wish,
 ) -> Result<Resolved> {
-    let mut resolved = Resolved::default();
+    let mut resolver = Resolver {
+        experiments,
+        workers,
+        wish,
+        planned: Vec::new(),
+    };
+    let mut resolved = Vec::new();
     for claim in claims {
         let mut jobs = Vec::new();
         for (name, job) in claim.jobs() {
-            let mut resolved_job = ResolvedJob {
-                job: name.to_owned(),
-                points: points(claim),
-                ..ResolvedJob::default()
-            };
-            let mine = experiments.iter().find(|e| e.name == job.experiment);
-            let needs_proofs = mine.is_some_and(|e| {
-                job.total
-                    .iter()
-                    .chain(&job.other_total)
-                    .any(|name| e.is_sampled(name))
-            });
-            let mut cells = |way: &str,
-                             further: &[(String, String)],
-                             point: Option<u64>|
-             -> Result<Option<Cell>> {
-                let mut settings = settings(job, further);
-                let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
-                settings.extend(point.map(|value| (parameter.to_owned(), vec![value.to_string()])));
-                let name = format!("{}/{way}", job.experiment);
-                let Some(planned) = one_cell(&name, settings, experiments, workers, wish)? else {
-                    return Ok(None);
-                };
-                let (cell, all) = (planned.cell.clone(), &mut resolved.planned);
-                let place = all.iter().position(|p| p.cell == cell).unwrap_or(all.len());
-                if place == all.len() {
-                    all.push(planned);
-                }
-                all[place].proves |= needs_proofs;
-                Ok(Some(cell))
-            };
-            let at: Vec<Option<u64>> = if resolved_job.points.is_empty() {
-                vec![None]
-            } else {
-                resolved_job.points.iter().map(|p| Some(*p)).collect()
-            };
-            let context = || format!("claim {}, {name}", claim.id);
-            for point in at {
-                resolved_job
-                    .way
-                    .extend(cells(&job.way, &pairs(&job.way_set), point).with_context(context)?);
-                if let Some(other) = &job.other {
-                    resolved_job
-                        .other
-                        .extend(cells(other, &pairs(&job.other_set), point).with_context(context)?);
-                }
-            }
-            settle(&mut resolved_job, job);
-            jobs.push(resolved_job);
+            let job = resolver.job(claim, name, job);
+            jobs.push(job.with_context(|| format!("claim {}, {name}", claim.id))?);
         }
-        resolved.claims.push(ResolvedClaim {
+        resolved.push(ResolvedClaim {
             claim: (*claim).clone(),
             jobs,
         });
     }
-    Ok(resolved)
+    Ok(Resolved {
+        claims: resolved,
+        planned: resolver.planned,
+        known_s: BTreeMap::new(),
+    })
+}
+
+/// Search for the cells of claims, with those that were found.
+struct Resolver<'a> {
+    experiments: &'a [Experiment],
+    workers: &'a [Worker],
+    wish: &'a Wish,
+    planned: Vec<PlannedCell>,
+}
+
+/// One side of a job at one point.
+struct JobSide<'a> {
+    /// `METHOD@WORKER`.
+    method: &'a str,
+    /// Parameters of this side alone.
+    set: &'a BTreeMap<String, String>,
+    /// The parameter that is varied, with its value.
+    point: Option<(&'a str, u64)>,
+}
+
+impl JobSide<'_> {
+    /// Parameters of the side, its own last.
+    fn settings(&self, job: &Job) -> Vec<(String, Vec<String>)> {
+        let shared = job
+            .set
+            .iter()
+            .filter(|(key, _)| !self.set.contains_key(*key));
+        let mut settings: Vec<(String, Vec<String>)> = shared
+            .chain(self.set)
+            .map(|(key, value)| (key.clone(), vec![value.clone()]))
+            .collect();
+        let point = self.point.iter();
+        settings.extend(point.map(|(key, value)| ((*key).to_owned(), vec![value.to_string()])));
+        settings
+    }
+}
+
+impl Resolver<'_> {
+    fn job(&mut self, claim: &Claim, name: &str, job: &Job) -> Result<ResolvedJob> {
+        let mut resolved = ResolvedJob {
+            job: name.to_owned(),
+            points: points(claim),
+            ..ResolvedJob::default()
+        };
+        let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
+        let mut points: Vec<Option<(&str, u64)>> = resolved
+            .points
+            .iter()
+            .map(|value| Some((parameter, *value)))
+            .collect();
+        if points.is_empty() {
+            points.push(None);
+        }
+        for point in points {
+            let side = JobSide {
+                method: &job.way,
+                set: &job.way_set,
+                point,
+            };
+            resolved.way.extend(self.cell(job, &side)?);
+            if let Some(method) = &job.other {
+                let side = JobSide {
+                    method,
+                    set: &job.other_set,
+                    point,
+                };
+                resolved.other.extend(self.cell(job, &side)?);
+            }
+        }
+        note_missing(&mut resolved, job);
+        Ok(resolved)
+    }
+
+    /// The cell of a side; `None` if its family of workers is not here.
+    fn cell(&mut self, job: &Job, side: &JobSide) -> Result<Option<Cell>> {
+        let name = format!("{}/{}", job.experiment, side.method);
+        let selector = Selector::parse(&name)?;
+        if select::is_absent(&selector, self.workers) {
+            return Ok(None);
+        }
+        let planned = select::first_cell(
+            self.experiments,
+            self.workers,
+            self.wish,
+            selector,
+            side.settings(job),
+        )?;
+        let cell = planned.cell.clone();
+        let needs_proofs = self.needs_proofs(job);
+        match self.planned.iter_mut().find(|p| p.cell == cell) {
+            Some(known) => known.proves |= needs_proofs,
+            None => self.planned.push(PlannedCell {
+                proves: planned.proves || needs_proofs,
+                ..planned
+            }),
+        }
+        Ok(Some(cell))
+    }
+
+    fn needs_proofs(&self, job: &Job) -> bool {
+        let experiment = self.experiments.iter().find(|e| e.name == job.experiment);
+        experiment.is_some_and(|e| {
+            let totals = job.total.iter().chain(&job.other_total);
+            totals.into_iter().any(|name| e.is_sampled(name))
+        })
+    }
 }
 
 fn points(claim: &Claim) -> Vec<u64> {
-    let holds = claim
-        .holds
-        .as_ref()
-        .filter(|_| claim.kind == ClaimKind::Crossover);
-    holds.map_or_else(Vec::new, |holds| holds.points())
-}
-
-fn pairs(set: &std::collections::BTreeMap<String, String>) -> Vec<(String, String)> {
-    set.iter().map(|(k, v)| (k.clone(), v.clone())).collect()
-}
-
-/// Parameters of one side of a job, the side's own last.
-fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>)> {
-    let is_further = |key: &String| further.iter().any(|(k, _)| k == key);
-    let both = job
-        .set
-        .iter()
-        .filter(|(key, _)| !is_further(key))
-        .map(|(k, v)| (k.clone(), vec![v.clone()]));
-    both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()])))
+    let holds = claim.holds.iter();
+    holds
+        .filter(|_| claim.kind == ClaimKind::Crossover)
+        .flat_map(|holds| holds.points())
         .collect()
 }
 
-/// The first cell of these settings. `None` if its family of workers is not here.
-fn one_cell(
-    name: &str,
-    settings: Vec<(String, Vec<String>)>,
-    experiments: &[Experiment],
-    workers: &[Worker],
-    wish: &Wish,
-) -> Result<Option<PlannedCell>> {
-    let selector = Selector::parse(name)?;
-    let family = |pattern: &str| pattern.strip_suffix('*').map(str::to_owned);
-    let absent = |start: String| !workers.iter().any(|w| w.name.starts_with(&start));
-    let sides = selector.worker.iter().flat_map(|w| w.split('+'));
-    if sides.filter_map(family).any(absent) {
-        return Ok(None);
-    }
-    let wish = Wish {
-        selectors: vec![selector],
-        settings,
-        baseline: None,
-        sizes: ParameterList::Default,
-        ..wish.clone()
-    };
-    let (found, _) = select::cells(experiments, workers, &wish)?;
-    match found.into_iter().next() {
-        Some(planned) => Ok(Some(planned)),
-        None => bail!("{name} has no cell with these parameters"),
-    }
-}
-
 /// Notes what cannot be compared here.
-fn settle(resolved: &mut ResolvedJob, job: &Job) {
+fn note_missing(resolved: &mut ResolvedJob, job: &Job) {
     let needed = resolved.points.len().max(1);
     if resolved.way.len() < needed || job.other.is_some() && resolved.other.len() < needed {
-        let lacking = if resolved.way.len() < needed {
+        let missing = if resolved.way.len() < needed {
             &job.way
         } else {
             job.other.as_ref().unwrap_or(&job.way)
         };
-        let worker = lacking.rsplit('@').next().unwrap_or(lacking).to_owned();
+        let worker = missing.rsplit('@').next().unwrap_or(missing).to_owned();
         resolved.left_out = Some(NoVerdict::NoWorker { worker });
     } else if resolved.way == resolved.other && job.other_total.is_none() {
         resolved.left_out = Some(NoVerdict::SameSides);
@@ -193,65 +218,90 @@ fn settle(resolved: &mut ResolvedJob, job: &Job) {
     }
 }
 
-/// About how long it takes to measure a cell, in seconds: what it took before, or what cells of its size take.
-fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
-    if let Some(launch_s) = known_s.get(cell) {
-        return LAUNCHES * launch_s;
+/// Times of cells: what they took before, or what cells of their size take.
+#[derive(Clone, Copy, Debug)]
+pub struct Costs<'a> {
+    /// Time of one launch of a cell in a kept run, in seconds.
+    pub known_s: &'a BTreeMap<Cell, f64>,
+    pub workers: &'a [Worker],
+}
+
+impl Costs<'_> {
+    /// About how long it takes to measure a cell, in seconds.
+    fn cost_s(&self, cell: &Cell) -> f64 {
+        if let Some(launch_s) = self.known_s.get(cell) {
+            return LAUNCHES * launch_s;
+        }
+        let bytes: f64 = cell
+            .parameters
+            .get("bytes")
+            .and_then(|b| b.parse().ok())
+            .unwrap_or(0.0);
+        let starts_s = cell.sides().map(|side| self.start_s(side)).sum();
+        LAUNCHES * schedule::guess_s(starts_s, bytes)
     }
-    let start_s = |side: &str| match side.split('-').next() {
-        Some("java") => COMPILING_START_S,
-        Some("python") => INTERPRETED_START_S,
-        _ => START_S,
-    };
-    let bytes: f64 = cell
-        .parameters
-        .get("bytes")
-        .and_then(|b| b.parse().ok())
-        .unwrap_or(0.0);
-    LAUNCHES * schedule::guess_s(cell.sides().map(start_s).sum(), bytes)
+
+    fn start_s(&self, worker: &str) -> f64 {
+        match worker::language_of(self.workers, worker) {
+            Some(Language::Java) => COMPILING_START_S,
+            Some(Language::Python) => INTERPRETED_START_S,
+            Some(Language::C | Language::Go | Language::Rust) | None => START_S,
+        }
+    }
+
+    /// Time of those cells of a job that are not chosen yet, in seconds.
+    fn further_s(&self, job: &ResolvedJob, chosen: &[Cell]) -> f64 {
+        let new: BTreeSet<&Cell> = job.cells().filter(|c| !chosen.contains(*c)).collect();
+        new.into_iter().map(|cell| self.cost_s(cell)).sum()
+    }
+}
+
+/// One job of one claim, by their places.
+#[derive(Clone, Copy)]
+struct OpenJob {
+    claim: usize,
+    job: usize,
 }
 
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
 /// which comparisons need not be measured. The cells to measure are returned, those first that answer most in their time.
 pub fn affordable(
     claims: &mut [ResolvedClaim],
-    known_s: &BTreeMap<Cell, f64>,
+    costs: &Costs,
     budget_s: f64,
     is_answered: impl Fn(&ResolvedClaim, usize) -> bool,
 ) -> Vec<Cell> {
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (i, one) in claims.iter().enumerate() {
-        let wanted = |j: &usize| one.jobs[*j].left_out.is_none() && !is_answered(one, *j);
-        open.extend((0..one.jobs.len()).filter(wanted).map(|j| (i, j)));
+    let mut open: Vec<OpenJob> = Vec::new();
+    for (claim, resolved) in claims.iter().enumerate() {
+        for (job, resolved_job) in resolved.jobs.iter().enumerate() {
+            if resolved_job.left_out.is_none() && !is_answered(resolved, job) {
+                open.push(OpenJob { claim, job });
+            }
+        }
     }
     let mut chosen: Vec<Cell> = Vec::new();
     let mut spent_s = 0.0;
     while !open.is_empty() {
-        let more_s = |&(i, j): &(usize, usize)| -> f64 {
-            let new: BTreeSet<&Cell> = claims[i].jobs[j]
-                .cells()
-                .filter(|c| !chosen.contains(*c))
-                .collect();
-            new.into_iter().map(|cell| cost_s(cell, known_s)).sum()
-        };
-        let costs: Vec<f64> = open.iter().map(more_s).collect();
+        let costs_s: Vec<f64> = open
+            .iter()
+            .map(|open| costs.further_s(&claims[open.claim].jobs[open.job], &chosen))
+            .collect();
         // The first job of a claim is the word on it; others come with what is left.
         let cheapest = (0..open.len()).min_by(|&a, &b| {
-            open[a]
-                .1
-                .cmp(&open[b].1)
-                .then(costs[a].total_cmp(&costs[b]))
+            let by_job = open[a].job.cmp(&open[b].job);
+            by_job.then(costs_s[a].total_cmp(&costs_s[b]))
         });
         let Some(next) = cheapest else { break };
-        let ((i, j), more_s) = (open.remove(next), costs[next]);
-        if spent_s + more_s > budget_s {
-            claims[i].jobs[j].left_out = Some(NoVerdict::Budget {
-                needed_s: Some(more_s),
+        let (next, needed_s) = (open.remove(next), costs_s[next]);
+        let job = &mut claims[next.claim].jobs[next.job];
+        if spent_s + needed_s > budget_s {
+            job.left_out = Some(NoVerdict::Budget {
+                needed_s: Some(needed_s),
             });
             continue;
         }
-        spent_s += more_s;
-        for cell in claims[i].jobs[j].cells() {
+        spent_s += needed_s;
+        for cell in job.cells() {
             if !chosen.contains(cell) {
                 chosen.push(cell.clone());
             }
@@ -266,54 +316,66 @@ pub(super) fn cells(
     resolved: &Resolved,
     chosen: &[Cell],
     experiments: &[Experiment],
+    workers: &[Worker],
 ) -> (Vec<PlannedCell>, Vec<Experiment>) {
-    let planned_cell = |cell: &Cell| resolved.planned.iter().find(|p| p.cell == *cell).cloned();
-    let planned: Vec<PlannedCell> = chosen.iter().filter_map(planned_cell).collect();
-    let time_s = |name: &str| {
-        chosen
-            .iter()
-            .filter(|c| c.experiment == name)
-            .map(|c| cost_s(c, &resolved.known_s))
-            .sum::<f64>()
-    };
-    let jobs = || resolved.claims.iter().flat_map(|a| &a.jobs);
-    let answers = |name: &str| {
-        let here = |job: &&ResolvedJob| {
-            !job.way.is_empty()
-                && job
-                    .cells()
-                    .all(|c| chosen.contains(c) && c.experiment == name)
-        };
-        jobs().filter(here).count() as f64
-    };
-    let has_states = |e: &Experiment| {
-        planned
-            .iter()
-            .any(|p| p.cell.experiment == e.name && p.cell.parameters.contains_key(STATE))
-    };
-    let with_states = |e: &Experiment| {
-        if has_states(e) {
-            states::with_states(e)
-        } else {
-            e.clone()
-        }
-    };
-    let mut involved: Vec<Experiment> = experiments
+    let planned: Vec<PlannedCell> = chosen
         .iter()
-        .filter(|e| planned.iter().any(|p| p.cell.experiment == e.name))
-        .map(|e| Experiment {
-            budget_s: Some(time_s(&e.name)),
-            ..with_states(e)
-        })
+        .filter_map(|cell| resolved.planned.iter().find(|p| p.cell == *cell))
+        .cloned()
         .collect();
-    let rate = |e: &Experiment| answers(&e.name) / time_s(&e.name);
-    involved.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
-    (planned, involved)
+    let costs = Costs {
+        known_s: &resolved.known_s,
+        workers,
+    };
+    let mut involved: Vec<(f64, Experiment)> = Vec::new();
+    for experiment in experiments {
+        let name = experiment.name.as_str();
+        let cells: Vec<&Cell> = planned
+            .iter()
+            .map(|p| &p.cell)
+            .filter(|c| c.experiment == name)
+            .collect();
+        if cells.is_empty() {
+            continue;
+        }
+        let budget_s: f64 = cells.iter().map(|cell| costs.cost_s(cell)).sum();
+        let answers = answers(resolved, chosen, name);
+        let with_states = if cells.iter().any(|c| c.parameters.contains_key(STATE)) {
+            states::with_states(experiment)
+        } else {
+            experiment.clone()
+        };
+        let with_budget = Experiment {
+            budget_s: Some(budget_s),
+            ..with_states
+        };
+        involved.push((answers as f64 / budget_s, with_budget));
+    }
+    involved.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let involved = involved.into_iter().map(|(_, experiment)| experiment);
+    (planned, involved.collect())
+}
+
+/// Number of jobs that the chosen cells of one experiment answer.
+fn answers(resolved: &Resolved, chosen: &[Cell], experiment: &str) -> usize {
+    let jobs = resolved.claims.iter().flat_map(|claim| &claim.jobs);
+    jobs.filter(|job| {
+        !job.way.is_empty()
+            && job
+                .cells()
+                .all(|c| chosen.contains(c) && c.experiment == experiment)
+    })
+    .count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NO_COSTS: Costs = Costs {
+        known_s: &BTreeMap::new(),
+        workers: &[],
+    };
 
     fn cell(method: &str, bytes: &str) -> Cell {
         Cell {
@@ -352,7 +414,7 @@ mod tests {
             asked("cheap", [small.clone(), other.clone()]),
             asked("shares", [other, small]),
         ];
-        let chosen = affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| false);
+        let chosen = affordable(&mut all, &NO_COSTS, 4.0, |_, _| false);
         assert_eq!(chosen.len(), 2);
         let why = |i: usize| all[i].jobs[0].left_out.as_ref();
         assert!(
@@ -361,7 +423,7 @@ mod tests {
                 && why(2).is_none()
         );
         assert!(
-            affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| true).is_empty(),
+            affordable(&mut all, &NO_COSTS, 4.0, |_, _| true).is_empty(),
             "what kept runs answer is not measured again"
         );
     }
@@ -370,9 +432,12 @@ mod tests {
     fn what_a_cell_took_before_decides_whether_it_is_affordable() {
         let pair = [cell("a", "1073741824"), cell("b", "1073741824")];
         let mut all = [asked("dear", pair.clone())];
-        let known = pair.into_iter().map(|cell| (cell, 0.1)).collect();
-        assert_eq!(affordable(&mut all, &known, 4.0, |_, _| false).len(), 2);
-        assert_eq!(affordable(&mut all, &known, 1.3, |_, _| false).len(), 0);
+        let costs = Costs {
+            known_s: &pair.into_iter().map(|cell| (cell, 0.1)).collect(),
+            workers: &[],
+        };
+        assert_eq!(affordable(&mut all, &costs, 4.0, |_, _| false).len(), 2);
+        assert_eq!(affordable(&mut all, &costs, 1.3, |_, _| false).len(), 0);
     }
 
     #[test]

@@ -7,9 +7,13 @@ type Parameters = BTreeMap<String, String>;
 /// A covering array of strength three, chosen greedily: next is the combination in which most is new (Cohen, Dalal, Fredman
 /// and Patton, "The AETG system", IEEE Transactions on Software Engineering 23, 1997). Two values meet beside each value of a
 /// third parameter, so that a combination which is skipped hides nothing of the others.
-pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
-    let varied = |key: &&String| all.iter().any(|p| p.get(*key) != all[0].get(*key));
-    let keys: Vec<&String> = all
+pub(super) fn covering(combinations: Vec<Parameters>) -> Vec<Parameters> {
+    let varied = |key: &&String| {
+        combinations
+            .iter()
+            .any(|p| p.get(*key) != combinations[0].get(*key))
+    };
+    let keys: Vec<&String> = combinations
         .first()
         .into_iter()
         .flat_map(|first| first.keys())
@@ -32,8 +36,11 @@ pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
         }
         met
     };
-    let rows: Vec<Vec<usize>> = all.iter().map(&mut triples).collect();
-    let (mut new, mut chosen) = (vec![true; numbers.len()], vec![keys.len() < 3; all.len()]);
+    let rows: Vec<Vec<usize>> = combinations.iter().map(&mut triples).collect();
+    let (mut new, mut chosen) = (
+        vec![true; numbers.len()],
+        vec![keys.len() < 3; combinations.len()],
+    );
     while new.contains(&true) {
         let count = |row: &Vec<usize>| row.iter().filter(|&&triple| new[triple]).count();
         let Some(best) = (0..rows.len()).max_by_key(|&row| (count(&rows[row]), Reverse(row)))
@@ -43,7 +50,8 @@ pub(super) fn covering(all: Vec<Parameters>) -> Vec<Parameters> {
         rows[best].iter().for_each(|&triple| new[triple] = false);
         chosen[best] = true;
     }
-    all.into_iter()
+    combinations
+        .into_iter()
         .zip(chosen)
         .filter_map(|(parameters, is_chosen)| is_chosen.then_some(parameters))
         .collect()

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use record::method::{Isolation, Role};
 use record::outcome::{Cause, Outcome, Status};
 use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
-use record::{experiment::Experiment, sizes};
+use record::{cell::Cell, experiment::Experiment, sizes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds the twins and puts the cells into launch groups.
@@ -17,52 +17,77 @@ pub(super) fn launch_groups(
     twins: Twins,
 ) -> Result<Vec<LaunchGroup>> {
     add_twins(cells, experiments, baselines, twins)?;
-    let mut planned: Vec<(String, LaunchGroup)> = Vec::new();
+    let mut planned: Vec<OpenGroup> = Vec::new();
     // Cells with fewer parameters (limits, floors) come last, so that they find the group of the cells they belong to.
-    let mut order: Vec<usize> = (0..cells.len())
-        .filter(|&i| cells[i].outcome.is_none())
+    let mut placed: Vec<PlacedCell> = (0..cells.len())
+        .filter(|&cell| cells[cell].outcome.is_none())
+        .map(|cell| PlacedCell::new(cell, &cells[cell], experiments))
         .collect();
-    let experiment = |i: usize| {
-        experiments
-            .iter()
-            .find(|e| e.name == cells[i].cell.experiment)
-    };
-    let grouping =
-        |i: usize| experiment(i).map_or_else(BTreeMap::new, |e| group_of(e, &cells[i].cell));
-    order.sort_by_key(|&i| std::cmp::Reverse(grouping(i).len()));
-    let mut groups: Vec<BTreeMap<String, String>> = Vec::new();
-    for i in order {
-        let method = &cells[i].method;
-        let group = grouping(i);
-        let apart = experiment(i).is_some_and(|e| e.apart)
-            && !matches!(method.role, Role::Limit | Role::Null);
-        let alone = apart || method.preload.is_some() || method.tunables.is_some();
-        let key = format!(
-            "{} {} {:?} {apart}",
-            cells[i].cell.experiment, cells[i].cell.worker, method.isolation
-        );
-        let home = (method.isolation == Isolation::Shared && !alone)
-            .then(|| {
-                (0..planned.len()).find(|&u| planned[u].0 == key && compatible(&group, &groups[u]))
-            })
-            .flatten();
+    placed.sort_by_key(|placed| std::cmp::Reverse(placed.parameters.len()));
+    for placed in placed {
+        let home = planned.iter_mut().find(|group| {
+            placed.shares
+                && group.key == placed.key
+                && compatible(&placed.parameters, &group.parameters)
+        });
         match home {
-            Some(u) => planned[u].1.cells.push(i),
+            Some(group) => group.launch_group.cells.push(placed.cell),
             None => {
-                let fresh = method.isolation == Isolation::Fresh;
-                planned.push((
-                    key,
-                    LaunchGroup {
-                        experiment: cells[i].cell.experiment.clone(),
-                        cells: vec![i],
-                        fresh,
+                let PlannedCell { cell, method, .. } = &cells[placed.cell];
+                planned.push(OpenGroup {
+                    key: placed.key,
+                    parameters: placed.parameters,
+                    launch_group: LaunchGroup {
+                        experiment: cell.experiment.clone(),
+                        cells: vec![placed.cell],
+                        fresh: method.isolation == Isolation::Fresh,
                     },
-                ));
-                groups.push(group);
+                });
             }
         }
     }
-    Ok(planned.into_iter().map(|(_, group)| group).collect())
+    Ok(planned
+        .into_iter()
+        .map(|group| group.launch_group)
+        .collect())
+}
+
+/// A launch group that further cells may join.
+struct OpenGroup {
+    key: String,
+    /// Grouping parameters of its first cell.
+    parameters: BTreeMap<String, String>,
+    launch_group: LaunchGroup,
+}
+
+/// A cell that looks for its launch group.
+struct PlacedCell {
+    cell: usize,
+    /// Cells with different keys never share a process.
+    key: String,
+    /// Grouping parameters.
+    parameters: BTreeMap<String, String>,
+    /// True if it may share a process with other cells.
+    shares: bool,
+}
+
+impl PlacedCell {
+    fn new(cell: usize, planned: &PlannedCell, experiments: &[Experiment]) -> PlacedCell {
+        let method = &planned.method;
+        let Cell {
+            experiment, worker, ..
+        } = &planned.cell;
+        let definition = experiments.iter().find(|e| e.name == *experiment);
+        let apart =
+            definition.is_some_and(|e| e.apart) && !matches!(method.role, Role::Limit | Role::Null);
+        let alone = apart || method.preload.is_some() || method.tunables.is_some();
+        PlacedCell {
+            cell,
+            key: format!("{experiment} {worker} {:?} {apart}", method.isolation),
+            parameters: definition.map_or_else(BTreeMap::new, |e| group_of(e, &planned.cell)),
+            shares: method.isolation == Isolation::Shared && !alone,
+        }
+    }
 }
 
 /// Baselines with a hidden duplicate.
@@ -79,7 +104,7 @@ fn add_twins(
     baselines: &BTreeMap<String, String>,
     which: Twins,
 ) -> Result<()> {
-    let mut seen = BTreeSet::new();
+    let mut duplicated = BTreeSet::new();
     let mut twins = Vec::new();
     for planned in cells.iter().filter(|p| p.outcome.is_none() && !p.twin) {
         let Some(experiment) = experiments
@@ -93,7 +118,8 @@ fn add_twins(
             Twins::OneOfEach => BTreeMap::new(),
         };
         let is_baseline = baselines.get(&experiment.name) == Some(&planned.cell.method);
-        if is_baseline && seen.insert((experiment.name.clone(), planned.cell.worker.clone(), group))
+        if is_baseline
+            && duplicated.insert((experiment.name.clone(), planned.cell.worker.clone(), group))
         {
             twins.push(PlannedCell {
                 twin: true,
@@ -113,27 +139,23 @@ pub(super) fn baselines(
 ) -> Result<BTreeMap<String, String>> {
     let mut chosen = BTreeMap::new();
     for experiment in experiments {
-        let has = |name: &str| {
-            cells
-                .iter()
-                .any(|p| p.cell.experiment == experiment.name && p.cell.method == name)
-        };
-        let wished = wish.baseline.as_deref().filter(|b| has(b));
-        let mine = |p: &&PlannedCell| p.cell.experiment == experiment.name;
-        let is_work = |p: &&PlannedCell| {
-            mine(p) && p.method.role == Role::Method && p.method.group.is_empty()
-        };
+        let of_experiment: Vec<&PlannedCell> = cells
+            .iter()
+            .filter(|p| p.cell.experiment == experiment.name)
+            .collect();
+        let named = [wish.baseline.as_ref(), Some(&experiment.baseline)];
+        let named = named
+            .into_iter()
+            .flatten()
+            .find(|name| of_experiment.iter().any(|p| p.cell.method == **name));
         // Workers list the usual choice of their language first.
-        let first = || {
-            cells
-                .iter()
-                .find(is_work)
-                .or_else(|| cells.iter().find(mine))
-                .map(|p| p.cell.method.clone())
-        };
-        let usual = has(&experiment.baseline).then(|| experiment.baseline.clone());
-        if let Some(name) = wished.map(str::to_owned).or(usual).or_else(first) {
-            chosen.insert(experiment.name.clone(), name);
+        let first = of_experiment
+            .iter()
+            .find(|p| p.method.role == Role::Method && p.method.group.is_empty())
+            .or(of_experiment.first())
+            .map(|p| &p.cell.method);
+        if let Some(name) = named.or(first) {
+            chosen.insert(experiment.name.clone(), name.clone());
         }
     }
     if let Some(baseline) = &wish.baseline
@@ -148,13 +170,13 @@ pub(super) fn baselines(
 /// Marks the cells whose worker, library or toolchain is missing, with the reason.
 pub(super) fn settle_missing(
     cells: &mut [PlannedCell],
-    all: &[Worker],
+    workers: &[Worker],
 ) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
     for planned in cells.iter_mut() {
         let method = &planned.method;
         for side in planned.cell.sides() {
-            let worker = worker::find(all, side)?;
+            let worker = worker::find(workers, side)?;
             if let Some(cause) = method
                 .needs
                 .as_deref()

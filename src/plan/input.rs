@@ -3,9 +3,10 @@
 use super::wish::Wish;
 use anyhow::{Context, Result, bail};
 use files::{EntryKind, Folder};
+use record::cell::{Cell, Selector};
 use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
 use record::outcome::{Cause, Outcome, Status};
-use record::{cell::Cell, experiment::Experiment, plan::PlannedCell, sizes};
+use record::{experiment::Experiment, plan::PlannedCell, sizes};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -20,15 +21,15 @@ const PCAP_MAGICS: [[u8; 4]; 4] = [
 ];
 
 /// A file of the user's own.
-struct Own {
+struct GivenFile {
     path: PathBuf,
     bytes: u64,
     in_memory: bool,
     is_capture: bool,
 }
 
-impl Own {
-    fn look(key: &str, path: &Path, size: &str) -> Result<Own> {
+impl GivenFile {
+    fn look(key: &str, path: &Path, size: &str) -> Result<GivenFile> {
         let named = || format!("{key}={}", path.display());
         let path = path.canonicalize().with_context(named)?;
         let file = files::open_input(&path).map_err(|error| match error.kind() {
@@ -56,12 +57,28 @@ impl Own {
         let mut start = Vec::new();
         file.take(4).read_to_end(&mut start).with_context(named)?;
         let is_capture = PCAP_MAGICS.iter().any(|magic| start == magic);
-        Ok(Own {
+        Ok(GivenFile {
             bytes,
             in_memory: lies_in_memory(&path),
             is_capture,
             path,
         })
+    }
+
+    /// Values of what the file settles: its size, its place, and what can be done with what is in it.
+    fn settles(&self, readers: &[&Experiment]) -> [(Concern, Option<String>); 3] {
+        let place = if self.in_memory { TMPFS } else { DISK };
+        let content = readers.iter().find_map(|e| {
+            let key = e.key(Concern::FileContent)?;
+            Some(e.parameters[key].values.first().cloned())
+        });
+        // What can be done with any file, unless it is a capture.
+        let content = content.flatten().filter(|_| !self.is_capture);
+        [
+            (Concern::FileSize, Some(self.bytes.to_string())),
+            (Concern::FilePlace, Some(place.to_owned())),
+            (Concern::FileContent, content),
+        ]
     }
 }
 
@@ -103,29 +120,11 @@ fn lies_in_memory(path: &Path) -> bool {
 
 /// Adds to a wish what the user's own file settles: its size, its place, and what can be done with what is in it.
 pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
-    let concerning = |key: &str, concern| {
-        experiments
-            .iter()
-            .any(|e| e.concern_of(key) == Some(concern))
-    };
-    for (key, values) in wish
-        .settings
-        .iter_mut()
-        .filter(|(key, _)| concerning(key, Concern::MemoryBound))
-    {
-        for value in values
-            .iter_mut()
-            .filter(|v| !["unbounded", "all"].contains(&v.as_str()))
-        {
-            let size = value.strip_prefix(SLOWS);
-            let bytes = sizes::parse_size(size.unwrap_or(value)).with_context(|| key.clone())?;
-            *value = format!("{}{bytes}", size.map_or("", |_| SLOWS));
-        }
-    }
+    write_bounds_in_bytes(wish, experiments)?;
     let file = wish
         .settings
         .iter_mut()
-        .find(|(key, _)| concerning(key, Concern::File));
+        .find(|(key, _)| concerns(experiments, key, Concern::File));
     let Some((key, values)) = file else {
         return Ok(());
     };
@@ -139,55 +138,76 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
         .iter()
         .filter(|e| e.concern_of(key) == Some(Concern::File))
         .collect();
+    check_reads(&wish.selectors, &readers, key)?;
+    let size_key = readers
+        .iter()
+        .find_map(|e| e.key(Concern::FileSize))
+        .unwrap_or_default();
+    let file = GivenFile::look(key, Path::new(named), size_key)?;
+    *named = file
+        .path
+        .to_str()
+        .with_context(|| format!("{key}=: the path is not UTF-8"))?
+        .to_owned();
+    check_sizes(wish, size_key, &file)?;
+    for (concern, value) in file.settles(&readers) {
+        let key = readers.iter().find_map(|e| e.key(concern));
+        if let (Some(key), Some(value)) = (key, value)
+            && !wish.sets(key)
+        {
+            wish.settings.push((key.to_owned(), vec![value]));
+        }
+    }
+    Ok(())
+}
+
+fn concerns(experiments: &[Experiment], key: &str, concern: Concern) -> bool {
+    experiments
+        .iter()
+        .any(|e| e.concern_of(key) == Some(concern))
+}
+
+/// Writes bounds of memory in bytes, as a plan has them.
+fn write_bounds_in_bytes(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
+    for (key, values) in &mut wish.settings {
+        if !concerns(experiments, key, Concern::MemoryBound) {
+            continue;
+        }
+        for value in values {
+            if ["unbounded", "all"].contains(&value.as_str()) {
+                continue;
+            }
+            let size = value.strip_prefix(SLOWS);
+            let bytes = sizes::parse_size(size.unwrap_or(value)).with_context(|| key.clone())?;
+            *value = format!("{}{bytes}", size.map_or("", |_| SLOWS));
+        }
+    }
+    Ok(())
+}
+
+/// An error if a file is given to experiments that read none.
+fn check_reads(selectors: &[Selector], readers: &[&Experiment], key: &str) -> Result<()> {
     let reads = |name: &str| readers.iter().any(|e| e.name == name);
-    if wish.selectors.is_empty() || !wish.selectors.iter().all(|s| reads(&s.experiment)) {
+    if selectors.is_empty() || !selectors.iter().all(|s| reads(&s.experiment)) {
         let known: Vec<_> = readers.iter().map(|e| e.name.as_str()).collect();
         bail!(
             "{key}= says what to read, so name an experiment that reads a file: {}",
             known.join(", ")
         );
     }
-    let size_key = readers
-        .iter()
-        .find_map(|e| e.key(Concern::FileSize))
-        .unwrap_or_default();
-    let file = Own::look(key, Path::new(named), size_key)?;
-    *named = file
-        .path
-        .to_str()
-        .with_context(|| format!("{key}=: the path is not UTF-8"))?
-        .to_owned();
-    let key_of = |concern| readers.iter().find_map(|e| Some((e.key(concern)?, *e)));
-    let size =
-        key_of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
-    for (key, size) in size
-        .iter()
-        .flat_map(|(key, sizes)| sizes.iter().map(move |size| (key, size)))
-    {
-        if sizes::parse_size(size).with_context(|| key.clone())? > file.bytes {
+    Ok(())
+}
+
+/// An error if a file is smaller than a size of the wish.
+fn check_sizes(wish: &Wish, key: &str, file: &GivenFile) -> Result<()> {
+    let sizes = wish.settings.iter().find(|(set, _)| set == key);
+    for size in sizes.iter().flat_map(|(_, sizes)| sizes) {
+        if sizes::parse_size(size).with_context(|| key.to_owned())? > file.bytes {
             bail!(
                 "{key}={size}, but {} has only {} bytes",
                 file.path.display(),
                 file.bytes
             );
-        }
-    }
-    let place = if file.in_memory { TMPFS } else { DISK };
-    let any_file =
-        |(key, experiment): (&str, &Experiment)| experiment.parameters[key].values.first().cloned();
-    let content = key_of(Concern::FileContent)
-        .and_then(any_file)
-        .filter(|_| !file.is_capture);
-    let settled = [
-        (Concern::FileSize, Some(file.bytes.to_string())),
-        (Concern::FilePlace, Some(place.to_owned())),
-        (Concern::FileContent, content),
-    ];
-    for (concern, value) in settled {
-        if let (Some((key, _)), Some(value)) = (key_of(concern), value)
-            && !wish.settings.iter().any(|(asked, _)| asked == key)
-        {
-            wish.settings.push((key.to_owned(), vec![value]));
         }
     }
     Ok(())

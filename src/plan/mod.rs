@@ -8,12 +8,18 @@ mod covering;
 mod groups;
 pub mod input;
 pub mod kept;
+mod laboratory;
 pub mod published;
+pub mod request;
 pub mod select;
+mod start;
 pub mod states;
 mod wish;
 
 pub use build::{Choice, Terms, build};
+pub use laboratory::Laboratory;
+pub use request::Request;
+pub use start::Start;
 pub use wish::Wish;
 
 /// Largest file of a user that is read whole: claims, settings, advice, experiments; in bytes. A reader of TOML takes up to 50

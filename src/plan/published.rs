@@ -21,11 +21,12 @@ pub fn all() -> Result<&'static [Published]> {
 
 /// One article by its id, in either case.
 pub fn find(id: &str) -> Result<&'static Published> {
-    let all = all()?;
-    all.iter()
+    let articles = all()?;
+    articles
+        .iter()
         .find(|p| p.id.eq_ignore_ascii_case(id))
         .with_context(|| {
-            let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
+            let names: Vec<_> = articles.iter().map(|p| p.id.as_str()).collect();
             format!(
                 "there is no published article {id:?}{} (there are {}, and {ALL})",
                 did_you_mean(id, names.iter().copied()),
@@ -62,7 +63,7 @@ fn permitted(value: &str, allow_system_changes: bool) -> &str {
 
 /// Exactly the cells that repeat the figures of an article, or of several those on which their statements rest, each once.
 pub fn cells(
-    tables: &[&Published],
+    articles: &[&Published],
     experiments: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
@@ -70,62 +71,55 @@ pub fn cells(
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
-    let figures = tables
-        .iter()
-        .flat_map(|table| table.figures.iter().map(|f| (table.id.as_str(), f)));
-    let mut figures: Vec<_> = figures
-        .filter(|(_, f)| f.headline || tables.len() == 1)
-        .collect();
+    let mut figures: Vec<(&str, &Figure)> = Vec::new();
+    for article in articles {
+        let figures_of_article = article.figures.iter();
+        figures.extend(
+            figures_of_article
+                .filter(|f| f.headline || articles.len() == 1)
+                .map(|f| (article.id.as_str(), f)),
+        );
+    }
     // What the articles say first, of that what is done with soonest: where the budget ends, the long rows are missing.
-    let size = |f: &Figure| {
-        f.parameters
-            .get("bytes")
-            .and_then(|b| parse_size(b).ok())
-            .unwrap_or(0)
-    };
-    figures.sort_by_key(|(_, f)| (!f.headline, size(f)));
+    figures.sort_by_key(|(_, figure)| (!figure.headline, bytes(figure)));
     for (id, figure, name) in figures
         .into_iter()
         .flat_map(|(id, f)| f.cells().map(move |name| (id, f, name)))
     {
         let selector = Selector::parse(name).with_context(|| format!("{id}: {}", figure.label))?;
-        let parameters = figure.parameters.iter().map(|(k, v)| {
-            (
-                k.clone(),
-                vec![permitted(v, allow_system_changes).to_owned()],
-            )
+        let parameters = figure.parameters.iter().map(|(key, value)| {
+            let value = permitted(value, allow_system_changes);
+            (key.clone(), vec![value.to_owned()])
         });
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish.settings.iter().filter(|(k, _)| {
             !figure.parameters.contains_key(k) && known.parameters.contains_key(k)
         });
         let settings = parameters.chain(set.cloned()).collect();
-        let wish = Wish {
-            selectors: vec![selector],
-            settings,
-            baseline: None,
-            ..wish.clone()
-        };
-        // A family of workers, such as `java*`, of which there is none here: the row then says that it is not in this run.
-        let family = name
-            .split_once('@')
-            .and_then(|(_, worker)| worker.strip_suffix('*'));
-        if family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start))) {
+        // The row of an absent family then says that it is not in this run.
+        if select::is_absent(&selector, workers) {
             continue;
         }
-        let (found, of) = select::cells(experiments, workers, &wish)?;
-        for planned in found {
+        let wish = wish.for_cells(vec![selector], settings);
+        let (planned_cells, named_experiments) = select::cells(experiments, workers, &wish)?;
+        for planned in planned_cells {
             if !cells.iter().any(|c| c.cell == planned.cell) {
                 cells.push(planned);
             }
         }
-        for experiment in of {
+        for experiment in named_experiments {
             if !involved.iter().any(|e| e.name == experiment.name) {
                 involved.push(experiment);
             }
         }
     }
     Ok((cells, involved))
+}
+
+/// The size of a figure in bytes; zero where it has none.
+fn bytes(figure: &Figure) -> u64 {
+    let size = figure.parameters.get("bytes");
+    size.and_then(|size| parse_size(size).ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -13,83 +13,142 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The cells that a wish stands for, and the experiments they belong to.
 pub fn cells(
-    all: &[Experiment],
+    known: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
-    let mut selectors = wish.selectors.clone();
-    if selectors.is_empty() {
-        let look = wish.sizes == ParameterList::Look;
-        let shown = all.iter().filter(|e| !e.hidden && (e.look || !look));
-        selectors = shown
-            .map(|e| Selector {
-                experiment: e.name.clone(),
-                method: None,
-                worker: None,
-            })
-            .collect();
-    }
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut planned: Vec<PlannedCell> = Vec::new();
-    for selector in &selectors {
-        let mut experiment = Cow::Borrowed(catalog::find(all, &selector.experiment)?);
-        if wish.settings.iter().any(|(key, _)| key == STATE) {
+    let overview;
+    let selectors = if wish.selectors.is_empty() {
+        overview = all_selectors(known, wish.sizes);
+        &overview
+    } else {
+        &wish.selectors
+    };
+    for selector in selectors {
+        let mut experiment = Cow::Borrowed(catalog::find(known, &selector.experiment)?);
+        if wish.sets(STATE) {
             experiment = Cow::Owned(states::with_states(&experiment));
         }
-        let experiment = &*experiment;
-        let mut has_cells = false;
-        for (method, worker) in selected(experiment, workers, selector, wish)? {
-            for parameters in grid(experiment, method, wish)? {
-                has_cells = true;
-                let cell = Cell {
+        let cells = cells_of(&experiment, workers, selector, wish)?;
+        if cells.is_empty() {
+            bail!(
+                "no selected method of {} takes {}",
+                experiment.name,
+                setting_texts(wish)
+            );
+        }
+        for cell in cells {
+            if !planned.iter().any(|p| p.cell == cell.cell) {
+                planned.push(cell);
+            }
+        }
+        if !experiments.iter().any(|e| e.name == experiment.name) {
+            experiments.push(experiment.into_owned());
+        }
+    }
+    check_keys(&experiments, wish)?;
+    Ok((planned, experiments))
+}
+
+/// Selectors of every visible experiment, or of those of the overview.
+fn all_selectors(experiments: &[Experiment], list: ParameterList) -> Vec<Selector> {
+    experiments
+        .iter()
+        .filter(|e| !e.hidden && (e.look || list != ParameterList::Look))
+        .map(|e| Selector {
+            experiment: e.name.clone(),
+            method: None,
+            worker: None,
+        })
+        .collect()
+}
+
+/// The cells of one selector.
+fn cells_of(
+    experiment: &Experiment,
+    workers: &[Worker],
+    selector: &Selector,
+    wish: &Wish,
+) -> Result<Vec<PlannedCell>> {
+    let mut planned = Vec::new();
+    for (method, worker) in selected(experiment, workers, selector, wish)? {
+        for parameters in grid(experiment, method, wish)? {
+            let free_batch = parameters.contains_key(BATCH)
+                && wish.sizes != ParameterList::Check
+                && !wish.sets(BATCH);
+            planned.push(PlannedCell {
+                cell: Cell {
                     experiment: experiment.name.clone(),
                     method: method.name.clone(),
                     worker: worker.clone(),
                     parameters,
-                };
-                if !planned.iter().any(|p| p.cell == cell) {
-                    let free_batch = cell.parameters.contains_key(BATCH)
-                        && wish.sizes != ParameterList::Check
-                        && !wish.settings.iter().any(|(key, _)| key == BATCH);
-                    let method = alone_if_the_other_is(method, &worker, workers);
-                    planned.push(PlannedCell {
-                        cell,
-                        method,
-                        twin: false,
-                        free_batch,
-                        proves: false,
-                        outcome: None,
-                    });
-                }
-            }
-        }
-        if !has_cells {
-            let set: Vec<String> = wish
-                .settings
-                .iter()
-                .map(|(key, values)| format!("{key}={}", values.join(",")))
-                .collect();
-            bail!(
-                "no selected method of {} takes {}",
-                experiment.name,
-                set.join(" ")
-            );
-        }
-        if !experiments.iter().any(|e| e.name == experiment.name) {
-            experiments.push(experiment.clone());
+                },
+                method: alone_if_the_other_is(method, &worker, workers),
+                twin: false,
+                free_batch,
+                proves: false,
+                outcome: None,
+            });
         }
     }
-    for (key, _) in &wish.settings {
-        let known: BTreeSet<&str> = experiments
-            .iter()
-            .flat_map(|e| e.parameters.keys().map(String::as_str))
-            .collect();
-        if !known.contains(key.as_str()) {
+    Ok(planned)
+}
+
+/// `KEY=VALUE,VALUE KEY=VALUE` of a wish.
+fn setting_texts(wish: &Wish) -> String {
+    let settings = wish.settings.iter();
+    let texts: Vec<String> = settings
+        .map(|(key, values)| format!("{key}={}", values.join(",")))
+        .collect();
+    texts.join(" ")
+}
+
+/// An error if a wish sets a parameter that no selected experiment has.
+fn check_keys(experiments: &[Experiment], wish: &Wish) -> Result<()> {
+    let known: BTreeSet<&str> = experiments
+        .iter()
+        .flat_map(|e| e.parameters.keys().map(String::as_str))
+        .collect();
+    match wish
+        .settings
+        .iter()
+        .find(|(key, _)| !known.contains(key.as_str()))
+    {
+        Some((key, _)) => {
             let hint = sizes::did_you_mean(key, known.iter().copied());
-            bail!("no selected experiment has the parameter \"{key}\"{hint}");
+            bail!("no selected experiment has the parameter \"{key}\"{hint}")
         }
+        None => Ok(()),
     }
-    Ok((planned, experiments))
+}
+
+/// The first cell of a selector with these settings.
+pub(super) fn first_cell(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    here: &Wish,
+    selector: Selector,
+    settings: Vec<(String, Vec<String>)>,
+) -> Result<PlannedCell> {
+    let wish = here.for_cells(vec![selector], settings);
+    let (planned, _) = cells(experiments, workers, &wish)?;
+    let first = planned.into_iter().next();
+    first.with_context(|| {
+        let name = &wish.selectors[0].experiment;
+        format!("{name} has no cell with these parameters")
+    })
+}
+
+/// True if a selector names a family of workers, such as `java*`, of which there is none here.
+pub(super) fn is_absent(selector: &Selector, workers: &[Worker]) -> bool {
+    selector
+        .worker
+        .iter()
+        .flat_map(|pattern| pattern.split('+'))
+        .filter(|pattern| pattern.ends_with('*'))
+        .any(|pattern| !workers.iter().any(|w| worker::fits(&w.name, pattern)))
 }
 
 /// A pair shares its processes with other cells only where both of its workers would.
@@ -173,33 +232,29 @@ fn matching_workers(
     workers: &[Worker],
     method: Option<&str>,
 ) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for pattern in patterns {
-        let has = |w: &&Worker| {
-            w.methods().iter().any(|m| {
+    let having: Vec<&str> = workers
+        .iter()
+        .filter(|w| {
+            let mut methods = w.methods().iter();
+            methods.any(|m| {
                 m.experiment == experiment.name && method.is_none_or(|name| name == m.name)
             })
+        })
+        .map(|w| w.name.as_str())
+        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for pattern in patterns {
+        let (first, second) = match pattern.split_once('+') {
+            Some((first, second)) => (first, Some(second)),
+            None => (pattern.as_str(), None),
         };
-        if let Some((a, b)) = pattern.split_once('+') {
-            for first in workers
-                .iter()
-                .filter(has)
-                .filter(|w| worker::fits(&w.name, a))
-            {
-                let seconds = workers
-                    .iter()
-                    .filter(has)
-                    .filter(|w| worker::fits(&w.name, b));
-                names.extend(seconds.map(|w| format!("{}+{}", first.name, w.name)));
-            }
-        } else {
-            names.extend(
-                workers
-                    .iter()
-                    .filter(has)
-                    .filter(|w| worker::fits(&w.name, pattern))
-                    .map(|w| w.name.clone()),
-            );
+        for worker in having.iter().filter(|name| worker::fits(name, first)) {
+            let Some(second) = second else {
+                names.push((*worker).to_owned());
+                continue;
+            };
+            let seconds = having.iter().filter(|name| worker::fits(name, second));
+            names.extend(seconds.map(|second| format!("{worker}+{second}")));
         }
     }
     names
@@ -211,15 +266,15 @@ pub fn nothing_selected(
     workers: &[Worker],
     selector: &Selector,
 ) -> anyhow::Error {
-    let methods = || {
-        workers
-            .iter()
-            .flat_map(|w| w.methods().iter())
-            .filter(|m| m.experiment == experiment.name)
-    };
+    let names: Vec<&str> = workers
+        .iter()
+        .flat_map(|w| w.methods().iter())
+        .filter(|m| m.experiment == experiment.name)
+        .map(|m| m.name.as_str())
+        .collect();
     match (&selector.method, &selector.worker) {
-        (Some(name), _) if !methods().any(|m| m.name == *name) => {
-            let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));
+        (Some(name), _) if !names.contains(&name.as_str()) => {
+            let hint = sizes::did_you_mean(name, names.iter().copied());
             anyhow::anyhow!(
                 "experiment {} has no method \"{name}\"{hint}",
                 experiment.name
@@ -297,16 +352,11 @@ pub(super) fn grid(
         combinations = with_values(&combinations, STATE, names);
     }
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
-    let is_set = |key: &str| {
-        (key != STATE || !wish.conditions) && wish.settings.iter().any(|(k, _)| k == key)
-    };
     let most = usize::from(wish.conditions);
     combinations.retain(|combination| {
-        experiment
-            .unusual(combination)
-            .filter(|key| !is_set(key))
-            .count()
-            <= most
+        let unusual = experiment.unusual(combination);
+        let unset = unusual.filter(|key| !(wish.sets(key) && (*key != STATE || !wish.conditions)));
+        unset.count() <= most
     });
     Ok(if wish.sizes == ParameterList::Check {
         covering(combinations)
@@ -317,21 +367,19 @@ pub(super) fn grid(
 
 /// Each combination with each of these values of one key.
 fn with_values(
-    all: &[BTreeMap<String, String>],
+    combinations: &[BTreeMap<String, String>],
     key: &str,
     values: &[String],
 ) -> Vec<BTreeMap<String, String>> {
-    let with = |value: &String| {
-        let value = value.clone();
-        all.iter().map(move |combination| {
-            combination
-                .clone()
-                .into_iter()
-                .chain([(key.to_owned(), value.clone())])
-                .collect()
-        })
-    };
-    values.iter().flat_map(with).collect()
+    let mut extended = Vec::new();
+    for value in values {
+        for combination in combinations {
+            let mut combination = combination.clone();
+            combination.insert(key.to_owned(), value.clone());
+            extended.push(combination);
+        }
+    }
+    extended
 }
 
 fn normalise(

@@ -38,7 +38,7 @@ pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
 
 pub(super) fn with_states(experiment: &Experiment) -> Experiment {
     let mut experiment = experiment.clone();
-    let mine = STATES
+    let states = STATES
         .iter()
         .filter(|state| state.experiments.contains(&experiment.name));
     let plain = (
@@ -51,7 +51,7 @@ pub(super) fn with_states(experiment: &Experiment) -> Experiment {
             .to_owned(),
         values: [PLAIN]
             .into_iter()
-            .chain(mine.map(|state| state.name.as_str()))
+            .chain(states.map(|state| state.name.as_str()))
             .map(str::to_owned)
             .collect(),
         default: vec![PLAIN.to_owned()],

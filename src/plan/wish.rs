@@ -33,4 +33,25 @@ impl Wish {
             page_bytes: rustix::param::page_size() as u64,
         }
     }
+
+    /// True if `--set` gives this parameter.
+    pub fn sets(&self, key: &str) -> bool {
+        self.settings.iter().any(|(set, _)| set == key)
+    }
+
+    /// The wish for other cells with these settings, at default values, on the same machine.
+    pub fn for_cells(
+        &self,
+        selectors: Vec<Selector>,
+        settings: Vec<(String, Vec<String>)>,
+    ) -> Wish {
+        Wish {
+            selectors,
+            settings,
+            baseline: None,
+            sizes: ParameterList::Default,
+            conditions: true,
+            ..*self
+        }
+    }
 }

@@ -176,18 +176,13 @@ fn make_at(
 
 /// In cgroup v2 a level must pass its memory controller on to the cgroups below it (Documentation/admin-guide/cgroup-v2.rst).
 fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Tried<()> {
-    let list = |name: &str| kernel::read(level.join(name)).unwrap_or_default();
-    let has = |text: String| {
-        text.split_whitespace()
-            .any(|word| Some(word) == PASS_ON.strip_prefix('+'))
-    };
-    if !has(list("cgroup.controllers")) {
+    if !lists_memory(level, "cgroup.controllers") {
         return Ok(Err(Cause::NoCgroup {
             path: Some(level.display().to_string()),
             error: None,
         }));
     }
-    if has(list("cgroup.subtree_control")) {
+    if lists_memory(level, "cgroup.subtree_control") {
         return Ok(Ok(()));
     }
     let control = level.join("cgroup.subtree_control");
@@ -196,6 +191,13 @@ fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Tried<()> {
         text: "-memory",
     })?;
     Ok(kernel::write(&control, PASS_ON).map_err(|error| refused(&control, &error)))
+}
+
+/// True if a list of controllers of a level has that of memory.
+fn lists_memory(level: &Path, list: &str) -> bool {
+    let text = kernel::read(level.join(list)).unwrap_or_default();
+    let mut controllers = text.split_whitespace();
+    controllers.any(|name| Some(name) == PASS_ON.strip_prefix('+'))
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Cause {

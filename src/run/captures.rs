@@ -67,7 +67,7 @@ impl Inputs {
         folder: &RunFolder,
         signals: &Signals,
     ) -> Result<(Inputs, Vec<(String, DecisionKind)>)> {
-        let mut all: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+        let mut cells_by_file: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, planned) in state
             .cells
             .iter()
@@ -78,12 +78,12 @@ impl Inputs {
                 state.plan.experiment(&planned.cell.experiment),
                 &planned.cell,
             ) {
-                all.entry(key).or_default().push(index);
+                cells_by_file.entry(key).or_default().push(index);
             }
         }
         let mut inputs = Inputs::default();
         let mut settled = Vec::new();
-        for (key, cells) in all {
+        for (key, cells) in cells_by_file {
             let (place, bytes) = &key;
             let run = &session(state);
             let path = match place.as_str() {

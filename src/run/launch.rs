@@ -72,21 +72,16 @@ impl Watched {
         for name in side.without {
             command.env_remove(name);
         }
-        let create = |path: &Path| {
-            Folder::open(path.parent().unwrap_or(path))?
-                .replace(path.file_name().unwrap_or_default())
-        };
         // The helper's captures need no request.
-        let nothing = side.request == Path::new("/dev/null");
-        let request = if nothing {
+        let request = if side.request == Path::new("/dev/null") {
             Stdio::null()
         } else {
             files::open_input(side.request)?.into()
         };
         command
             .stdin(request)
-            .stdout(create(side.transcript)?)
-            .stderr(create(side.messages)?);
+            .stdout(created(side.transcript)?)
+            .stderr(created(side.messages)?);
         // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which then ends the whole group.
         command.process_group(0);
         let mut child = command.spawn().context("cannot start a worker")?;
@@ -125,6 +120,12 @@ impl Watched {
         };
         self.cause.clone().unwrap_or_else(exit)
     }
+}
+
+/// A new file in the place of what is there.
+fn created(path: &Path) -> files::Result<files::File> {
+    let folder = Folder::open(path.parent().unwrap_or(path))?;
+    folder.replace(path.file_name().unwrap_or_default())
 }
 
 /// Facts of an ended launch.
@@ -376,34 +377,30 @@ fn ticks(stat: &str) -> Ticks {
         .unwrap_or_default()
         .split_whitespace()
         .skip(1);
-    let all: Vec<u64> = numbers.take(8).filter_map(|n| n.parse().ok()).collect();
+    let times: Vec<u64> = numbers.take(8).filter_map(|n| n.parse().ok()).collect();
     Ticks {
-        stolen: all.get(7).copied().unwrap_or(0),
-        all: all.iter().sum(),
+        stolen: times.get(7).copied().unwrap_or(0),
+        all: times.iter().sum(),
     }
 }
 
 fn stolen_share(before: Ticks, now: Ticks) -> f64 {
-    let all = now.all.saturating_sub(before.all);
-    if all == 0 {
+    let elapsed = now.all.saturating_sub(before.all);
+    if elapsed == 0 {
         0.0
     } else {
-        now.stolen.saturating_sub(before.stolen) as f64 / all as f64
+        now.stolen.saturating_sub(before.stolen) as f64 / elapsed as f64
     }
 }
 
 /// The longest that a thread of a process was ready to run and did not: the second number of `schedstat`, in nanoseconds.
 fn waited(proc: &Path, pid: i32) -> Duration {
     let tasks = proc.join(pid.to_string()).join("task");
-    let waited_ns = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
-    let read = |thread: &String| {
-        kernel::read(tasks.join(thread).join("schedstat"))
-            .ok()
-            .and_then(waited_ns)
-    };
-    let names = kernel::names(&tasks);
-    let all = names.iter().filter_map(read);
-    Duration::from_nanos(all.max().unwrap_or(0))
+    let waits = kernel::names(&tasks).into_iter().filter_map(|thread| {
+        let text = kernel::read(tasks.join(thread).join("schedstat")).ok()?;
+        text.split_whitespace().nth(1)?.parse().ok()
+    });
+    Duration::from_nanos(waits.max().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -44,34 +44,20 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Its request, its transcript and, if there are some, its messages.
     pub fn parts(&self) -> Vec<FramePart> {
-        let files = [&self.request, &self.transcript, &self.messages];
-        let part = |path: &&PathBuf| FramePart {
-            name: path
-                .file_name()
-                .map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
-            bytes: files::read_input(path, MOST_BYTES).unwrap_or_default(),
-        };
-        files
-            .iter()
-            .map(part)
-            .filter(|part| !(part.name.starts_with("messages") && part.bytes.is_empty()))
-            .collect()
+        let mut parts = vec![part(&self.request), part(&self.transcript)];
+        let messages = part(&self.messages);
+        if !messages.bytes.is_empty() {
+            parts.push(messages);
+        }
+        parts
     }
 
     /// Lines `about state_…` of its transcript, which prove the state within the worker.
     pub fn about_state(&self) -> Counters {
         let text = files::read_input(&self.transcript, MOST_BYTES).unwrap_or_default();
-        let lines = text
-            .split(|byte| *byte == b'\n')
-            .filter_map(|line| std::str::from_utf8(line).ok());
-        let fact = |line: &str| {
-            let (name, value) = line
-                .strip_prefix("about\t")?
-                .split_once('\t')
-                .filter(|(n, _)| n.starts_with("state_"))?;
-            Some((name.to_owned(), value.parse().ok()?))
-        };
-        lines.filter_map(fact).collect()
+        text.split(|byte| *byte == b'\n')
+            .filter_map(|line| state_fact(std::str::from_utf8(line).ok()?))
+            .collect()
     }
 
     pub fn first_message(&self) -> String {
@@ -97,49 +83,94 @@ impl Prepared {
     }
 }
 
+/// A file as a part of a frame.
+fn part(path: &Path) -> FramePart {
+    let name = path.file_name().unwrap_or_default();
+    FramePart {
+        name: name.to_string_lossy().into_owned(),
+        bytes: files::read_input(path, MOST_BYTES).unwrap_or_default(),
+    }
+}
+
+/// The counter of a line `about state_…`.
+fn state_fact(line: &str) -> Option<(String, u64)> {
+    let (name, value) = line.strip_prefix("about\t")?.split_once('\t')?;
+    if !name.starts_with("state_") {
+        return None;
+    }
+    Some((name.to_owned(), value.parse().ok()?))
+}
+
+/// What was made for the whole run, as far as requests and commands name it.
+#[derive(Clone, Copy)]
+pub(super) struct Made<'a> {
+    pub inputs: &'a Inputs,
+    pub bounds: &'a Bounds,
+}
+
+/// Names and folders of one launch.
+struct LaunchPlace {
+    scratch: PathBuf,
+    requests: Folder,
+    /// Prefix of everything that it makes in shared folders.
+    name: String,
+    rendezvous: String,
+    /// The folder of its sockets, unless none is needed or none can be made.
+    meeting: Option<Temporary>,
+}
+
+impl LaunchPlace {
+    fn make(state: &State, folder: &RunFolder, two_sided: bool) -> Result<LaunchPlace> {
+        let scratch_name = scratch_name(state);
+        // Other users can neither foretell what this launch makes in shared folders nor enter the folder of its sockets.
+        let name = format!("pagewise-{}-{}", session(state), files::random_word()?);
+        let requests = Folder::open(folder.path())?.make_folder(&scratch_name)?;
+        let temporary = files::temporary_place()?;
+        let meeting = if two_sided {
+            meeting_place(&temporary, &format!("pagewise-{}-", session(state)))?
+        } else {
+            None
+        };
+        // Where no folder can be made, side a says why it cannot listen.
+        let rendezvous = meeting.as_ref().map_or_else(
+            || temporary.join(&name).to_string_lossy().into_owned(),
+            socket,
+        );
+        Ok(LaunchPlace {
+            scratch: folder.file(&scratch_name),
+            requests,
+            name,
+            rendezvous,
+            meeting,
+        })
+    }
+}
+
+/// The command of a worker, with options of the helper's `exec`.
+struct WorkerCommand {
+    command: Vec<OsString>,
+    options: Vec<OsString>,
+}
+
 /// Writes the requests of a launch.
 pub(super) fn all(
     state: &State,
     folder: &RunFolder,
     workers: &[Worker],
-    (inputs, bounds): (&Inputs, &Bounds),
+    made: Made,
     order: &Order,
 ) -> Result<Vec<Prepared>> {
-    let Order {
-        number,
-        launch,
-        cells,
-        turns,
-        options,
-    } = order;
-    let planned = &state.cells[cells[0]];
-    let method = &planned.method;
-    let scratch = folder.file(&scratch_name(state));
-    let requests = Folder::open(folder.path())?.make_folder(scratch_name(state))?;
-    let directory = scratch.to_string_lossy().into_owned();
-    // Other users can neither foretell what this launch makes in shared folders nor enter the folder of its sockets.
-    let name = format!("pagewise-{}-{}", session(state), files::random_word()?);
-    let temporary = files::temporary_place()?;
-    let mut meeting = if method.two_sided {
-        meeting_place(&temporary, &format!("pagewise-{}-", session(state)))?
-    } else {
-        None
-    };
-    // Where no folder can be made, side a says why it cannot listen.
-    let rendezvous = meeting.as_ref().map_or_else(
-        || temporary.join(&name).to_string_lossy().into_owned(),
-        socket,
-    );
-    let heap = heap_needed(
-        cells.iter().map(|&cell| &state.cells[cell]),
-        launch.rounds + launch.warmup_rounds,
-    )?;
-    let resolved: Vec<_> = cells
+    let planned = &state.cells[order.cells[0]];
+    let two_sided = planned.method.two_sided;
+    let mut place = LaunchPlace::make(state, folder, two_sided)?;
+    let resolved: Vec<_> = order
+        .cells
         .iter()
-        .map(|&cell| inputs.resolved(&state.plan, &state.cells[cell].cell))
+        .map(|&cell| made.inputs.resolved(&state.plan, &state.cells[cell].cell))
         .collect();
-    let selected: Vec<_> = resolved.iter().collect();
-    let roles: &[Option<char>] = if method.two_sided {
+    let cells: Vec<_> = resolved.iter().collect();
+    let directory = place.scratch.to_string_lossy().into_owned();
+    let roles: &[Option<char>] = if two_sided {
         &[Some('a'), Some('b')]
     } else {
         &[None]
@@ -148,56 +179,71 @@ pub(super) fn all(
     let mut prepared = Vec::new();
     for &role in roles {
         let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
-        let suffix = role.map_or_else(String::new, |role| format!(".{role}"));
         let keys = LaunchKeys {
-            experiment: &state.launch_groups[launch.launch_group].experiment,
-            launch: *number,
+            experiment: &state.launch_groups[order.launch.launch_group].experiment,
+            launch: order.number,
             seed: state.plan.seed,
             role,
-            rendezvous: role.map(|_| rendezvous.as_str()),
+            rendezvous: role.map(|_| place.rendezvous.as_str()),
             directory: Some(&directory),
-            name: Some(&name),
-            proofs: &turns.proofs,
+            name: Some(&place.name),
+            proofs: &order.turns.proofs,
             trace_marks: false,
         };
-        let place = |what: &str| scratch.join(format!("{what}{suffix}"));
-        let text = transcript::request(&keys, &selected, &turns.warmup, &turns.rounds);
-        requests.write(format!("request{suffix}"), text.as_bytes())?;
-        let maker = worker::find(workers, &worker)?;
-        let started = maker
-            .start()
-            .map_err(|reason| anyhow::anyhow!("{reason}"))?;
-        started.check_files()?;
-        let mut options = [options.clone(), worker::process_options(method)?].concat();
-        if maker.is_external() {
-            options.extend(worker::programs::users_folders());
-        }
-        let mut command = started.command_with_heap(heap);
-        if launch.block == COUNTED {
-            options.extend([
-                OsString::from("--preload"),
-                worker::counting_library()?.into(),
-            ]);
-            command.splice(0..0, [worker::helper()?.into(), OsString::from("count")]);
-        }
-        if let Some(cgroup) = cells
-            .iter()
-            .find_map(|&cell| bounds.cgroup(&state.plan, &state.cells[cell].cell))
-        {
-            options.extend([OsString::from("--cgroup"), cgroup.into()]);
-        }
+        let suffix = role.map_or_else(String::new, |role| format!(".{role}"));
+        let [request, transcript, messages] =
+            ["request", "transcript", "messages"].map(|name| format!("{name}{suffix}"));
+        let text = transcript::request(&keys, &cells, &order.turns.warmup, &order.turns.rounds);
+        place.requests.write(&request, text.as_bytes())?;
+        let WorkerCommand { command, options } =
+            worker_command(state, workers, &worker, made.bounds, order)?;
         prepared.push(Prepared {
             worker,
             command,
             options,
-            request: place("request"),
-            name: format!("transcript{suffix}"),
-            transcript: place("transcript"),
-            messages: place("messages"),
-            _meeting: meeting.take(),
+            request: place.scratch.join(request),
+            transcript: place.scratch.join(&transcript),
+            messages: place.scratch.join(messages),
+            name: transcript,
+            _meeting: place.meeting.take(),
         });
     }
     Ok(prepared)
+}
+
+/// The command that starts a worker for a launch.
+fn worker_command(
+    state: &State,
+    workers: &[Worker],
+    name: &str,
+    bounds: &Bounds,
+    order: &Order,
+) -> Result<WorkerCommand> {
+    let Order { launch, cells, .. } = order;
+    let planned = || cells.iter().map(|&cell| &state.cells[cell]);
+    let worker = worker::find(workers, name)?;
+    let started = worker
+        .start()
+        .map_err(|reason| anyhow::anyhow!("{reason}"))?;
+    started.check_files()?;
+    let method = &state.cells[cells[0]].method;
+    let mut options = [order.options.clone(), worker::process_options(method)?].concat();
+    if worker.is_external() {
+        options.extend(worker::programs::users_folders());
+    }
+    let heap = heap_needed(planned(), launch.rounds + launch.warmup_rounds)?;
+    let mut command = started.command_with_heap(heap);
+    if launch.block == COUNTED {
+        options.extend([
+            OsString::from("--preload"),
+            worker::counting_library()?.into(),
+        ]);
+        command.splice(0..0, [worker::helper()?.into(), OsString::from("count")]);
+    }
+    if let Some(cgroup) = planned().find_map(|p| bounds.cgroup(&state.plan, &p.cell)) {
+        options.extend([OsString::from("--cgroup"), cgroup.into()]);
+    }
+    Ok(WorkerCommand { command, options })
 }
 
 /// Makes the folder of a launch's sockets, which only this user can enter; `None` where it cannot be made.

@@ -3,7 +3,7 @@
 use crate::run::bound::{Bounds, memory_needed};
 use crate::run::guard::{Guard, Undo, Undoing, session};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
-use crate::run::prepared::{Order, Prepared};
+use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::{Alone, bound, decide, launch, prepared};
 use crate::worker::{Worker, foreign};
 use crate::{
@@ -16,6 +16,7 @@ use judge::evidence::Evidence;
 use record::decision::{DecisionKind, LeftOut};
 use record::folder::{FramePart, RunFolder};
 use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
+use record::machine::preflight::NoiseDelta;
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
 use record::{
@@ -29,7 +30,8 @@ use schedule::{
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsRawFd;
-use std::{ffi::OsString, fs::File, path::Path, time::Instant};
+use std::time::{Duration, Instant};
+use std::{ffi::OsString, fs::File, path::Path};
 
 /// Bytes left free when a launch's need is compared with what is available.
 const RESERVE_BYTES: u64 = 64 << 20;
@@ -83,6 +85,16 @@ impl Clock {
     fn spent_s(&self) -> f64 {
         self.spent_before_s + self.begun.elapsed().as_secs_f64()
     }
+}
+
+/// A launch that came to its end.
+struct Launched {
+    ended: Ended,
+    sides: Vec<SideRecord>,
+    parts: Vec<FramePart>,
+    /// CPU time of the laboratory itself.
+    laboratory_cpu: Duration,
+    noise: NoiseDelta,
 }
 
 struct Observed<'a> {
@@ -330,30 +342,68 @@ impl<'a> Runner<'a> {
         let Some(&first) = cells.first() else {
             return Ok(None);
         };
-        let by_round =
-            |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
-        let sparing = self.state.cells[first].cell.sides().all(by_round);
-        let turns = turns::of_launch(&self.state, launch, &cells, sparing);
+        let proves_by_round = self.state.cells[first]
+            .cell
+            .sides()
+            .all(|side| worker::find(self.workers, side).is_ok_and(Worker::proves_by_round));
+        let turns = turns::of_launch(&self.state, launch, &cells, proves_by_round);
         let Some(mut seen) = self.enter_state(launch, &cells)? else {
             return Ok(None);
         };
-        let options = self.site.options();
+        let number = self.clock.next_launch;
+        self.clock.next_launch += 1;
         let order = Order {
-            number: self.clock.next_launch,
+            number,
             launch,
             cells: &cells,
             turns: &turns,
-            options,
+            options: self.site.options(),
         };
-        self.clock.next_launch += 1;
+        let launched = self.start(&order, seen.as_mut())?;
+        let made_s = seen.as_ref().map_or(0.0, |seen| seen.made_s);
+        let Launched {
+            ended,
+            sides,
+            parts,
+            laboratory_cpu,
+            noise,
+        } = launched;
+        let mut record = LaunchRecord {
+            launch: number,
+            launch_group: launch.launch_group,
+            block: launch.block,
+            rounds: launch.rounds,
+            turns: turns.uneven(cells.len()),
+            proofs: turns.proofs.clone(),
+            // The budget has to hold the making of the state, too.
+            wall_s: ended.wall.as_secs_f64() + made_s,
+            laboratory_cpu_s: laboratory_cpu.as_secs_f64(),
+            sides,
+            decisions: self.state.decisions,
+            frame: Frame::default(),
+            oom_killed: noise.counter("oom_kill") > 0,
+            noise: Some(noise),
+            state: seen,
+            cells,
+        };
+        self.folder.keep_launch(&mut record, &parts)?;
+        if !self.state.had_company && self.site.alone.is_some_and(Alone::has_company) {
+            self.decide(
+                "the machine's lock was not this run's alone",
+                DecisionKind::Company,
+            )?;
+        }
+        Ok(Some(record))
+    }
+
+    /// Starts the processes of a launch and waits for their ends.
+    fn start(&mut self, order: &Order, seen: Option<&mut StateSeen>) -> Result<Launched> {
         let site = &self.site;
-        let prepared = prepared::all(
-            &self.state,
-            self.folder,
-            self.workers,
-            (&site.inputs, &site.bounds),
-            &order,
-        )?;
+        let made = Made {
+            inputs: &site.inputs,
+            bounds: &site.bounds,
+        };
+        let prepared = prepared::all(&self.state, self.folder, self.workers, made, order)?;
         let sides: Vec<Side> = prepared
             .iter()
             .map(|side| side.side(&site.cleared))
@@ -362,13 +412,12 @@ impl<'a> Runner<'a> {
         // A user's function may fork a process of another session, which outlives its group.
         let is_bench = self.state.plan.kind == Kind::Bench;
         let adopting = is_bench.then(Adopting::begin);
-        let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
+        let ended = launch::launch(&sides, self.time_limit(order.launch), self.signals);
         drop(adopting);
-        if let Some(seen) = &mut seen {
+        if let Some(seen) = seen {
             let within: Counters = prepared.iter().flat_map(Prepared::about_state).collect();
             self.site.states.prove(seen, within)?;
         }
-        let made_s = seen.as_ref().map_or(0.0, |seen| seen.made_s);
         let parts: Vec<FramePart> = prepared.iter().flat_map(Prepared::parts).collect();
         let messages: Vec<String> = prepared.iter().map(Prepared::first_message).collect();
         let is_full = prepared::remove_scratch(self.folder, &self.state);
@@ -388,35 +437,13 @@ impl<'a> Runner<'a> {
                 self.folder.path().display()
             );
         }
-        let noise = Snapshot::take(Path::new("/")).delta(&before);
-        let mut record = LaunchRecord {
-            launch: order.number,
-            launch_group: launch.launch_group,
-            block: launch.block,
-            rounds: launch.rounds,
-            turns: turns.uneven(cells.len()),
-            proofs: turns.proofs.clone(),
-            // The budget has to hold the making of the state, too.
-            wall_s: ended.wall.as_secs_f64() + made_s,
-            laboratory_cpu_s: prepared::laboratory_cpu()
-                .saturating_sub(cpu_before)
-                .as_secs_f64(),
+        Ok(Launched {
+            noise: Snapshot::take(Path::new("/")).delta(&before),
+            laboratory_cpu: prepared::laboratory_cpu().saturating_sub(cpu_before),
             sides: sides_of(&prepared, &ended, messages),
-            decisions: self.state.decisions,
-            frame: Frame::default(),
-            oom_killed: noise.counter("oom_kill") > 0,
-            noise: Some(noise),
-            state: seen,
-            cells,
-        };
-        self.folder.keep_launch(&mut record, &parts)?;
-        if !self.state.had_company && self.site.alone.is_some_and(Alone::has_company) {
-            self.decide(
-                "the machine's lock was not this run's alone",
-                DecisionKind::Company,
-            )?;
-        }
-        Ok(Some(record))
+            ended,
+            parts,
+        })
     }
 
     /// Has the machine in the state of these cells. `None`: it cannot be, which is decided.
@@ -444,11 +471,13 @@ impl<'a> Runner<'a> {
         {
             Ok(seen) => Ok(Some(seen)),
             Err(cause) => {
-                let mine = |cell: &usize| {
-                    self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref()
-                };
-                let open = |cell: &usize| self.state.cells[*cell].outcome.is_none() && mine(cell);
-                let cells = (0..self.state.cells.len()).filter(open).collect();
+                let cells = (0..self.state.cells.len())
+                    .filter(|&cell| {
+                        let planned = &self.state.cells[cell];
+                        planned.outcome.is_none()
+                            && planned.cell.parameters.get(STATE) == name.as_ref()
+                    })
+                    .collect();
                 let outcome = Outcome::because(Status::Skipped, cause);
                 self.decide(
                     "the state was tried",

@@ -176,9 +176,9 @@ impl Session {
 }
 
 /// A run is completed by the programs that began it.
-fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
+fn same_workers(plan: &Plan, workers: &[Worker]) -> Result<()> {
     for (name, hash) in &plan.workers {
-        let started = worker::find(all, name)?
+        let started = worker::find(workers, name)?
             .start()
             .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
         if started.hash != *hash {

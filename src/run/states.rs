@@ -12,10 +12,11 @@ use record::{
     machine_state::{Counters, MachineState, StateSeen},
     outcome::Cause,
 };
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::{ffi::OsString, os::unix::process::CommandExt, time::Instant};
+use std::{os::unix::process::CommandExt, time::Instant};
 
 /// Memory of a bound worker besides its share of its need, in bytes.
 const WORKER_BYTES: u64 = 8 << 20;
@@ -136,11 +137,10 @@ impl States {
         let begun = Instant::now();
         let share = wanted.and_then(|wanted| wanted.bound.get(experiment));
         let bound_bytes = share.map(|share| (needed_bytes as f64 * share) as u64 + WORKER_BYTES);
-        let fits = |held: &Held| {
+        self.held = self.held.take().filter(|held| {
             wanted.is_some_and(|wanted| wanted.name == held.state.name)
                 && held.bound_bytes == bound_bytes
-        };
-        self.held = self.held.take().filter(fits);
+        });
         let Some(state) = wanted else {
             return Ok(Ok(None));
         };
@@ -189,36 +189,44 @@ impl States {
 
     /// Options of the helper's `exec` for a worker in the state.
     pub fn options(&self) -> Vec<OsString> {
+        let mut options = Vec::new();
         let Some(held) = &self.held else {
-            return Vec::new();
+            return options;
         };
-        let variable = |name: &str, value: &OsString| {
-            let mut text = OsString::from(format!("PAGEWISE_STATE_{name}="));
-            text.push(value);
-            [OsString::from("--set"), text]
-        };
-        let inside = held
-            .state
-            .inside
-            .iter()
-            .flat_map(|request| variable("INSIDE", &request.into()));
-        let place = held.place.clone().into_os_string();
-        let slots = held
-            .state
-            .renewed_by_slot
-            .then(|| variable("SLOTS", &place))
-            .into_iter()
-            .flatten();
-        let bound = held
-            .cgroup
-            .iter()
-            .flat_map(|_| variable("BOUND", &"yes".into()));
-        let cgroup = held
-            .cgroup
-            .iter()
-            .flat_map(|path| [OsString::from("--cgroup"), path.into()]);
-        inside.chain(slots).chain(bound).chain(cgroup).collect()
+        if let Some(request) = &held.state.inside {
+            options.extend(variable("INSIDE", request.as_ref()));
+        }
+        if held.state.renewed_by_slot {
+            options.extend(variable("SLOTS", held.place.as_os_str()));
+        }
+        if let Some(cgroup) = &held.cgroup {
+            options.extend(variable("BOUND", "yes".as_ref()));
+            options.extend([OsString::from("--cgroup"), cgroup.into()]);
+        }
+        options
     }
+}
+
+/// Options that set a variable which tells a worker of its state.
+fn variable(name: &str, value: &OsStr) -> [OsString; 2] {
+    let mut text = OsString::from(format!("PAGEWISE_STATE_{name}="));
+    text.push(value);
+    [OsString::from("--set"), text]
+}
+
+/// Name of a zram device that nobody uses.
+fn free_zram() -> Option<String> {
+    kernel::names("/sys/block").into_iter().find(|name| {
+        let size = Path::new("/sys/block").join(name).join("disksize");
+        name.starts_with("zram") && kernel::read(size).unwrap_or_default().trim() == "0"
+    })
+}
+
+/// `MAJOR:MINOR` of the device that a folder is on.
+fn device_of(folder: &Path) -> Result<String> {
+    let number = rustix::fs::stat(folder)?.st_dev;
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    Ok(format!("{major}:{minor}"))
 }
 
 impl Held {
@@ -243,25 +251,15 @@ impl Held {
             .make_folder(format!("scratch-pagewise-{run}"))?
             .path()
             .canonicalize()?;
-        let size = |name: &String| {
-            kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default()
-        };
-        let is_free = |name: &String| name.starts_with("zram") && size(name).trim() == "0";
-        let zram = kernel::names("/sys/block").into_iter().find(is_free);
+        let zram = free_zram();
         if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
             bail!(Lacks(Cause::NoZram));
         }
-        let number = rustix::fs::stat(&place)?.st_dev;
-        let device = format!(
-            "{}:{}",
-            rustix::fs::major(number),
-            rustix::fs::minor(number)
-        );
+        let device = device_of(&place)?;
         let here = |text: &str| {
-            let text = text
-                .replace("{folder}", &place.to_string_lossy())
-                .replace("{device}", &device);
-            text.replace("{zram}", zram.as_deref().unwrap_or_default())
+            text.replace("{folder}", &place.to_string_lossy())
+                .replace("{device}", &device)
+                .replace("{zram}", zram.as_deref().unwrap_or_default())
         };
         for (setting, text) in &state.after {
             guard.undo(Undo::Restore {
@@ -296,18 +294,19 @@ impl Held {
 
     fn counters(&self, facts: Counters) -> Counters {
         let vmstat = kernel::read("/proc/vmstat").unwrap_or_default();
-        let named = |name: &str| self.state.proofs.iter().any(|proof| proof.counter == name);
-        let line = |line: &str| {
-            let (name, value) = line.split_once(' ').filter(|(name, _)| named(name))?;
-            Some((name.to_owned(), value.parse().ok()?))
-        };
-        let mut counters: Counters = vmstat.lines().filter_map(line).chain(facts).collect();
-        counters.extend(
-            self.cgroup
-                .as_deref()
-                .and_then(bound_hits)
-                .map(|hits| ("bound_hits".to_owned(), hits)),
-        );
+        let mut counters = Counters::new();
+        for line in vmstat.lines() {
+            if let Some((name, value)) = line.split_once(' ')
+                && self.state.proofs.iter().any(|proof| proof.counter == name)
+                && let Ok(value) = value.parse()
+            {
+                counters.insert(name.to_owned(), value);
+            }
+        }
+        counters.extend(facts);
+        if let Some(hits) = self.cgroup.as_deref().and_then(bound_hits) {
+            counters.insert("bound_hits".to_owned(), hits);
+        }
         counters
     }
 }

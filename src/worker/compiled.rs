@@ -2,7 +2,7 @@
 //! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
 use super::cache::{built, is_built, put};
-use super::{Maker, Started, Worker, carried, native::path_of, programs};
+use super::{Language, Maker, Started, Worker, carried, native::path_of, programs};
 use anyhow::{Context, Result, anyhow, ensure};
 use files::Folder;
 use record::folder::sha256_hex;
@@ -12,8 +12,9 @@ use std::{ffi::OsString, process::Command, sync::Arc};
 /// A language whose worker is one program.
 #[derive(Debug)]
 pub(super) struct Toolchain {
-    name: &'static str,
-    language: &'static str,
+    pub(super) language: Language,
+    /// Name of the language in sentences.
+    title: &'static str,
     /// Command that prints the version, which is the word after `version` or the compiler's name.
     version: [&'static str; 2],
     source: &'static str,
@@ -36,8 +37,8 @@ enum Origin {
 }
 
 static GO: Toolchain = Toolchain {
-    name: "go",
-    language: "Go",
+    language: Language::Go,
+    title: "Go",
     version: ["go", "version"],
     source: "https://go.dev/dl, or the package golang",
     linked: &[],
@@ -45,8 +46,8 @@ static GO: Toolchain = Toolchain {
 };
 
 static RUST: Toolchain = Toolchain {
-    name: "rust",
-    language: "Rust",
+    language: Language::Rust,
+    title: "Rust",
     version: ["rustc", "--version"],
     source: "https://rustup.rs, or the package rustc",
     linked: &[
@@ -122,7 +123,7 @@ fn rust(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
 
 impl Toolchain {
     fn sources(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let folder = format!("workers/{}/", self.name);
+        let folder = format!("workers/{}/", self.language.word());
         let below = carried::SOURCES
             .iter()
             .filter_map(move |(path, text)| Some((path.strip_prefix(&folder)?, *text)));
@@ -130,14 +131,14 @@ impl Toolchain {
     }
 
     fn program(&self) -> String {
-        format!("worker-{}", self.name)
+        format!("worker-{}", self.language.word())
     }
 
     fn key(&self) -> Result<(String, Origin)> {
         let (compiler, output) = match self.installed() {
             Ok(installed) => installed,
             Err(error) => {
-                let carried = carried::prebuilt(self.name)
+                let carried = carried::prebuilt(self.language.word())
                     .next()
                     .map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
                 return carried.ok_or(error);
@@ -156,7 +157,7 @@ impl Toolchain {
     /// Errors: there is none, it gives no version, or another user can change it.
     fn installed(&self) -> Result<(Compiler, Vec<u8>)> {
         let [compiler, version] = self.version;
-        let none = || format!("no {} toolchain in PATH ({})", self.language, self.source);
+        let none = || format!("no {} toolchain in PATH ({})", self.title, self.source);
         let program = programs::find(compiler).map_err(|error| {
             if error.is::<programs::NotInPath>() {
                 anyhow!(none())
@@ -190,9 +191,9 @@ impl Toolchain {
         let build = built(&key, |folder| match &origin {
             Origin::Carried(bytes) => Ok(folder.write_program(self.program(), bytes)?),
             Origin::Installed(compiler) => {
-                let (language, version) = (self.language, &compiler.version);
+                let (title, version) = (self.title, &compiler.version);
                 super::tell(&format!(
-                    "building the {language} worker with {version}; this does not count against the budget"
+                    "building the {title} worker with {version}; this does not count against the budget"
                 ));
                 self.compiled(compiler, folder)
             }
@@ -221,7 +222,7 @@ impl Toolchain {
         ensure!(
             output.status.success(),
             "building the {} worker failed: {}",
-            self.language,
+            self.title,
             first.join("; ")
         );
         Ok(folder.remove(SOURCE)?)

@@ -3,7 +3,7 @@
 //! newer. A Java without a compiler runs the classes that packaging carried.
 
 use super::cache::{built, is_built, put};
-use super::{Maker, Started, Worker, carried, programs};
+use super::{Installation, Maker, Started, Worker, carried, installations, programs};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::{folder::sha256_hex, outcome::Cause};
@@ -40,7 +40,26 @@ fn classes(feature: u32) -> impl Iterator<Item = (&'static str, &'static [u8])> 
     })
 }
 
+impl Installation for Jdk {
+    const OPTION: &'static str = "--java";
+
+    fn version(&self) -> Vec<u32> {
+        vec![self.feature]
+    }
+
+    fn place(&self) -> &Path {
+        &self.home
+    }
+}
+
 impl Jdk {
+    /// The cause where a method needs a newer one: `java-22`.
+    pub(super) fn lacks(&self, needs: &str) -> Option<Cause> {
+        let needed = needs.strip_prefix("java-")?.parse().ok()?;
+        let have = self.feature;
+        (have < needed).then_some(Cause::OldJdk { needed, have })
+    }
+
     fn compiler(&self) -> Option<PathBuf> {
         Some(self.home.join("bin/javac")).filter(|compiler| compiler.is_file())
     }
@@ -59,24 +78,16 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     };
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let home = home.filter(|home| files::trusted_program(&home.join("bin/java")).is_ok());
-    let about = |jdk: &Jdk| (jdk.feature, jdk.feature.to_string(), jdk.home.clone());
-    let jdks = super::installations(
-        ("--java", named),
-        home.into_iter().chain(programs::candidates("java").take(1)),
-        jdk,
-        about,
-    )?;
+    let usual = home.into_iter().chain(programs::candidates("java").take(1));
+    let jdks = installations(named, usual, jdk)?;
     if jdks.is_empty() {
         return Ok(vec![Worker::carried("java", list, Maker::Java(None))]);
     }
-    let worker = |jdk: Jdk| {
-        Worker::carried(
-            &format!("java-{}", jdk.feature),
-            list,
-            Maker::Java(Some(jdk)),
-        )
-    };
-    Ok(jdks.into_iter().map(worker).collect())
+    let workers = jdks.into_iter().map(|jdk| {
+        let name = format!("java-{}", jdk.feature);
+        Worker::carried(&name, list, Maker::Java(Some(jdk)))
+    });
+    Ok(workers.collect())
 }
 
 /// A JDK by its folder, or by its `bin/java`.
@@ -124,14 +135,6 @@ fn java_version(program: &Path) -> Result<String> {
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     let version = messages.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
-}
-
-/// Tells whether a JDK of a worker's name has what a method needs; the reason where it has not.
-pub(super) fn lacks(worker: &str, needs: &str) -> Option<Cause> {
-    let needed = needs.strip_prefix("java-")?;
-    let have = worker.strip_prefix("java-")?;
-    let (needed, have): (u32, u32) = (needed.parse().ok()?, have.parse().ok()?);
-    (have < needed).then_some(Cause::OldJdk { needed, have })
 }
 
 fn key(jdk: &Jdk, list: &str) -> String {
@@ -300,14 +303,15 @@ mod tests {
 
     #[test]
     fn what_a_jdk_lacks_is_told() {
+        let jdk_of = |version| jdk(installation(version).path()).unwrap();
         assert_eq!(
-            lacks("java-17", "java-22"),
+            jdk_of("17.0.15").lacks("java-22"),
             Some(Cause::OldJdk {
                 needed: 22,
                 have: 17
             })
         );
-        assert_eq!(lacks("java-25", "java-22"), None);
-        assert_eq!(lacks("c-O3", "huge-pages"), None);
+        assert_eq!(jdk_of("25").lacks("java-22"), None);
+        assert_eq!(jdk_of("17.0.15").lacks("huge-pages"), None);
     }
 }

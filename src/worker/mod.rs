@@ -15,63 +15,20 @@ pub mod carried;
 mod compiled;
 pub mod functions;
 mod java;
+mod language;
 mod native;
 pub mod programs;
 mod python;
 
 pub use cache::{cache_folder, private_cache, sweep};
+pub use language::Language;
 pub use native::{advising_library, counting_library, helper, helper_command};
+
+/// Name of the optimised native worker.
+pub const NATIVE: &str = "c-O3";
 
 /// Longest program, script or library of a user, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
-
-/// The optimised native worker, without asking any worker what it can do.
-pub fn optimised() -> Result<Started> {
-    let (name, bytes) = carried::NATIVE_WORKERS
-        .last()
-        .expect("at least one native worker is carried");
-    native::place(name, bytes)
-}
-
-/// Self-description of a worker. The methods of a list that the binary carries are read when they are first asked for.
-#[derive(Clone, Debug)]
-struct MethodList {
-    text: Cow<'static, str>,
-    methods: Arc<OnceLock<Vec<Method>>>,
-}
-
-impl MethodList {
-    /// One that the binary carries, which the tests read whole.
-    fn carried(text: &'static str) -> MethodList {
-        MethodList {
-            text: text.into(),
-            methods: Arc::default(),
-        }
-    }
-
-    /// One that a worker has just told, read at once.
-    fn parse(worker: &str, text: String) -> Result<MethodList> {
-        let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
-        let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
-        Ok(MethodList {
-            text: text.into(),
-            methods: Arc::new(read.into()),
-        })
-    }
-
-    fn methods(&self) -> &[Method] {
-        const SOUND: &str = "the carried lists are read whole by a test";
-        self.methods.get_or_init(|| {
-            method_lines(&self.text)
-                .map(|line| Method::parse_known(line).expect(SOUND))
-                .collect()
-        })
-    }
-}
-
-fn method_lines(list: &str) -> impl Iterator<Item = &str> {
-    list.lines().filter(|line| line.starts_with("method\t"))
-}
 
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
@@ -81,6 +38,19 @@ pub struct Worker {
     list: MethodList,
     maker: Maker,
     ready: OnceLock<Result<Started, String>>,
+}
+
+#[derive(Clone, Debug)]
+enum Maker {
+    Native(&'static [u8]),
+    Compiled(&'static compiled::Toolchain),
+    Java(Option<java::Jdk>),
+    Python(Option<python::Python>),
+    /// The language is `None` for functions of the user's.
+    External {
+        path: PathBuf,
+        language: Option<Language>,
+    },
 }
 
 /// A worker that can be started.
@@ -179,15 +149,6 @@ impl Started {
     }
 }
 
-#[derive(Clone, Debug)]
-enum Maker {
-    Native(&'static [u8]),
-    Compiled(&'static compiled::Toolchain),
-    Java(Option<java::Jdk>),
-    Python(Option<python::Python>),
-    External(PathBuf),
-}
-
 impl Worker {
     fn carried(name: &str, list: &'static str, maker: Maker) -> Worker {
         Worker::with(name, MethodList::carried(list), maker)
@@ -224,7 +185,10 @@ impl Worker {
         Ok(Worker::with(
             name,
             MethodList::parse(name, list.clone())?,
-            Maker::External(path),
+            Maker::External {
+                language: Language::of_worker(name),
+                path,
+            },
         ))
     }
 
@@ -236,7 +200,7 @@ impl Worker {
                 Maker::Compiled(toolchain) => toolchain.build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
                 Maker::Python(python) => python::start(python.as_ref()),
-                Maker::External(path) => Started::new(vec![path.into()], String::new())
+                Maker::External { path, .. } => Started::new(vec![path.into()], String::new())
                     .with_files(std::slice::from_ref(path)),
             };
             made.map_err(|error| format!("{error:#}"))
@@ -245,23 +209,38 @@ impl Worker {
     }
 
     pub fn is_external(&self) -> bool {
-        matches!(self.maker, Maker::External(_))
+        matches!(self.maker, Maker::External { .. })
     }
 
     /// Tells whether it can be started at once, must be built first, or cannot be had: in words.
     pub fn standing(&self) -> String {
         match &self.maker {
             Maker::Native(_) => CARRIED.to_owned(),
-            Maker::External(path) => format!("given as {}", path.display()),
+            Maker::External { path, .. } => format!("given as {}", path.display()),
             Maker::Compiled(toolchain) => toolchain.standing(),
             Maker::Java(jdk) => java::standing(jdk.as_ref()),
             Maker::Python(python) => python::standing(python.as_ref()),
         }
     }
 
-    /// The family's word: `c`, `go`, `java`, `python`, `rust`.
-    pub fn family(&self) -> &str {
-        self.name.split('-').next().unwrap_or(&self.name)
+    /// The language of its methods; `None` for functions of the user's.
+    pub fn language(&self) -> Option<Language> {
+        match &self.maker {
+            Maker::Native(_) => Some(Language::C),
+            Maker::Compiled(toolchain) => Some(toolchain.language),
+            Maker::Java(_) => Some(Language::Java),
+            Maker::Python(_) => Some(Language::Python),
+            Maker::External { language, .. } => *language,
+        }
+    }
+
+    /// Version of its runtime, by which the newest is chosen; empty where its language has no several.
+    pub fn version(&self) -> Vec<u32> {
+        match &self.maker {
+            Maker::Java(Some(jdk)) => jdk.version(),
+            Maker::Python(Some(python)) => python.version(),
+            _ => Vec::new(),
+        }
     }
 
     /// The Debian package with its language, where that is missing.
@@ -279,7 +258,10 @@ impl Worker {
 
     /// The cause where its toolchain is too old for a need.
     pub fn lacks(&self, needs: &str) -> Option<Cause> {
-        java::lacks(&self.name, needs)
+        match &self.maker {
+            Maker::Java(Some(jdk)) => jdk.lacks(needs),
+            _ => None,
+        }
     }
 
     pub fn methods(&self) -> &[Method] {
@@ -310,6 +292,59 @@ impl Worker {
     }
 }
 
+/// Self-description of a worker. The methods of a list that the binary carries are read when they are first asked for.
+#[derive(Clone, Debug)]
+struct MethodList {
+    text: Cow<'static, str>,
+    methods: Arc<OnceLock<Vec<Method>>>,
+}
+
+impl MethodList {
+    /// One that the binary carries, which the tests read whole.
+    fn carried(text: &'static str) -> MethodList {
+        MethodList {
+            text: text.into(),
+            methods: Arc::default(),
+        }
+    }
+
+    /// One that a worker has just told, read at once.
+    fn parse(worker: &str, text: String) -> Result<MethodList> {
+        let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
+        let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
+        Ok(MethodList {
+            text: text.into(),
+            methods: Arc::new(read.into()),
+        })
+    }
+
+    fn methods(&self) -> &[Method] {
+        const SOUND: &str = "the carried lists are read whole by a test";
+        self.methods.get_or_init(|| {
+            method_lines(&self.text)
+                .map(|line| Method::parse_known(line).expect(SOUND))
+                .collect()
+        })
+    }
+}
+
+fn method_lines(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter(|line| line.starts_with("method\t"))
+}
+
+/// The optimised native worker, without asking any worker what it can do.
+pub fn optimised() -> Result<Started> {
+    let (name, bytes) = carried::NATIVE_WORKERS
+        .last()
+        .expect("at least one native worker is carried");
+    native::place(name, bytes)
+}
+
+/// The language of the worker of this name; `None` for one that is not here, and for functions of the user's.
+pub fn language_of(workers: &[Worker], name: &str) -> Option<Language> {
+    workers.iter().find(|w| w.name == name)?.language()
+}
+
 /// Every worker that this binary carries; `jdks` and `pythons` are installations that the user named.
 pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     let mut workers = native::workers()?;
@@ -319,32 +354,45 @@ pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     Ok(workers)
 }
 
+/// An installation of a language's runtime.
+trait Installation {
+    /// Option of the command line that names one.
+    const OPTION: &'static str;
+
+    /// Numbers of the version by which installations are told apart and ordered.
+    fn version(&self) -> Vec<u32>;
+
+    /// Its folder or program.
+    fn place(&self) -> &Path;
+}
+
 /// Installations of one language by their versions: those that an option names, and the usual ones with another version.
-/// `about` tells a version, its text and its place.
-fn installations<T, V: Ord>(
-    (option, named): (&str, &[PathBuf]),
+fn installations<T: Installation>(
+    named: &[PathBuf],
     usual: impl IntoIterator<Item = PathBuf>,
     open: impl Fn(&Path) -> Result<T>,
-    about: impl Fn(&T) -> (V, String, PathBuf),
 ) -> Result<Vec<T>> {
-    let mut all: BTreeMap<V, T> = BTreeMap::new();
+    let mut installations: BTreeMap<Vec<u32>, T> = BTreeMap::new();
     for path in named {
         let new = open(path)?;
-        let (version, text, place) = about(&new);
-        let known = all.entry(version).or_insert(new);
-        let first = about(known).2;
-        if first != place {
+        let place = new.place().to_owned();
+        let version = new.version();
+        let first = installations.entry(version.clone()).or_insert(new);
+        if first.place() != place {
+            let numbers: Vec<String> = version.iter().map(u32::to_string).collect();
             bail!(
-                "{option}: {} and {} are both version {text}",
-                first.display(),
-                place.display()
+                "{}: {} and {} are both version {}",
+                T::OPTION,
+                first.place().display(),
+                place.display(),
+                numbers.join(".")
             );
         }
     }
     for new in usual.into_iter().filter_map(|path| open(&path).ok()) {
-        all.entry(about(&new).0).or_insert(new);
+        installations.entry(new.version()).or_insert(new);
     }
-    Ok(all.into_values().collect())
+    Ok(installations.into_values().collect())
 }
 
 /// The worker of that name, or an error that names the nearest one.
@@ -490,9 +538,10 @@ pub fn foreign() -> BTreeMap<String, String> {
     among(std::env::vars_os())
 }
 
-fn among(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
+fn among(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
     let lossy = |text: OsString| text.to_string_lossy().into_owned();
-    all.map(|(name, value)| (lossy(name), lossy(value)))
+    variables
+        .map(|(name, value)| (lossy(name), lossy(value)))
         .filter(|(name, _)| FOREIGN.iter().any(|known| fits(name, known)))
         .collect()
 }

@@ -52,21 +52,21 @@ fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
         let workers = carried::NATIVE_WORKERS
             .iter()
             .map(|(name, bytes)| (file_name(name), *bytes));
-        let others = [
+        let libraries = [
             (HELPER, carried::HELPER),
             (ADVISING, carried::ADVISING),
             (COUNTING, carried::COUNTING),
         ];
-        let all: Vec<_> = workers
-            .chain(others.map(|(name, bytes)| (name.to_owned(), bytes)))
+        let programs: Vec<_> = workers
+            .chain(libraries.map(|(name, bytes)| (name.to_owned(), bytes)))
             .collect();
-        let _ = PROGRAMS.set(in_cache(&all).or_else(|_| in_memory(&all))?);
+        let _ = PROGRAMS.set(in_cache(&programs).or_else(|_| in_memory(&programs))?);
     }
     PROGRAMS.get().context("the native programs are placed")
 }
 
-fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
-    let hash = sha256_hex(&all.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+fn in_cache(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
+    let hash = sha256_hex(&programs.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
     let folder = private_cache(&format!("workers/{}", &hash[..16]))?;
     let kept = |name: &str, bytes: &[u8]| {
         let (file, found) = folder.read_open(name, bytes.len() as u64).ok()?;
@@ -88,16 +88,16 @@ fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>
         };
         Ok((name.clone(), (path, file)))
     };
-    all.iter().map(place).collect()
+    programs.iter().map(place).collect()
 }
 
-fn in_memory(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
+fn in_memory(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
     let make = |(name, bytes): &(String, &[u8])| {
         let file =
             files::memory_file(name, bytes).context("the native worker cannot be unpacked")?;
         Ok((name.clone(), (path_of(&file), file)))
     };
-    all.iter().map(make).collect()
+    programs.iter().map(make).collect()
 }
 
 /// Path of an open file for as long as this process has it open.

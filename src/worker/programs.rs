@@ -166,11 +166,14 @@ pub(super) fn of_word(word: &str) -> Result<PathBuf> {
 fn cleaned() -> &'static [(&'static str, OsString)] {
     static CLEANED: OnceLock<Vec<(&'static str, OsString)>> = OnceLock::new();
     CLEANED.get_or_init(|| {
-        let differs = |variable: &&str| {
-            std::env::var_os(variable).is_some() && safe_parts(variable) != parts(variable)
-        };
-        let clean = |variable| (variable, joined(safe_parts(variable)));
-        SEARCHED.into_iter().filter(differs).map(clean).collect()
+        let mut cleaned = Vec::new();
+        for variable in SEARCHED {
+            let safe = safe_parts(variable);
+            if std::env::var_os(variable).is_some() && safe != parts(variable) {
+                cleaned.push((variable, joined(safe)));
+            }
+        }
+        cleaned
     })
 }
 
@@ -205,19 +208,20 @@ pub fn users_folders() -> Vec<OsString> {
     options
 }
 
+/// True if the name of a variable is that of a pattern.
+fn fits_any(name: &OsStr, patterns: &[&str]) -> bool {
+    let name = name.to_str();
+    name.is_some_and(|name| patterns.iter().any(|pattern| super::fits(name, pattern)))
+}
+
 /// Gives a toolchain its environment and its folder, and no other variable of the user's.
 pub(super) fn settle(command: &mut Command) {
     command.env_clear().envs(FIXED).current_dir("/");
     for (name, value) in std::env::vars_os() {
         let folder = Path::new(&value);
-        let fits = |patterns: &[&str]| {
-            let is_one =
-                |pattern: &&str| name.to_str().is_some_and(|name| super::fits(name, pattern));
-            patterns.iter().any(is_one)
-        };
-        if fits(&KEPT)
-            || fits(&FOLDERS) && files::trusted_folder(folder).is_ok()
-            || fits(&["TMPDIR"]) && files::safe_folder(folder).is_ok()
+        if fits_any(&name, &KEPT)
+            || fits_any(&name, &FOLDERS) && files::trusted_folder(folder).is_ok()
+            || name == "TMPDIR" && files::safe_folder(folder).is_ok()
         {
             command.env(name, value);
         }

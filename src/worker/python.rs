@@ -2,7 +2,7 @@
 //! are part of what is measured. Its sources are carried and unpacked at first use; no package is needed.
 
 use super::cache::{built, put};
-use super::{Maker, Started, Worker, carried, programs};
+use super::{Installation, Maker, Started, Worker, carried, installations, programs};
 use anyhow::{Context, Result, bail};
 use record::folder::sha256_hex;
 use std::io::Read;
@@ -17,6 +17,18 @@ pub(super) struct Python {
     program: PathBuf,
     /// 3 and 11 of 3.11.7.
     version: (u32, u32),
+}
+
+impl Installation for Python {
+    const OPTION: &'static str = "--python";
+
+    fn version(&self) -> Vec<u32> {
+        vec![self.version.0, self.version.1]
+    }
+
+    fn place(&self) -> &Path {
+        &self.program
+    }
 }
 
 impl Python {
@@ -42,25 +54,15 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     let usual = environment
         .filter(|program| files::trusted_program(program).is_ok())
         .or_else(|| first_binary(programs::candidates("python3")));
-    let about = |python: &Python| {
-        (
-            python.version,
-            python.version_text(),
-            python.program.clone(),
-        )
-    };
-    let pythons = super::installations(("--python", named), usual, python, about)?;
+    let pythons = installations(named, usual, python)?;
     if pythons.is_empty() {
         return Ok(vec![Worker::carried("python", list, Maker::Python(None))]);
     }
-    let worker = |python: Python| {
-        Worker::carried(
-            &format!("python-{}", python.version_text()),
-            list,
-            Maker::Python(Some(python)),
-        )
-    };
-    Ok(pythons.into_iter().map(worker).collect())
+    let workers = pythons.into_iter().map(|python| {
+        let name = format!("python-{}", python.version_text());
+        Worker::carried(&name, list, Maker::Python(Some(python)))
+    });
+    Ok(workers.collect())
 }
 
 /// The first `python3` that is a program. A script of that name belongs to a manager of versions, which chooses by the folder
@@ -126,11 +128,11 @@ fn python_version(program: &Path) -> Result<(u32, u32)> {
 pub(super) fn standing(python: Option<&Python>) -> String {
     match python {
         None => "no python3 in VIRTUAL_ENV or PATH".to_owned(),
-        Some(one) if one.version < LEAST => too_old(one),
-        Some(one) => format!(
+        Some(python) if python.version < LEAST => too_old(python),
+        Some(python) => format!(
             "carried as source, run by CPython {} in {}",
-            one.version_text(),
-            one.program.display()
+            python.version_text(),
+            python.program.display()
         ),
     }
 }

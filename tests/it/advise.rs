@@ -9,7 +9,7 @@ use crate::snippets::{compiled, ended, root};
 use crate::support::place::{Place, said};
 use crate::support::skips::skip;
 use crate::support::wishes::wish;
-use pagewise::plan::{advice, catalog};
+use pagewise::plan::{Laboratory, advice, catalog};
 use pagewise::worker;
 use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Segment};
 use serde_json::Value;
@@ -56,12 +56,16 @@ fn conforms(name: &str, text: &str) -> Value {
     value
 }
 
+fn laboratory() -> Laboratory {
+    Laboratory {
+        experiments: catalog::experiments(None).unwrap(),
+        workers: worker::all(&[], &[]).unwrap(),
+    }
+}
+
 #[test]
 fn every_question_has_its_cells_and_sound_settings() {
-    let (experiments, workers) = (
-        catalog::experiments(None).unwrap(),
-        worker::all(&[], &[]).unwrap(),
-    );
+    let laboratory = laboratory();
     let topics = advice::topics().unwrap();
     let saved: Vec<&str> = topics
         .iter()
@@ -81,14 +85,8 @@ fn every_question_has_its_cells_and_sound_settings() {
     for topic in topics {
         let id = topic.id.clone();
         let ways: Vec<String> = topic.ways.iter().map(|w| w.method.clone()).collect();
-        let asked = advice::request(
-            topic,
-            &advice::AdviceTerms::default(),
-            &experiments,
-            &workers,
-            &wish(),
-        )
-        .unwrap();
+        let asked =
+            advice::request(topic, &advice::AdviceTerms::default(), &laboratory, &wish()).unwrap();
         let found: Vec<&String> = asked.ways.iter().map(|(name, _)| name).collect();
         assert_eq!(
             found,
@@ -108,11 +106,12 @@ fn every_question_has_its_cells_and_sound_settings() {
         }
         for settings in advice::cases(&asked) {
             let wish = advice::wish(&asked, &[asked.bytes], &settings, &wish()).unwrap();
-            pagewise::plan::select::cells(&experiments, &workers, &wish)
+            pagewise::plan::select::cells(&laboratory.experiments, &laboratory.workers, &wish)
                 .unwrap_or_else(|e| panic!("{id}: {e:#}"));
         }
         if let Some(uses) = &asked.topic.uses {
-            let experiment = catalog::find(&experiments, &asked.topic.experiment).unwrap();
+            let experiment =
+                catalog::find(&laboratory.experiments, &asked.topic.experiment).unwrap();
             let known = |phase: &String| experiment.phases.contains(phase);
             assert!(
                 uses.first.iter().chain([&uses.again]).all(known),
@@ -125,10 +124,7 @@ fn every_question_has_its_cells_and_sound_settings() {
 /// A state of the machine is a condition of a question: each has its case, and its methods have their cells in it.
 #[test]
 fn a_question_is_asked_of_states_as_of_any_condition() {
-    let (experiments, workers) = (
-        catalog::experiments(None).unwrap(),
-        worker::all(&[], &[]).unwrap(),
-    );
+    let laboratory = laboratory();
     let asked = |states: &[&str]| {
         let states = states.iter().map(|state| (*state).to_owned()).collect();
         let terms = advice::AdviceTerms {
@@ -138,8 +134,7 @@ fn a_question_is_asked_of_states_as_of_any_condition() {
         advice::request(
             advice::topic("fault").unwrap(),
             &terms,
-            &experiments,
-            &workers,
+            &laboratory,
             &wish(),
         )
     };
@@ -161,7 +156,8 @@ fn a_question_is_asked_of_states_as_of_any_condition() {
         panic!("{mine:?}")
     };
     let wish = advice::wish(&one, &[one.bytes], case, &wish()).unwrap();
-    let (cells, _) = pagewise::plan::select::cells(&experiments, &workers, &wish).unwrap();
+    let (cells, _) =
+        pagewise::plan::select::cells(&laboratory.experiments, &laboratory.workers, &wish).unwrap();
     assert!(cells.len() == one.ways.len() + 1, "{}", cells.len());
     assert!(
         cells

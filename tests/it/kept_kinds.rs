@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pagewise::plan::{advice, catalog};
+use pagewise::plan::{Laboratory, advice, catalog};
 use pagewise::worker;
 use record::advice::{ADVICE_SCHEMA, Advice, AdviceAnswer, Fingerprint};
 use record::folder::{RunFolder, sha256_hex};
@@ -367,7 +367,10 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
         .collect();
     summaries.sort_by(|a, b| b.created.cmp(&a.created));
     let summaries: Vec<&Summary> = summaries.iter().collect();
-    let workers = worker::all(&[], &[]).unwrap();
+    let laboratory = Laboratory {
+        experiments: catalog::experiments(None).unwrap(),
+        workers: worker::all(&[], &[]).unwrap(),
+    };
     let terms = advice::AdviceTerms {
         bytes: Some(given.bytes),
         ..advice::AdviceTerms::default()
@@ -375,8 +378,7 @@ fn advice_is_the_answer_that_was_given_and_is_shown_as_it_was() {
     let request = advice::request(
         advice::topic(&given.question).unwrap(),
         &terms,
-        &catalog::experiments(None).unwrap(),
-        &workers,
+        &laboratory,
         &wish(),
     )
     .unwrap();

@@ -316,7 +316,7 @@ fn sets_of_runs_are_compared_and_have_the_shape_of_the_schema() {
     assert_eq!(listed.code, code);
     for cell in value["cells"].as_array().unwrap() {
         assert_eq!(
-            (cell["ratio"].as_f64(), &cell["a"]),
+            (cell["quotient"].as_f64(), &cell["a"]),
             (Some(1.0), &cell["b"])
         );
     }

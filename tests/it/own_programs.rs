@@ -125,7 +125,7 @@ fn both_are_compared_with_their_like() {
         (&Value::from("/bin/true"), &Value::from("run"))
     );
     assert!(
-        cell["ratio"].as_f64().unwrap() > 0.0 && cell["verdict"]["word"] == "not-settled",
+        cell["quotient"].as_f64().unwrap() > 0.0 && cell["verdict"]["word"] == "not-settled",
         "{cell:#}"
     );
     assert!(

@@ -126,7 +126,7 @@ fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
         let expected = [
             &cell["a"]["per_unit_ns"],
             &cell["b"]["per_unit_ns"],
-            &cell["estimate"]["ratio"],
+            &cell["ratio"]["ratio"],
         ];
         for (at, expected) in expected.into_iter().enumerate() {
             assert!(

@@ -26,7 +26,10 @@ fn workers() -> Option<&'static Workers> {
     static WORKERS: OnceLock<Option<Workers>> = OnceLock::new();
     let workers = WORKERS.get_or_init(|| {
         let all = worker::all(&[], &[]).unwrap();
-        let python = all.iter().find(|w| w.family() == "python").unwrap();
+        let python = all
+            .iter()
+            .find(|w| w.language() == Some(worker::Language::Python))
+            .unwrap();
         let program = python.start().ok()?.command[0].clone().into();
         let place = tempfile::tempdir().unwrap();
         let native = crate::support::native::worker("c-O0", place.path());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pagewise::plan::{advice, catalog};
-use pagewise::worker;
+use pagewise::plan::{Laboratory, advice, catalog};
+use pagewise::worker::{self, Language};
 
 use crate::support::place::Place;
 use crate::support::skips::{skip, thorough};
@@ -199,24 +199,21 @@ pub fn which(program: &str) -> bool {
 
 #[test]
 fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
-    let (experiments, workers) = (
-        catalog::experiments(None).unwrap(),
-        worker::all(&[], &[]).unwrap(),
-    );
+    let laboratory = Laboratory {
+        experiments: catalog::experiments(None).unwrap(),
+        workers: worker::all(&[], &[]).unwrap(),
+    };
+    let workers = &laboratory.workers;
+    let is_here = |word: &str| {
+        workers
+            .iter()
+            .any(|w| w.language() == Language::named(word))
+    };
     for topic in advice::topics().unwrap() {
-        for language in topic
-            .languages
-            .keys()
-            .filter(|l| workers.iter().any(|w| w.family() == *l))
-        {
-            let own = advice::in_language(&topic, language, &workers).unwrap();
-            let request = advice::request(
-                own,
-                &advice::AdviceTerms::default(),
-                &experiments,
-                &workers,
-                &wish(),
-            );
+        for language in topic.languages.keys().filter(|word| is_here(word)) {
+            let own = advice::in_language(&topic, language, workers).unwrap();
+            let request =
+                advice::request(own, &advice::AdviceTerms::default(), &laboratory, &wish());
             let request = request.unwrap_or_else(|e| panic!("{} in {language}: {e:#}", topic.id));
             assert!(
                 request

@@ -65,7 +65,10 @@ pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
             );
             let logs: Vec<f64> = numbers.iter().map(|(_, point)| point.log).collect();
             let points: Vec<_> = numbers.iter().map(|(_, point)| *point).collect();
-            let level = comparison.ratio.map_or(CONFIDENCE, |ratio| ratio.level);
+            let level = comparison
+                .contrast
+                .ratio
+                .map_or(CONFIDENCE, |ratio| ratio.level);
             let sides = [&summary.cells[cell], &summary.cells[base]];
             explanations.push(Explained {
                 cell: summary.cells[cell].cell.clone(),

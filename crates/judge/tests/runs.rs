@@ -163,7 +163,7 @@ fn what_a_machine_lacks_is_skipped_and_the_rest_is_judged() {
     assert!(
         summary
             .comparisons()
-            .any(|(_, comparison)| comparison.ratio.is_some()),
+            .any(|(_, comparison)| comparison.contrast.ratio.is_some()),
         "C's are compared all the same"
     );
 }
@@ -178,7 +178,8 @@ fn one_launch_settles_nothing() {
     assert!(!ranked.is_empty());
     for comparison in ranked {
         assert!(
-            comparison.ratio.is_none() && comparison.verdict == Verdict::NotSettled,
+            comparison.contrast.ratio.is_none()
+                && comparison.contrast.verdict == Verdict::NotSettled,
             "{comparison:?}"
         );
     }

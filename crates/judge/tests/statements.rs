@@ -23,8 +23,12 @@ fn count(all: &[Statement], kind: StatementKind, outcome: StatementOutcome) -> u
 /// Turns every ratio of a kind of cells into another, in the comparisons and in what the launches brought.
 fn changed(mut summary: Summary, which: impl Fn(&Verdict) -> bool, factor: f64) -> Summary {
     for group in &mut summary.groups {
-        for comparison in group.comparisons.iter_mut().filter(|c| which(&c.verdict)) {
-            if let Some(ratio) = &mut comparison.ratio {
+        for comparison in group
+            .comparisons
+            .iter_mut()
+            .filter(|c| which(&c.contrast.verdict))
+        {
+            if let Some(ratio) = &mut comparison.contrast.ratio {
                 (ratio.ratio, ratio.low, ratio.high) = (
                     ratio.ratio * factor,
                     ratio.low * factor,
@@ -69,9 +73,10 @@ fn nothing_that_was_not_settled_is_a_statement() {
         .collect();
     for (group, phase) in unsettled.groups.iter_mut().zip(names) {
         for comparison in group.comparisons.iter_mut().filter(|c| c.phase == phase) {
-            let decided = comparison.verdict != Verdict::NotSettled && comparison.holds_among_all;
+            let decided = comparison.contrast.verdict != Verdict::NotSettled
+                && comparison.contrast.holds_among_all;
             silenced += usize::from(decided);
-            comparison.holds_among_all &= !decided;
+            comparison.contrast.holds_among_all &= !decided;
         }
     }
     assert!(said > 0 && silenced >= said);
@@ -100,8 +105,12 @@ fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
     let long = {
         let mut long = look();
         for group in &mut long.groups {
-            for comparison in group.comparisons.iter_mut().filter(|c| faster(&c.verdict)) {
-                let Some(ratio) = &mut comparison.ratio else {
+            for comparison in group
+                .comparisons
+                .iter_mut()
+                .filter(|c| faster(&c.contrast.verdict))
+            {
+                let Some(ratio) = &mut comparison.contrast.ratio else {
                     continue;
                 };
                 let above = (ratio.high / (1.0 / 1.02)).sqrt();

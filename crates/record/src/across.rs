@@ -2,12 +2,12 @@
 
 use crate::claim::AnswerChange;
 use crate::outcome::{Outcome, Status};
-use crate::summary::{CountSummary, Ratio, Verdict};
+use crate::summary::{Contrast, CountSummary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Compared`].
-pub const COMPARED_SCHEMA: u32 = 6;
+pub const COMPARED_SCHEMA: u32 = 7;
 
 /// Two sets of runs compared with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -106,14 +106,10 @@ pub struct ComparedCell {
     /// Cost on the second side.
     pub b: SideCost,
     /// Cost on the second side relative to the first.
-    pub ratio: f64,
+    pub quotient: f64,
     /// The same with its interval over runs; absent with fewer than three runs on a side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Ratio>,
-    /// Position of the whole interval relative to the margin.
-    pub verdict: Verdict,
-    /// True if the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.
-    pub holds_among_all: bool,
+    #[serde(flatten)]
+    pub contrast: Contrast,
     /// Result of the gate for this cell; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateWord>,

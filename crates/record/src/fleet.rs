@@ -2,7 +2,7 @@
 
 use crate::across::{CellHeadline, ComparedCell, FactDifference};
 use crate::outcome::{Outcome, Status};
-use crate::summary::{Ratio, Verdict};
+use crate::summary::Contrast;
 use anyhow::Result;
 use files::Folder;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Version of [`Fleet`].
-pub const FLEET_SCHEMA: u32 = 5;
+pub const FLEET_SCHEMA: u32 = 6;
 
 /// A fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,11 +101,8 @@ pub struct KindMethod {
     /// Name of the baseline's cell.
     pub baseline: String,
     /// Its cost relative to that, with its interval over nodes.
-    pub ratio: Ratio,
-    /// Position of the whole interval relative to the margin.
-    pub verdict: Verdict,
-    /// True if the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.
-    pub holds_among_all: bool,
+    #[serde(flatten)]
+    pub contrast: Contrast,
 }
 
 /// A node that is unlike its kind.

@@ -7,7 +7,7 @@ use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{
-    AaCheck, AnswerCondition, Doubt, Levels, Ratio, Recommendation, Summary, Verdict,
+    AaCheck, AnswerCondition, Contrast, Doubt, Levels, Ratio, Recommendation, Summary, Verdict,
 };
 
 fn recorded(name: &str) -> Summary {
@@ -203,9 +203,9 @@ fn conditional(first: (f64, f64), second: (f64, f64)) -> Summary {
             .iter_mut()
             .find(|c| c.cell == cell && c.phase == "copy")
             .unwrap();
-        (comparison.ratio, comparison.verdict) =
+        (comparison.contrast.ratio, comparison.contrast.verdict) =
             (ratio_here, Verdict::from_interval(low, high, 0.02));
-        comparison.holds_among_all = true;
+        comparison.contrast.holds_among_all = true;
         group.recommendation = Recommendation::Depends {
             cell,
             ratio: ratio_here,
@@ -214,8 +214,7 @@ fn conditional(first: (f64, f64), second: (f64, f64)) -> Summary {
             when: [("destination".to_owned(), value.to_owned())].into(),
             group: sibling,
             cell,
-            ratio: Some(ratio(their_low, their_high)),
-            verdict: Verdict::from_interval(their_low, their_high, 0.02),
+            contrast: Contrast::alone(Some(ratio(their_low, their_high)), 0.02),
         }];
     }
     summary
@@ -254,7 +253,8 @@ fn conditions_under_which_nothing_is_settled_share_one_clause() {
         .filter(|g| !g.conditions.is_empty())
     {
         let mut again = group.conditions[0].clone();
-        (again.ratio, again.verdict) = (Some(ratio(0.9, 1.1)), Verdict::NotSettled);
+        (again.contrast.ratio, again.contrast.verdict) =
+            (Some(ratio(0.9, 1.1)), Verdict::NotSettled);
         group.conditions.push(again);
     }
     let plain = shown(&summary, 140, false)
@@ -277,7 +277,8 @@ fn an_open_method_is_named_however_many_there_are_and_its_doubt_is_said() {
     group.recommendation = Recommendation::Inconclusive { cell: baseline };
     let mut open = Vec::new();
     for comparison in group.comparisons.iter_mut().filter(|c| c.phase == "copy") {
-        (comparison.ratio, comparison.verdict) = (Some(ratio(0.8, 1.2)), Verdict::NotSettled);
+        (comparison.contrast.ratio, comparison.contrast.verdict) =
+            (Some(ratio(0.8, 1.2)), Verdict::NotSettled);
         comparison.doubt = Some(Doubt::TwoLevels(Levels {
             low: 0.23,
             high: 0.97,
@@ -330,11 +331,12 @@ fn what_is_shown_to_be_faster_is_said_although_the_fastest_is_open() {
         .filter(|c| c.phase == "copy" && is_ranked[c.cell]);
     let mut shown_faster = None;
     for comparison in of_copy {
-        (comparison.ratio, comparison.verdict) = (Some(ratio(0.3, 1.2)), Verdict::NotSettled);
+        (comparison.contrast.ratio, comparison.contrast.verdict) =
+            (Some(ratio(0.3, 1.2)), Verdict::NotSettled);
         if shown_faster.is_none() {
-            (comparison.ratio, comparison.verdict) =
+            (comparison.contrast.ratio, comparison.contrast.verdict) =
                 (Some(ratio(0.5, 0.6)), Verdict::Faster { at_least: 0.4 });
-            (comparison.holds_among_all, comparison.doubt) = (true, None);
+            (comparison.contrast.holds_among_all, comparison.doubt) = (true, None);
             shown_faster = Some(comparison.cell);
         }
     }
@@ -375,7 +377,7 @@ fn what_is_shown_to_be_faster_is_said_although_the_fastest_is_open() {
         .iter_mut()
         .filter(|c| Some(c.cell) == shown_faster)
     {
-        (comparison.ratio, comparison.verdict) =
+        (comparison.contrast.ratio, comparison.contrast.verdict) =
             (Some(ratio(1.5, 1.6)), Verdict::Slower { at_least: 0.5 });
     }
     other.recommendation = Recommendation::Nothing;

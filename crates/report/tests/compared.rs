@@ -145,7 +145,7 @@ fn a_hostile_comparison_is_inert() {
         cell.headline.phase += EVIL;
         cell.a.per_unit_ns = f64::NAN;
         cell.b.per_run_ns = vec![f64::INFINITY, -1.0, 1e308];
-        cell.estimate.as_mut().unwrap().high = f64::INFINITY;
+        cell.contrast.ratio.as_mut().unwrap().high = f64::INFINITY;
     }
     found.claims = vec![change(EVIL, ""), change("x", EVIL)];
     found.a.runs[0].run += EVIL;

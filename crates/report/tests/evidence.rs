@@ -44,7 +44,7 @@ fn the_essay_on_mmap_says_what_its_run_says() {
             .unwrap();
         let ratio = group
             .comparison(mmap, "whole")
-            .and_then(|comparison| comparison.ratio)
+            .and_then(|comparison| comparison.contrast.ratio)
             .unwrap();
         let row = format!(
             "(`cache={cache}`) | {:.2} ms | {:.2} ms | {:.0} | {:.2} ({:.2}–{:.2}) |",
@@ -99,7 +99,7 @@ fn the_story_of_the_same_day_says_what_its_runs_say() {
             .unwrap();
         let ratio = group
             .comparison(thp, phase)
-            .and_then(|comparison| comparison.ratio)
+            .and_then(|comparison| comparison.contrast.ratio)
             .unwrap();
         let costs = format!(
             "| `{state}` | {:.2} µs | {:.2} µs |",

@@ -101,8 +101,8 @@ fn a_hostile_fleet_is_inert() {
         kind.cells[0].headline.cell += EVIL;
         kind.cells[0].per_unit_ns = f64::NAN;
         kind.methods[0].baseline += EVIL;
-        kind.methods[0].ratio.high = f64::INFINITY;
-        kind.methods[0].ratio.low = -1.0;
+        let ratio = kind.methods[0].contrast.ratio.as_mut().unwrap();
+        (ratio.low, ratio.high) = (-1.0, f64::INFINITY);
     }
     let page = self::page(&found, EVIL, EVIL);
     assert_eq!(

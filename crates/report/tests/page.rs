@@ -139,7 +139,7 @@ fn figures_are_those_of_the_summary() {
             let ratio = summary
                 .groups
                 .iter()
-                .find_map(|g| g.comparison(cell_index(row), headline)?.ratio);
+                .find_map(|g| g.comparison(cell_index(row), headline)?.contrast.ratio);
             if let Some(ratio) =
                 ratio.filter(|_| cell.outcome.status == record::outcome::Status::Ok)
             {
@@ -276,6 +276,7 @@ fn figures_that_are_none_make_no_broken_page() {
         }
         for comparison in summary.groups.iter_mut().flat_map(|g| &mut g.comparisons) {
             comparison
+                .contrast
                 .ratio
                 .iter_mut()
                 .for_each(|r| (r.ratio, r.low, r.high) = (wild, wild, wild));

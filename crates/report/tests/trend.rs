@@ -29,7 +29,7 @@ fn runs(factor: f64) -> Vec<Summary> {
         .groups
         .iter_mut()
         .flat_map(|group| &mut group.comparisons)
-        .filter_map(|c| c.ratio.as_mut());
+        .filter_map(|c| c.contrast.ratio.as_mut());
     newest.for_each(|r| {
         [&mut r.ratio, &mut r.low, &mut r.high]
             .into_iter()
@@ -66,7 +66,7 @@ fn every_figure_is_one_of_its_run() {
         run.groups
             .iter()
             .flat_map(|g| &g.comparisons)
-            .filter_map(|c| Some(c.ratio?.ratio))
+            .filter_map(|c| Some(c.contrast.ratio?.ratio))
             .collect()
     };
     let times = |run: &Summary| -> Vec<f64> {

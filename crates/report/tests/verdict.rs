@@ -3,7 +3,7 @@
 use judge::explained::{Explained, LaunchRatio};
 use pagewise_report::terminal::{Screen, render};
 use pagewise_report::verdict::document;
-use record::summary::{Calibration, Comparison, Ratio, Verdict};
+use record::summary::{Calibration, Comparison, Contrast, Ratio, Verdict};
 
 fn text(all: &[Explained]) -> String {
     render(&document(all), &Screen::new(200, false), false)
@@ -50,11 +50,13 @@ fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
         comparison: Comparison {
             cell: 1,
             phase: "ready".to_owned(),
-            ratio: Some(ratio),
+            contrast: Contrast {
+                ratio: Some(ratio),
+                verdict,
+                holds_among_all,
+            },
             cpu_ratio: None,
             faults_ratio: None,
-            verdict,
-            holds_among_all,
             doubt: None,
         },
         outcome: None,

@@ -2,7 +2,7 @@
 
 use pagewise_report::wording::{duration, factors, moved, verdict, verdict_briefly};
 use proptest::prelude::*;
-use record::summary::{Comparison, Ratio, Verdict};
+use record::summary::{Comparison, Contrast, Ratio};
 
 fn comparison(low: f64, at: f64, high: f64, margin: f64, holds: bool) -> Comparison {
     // The estimate lies anywhere within its interval.
@@ -17,16 +17,15 @@ fn comparison(low: f64, at: f64, high: f64, margin: f64, holds: bool) -> Compari
         freedom: 9.0,
         drift: None,
     };
-    let verdict = Verdict::from_interval(low, high, margin);
-    let same = Some(ratio);
     Comparison {
         cell: 0,
         phase: "x".into(),
-        ratio: same,
+        contrast: Contrast {
+            holds_among_all: holds,
+            ..Contrast::alone(Some(ratio), margin)
+        },
         cpu_ratio: None,
         faults_ratio: None,
-        verdict,
-        holds_among_all: holds,
         doubt: None,
     }
 }
@@ -99,7 +98,7 @@ proptest! {
         let (low, high) = if at < 0.5 { (low / 40.0, width / 40.0) } else { (low, width) };
         let (low, high) = (low.exp(), (low + high).exp());
         let comparison = comparison(low, at, high, margin, holds);
-        let ratio = comparison.ratio.unwrap();
+        let ratio = comparison.contrast.ratio.unwrap();
         let sentence = verdict(&comparison);
         let (from, to, least) = claimed(&sentence);
         let slack = 1e-9;

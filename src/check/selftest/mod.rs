@@ -1,11 +1,10 @@
 //! Holds the judging against work whose truth is known: identical pairs, effects of exact size, and the usual way beside it.
 
-use crate::{run::signals::Signals, worker::Worker};
+use crate::{plan::Laboratory, run::signals::Signals};
 use anyhow::Result;
 use files::Folder;
 use judge::selftest::{Done, EXTRAS, WorkKind};
 use judge::{selftest::SelfTest, selftest::real::RealRun};
-use record::experiment::Experiment;
 use std::{path::Path, time::Instant};
 use trials::{TestBench, Trial};
 
@@ -13,7 +12,6 @@ pub mod real;
 pub mod trials;
 
 pub const EXPERIMENT: &str = "selftest";
-const WORKER: &str = "c-O3";
 /// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
 const RUNS: usize = 12;
 /// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
@@ -62,13 +60,12 @@ fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
 /// that are done are judged; the second value is that signal.
 pub fn selftest(
     place: &Path,
-    experiments: &[Experiment],
-    workers: &[Worker],
+    laboratory: &Laboratory,
     budget_s: f64,
     seed: u64,
 ) -> Result<(SelfTest, Option<i32>)> {
     let signals = Signals::watch()?;
-    let laboratory = TestBench::new(experiments, workers, &signals)?;
+    let bench = TestBench::new(laboratory, &signals)?;
     let started = Instant::now();
     let (runs, run_s) = share_out(budget_s);
     let mut done: Vec<Done> = Vec::new();
@@ -83,7 +80,7 @@ pub fn selftest(
             batch,
             extras: &extras,
         };
-        let trial = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
+        let trial = bench.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
         let _ = Folder::open(place).and_then(|place| place.remove(&name));
         batch = batch.or(trial.batch);
         done.push(trial);
@@ -94,7 +91,7 @@ pub fn selftest(
     let left_s = budget_s * (1.0 - NAIVE_SHARE) - started.elapsed().as_secs_f64();
     let real = real_runs(
         place,
-        (experiments, workers),
+        laboratory,
         left_s.max(budget_s * REAL_SHARE),
         seed,
         &signals,
@@ -105,12 +102,7 @@ pub fn selftest(
         for samples in naive_samples(&like, budget_s) {
             if signals.arrived().is_none() {
                 naive.push(trials::naive_trials(
-                    place,
-                    &laboratory,
-                    work,
-                    batch,
-                    samples,
-                    seed,
+                    place, &bench, work, batch, samples, seed,
                 )?);
             }
         }
@@ -128,7 +120,7 @@ pub fn selftest(
 /// Runs of real cells until the time is used up: at least one.
 fn real_runs(
     place: &Path,
-    what: (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     budget_s: f64,
     seed: u64,
     signals: &Signals,
@@ -142,8 +134,9 @@ fn real_runs(
         let name = format!("real-{run}");
         let folder = place.join(&name);
         let share = real::weight(run) / (0..number).map(real::weight).sum::<f64>();
-        let terms = (budget_s * share, seed.wrapping_add(1000 + run as u64));
-        runs.extend(real::run(&folder, what, run, terms, signals)?);
+        let seed = seed.wrapping_add(1000 + run as u64);
+        let run = real::run(&folder, laboratory, run, budget_s * share, seed, signals)?;
+        runs.extend(run);
         let _ = Folder::open(place).and_then(|place| place.remove(&name));
     }
     Ok(runs)

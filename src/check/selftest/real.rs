@@ -1,8 +1,9 @@
 //! Runs of real cells as an ordinary run makes them: processes of their own, cold starts, Java. Each comparison holds a
 //! baseline, its hidden duplicate, and the same method with exactly 5 % more to do.
 
-use crate::plan::{self, Choice, Terms, Wish, catalog, input};
-use crate::{run::Runner, run::progress::Progress, run::signals::Signals, worker::Worker};
+use crate::plan::{self, Choice, Laboratory, Terms, Wish, catalog, input};
+use crate::worker::{self, Language, NATIVE, Worker};
+use crate::{run::Runner, run::progress::Progress, run::signals::Signals};
 use anyhow::{Context, Result};
 use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
 use judge::{Circumstances, evidence::Evidence};
@@ -125,8 +126,8 @@ pub const EXPERIMENTS: [&str; 7] = [
 ];
 
 /// The experiment with one value for each parameter, but two for the amount of work, which no longer tells groups apart.
-fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
-    let mut experiment = catalog::find(all, regime.experiment)?.clone();
+fn narrowed(experiments: &[Experiment], regime: &Regime) -> Result<Experiment> {
+    let mut experiment = catalog::find(experiments, regime.experiment)?.clone();
     for (name, parameter) in &mut experiment.parameters {
         parameter.default.truncate(1);
         if let Some((_, value)) = regime.set.iter().find(|(key, _)| key == name) {
@@ -144,12 +145,12 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 }
 
 /// Work and methods of successive runs.
-const TURNS: [(&str, &[Regime]); 5] = [
-    (NATIVE, FIRST),
-    (NATIVE, SECOND),
-    ("java", JAVA),
-    (NATIVE, FIRST),
-    (NATIVE, SECOND),
+const TURNS: [(Language, &[Regime]); 5] = [
+    (Language::C, FIRST),
+    (Language::C, SECOND),
+    (Language::Java, JAVA),
+    (Language::C, FIRST),
+    (Language::C, SECOND),
 ];
 
 /// Share of the time for a run of Java's methods, relative to a native one's: two JVMs start and warm up each launch.
@@ -157,25 +158,27 @@ const JAVA_WEIGHT: f64 = 2.6;
 
 /// The weight of the run of this number when the time is shared out.
 pub fn weight(number: usize) -> f64 {
-    if TURNS[number % TURNS.len()].0 == NATIVE {
-        1.0
-    } else {
-        JAVA_WEIGHT
+    match TURNS[number % TURNS.len()].0 {
+        Language::Java => JAVA_WEIGHT,
+        _ => 1.0,
     }
 }
-
-const NATIVE: &str = "c-O3";
 
 /// The run of this number; `None` where no such worker is there.
 pub fn run(
     folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     number: usize,
-    (budget_s, seed): (f64, u64),
+    budget_s: f64,
+    seed: u64,
     signals: &Signals,
 ) -> Result<Option<RealRun>> {
-    let (family, regimes) = TURNS[number % TURNS.len()];
-    let Some(worker) = workers.iter().find(|w| w.name.starts_with(family)) else {
+    let (language, regimes) = TURNS[number % TURNS.len()];
+    // The native worker that is measured is the optimised one.
+    let is_measured = |w: &&Worker| {
+        w.language() == Some(language) && (language != Language::C || w.name == NATIVE)
+    };
+    let Some(worker) = laboratory.workers.iter().find(is_measured) else {
         return Ok(None);
     };
     if worker.start().is_err() {
@@ -187,15 +190,7 @@ pub fn run(
         kind: Kind::Selftest,
         ..Terms::usual(name, seed, budget_s, (0.0, MARGIN))
     };
-    let regimes: Vec<&Regime> = regimes.iter().collect();
-    let (state, evidence) = measure(
-        folder,
-        (experiments, workers),
-        worker,
-        &regimes,
-        terms,
-        signals,
-    )?;
+    let (state, evidence) = measure(folder, laboratory, worker, regimes, terms, signals)?;
     let amounts = regimes
         .iter()
         .map(|r| (r.experiment.to_owned(), r.amount()))
@@ -211,54 +206,49 @@ pub fn run(
 /// One experiment's native method, its hidden duplicate and the same with 5 % more to do, and nothing beside them.
 pub fn alone(
     folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     experiment: &str,
     terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
-    let is_it = |regime: &&Regime| regime.experiment == experiment;
-    let regime = FIRST
-        .iter()
-        .chain(SECOND)
-        .find(is_it)
+    let mut regimes = FIRST.iter().chain(SECOND);
+    let regime = regimes
+        .find(|regime| regime.experiment == experiment)
         .with_context(|| format!("{experiment} has no such cells"))?;
     // The other way of doing it stays out.
     let regime = Regime {
         methods: &regime.methods[..1],
         ..*regime
     };
-    let worker = workers
-        .iter()
-        .find(|w| w.name == NATIVE)
-        .context("there is no native worker")?;
-    measure(
-        folder,
-        (experiments, workers),
-        worker,
-        &[&regime],
-        terms,
-        signals,
-    )
+    let worker = worker::find(&laboratory.workers, NATIVE)?;
+    measure(folder, laboratory, worker, &[regime], terms, signals)
 }
 
 /// The cells of these regimes in one run.
 fn measure(
     folder: &Path,
-    (experiments, workers): (&[Experiment], &[Worker]),
+    laboratory: &Laboratory,
     worker: &Worker,
-    regimes: &[&Regime],
+    regimes: &[Regime],
     terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
+    let Laboratory {
+        experiments,
+        workers,
+    } = laboratory;
     let narrow: Vec<Experiment> = regimes
         .iter()
         .map(|r| narrowed(experiments, r))
         .collect::<Result<_>>()?;
-    let methods = regimes
-        .iter()
-        .flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
-    let selectors = methods.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
-    let mut wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Default);
+    let mut selectors = Vec::new();
+    for regime in regimes {
+        for method in regime.methods {
+            let cell = format!("{}/{method}@{}", regime.experiment, worker.name);
+            selectors.push(Selector::parse(&cell)?);
+        }
+    }
+    let mut wish = Wish::new(selectors, ParameterList::Default);
     input::complete(&mut wish, &narrow)?;
     let folder = RunFolder::create(folder)?;
     let plan = plan::build(&narrow, workers, Choice::Wished(&wish), terms)?;

@@ -1,10 +1,10 @@
 //! One run of the self-test: a plan like any other, carried out by the same runner and judged by the same judge.
 
-use super::{EXPERIMENT, NAIVE_COMPARISONS, WORKER};
-use crate::plan::{self, Choice, Terms, catalog};
+use super::{EXPERIMENT, NAIVE_COMPARISONS};
+use crate::plan::{self, Choice, Laboratory, Terms, catalog};
 use crate::run::launch::{Side, TimeLimit};
 use crate::run::{Runner, launch};
-use crate::worker::{self, Worker};
+use crate::worker::{self, NATIVE, Worker};
 use crate::{run::progress::Progress, run::signals::Signals};
 use anyhow::{Context, Result, bail};
 use files::Folder;
@@ -42,16 +42,15 @@ pub struct Trial<'a> {
 
 impl<'a> TestBench<'a> {
     /// Finds experiment and worker.
-    pub fn new(
-        experiments: &'a [Experiment],
-        workers: &'a [Worker],
-        signals: &'a Signals,
-    ) -> Result<TestBench<'a>> {
-        let experiment = catalog::find(experiments, EXPERIMENT)?;
-        Ok(TestBench {
-            experiment,
+    pub fn new(laboratory: &'a Laboratory, signals: &'a Signals) -> Result<TestBench<'a>> {
+        let Laboratory {
+            experiments,
             workers,
-            worker: worker::find(workers, WORKER)?,
+        } = laboratory;
+        Ok(TestBench {
+            experiment: catalog::find(experiments, EXPERIMENT)?,
+            workers,
+            worker: worker::find(workers, NATIVE)?,
             signals,
         })
     }
@@ -73,7 +72,7 @@ impl<'a> TestBench<'a> {
     ) -> Result<PlannedCell> {
         let described = self.worker.method(EXPERIMENT, method);
         let described =
-            described.with_context(|| format!("worker {WORKER} has no {EXPERIMENT}/{method}"))?;
+            described.with_context(|| format!("worker {NATIVE} has no {EXPERIMENT}/{method}"))?;
         let mut parameters = BTreeMap::new();
         for (key, _) in &described.keys {
             let value = match key.as_str() {
@@ -183,7 +182,7 @@ impl<'a> TestBench<'a> {
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
             clock_read_ns: evidence
                 .about
-                .get(WORKER)
+                .get(NATIVE)
                 .and_then(|about| about.get("clock_read_ns")?.parse().ok())
                 .unwrap_or(0.0),
             slot_s: stage.cost().map_or(0.0, |cost| cost.round_s) / state.cells.len() as f64,
@@ -216,8 +215,8 @@ fn effects(summary: &Summary) -> Vec<Effect> {
     let judged = summary.comparisons().filter_map(|(_, c)| {
         Some(Effect {
             extra_permille: extra(c.cell)?,
-            ratio: c.ratio,
-            verdict: c.verdict,
+            ratio: c.contrast.ratio,
+            verdict: c.contrast.verdict,
         })
     });
     judged.collect()
@@ -320,6 +319,9 @@ fn sequence(
         .iter()
         .filter(|s| s.round >= 0)
         .map(|s| s.counts.wall_ns as f64);
-    let all: Vec<f64> = measured.collect();
-    Ok(all.chunks_exact(samples).map(<[f64]>::to_vec).collect())
+    let samples_ns: Vec<f64> = measured.collect();
+    Ok(samples_ns
+        .chunks_exact(samples)
+        .map(<[f64]>::to_vec)
+        .collect())
 }

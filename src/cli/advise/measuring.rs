@@ -1,9 +1,10 @@
 //! Measures what a question lacks: the size asked for, the sizes where the answer changes, other cases. Each step is an
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
-use super::super::{Laboratory, run, runs_folder};
-use super::{super::named::PART, super::start::Start, AdviseArgs};
-use crate::plan::{self, Choice, Terms, Wish, advice};
+use super::super::{named::PART, run, runs_folder};
+use super::AdviseArgs;
+use crate::plan::request::least_s;
+use crate::plan::{self, Choice, Laboratory, Start, Terms, Wish, advice};
 use anyhow::{Result, bail};
 use judge::questions::advise::{AdviceRequest, choices, has, points};
 use record::{advice::Topic, kind::Kind, sizes::format_size, summary::Summary};
@@ -16,7 +17,7 @@ const PRECISION: f64 = 0.015;
 const POINT_S: f64 = 3.0;
 
 /// A guess at the seconds that a size needs: a pilot and the launches of an interval of all its methods, by their bytes.
-fn least_s(request: &AdviceRequest, bytes: u64) -> f64 {
+fn question_s(request: &AdviceRequest, bytes: u64) -> f64 {
     (stats::interval::LEAST_LAUNCHES + 1) as f64
         * (request.ways.len() + 1) as f64
         * schedule::guess_s(0.0, bytes as f64)
@@ -41,7 +42,7 @@ impl Spending {
             0.15
         };
         let axis = if request.topic.by_size { 0.6 } else { 0.0 };
-        let least_s = least_s(request, request.bytes).max(POINT_S);
+        let least_s = question_s(request, request.bytes).max(POINT_S);
         let point_s = (budget_s * (1.0 - cases - axis)).max(least_s.min(budget_s));
         let beyond_s = if cases + axis > 0.0 {
             (budget_s - point_s) / (cases + axis)
@@ -111,13 +112,7 @@ impl<'a> AdviceSession<'a> {
     }
 
     pub fn request(&self, topic: Topic, terms: &advice::AdviceTerms) -> Result<AdviceRequest> {
-        advice::request(
-            topic,
-            terms,
-            &self.laboratory.experiments,
-            &self.laboratory.workers,
-            &self.wish,
-        )
+        advice::request(topic, terms, self.laboratory, &self.wish)
     }
 
     /// New summaries, then kept ones, each the newest first.
@@ -160,10 +155,13 @@ impl<'a> AdviceSession<'a> {
             allow_system_changes,
             ..usual
         };
-        let all = &self.laboratory.experiments;
-        let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
-        if let Some(sentence) =
-            report::ending::too_short(&plan, run::least_s(&plan)).filter(|_| self.made.is_empty())
+        let Laboratory {
+            experiments,
+            workers,
+        } = self.laboratory;
+        let plan = plan::build(experiments, workers, Choice::Wished(&wish), terms)?;
+        if let Some(sentence) = report::ending::too_short(&plan, least_s(&plan, workers))
+            .filter(|_| self.made.is_empty())
         {
             remark!("pagewise: {sentence}");
         }
@@ -190,7 +188,7 @@ impl<'a> AdviceSession<'a> {
         };
         if !known(self, &request.settings) {
             // Half of a guess may do on a fast machine, and less says nothing.
-            let least_s = least_s(request, request.bytes);
+            let least_s = question_s(request, request.bytes);
             if spending.point_s < least_s / 2.0 {
                 let (topic, size, count) = (
                     &request.topic.id,
@@ -214,7 +212,7 @@ impl<'a> AdviceSession<'a> {
         }
         let mut cases = advice::cases(request);
         let case_s = spending.cases_s / cases.len() as f64;
-        if case_s < least_s(request, request.bytes) / 2.0 {
+        if case_s < question_s(request, request.bytes) / 2.0 {
             cases.retain(|settings| known(self, settings));
         }
         for settings in &cases {
@@ -263,7 +261,7 @@ impl<'a> AdviceSession<'a> {
                 break;
             };
             *looks.entry(next.size).or_default() += 1;
-            let (needed_s, left_s) = (least_s(&narrow, next.size), budget_s - spent_s);
+            let (needed_s, left_s) = (question_s(&narrow, next.size), budget_s - spent_s);
             if left_s < needed_s / 2.0 {
                 without.push(next.size);
                 continue;

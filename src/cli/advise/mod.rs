@@ -4,8 +4,9 @@ mod measuring;
 mod saving;
 
 use super::output::print_styled;
-use super::{Laboratory, SelectArgs, print, print_document, print_json};
-use crate::{plan::advice, run::signals};
+use super::{first_given, print, print_document, print_json};
+use crate::plan::{Laboratory, Wish, advice};
+use crate::{run::signals, worker};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use measuring::{AdviceSession, Spending};
@@ -90,8 +91,8 @@ impl AdviseArgs {
             (!self.state.is_empty(), "--state"),
             (self.allow_system_changes, "--allow-system-changes"),
         ];
-        match given.iter().find(|(given, _)| *given) {
-            Some((_, option)) => {
+        match first_given(&given) {
+            Some(option) => {
                 bail!("{option} belongs to a question or to --save: nothing is measured here")
             }
             None => Ok(()),
@@ -170,14 +171,7 @@ fn session<'a>(
         .iter()
         .map(|topic| topic.experiment.as_str())
         .collect();
-    let wish = laboratory.wish(
-        &SelectArgs {
-            what: Vec::new(),
-            set: Vec::new(),
-        },
-        None,
-        ParameterList::Default,
-    )?;
+    let wish = Wish::new(Vec::new(), ParameterList::Default);
     let kept = if arguments.fresh {
         Vec::new()
     } else {
@@ -224,21 +218,19 @@ fn terms(
             "file={}",
             path.to_str().context("--file: the path is not UTF-8")?
         );
-        let select = SelectArgs {
-            what: vec![topic.experiment.clone()],
-            set: vec![setting],
-        };
-        for (key, values) in laboratory
-            .wish(&select, None, ParameterList::Default)?
-            .settings
-        {
+        let what = std::slice::from_ref(&topic.experiment);
+        let wish = laboratory.wish(what, &[setting], ParameterList::Default)?;
+        for (key, values) in wish.settings {
             let value = values.first().cloned().unwrap_or_default();
             if key == "bytes" {
-                let all = sizes::parse_size(&value)?;
-                if terms.bytes.is_some_and(|wanted| wanted > all) {
-                    bail!("--bytes is more than {} has ({all} bytes)", path.display());
+                let file_bytes = sizes::parse_size(&value)?;
+                if terms.bytes.is_some_and(|wanted| wanted > file_bytes) {
+                    bail!(
+                        "--bytes is more than {} has ({file_bytes} bytes)",
+                        path.display()
+                    );
                 }
-                terms.bytes.get_or_insert(all);
+                terms.bytes.get_or_insert(file_bytes);
             } else if key != "consume" {
                 terms.settings.insert(key, value);
             }
@@ -305,8 +297,10 @@ fn answer_of(
     let spending = Spending::new(&request, budget_s);
     let earlier = session.runs().len();
     let cases = session.measure(&request, &spending, own_file)?;
-    let (experiment, worker) = (&request.topic.experiment, &request.topic.worker);
-    let snippets = |way: &str| saving::snippets(experiment, &format!("{way}@{worker}"));
+    let Topic {
+        experiment, worker, ..
+    } = &request.topic;
+    let language = worker::language_of(&session.laboratory.workers, worker);
     let (summaries, margin) = (session.summaries(), session.margin);
     Ok(judge::questions::advise::answer(
         &request,
@@ -314,6 +308,6 @@ fn answer_of(
         &summaries,
         &session.runs()[earlier..],
         margin,
-        snippets,
+        |method| saving::snippets(experiment, method, language),
     ))
 }

@@ -1,9 +1,8 @@
 //! The file of advice: its places, made, found, merged.
 
 use super::{super::print_document, AdviseArgs, measuring::AdviceSession};
-use crate::{
-    machine, machine::fingerprint, plan, plan::advice, run::signals, worker, worker::carried,
-};
+use crate::worker::{self, Language, carried};
+use crate::{machine, machine::fingerprint, plan, plan::advice, run::signals};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::questions::advise::AdviceRequest;
@@ -167,12 +166,12 @@ fn question(
     request: &AdviceRequest,
     budget_s: f64,
 ) -> Result<Question> {
-    let others: Vec<(&String, &String)> = request
+    let conditions: Vec<(&String, &String)> = request
         .open
         .iter()
         .flat_map(|(key, all)| all[1..].iter().map(move |value| (key, value)))
         .collect();
-    let usual_s = if others.is_empty() {
+    let usual_s = if conditions.is_empty() {
         budget_s
     } else {
         budget_s / 2.0
@@ -185,10 +184,10 @@ fn question(
             .conditions
             .insert(format!("{key}={}", all[0]), question.segments.clone());
     }
-    for (key, value) in &others {
+    for (key, value) in &conditions {
         if session.stopped_by.is_none() {
             let under = request.under(key, value);
-            session.axis(&under, usual_s / others.len() as f64, u64::MAX)?;
+            session.axis(&under, usual_s / conditions.len() as f64, u64::MAX)?;
             let answer =
                 judge::questions::advise::question(&under, &session.summaries(), session.margin);
             question
@@ -201,14 +200,14 @@ fn question(
 
 /// Merges files into the saved one.
 pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
-    let all: Vec<Advice> = match &arguments.merge[..] {
+    let parts: Vec<Advice> = match &arguments.merge[..] {
         [only] => vec![read_changed(only)?],
         several => several
             .iter()
             .map(|path| read(path))
             .collect::<Result<_>>()?,
     };
-    let merged = judge::questions::advise::merge(&all)?;
+    let merged = judge::questions::advise::merge(&parts)?;
     let path = target(arguments.out.as_deref());
     replaced(&path, arguments.force)?;
     write(&path, &merged)?;
@@ -220,29 +219,25 @@ pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
     ))
 }
 
-/// The calls of a way in every language in which they are carried.
-pub(super) fn snippets(experiment: &str, way: &str) -> Vec<Snippet> {
-    let (method, worker) = way.split_once('@').unwrap_or((way, ""));
+/// The calls of a method in a language, as far as they are carried.
+pub(super) fn snippets(experiment: &str, method: &str, language: Option<Language>) -> Vec<Snippet> {
     let start = format!("snippets/{experiment}/{method}.");
-    let all = carried::SNIPPETS
-        .iter()
-        .filter_map(|(path, code)| Some((path.strip_prefix(&start)?, path, code)));
-    let language = |word: &str| {
-        worker.is_empty() || worker.starts_with(if word == "rs" { "rust" } else { word })
-    };
-    let snippet = |(language, path, code): (&str, &&str, &&str)| Snippet {
-        language: language.to_owned(),
-        path: (*path).to_owned(),
-        code: MARKS
-            .iter()
-            .find_map(|mark| code.split(mark).nth(1))
-            .unwrap_or(code)
-            .trim_end()
-            .to_owned(),
-    };
-    all.filter(|(word, ..)| language(word))
-        .map(snippet)
-        .collect()
+    let mut snippets = Vec::new();
+    for (path, code) in carried::SNIPPETS {
+        let Some(extension) = path.strip_prefix(&start) else {
+            continue;
+        };
+        if language.is_none() || Language::of_extension(extension) != language {
+            continue;
+        }
+        let shown = MARKS.iter().find_map(|mark| code.split(mark).nth(1));
+        snippets.push(Snippet {
+            language: extension.to_owned(),
+            path: (*path).to_owned(),
+            code: shown.unwrap_or(code).trim_end().to_owned(),
+        });
+    }
+    snippets
 }
 
 const VARIABLE: &str = "PAGEWISE_ADVICE";

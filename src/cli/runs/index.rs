@@ -76,11 +76,11 @@ fn stamp(folder: &Path) -> (u64, String) {
 
 /// Every run of a store, by name, which begins with its time.
 pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
-    let all = crate::cli::named::store()
+    let stored = crate::cli::named::store()
         .and_then(|store| store.entries().ok())
         .unwrap_or_default()
         .into_iter();
-    let folders = all.filter(|entry| entry.kind == files::EntryKind::Folder);
+    let folders = stored.filter(|entry| entry.kind == files::EntryKind::Folder);
     let names: Vec<String> = folders
         .map(|entry| entry.name.to_string_lossy().into_owned())
         .collect();
@@ -185,7 +185,7 @@ fn read(name: &str, store: &Path) -> Entry {
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
             let line = open(&folder.display().to_string()).and_then(|opened| match opened {
-                Opened::Command(kept) => Ok((
+                Opened::Program(kept) => Ok((
                     report::command::line(&judge::program::judge(&kept)),
                     kept.plan.created,
                 )),

@@ -2,11 +2,11 @@
 
 mod index;
 
-use super::opened::{Opened, code_of_run, open_any};
-use super::{
-    command, named, named::first_of, output::print_folded, print, print_json, runs_folder, tags,
-};
-use crate::{plan::catalog, run, run::session::judged};
+use super::damage::{code_of_program, code_of_run};
+use super::opened::{JudgedFolder, Judging, open_any};
+use super::output::{ShownArgs, print_folded};
+use super::{named, named::first_of, print, print_json, printed::Printed, runs_folder, tags};
+use crate::{plan::catalog, run};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use files::Folder;
@@ -14,8 +14,9 @@ pub(super) use index::{Entry, entries};
 use record::{folder::RunFolder, sizes::about_size};
 use report::escape::terminal;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Indent of what goes on in a further line of the list.
 const FURTHER: usize = 4;
@@ -110,68 +111,81 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
     {
         bail!("--since {since} is later than --until {until}");
     }
-    let all = entries(&store);
-    if let Some(name) = &arguments.experiment
-        && !all.iter().any(|entry| entry.experiments.contains(name))
-    {
-        catalog::find(&catalog::experiments(None)?, name)?;
-    }
-    if let Some(tag) = arguments
-        .tag
-        .as_ref()
-        .filter(|tag| !all.iter().any(|entry| entry.tags.contains(tag)))
-    {
-        bail!("no kept run has the tag {tag:?}");
-    }
-    if all.is_empty() && !arguments.json {
+    let kept = entries(&store);
+    check_filters(&kept, arguments)?;
+    if kept.is_empty() && !arguments.json {
         return print_folded(
             &format!("no runs are kept yet below {}\n", store.display()),
             FURTHER,
         );
     }
-    let entries: Vec<&Entry> = all
+    let entries: Vec<&Entry> = kept
         .iter()
         .filter(|entry| is_wanted(entry, arguments))
         .collect();
     if arguments.json {
         return print_json(&entries);
     }
-    let mut text = String::new();
-    let mut parts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    entries
-        .iter()
-        .filter_map(|e| Some((first_of(&e.run)?, e.bytes)))
-        .for_each(|(f, b)| parts.entry(f).or_default().push(b));
-    let names: BTreeSet<&str> = entries.iter().map(|entry| entry.run.as_str()).collect();
-    for entry in entries
-        .iter()
-        .filter(|entry| first_of(&entry.run).is_none_or(|first| !names.contains(first)))
-    {
-        let tags: String = entry.tags.iter().map(|tag| format!("  #{tag}")).collect();
-        let more = parts.get(entry.run.as_str()).map_or(&[][..], Vec::as_slice);
-        let bytes = entry.bytes + more.iter().sum::<u64>();
-        let (made, size) = (
-            entry.created.get(..16).unwrap_or(&entry.created),
-            about_size(bytes as f64),
-        );
-        let count = if more.is_empty() {
-            String::new()
-        } else {
-            format!(" ({} runs)", more.len() + 1)
-        };
-        text += &(terminal(&format!(
-            "{}  {made}  {size}  {}{count}{tags}",
-            entry.run, entry.description
-        )) + "\n");
-    }
+    let mut text = lines(&entries);
     let bytes: u64 = entries.iter().map(|e| e.bytes).sum();
     text += &format!(
         "{} of {} runs, {}\n",
         entries.len(),
-        all.len(),
+        kept.len(),
         about_size(bytes as f64)
     );
     print_folded(&text, FURTHER)
+}
+
+/// An error if no run can be of the experiment, or none has the tag.
+fn check_filters(kept: &[Entry], arguments: &RunsArgs) -> Result<()> {
+    if let Some(name) = &arguments.experiment
+        && !kept.iter().any(|entry| entry.experiments.contains(name))
+    {
+        catalog::find(&catalog::experiments(None)?, name)?;
+    }
+    if let Some(tag) = &arguments.tag
+        && !kept.iter().any(|entry| entry.tags.contains(tag))
+    {
+        bail!("no kept run has the tag {tag:?}");
+    }
+    Ok(())
+}
+
+/// A line for each command that made runs.
+fn lines(entries: &[&Entry]) -> String {
+    let names: BTreeSet<&str> = entries.iter().map(|entry| entry.run.as_str()).collect();
+    // Further runs of a command, by its first one.
+    let mut further: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for entry in entries {
+        if let Some(first) = first_of(&entry.run) {
+            further.entry(first).or_default().push(entry.bytes);
+        }
+    }
+    let mut text = String::new();
+    for entry in entries {
+        if first_of(&entry.run).is_some_and(|first| names.contains(first)) {
+            continue;
+        }
+        let further = further.get(entry.run.as_str());
+        let further_bytes: u64 = further.iter().copied().flatten().sum();
+        let count = further.map_or_else(String::new, |runs| format!(" ({} runs)", runs.len() + 1));
+        let line = format!(
+            "{}  {}  {}  {}{count}{}",
+            entry.run,
+            entry.created.get(..16).unwrap_or(&entry.created),
+            about_size((entry.bytes + further_bytes) as f64),
+            entry.description,
+            tags_of(entry)
+        );
+        text += &terminal(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn tags_of(entry: &Entry) -> String {
+    entry.tags.iter().map(|tag| format!("  #{tag}")).collect()
 }
 
 /// The beginning of a time in RFC 3339, from a year to a second; a sentence where it is none.
@@ -190,45 +204,49 @@ fn moment<'a>(text: &'a Option<String>, option: &str) -> Result<Option<&'a str>>
 }
 
 fn is_wanted(entry: &Entry, arguments: &RunsArgs) -> bool {
-    let experiment = |wanted: &String| entry.experiments.contains(wanted);
-    let host = |wanted: &String| {
-        entry
-            .host
-            .split(' ')
-            .any(|word| word.starts_with(wanted.as_str()))
-    };
-    let until = |until: &String| {
-        entry
-            .created
-            .chars()
-            .take(until.chars().count())
-            .collect::<String>()
-            <= *until
-    };
-    arguments.experiment.as_ref().is_none_or(experiment)
-        && arguments.host.as_ref().is_none_or(host)
-        && arguments
-            .since
+    let RunsArgs {
+        experiment,
+        host,
+        since,
+        until,
+        tag,
+        ..
+    } = arguments;
+    experiment
+        .as_ref()
+        .is_none_or(|name| entry.experiments.contains(name))
+        && host
             .as_ref()
-            .is_none_or(|since| entry.created >= *since)
-        && arguments.until.as_ref().is_none_or(until)
-        && arguments
-            .tag
-            .as_ref()
-            .is_none_or(|tag| entry.tags.contains(tag))
+            .is_none_or(|start| entry.host.split(' ').any(|word| word.starts_with(start)))
+        && since.as_ref().is_none_or(|since| entry.created >= *since)
+        && until.as_ref().is_none_or(|until| is_until(entry, until))
+        && tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
+}
+
+/// True if a run was made at this time or earlier; a day means all of it.
+fn is_until(entry: &Entry, until: &str) -> bool {
+    let length = until.chars().count();
+    let start: String = entry.created.chars().take(length).collect();
+    start.as_str() <= until
 }
 
 /// Describes a kept run.
 pub(super) fn show(name: &str, json: bool) -> Result<u8> {
-    let (folder, kind) = match open_any(name)? {
-        Opened::Command(kept) => return command::report_command(&kept, json, None),
-        Opened::Run(folder, kind) => (folder, kind),
+    let (folder, summary) = match open_any(name)?.judge(Judging::Kept)? {
+        JudgedFolder::Run(folder, summary) => (folder, summary),
+        JudgedFolder::Program(kept, summary) => {
+            let printed = Printed::Program {
+                kept: &kept,
+                summary: &summary,
+            };
+            printed.print(json, &ShownArgs::default())?;
+            return Ok(code_of_program(&kept, printed.measured_code()));
+        }
     };
     let state = folder.state()?;
     let plan = &state.plan;
     let launches = folder.launches()?.records;
     let mut cells: BTreeMap<String, usize> = BTreeMap::new();
-    let summary = judged(&folder)?;
     for cell in summary.cells.iter().filter(|c| !c.hidden) {
         *cells.entry(cell.outcome.status.word()).or_default() += 1;
     }
@@ -242,7 +260,7 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
         .map(|entry| entry.bytes)
         .sum();
     let value = serde_json::json!({
-        "run": plan.run, "kind": kind, "folder": folder.path(), "created": plan.created, "version": plan.version,
+        "run": plan.run, "kind": folder.kind()?, "folder": folder.path(), "created": plan.created, "version": plan.version,
         "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": summary.host,
         "seed": plan.seed, "budget_s": state.budget_s, "margin": plan.margin, "launches": launches.len(),
         "launch_s": launches.iter().map(|l| l.wall_s).sum::<f64>(), "cells": cells, "ended": ended,
@@ -266,8 +284,8 @@ fn plain(value: &serde_json::Value) -> String {
     use serde_json::Value;
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(all) if all.is_empty() => "none".to_owned(),
-        Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().join(" "),
+        Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(" "),
         Value::Object(fields) if fields.is_empty() => "none".to_owned(),
         Value::Object(fields) => fields
             .iter()
@@ -284,51 +302,47 @@ fn kept(names: &[String]) -> Result<Vec<PathBuf>> {
     let real = store
         .canonicalize()
         .with_context(|| format!("there is no store of runs at {}", store.display()))?;
-    let path = |name: &String| -> Result<PathBuf> {
-        let given = PathBuf::from(name);
-        let path = if given.is_absolute() {
-            given
-        } else {
-            store.join(name)
-        };
-        let metadata = path.symlink_metadata().ok().filter(|m| m.is_dir());
-        let inside = metadata
-            .and_then(|_| path.canonicalize().ok())
-            .filter(|p| p.parent() == Some(&real));
-        let Some(path) = inside else {
-            bail!("{name:?} is no run among those kept in {}", store.display())
-        };
-        if path.join("plan.json").is_file() {
-            Ok(path)
-        } else {
-            bail!("{name:?} is no run: it has no plan.json")
+    let mut paths = Vec::new();
+    for word in names {
+        for name in named::named(word)? {
+            paths.push(path_in(&store, &real, &name)?);
         }
-    };
-    let names: Vec<String> = names
-        .iter()
-        .map(|word| named::named(word))
-        .collect::<Result<Vec<_>>>()?
-        .concat();
-    let mut paths: Vec<PathBuf> = names.iter().map(path).collect::<Result<_>>()?;
+    }
     // An answer goes with all of its runs.
-    let others = Folder::open(&real)?
-        .names()?
-        .into_iter()
-        .filter_map(|name| name.into_string().ok());
-    let is_named = |first: &str| {
-        paths
-            .iter()
-            .any(|path| path.file_name() == Some(first.as_ref()))
-    };
-    let named = |run: &str| first_of(run).is_some_and(is_named);
-    let parts: Vec<PathBuf> = others
-        .filter(|run| named(run))
-        .map(|run| real.join(run))
-        .collect();
+    let mut parts = Vec::new();
+    for name in Folder::open(&real)?.names()? {
+        let first = name.to_str().and_then(first_of);
+        let is_named = |first| {
+            paths
+                .iter()
+                .any(|path| path.file_name() == Some(OsStr::new(first)))
+        };
+        if first.is_some_and(is_named) {
+            parts.push(real.join(name));
+        }
+    }
     paths.extend(parts);
     paths.sort();
     paths.dedup();
     Ok(paths)
+}
+
+/// The folder of a run in the store, whose real path is `real`.
+fn path_in(store: &Path, real: &Path, name: &str) -> Result<PathBuf> {
+    let path = store.join(name);
+    let is_folder = path.symlink_metadata().is_ok_and(|m| m.is_dir());
+    let inside = path
+        .canonicalize()
+        .ok()
+        .filter(|path| is_folder && path.parent() == Some(real));
+    let Some(path) = inside else {
+        bail!("{name:?} is no run among those kept in {}", store.display())
+    };
+    if path.join("plan.json").is_file() {
+        Ok(path)
+    } else {
+        bail!("{name:?} is no run: it has no plan.json")
+    }
 }
 
 fn remove(names: &[String], yes: bool) -> Result<u8> {

@@ -204,12 +204,12 @@ fn library(names: &[String]) -> Result<Option<String>> {
 
 /// All settings that the binary carries, by name.
 pub fn all() -> Result<Vec<Setting>> {
-    let mut all: Vec<Setting> = carried::SETTINGS
+    let mut settings: Vec<Setting> = carried::SETTINGS
         .iter()
         .map(|(path, text)| Setting::parse(path, text))
         .collect::<Result<_>>()?;
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(all)
+    settings.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(settings)
 }
 
 /// The settings of `--with`: names and files by commas, or one `env:NAME=VALUE` or `args:WORDS`, in which a comma is a comma.

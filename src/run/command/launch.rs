@@ -11,6 +11,7 @@ use record::command::{
 use record::outcome::{Cause, LaunchFault};
 use record::transcript::{SideEnding, Transcript};
 use record::{cell::Cell, kind::Kind, launches::End, transcript, transcript::LaunchKeys};
+use schedule::command::CommandPart;
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
@@ -23,16 +24,31 @@ pub const FIRST_WINDOW: f64 = 0.2;
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
-/// Launches an arm once; stacks of one page fault in so many go to a file.
+/// File that takes the stack of one page fault in `period`.
+#[derive(Clone, Debug)]
+pub struct StackFile {
+    pub path: PathBuf,
+    pub period: u64,
+}
+
+/// Study of a program, and where its launches leave their files.
+#[derive(Clone, Copy)]
+pub struct StudyPlace<'a> {
+    pub plan: &'a CommandPlan,
+    pub scratch: &'a Path,
+    pub signals: &'a Signals,
+}
+
+/// Launches an arm once.
 pub fn launch(
-    (plan, scratch): (&CommandPlan, &Path),
-    (arm, mode, stacks): (usize, LaunchMode, Option<(PathBuf, u64)>),
-    block: i64,
-    signals: &Signals,
+    place: StudyPlace,
+    part: CommandPart,
+    stacks: Option<StackFile>,
 ) -> Result<CommandLaunch> {
+    let CommandPart { block, arm, mode } = part;
     let thp = thp_rule();
-    let mut options = options(plan, arm, mode);
-    if let Some((path, period)) = stacks {
+    let mut options = options(place.plan, arm, mode);
+    if let Some(StackFile { path, period }) = stacks {
         options.extend([
             "--stacks".into(),
             path.into(),
@@ -40,7 +56,7 @@ pub fn launch(
             period.to_string().into(),
         ]);
     }
-    let (cost, messages) = start((plan, scratch), options, &plan.arms[arm].command, signals)?;
+    let (cost, messages) = start(place, options, &place.plan.arms[arm].command)?;
     Ok(CommandLaunch {
         arm,
         block,
@@ -57,7 +73,7 @@ pub fn attached(
     process: &Attached,
     scratch: &Path,
     block: i64,
-    stacks: Option<(PathBuf, u64)>,
+    stacks: Option<StackFile>,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
     // The first window only shows how many faults to expect.
@@ -70,11 +86,9 @@ pub fn attached(
     ];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
     command_line.extend(numbers.map(OsString::from));
-    command_line.extend(
-        stacks
-            .into_iter()
-            .flat_map(|(path, period)| [path.into(), period.to_string().into()]),
-    );
+    if let Some(StackFile { path, period }) = stacks {
+        command_line.extend([path.into(), period.to_string().into()]);
+    }
     let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;
     let (mode, block) = (
         LaunchMode::Followed,
@@ -95,14 +109,14 @@ pub fn attached(
 }
 
 /// Runs the command that prepares each launch; it must succeed.
-pub fn prepare(plan: &CommandPlan, scratch: &Path, signals: &Signals) -> Result<()> {
-    let Some(line) = &plan.prepare else {
+pub fn prepare(place: StudyPlace) -> Result<()> {
+    let Some(line) = &place.plan.prepare else {
         return Ok(());
     };
     let command = ["/bin/sh", "-c", line].map(str::to_owned);
-    let (cost, messages) = start((plan, scratch), Vec::new(), &command, signals)?;
+    let (cost, messages) = start(place, Vec::new(), &command)?;
     let ended = (cost.end, cost.code);
-    if ended != (CommandEnd::Exit, 0) && signals.arrived().is_none() {
+    if ended != (CommandEnd::Exit, 0) && place.signals.arrived().is_none() {
         bail!(
             "--prepare {line:?} ended by {:?} {}: {}",
             cost.end,
@@ -163,11 +177,15 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
 
 /// Runs a command once in the plan's folder and returns its cost and the end of its messages.
 fn start(
-    (plan, scratch): (&CommandPlan, &Path),
+    place: StudyPlace,
     options: Vec<OsString>,
     command: &[String],
-    signals: &Signals,
 ) -> Result<(CommandCost, String)> {
+    let StudyPlace {
+        plan,
+        scratch,
+        signals,
+    } = place;
     let limit_ms = (plan.time_limit_s * 1e3).ceil().to_string();
     let parent = std::process::id().to_string();
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "try".into()];
@@ -278,7 +296,7 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
     Cell {
         experiment: experiment.to_owned(),
         method: method.to_owned(),
-        worker: "c-O3".to_owned(),
+        worker: worker::NATIVE.to_owned(),
         parameters,
     }
 }
@@ -373,7 +391,7 @@ mod tests {
             LaunchMode::PriceCow,
         ] {
             let cell = cell(mode, 8 << 20);
-            let method = worker::find(&workers, "c-O3")
+            let method = worker::find(&workers, worker::NATIVE)
                 .unwrap()
                 .method(&cell.experiment, &cell.method);
             let method = method.unwrap_or_else(|| panic!("no {}", cell.name()));

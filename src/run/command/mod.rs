@@ -8,6 +8,7 @@ use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signal
 use anyhow::{Context, Result, bail};
 use judge::program::profile::footprint_bytes;
 use judge::program::{given_up, half_width, is_settled};
+use launch::StudyPlace;
 pub use launch::{FIRST_WINDOW, thp_rule};
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode,
@@ -142,11 +143,17 @@ impl Study<'_> {
     }
 
     /// Makes one launch and keeps it, unless a signal ends it.
-    fn launch(&mut self, CommandPart { block, arm, mode }: CommandPart) -> Result<()> {
+    fn launch(&mut self, part: CommandPart) -> Result<()> {
+        let CommandPart { block, mode, .. } = part;
         let (plan, launches) = (&self.session.plan, &self.launches);
         let scratch = self.scratch.path();
         let launch = if mode.is_command() {
-            launch::prepare(plan, scratch, self.signals)?;
+            let place = StudyPlace {
+                plan,
+                scratch,
+                signals: self.signals,
+            };
+            launch::prepare(place)?;
             if self.signals.arrived().is_some() {
                 return Ok(());
             }
@@ -155,7 +162,7 @@ impl Study<'_> {
             let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch));
             let mut launch = match &plan.attached {
                 Some(process) => launch::attached(process, scratch, block, stacks, self.signals)?,
-                None => launch::launch((plan, scratch), (arm, mode, stacks), block, self.signals)?,
+                None => launch::launch(place, part, stacks)?,
             };
             if launch
                 .cost

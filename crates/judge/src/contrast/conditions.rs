@@ -1,10 +1,11 @@
 //! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
 use crate::contrast::estimate::{LEVEL, alone};
+use crate::contrast::verdicts::hold_among_all;
 use crate::{contrast::estimate::PairedCost, evidence::Evidence, evidence::flags::distrust};
 use record::machine_state::{PLAIN, STATE};
 use record::summary::{
-    AnswerCondition, CellSummary, GroupSummary, Recommendation, StateAnswer, StateEffect,
+    AnswerCondition, CellSummary, Contrast, GroupSummary, Recommendation, StateAnswer, StateEffect,
     StateRatio, Verdict,
 };
 use record::{experiment::Experiment, method::Role, state::State};
@@ -80,16 +81,13 @@ fn depends(
         };
         groups[group].cells.iter().copied().find(is_same)
     };
-    let verdict = |group: usize, cell: usize| {
-        let comparison = groups[group].comparison(cell, experiment.headline());
-        (
-            comparison.and_then(|c| c.ratio),
-            comparison.map_or(Verdict::NotSettled, |c| c.overall()),
-        )
+    let contrast = |group: usize, cell: usize| {
+        groups[group]
+            .comparison(cell, experiment.headline())
+            .map_or(Contrast::alone(None, 0.0), |comparison| comparison.contrast)
     };
     let condition = |group: usize| {
         let cell = same(group)?;
-        let (ratio, verdict) = verdict(group, cell);
         let theirs = groups[group].parameters.iter();
         let when = theirs.filter(|(key, value)| {
             experiment.is_condition(key) && mine.parameters.get(*key) != Some(*value)
@@ -98,23 +96,25 @@ fn depends(
             when: when.map(|(k, v)| (k.clone(), v.clone())).collect(),
             group,
             cell,
-            ratio,
-            verdict,
+            contrast: contrast(group, cell),
         })
     };
     let conditions: Vec<AnswerCondition> = others().filter_map(condition).collect();
-    let contradicts = |c: &AnswerCondition| match mine.recommendation {
-        Recommendation::Use { .. } => {
-            matches!(c.verdict, Verdict::Slower { .. } | Verdict::Within { .. })
+    let contradicts = |condition: &AnswerCondition| {
+        let verdict = condition.contrast.overall();
+        match mine.recommendation {
+            Recommendation::Use { .. } => {
+                matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
+            }
+            Recommendation::Keep { .. } => matches!(verdict, Verdict::Faster { .. }),
+            _ => false,
         }
-        Recommendation::Keep { .. } => matches!(c.verdict, Verdict::Faster { .. }),
-        _ => false,
     };
     let recommendation = if conditions.iter().any(contradicts) {
         let cell = same(at)?;
         Recommendation::Depends {
             cell,
-            ratio: verdict(at, cell).0,
+            ratio: contrast(at, cell).ratio,
         }
     } else {
         mine.recommendation
@@ -156,6 +156,14 @@ pub(crate) fn compare_states(
         .iter_mut()
         .zip(answers)
         .for_each(|(group, answer)| group.state = answer);
+    hold_among_all(
+        groups
+            .iter_mut()
+            .filter_map(|group| group.state.as_mut())
+            .flat_map(|answer| &mut answer.ratios)
+            .map(|ratio| &mut ratio.contrast),
+        state.plan.margin,
+    );
 }
 
 fn ratios(
@@ -191,14 +199,10 @@ fn ratios(
         let pair = theirs.filter(sound).zip(mine.filter(sound));
         let estimate = pair.and_then(|(a, b)| alone(a, b, measure, PairedCost::Wall, LEVEL));
         let ratio = estimate.map(|estimate| estimate.widened(widened));
-        let verdict = ratio.map_or(Verdict::NotSettled, |r| {
-            Verdict::from_interval(r.low, r.high, state.plan.margin)
-        });
         Some(StateRatio {
             cell,
             plain: other,
-            ratio,
-            verdict,
+            contrast: Contrast::alone(ratio, state.plan.margin),
         })
     };
     let is_method = |cell: &usize| state.cells[*cell].method.role != Role::Null;
@@ -241,7 +245,7 @@ fn effect(
     let verdict = |cell: usize| {
         group
             .comparison(cell, headline)
-            .map(|comparison| comparison.overall())
+            .map(|comparison| comparison.contrast.overall())
     };
     let loses = matches!(
         verdict(from),
@@ -340,11 +344,12 @@ mod tests {
             mine.comparisons = vec![Comparison {
                 cell: shift + 1,
                 phase: experiment.headline().to_owned(),
-                ratio: Some(ratio(low, high)),
+                contrast: Contrast {
+                    holds_among_all: holds,
+                    ..Contrast::alone(Some(ratio(low, high)), 0.02)
+                },
                 cpu_ratio: None,
                 faults_ratio: None,
-                verdict,
-                holds_among_all: holds,
                 doubt: None,
             }];
             mine.recommendation = match verdict {
@@ -376,7 +381,9 @@ mod tests {
             };
             assert_eq!(cell, 2 * group + 1);
             assert!(
-                ratio.is_some_and(|ratio| ratio == groups[group].comparisons[0].ratio.unwrap())
+                ratio.is_some_and(
+                    |ratio| ratio == groups[group].comparisons[0].contrast.ratio.unwrap()
+                )
             );
             let [condition] = &groups[group].conditions[..] else {
                 panic!("{:?}", groups[group].conditions)
@@ -395,7 +402,7 @@ mod tests {
             Recommendation::Depends { cell: 1, .. }
         ));
         assert!(matches!(
-            groups[0].conditions[0].verdict,
+            groups[0].conditions[0].contrast.verdict,
             Verdict::Faster { .. }
         ));
     }
@@ -416,7 +423,7 @@ mod tests {
             open[0]
                 .conditions
                 .iter()
-                .map(|c| c.verdict)
+                .map(|c| c.contrast.verdict)
                 .filter(|v| *v == Verdict::NotSettled)
                 .count(),
             1
@@ -432,13 +439,16 @@ mod tests {
     #[test]
     fn a_verdict_that_does_not_hold_among_all_contradicts_nothing() {
         let (experiment, cells, mut groups) = question(&[(0.7, 0.8), (1.2, 1.3)], true);
-        groups[1].comparisons[0].holds_among_all = false;
+        groups[1].comparisons[0].contrast.holds_among_all = false;
         compare(&[experiment], &cells, &mut groups);
         assert!(matches!(
             groups[0].recommendation,
             Recommendation::Use { .. }
         ));
-        assert_eq!(groups[0].conditions[0].verdict, Verdict::NotSettled);
+        assert_eq!(
+            groups[0].conditions[0].contrast.overall(),
+            Verdict::NotSettled
+        );
     }
 
     #[test]

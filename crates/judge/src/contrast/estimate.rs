@@ -91,6 +91,21 @@ pub(crate) fn alone(
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }
 
+/// The logarithm of each ratio of two costs of the same block, in the order of `mine`; blocks of one side and costs that have
+/// no finite ratio are left out.
+pub(crate) fn logs_by_block<B: Ord>(
+    base: impl Iterator<Item = (B, f64)>,
+    mine: impl Iterator<Item = (B, f64)>,
+) -> Vec<f64> {
+    let mut first: BTreeMap<B, f64> = BTreeMap::new();
+    for (block, cost) in base {
+        first.entry(block).or_insert(cost);
+    }
+    mine.filter_map(|(block, cost)| Some((cost / first.get(&block)?).ln()))
+        .filter(|log| log.is_finite())
+        .collect()
+}
+
 /// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
 pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Ratio> {
     let points: Vec<Point> = logs

@@ -160,6 +160,7 @@ pub(crate) fn recommend(
         let planned = &state.cells[c.cell];
         let is_ordinary = planned.method.role == Role::Method && planned.method.group.is_empty();
         let ratio = c
+            .contrast
             .ratio
             .filter(|_| is_ordinary && c.phase == group.experiment.headline())?;
         let cost = (
@@ -169,7 +170,7 @@ pub(crate) fn recommend(
         Some(Rival {
             cell: c.cell,
             ratio,
-            verdict: c.overall(),
+            verdict: c.contrast.overall(),
             cost,
         })
     };

@@ -1,12 +1,13 @@
 //! Tails of single operations: quantiles of each launch, intervals over launches, and ratios of p99.9 within launches. Stalls
 //! of one launch come together, so operations of a launch are no independent samples; launches are.
 
-use crate::contrast::estimate::{LEVEL, of_series};
+use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
+use crate::contrast::verdicts::hold_among_all;
 use crate::evidence::flags::distrust;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::state::State;
 use record::summary::{
-    CellSummary, GroupSummary, LatencySummary, TailQuantile, TailRatio, Verdict,
+    CellSummary, Contrast, GroupSummary, LatencySummary, TailQuantile, TailRatio,
 };
 use stats::{absolute::absolute, interval::CONFIDENCE};
 use std::collections::BTreeMap;
@@ -117,6 +118,7 @@ pub(crate) fn compare(
     cells: &mut [CellSummary],
     groups: &[GroupSummary],
 ) {
+    let margin = state.plan.margin.max(BUCKET);
     for group in groups {
         let mine = |cell: usize| {
             evidence
@@ -140,32 +142,27 @@ pub(crate) fn compare(
             };
             if let Some(latency) = &mut cells[cell].latency_ns {
                 latency.p999_ratio = ratio.map(|ratio| TailRatio {
-                    ratio,
-                    verdict: Verdict::from_interval(
-                        ratio.low,
-                        ratio.high,
-                        state.plan.margin.max(BUCKET),
-                    ),
+                    contrast: Contrast::alone(Some(ratio), margin),
                     machine: idle.is_some_and(is_idle),
                 });
             }
         }
     }
+    hold_among_all(
+        cells
+            .iter_mut()
+            .filter_map(|cell| cell.latency_ns.as_mut()?.p999_ratio.as_mut())
+            .map(|ratio| &mut ratio.contrast),
+        margin,
+    );
 }
 
-fn logs(a: &CellEvidence, b: &CellEvidence) -> Vec<f64> {
-    let p999 = |launch: &CellLaunch| of_launch(launch).get(P999).copied();
-    let tails: BTreeMap<i32, f64> = a
-        .launches
-        .iter()
-        .filter_map(|l| Some((l.block, p999(l)?)))
-        .collect();
-    let log = |launch: &CellLaunch| Some((p999(launch)? / tails.get(&launch.block)?).ln());
-    b.launches
-        .iter()
-        .filter_map(log)
-        .filter(|log| log.is_finite())
-        .collect()
+fn logs(base: &CellEvidence, mine: &CellEvidence) -> Vec<f64> {
+    let p999 = |launch: &CellLaunch| Some((launch.block, *of_launch(launch).get(P999)?));
+    logs_by_block(
+        base.launches.iter().filter_map(p999),
+        mine.launches.iter().filter_map(p999),
+    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::contrast::estimate::{LEVEL, PairedCost, against, level, points};
 use crate::contrast::groups::Group;
 use crate::evidence::flags::{distrust, stolen};
 use crate::evidence::{CellEvidence, Evidence};
-use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
+use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Verdict};
 use record::{method::Role, outcome::Cause, state::State};
 use stats::verdicts::{Region, verdicts};
 use stats::{estimate::Ratio, steady::two_levels};
@@ -79,10 +79,9 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// A comparison, its estimate, and whether it is one of those that a run is made for: a method's headline.
+/// A comparison, and whether it is one of those that a run is made for: a method's headline.
 pub(crate) struct CellComparison {
     pub comparison: Comparison,
-    estimate: Option<Ratio>,
     first: bool,
 }
 
@@ -128,41 +127,32 @@ pub(crate) fn compare(
             let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
             // Nobody asked whether these moved.
             let beside = |column| estimate(column).map(|e| e.undrifted());
-            let wall = estimate(0);
-            let verdict = wall.map_or(Verdict::NotSettled, |e| {
-                Verdict::from_interval(e.low, e.high, state.plan.margin)
-            });
-            let doubt = wall
+            let mut contrast = Contrast::alone(estimate(0), state.plan.margin);
+            let doubt = contrast
+                .ratio
                 .filter(|_| phase == group.experiment.headline())
                 .and_then(|e| {
                     let logs: Vec<f64> = points(base, mine, measure, PairedCost::Wall)?
                         .iter()
                         .map(|point| point.log)
                         .collect();
-                    doubt(&e, verdict, &logs, aa)
+                    doubt(&e, contrast.verdict, &logs, aa)
                 });
+            if doubt.is_some() {
+                contrast.verdict = Verdict::NotSettled;
+            }
             let comparison = Comparison {
                 cell,
                 phase: phase.to_owned(),
-                ratio: wall,
+                contrast,
                 cpu_ratio: beside(1),
                 faults_ratio: beside(2),
-                verdict: if doubt.is_some() {
-                    Verdict::NotSettled
-                } else {
-                    verdict
-                },
-                holds_among_all: true,
                 doubt,
             };
             let role = state.cells[cell].method.role;
             let first = phase == group.experiment.headline()
                 && matches!(role, Role::Method | Role::Published);
-            comparisons.push(CellComparison {
-                comparison,
-                estimate: wall,
-                first,
-            });
+            comparisons.push(CellComparison { comparison, first });
         }
     }
     comparisons
@@ -183,26 +173,35 @@ fn doubt(ratio: &Ratio, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) ->
     (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
 }
 
-/// Marks words that do not hold together (Holm 1979): headlines among each other, every other among all of the run.
-pub(crate) fn adjust(all: &mut [Vec<CellComparison>], margin: f64) {
+/// Marks the verdicts of a run that hold: headlines among each other, every other among all of the run.
+pub(crate) fn adjust(groups: &mut [Vec<CellComparison>], margin: f64) {
     for first in [false, true] {
-        let family = all
-            .iter_mut()
-            .flatten()
-            .filter(|c| c.estimate.is_some() && (c.first || !first));
-        let mut family: Vec<&mut CellComparison> = family.collect();
-        let estimates: Vec<(Ratio, f64)> = family
-            .iter()
-            .filter_map(|c| Some((c.estimate?, margin)))
-            .collect();
-        for (compared, word) in family.iter_mut().zip(verdicts(&estimates, LEVEL)) {
-            compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
-        }
+        hold_among_all(
+            groups
+                .iter_mut()
+                .flatten()
+                .filter(|compared| compared.first || !first)
+                .map(|compared| &mut compared.comparison.contrast),
+            margin,
+        );
+    }
+}
+
+/// Marks which verdicts of contrasts that were asked together hold among all of them (Holm 1979).
+pub(crate) fn hold_among_all<'a>(contrasts: impl Iterator<Item = &'a mut Contrast>, margin: f64) {
+    let (contrasts, ratios): (Vec<&mut Contrast>, Vec<(Ratio, f64)>) = contrasts
+        .filter_map(|contrast| {
+            let ratio = contrast.ratio?;
+            Some((contrast, (ratio, margin)))
+        })
+        .unzip();
+    for (contrast, word) in contrasts.into_iter().zip(verdicts(&ratios, LEVEL)) {
+        contrast.holds_among_all = holds(contrast.verdict, word.verdict);
     }
 }
 
 /// Tells whether what an interval says is what may be said among all.
-pub(crate) fn holds(alone: Verdict, among_all: Region) -> bool {
+fn holds(alone: Verdict, among_all: Region) -> bool {
     match alone {
         Verdict::Faster { .. } => among_all == Region::Faster,
         Verdict::Slower { .. } => among_all == Region::Slower,

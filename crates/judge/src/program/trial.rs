@@ -2,16 +2,17 @@
 
 use super::{Times, failure, proof};
 use crate::contrast::estimate::{LEVEL, of_series};
+use crate::contrast::verdicts::hold_among_all;
 use record::command::{
     Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, COMMAND_SUMMARY_SCHEMA, CommandCost,
     CommandLaunch, CommandPlan, Measure, Measured, TrialSummary,
 };
-use record::summary::{Note, NoteKind, Verdict};
+use record::summary::{Contrast, Note, NoteKind, Verdict};
 use stats::estimate::{Ratio, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::looks::{next_look, price};
 use stats::t::{mean_and_deviation, t_interval};
-use stats::{absolute::absolute, calibration::differing, verdicts::verdicts};
+use stats::{absolute::absolute, calibration::differing};
 use std::collections::BTreeMap;
 
 /// Confidence of the interval of page faults that proves an effect.
@@ -177,7 +178,9 @@ pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<
     let mut summary = judged(plan, launches, 1.0 - (1.0 - LEVEL) / price(blocks));
     let differs = |arm: &ArmSummary| {
         let cpu = arm.against.get(&Measure::Cpu);
-        cpu.is_some_and(|cpu| cpu.holds_among_all && !cpu.usual_only && cpu.verdict.differs())
+        cpu.is_some_and(|cpu| {
+            cpu.contrast.holds_among_all && !cpu.usual_only && cpu.contrast.verdict.differs()
+        })
     };
     let is_lost = |arm: &ArmSummary| matches!(arm.status, ArmStatus::Failed | ArmStatus::Skipped);
     let mut open = summary
@@ -203,7 +206,7 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
         .map(|arm| arm_summary(plan, launches, &blocks, arm))
         .collect();
     let again = again(plan, &arms, &blocks);
-    adjust(plan, &mut arms, &blocks);
+    adjust(plan, &mut arms);
     let whole = blocks.whole(plan.arms.len());
     let mut notes = failure::notes(plan, launches);
     notes.extend(super::notes(
@@ -240,32 +243,26 @@ fn arm_summary(
     let compared = index > 0 && status == ArmStatus::Ok;
     let against = |measure| {
         let ratio = blocks.ratio(index, measure);
-        let of_ratio = ratio.map_or(Verdict::NotSettled, |r| {
-            Verdict::from_interval(r.low, r.high, plan.margin)
-        });
+        let mut contrast = Contrast::alone(ratio, plan.margin);
         let mean = blocks.mean_ratio(index, measure);
-        let of_mean = mean.map_or(of_ratio, |m| {
+        let of_mean = mean.map_or(contrast.verdict, |m| {
             Verdict::from_interval(m.low, m.high, plan.margin)
         });
         let is_skewed = [0, index]
             .iter()
             .any(|&arm| slow_runs(&blocks.series(arm, measure)) > 0);
-        let (verdict, usual_only) = confirmed(of_ratio, of_mean);
-        let (verdict, usual_only) = if is_skewed {
-            (verdict, usual_only)
-        } else {
-            (of_ratio, false)
-        };
+        let mut usual_only = false;
+        if is_skewed {
+            (contrast.verdict, usual_only) = confirmed(contrast.verdict, of_mean);
+        }
         let change = blocks.change(index, measure);
         (
             measure,
             Against {
-                ratio,
+                contrast,
                 change,
                 mean,
-                verdict,
                 usual_only,
-                holds_among_all: true,
             },
         )
     };
@@ -369,12 +366,11 @@ pub fn best(summary: &TrialSummary) -> Option<usize> {
     if !summary.trusted {
         return None;
     }
-    let holds = |against: &&Against| against.holds_among_all && !against.usual_only;
     let settled = |arm: &ArmSummary, measure| {
         arm.against
             .get(&measure)
-            .filter(holds)
-            .map(|against| against.verdict)
+            .filter(|against| !against.usual_only)
+            .map(|against| against.contrast.overall())
     };
     let saves = |arm: &&ArmSummary| {
         arm.role == ArmRole::Setting
@@ -383,6 +379,7 @@ pub fn best(summary: &TrialSummary) -> Option<usize> {
     };
     let ratio = |arm: &ArmSummary| {
         arm.against[&Measure::Cpu]
+            .contrast
             .ratio
             .map_or(1.0, |ratio| ratio.ratio)
     };
@@ -396,26 +393,14 @@ pub fn best(summary: &TrialSummary) -> Option<usize> {
 }
 
 /// Marks the verdicts that do not hold among all of the try, by the rule of a run. The A/A arm's are no verdicts of the try.
-fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary], blocks: &Blocks) {
-    let mut family: Vec<(&mut Against, Ratio)> = Vec::new();
-    for (index, arm) in arms
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, arm)| arm.role != ArmRole::Again)
-    {
-        family.extend(
-            arm.against
-                .iter_mut()
-                .filter_map(|(&m, against)| Some((against, blocks.ratio(index, m)?))),
-        );
-    }
-    let questions: Vec<(Ratio, f64)> = family
-        .iter()
-        .map(|(_, estimate)| (*estimate, plan.margin))
-        .collect();
-    for ((against, _), word) in family.into_iter().zip(verdicts(&questions, LEVEL)) {
-        against.holds_among_all = crate::contrast::verdicts::holds(against.verdict, word.verdict);
-    }
+fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary]) {
+    hold_among_all(
+        arms.iter_mut()
+            .filter(|arm| arm.role != ArmRole::Again)
+            .flat_map(|arm| arm.against.values_mut())
+            .map(|against| &mut against.contrast),
+        plan.margin,
+    );
 }
 
 #[cfg(test)]
@@ -590,8 +575,10 @@ mod tests {
     /// Tells whether anything at all is announced.
     fn announces(summary: &TrialSummary) -> bool {
         let said = |a: &Against| {
-            matches!(a.verdict, Verdict::Faster { .. } | Verdict::Slower { .. })
-                && a.holds_among_all
+            matches!(
+                a.contrast.verdict,
+                Verdict::Faster { .. } | Verdict::Slower { .. }
+            ) && a.contrast.holds_among_all
         };
         summary
             .arms
@@ -633,6 +620,7 @@ mod tests {
         for _ in 0..tries {
             let summary = program.tried(plan, factor);
             let ratio = summary.arms[1].against[&Measure::Cpu]
+                .contrast
                 .ratio
                 .expect("six blocks");
             any += usize::from(announces(&summary));
@@ -688,9 +676,11 @@ mod tests {
         let found = (0..100).filter(|_| {
             let summary = program.tried(&plan, 0.9);
             matches!(
-                summary.arms[1].against[&Measure::Cpu].verdict,
+                summary.arms[1].against[&Measure::Cpu].contrast.verdict,
                 Verdict::Faster { .. }
-            ) && summary.arms[1].against[&Measure::Cpu].holds_among_all
+            ) && summary.arms[1].against[&Measure::Cpu]
+                .contrast
+                .holds_among_all
         });
         assert!(found.count() >= 95);
     }
@@ -714,7 +704,11 @@ mod tests {
         for blocks in 2..LEAST_LAUNCHES as i64 {
             let summary = tried(blocks);
             assert!(
-                !announces(&summary) && summary.arms[2].against[&Measure::Cpu].ratio.is_none(),
+                !announces(&summary)
+                    && summary.arms[2].against[&Measure::Cpu]
+                        .contrast
+                        .ratio
+                        .is_none(),
                 "{blocks} blocks"
             );
         }
@@ -740,20 +734,20 @@ mod tests {
         let skewed = tried(1.6);
         let cpu = skewed.against[&Measure::Cpu];
         assert!(
-            matches!(cpu.verdict, Verdict::Faster { .. }) && cpu.usual_only,
+            matches!(cpu.contrast.verdict, Verdict::Faster { .. }) && cpu.usual_only,
             "{cpu:?}"
         );
         assert_eq!(skewed.measured[&Measure::Cpu].slow_runs, 9);
         assert!(skewed.measured[&Measure::Cpu].mean > 1.25 * skewed.measured[&Measure::Cpu].median);
         let even = tried(0.7).against[&Measure::Cpu];
         assert!(
-            matches!(even.verdict, Verdict::Faster { at_least } if at_least > 0.29)
+            matches!(even.contrast.verdict, Verdict::Faster { at_least } if at_least > 0.29)
                 && !even.usual_only,
             "{even:?}"
         );
         // Where the mean saves as well, no more is promised than it shows.
         let mild = tried(1.1).against[&Measure::Cpu];
-        let Verdict::Faster { at_least } = mild.verdict else {
+        let Verdict::Faster { at_least } = mild.contrast.verdict else {
             panic!("{mild:?}")
         };
         assert!(

@@ -1,5 +1,6 @@
 //! Published figures beside ours: each figure of an article with the cells that repeat it.
 
+use crate::contrast::estimate::logs_by_block;
 use record::published::{Figure, Published};
 use record::sizes::parse_size;
 use record::summary::{CellSummary, Distribution, FactProof, LaunchValues, PhaseSummary, Summary};
@@ -150,19 +151,18 @@ type Value = (f64, Option<(f64, f64)>);
 /// ratios are judged everywhere. Where there are too few of these, and of what is counted, the ratio of the two figures.
 fn divided(figure: &Figure, (cell, other): (&CellSummary, &CellSummary)) -> Option<Value> {
     let (mine, theirs) = (ours(figure, cell)?.0, ours(figure, other)?.0);
-    let cost = |launch: &LaunchValues| match figure.column.as_str() {
-        "wall_ns" => launch.wall_ns.get(&figure.phase).copied(),
-        "cpu_ns" => launch.cpu_ns.get(&figure.phase).copied(),
-        _ => None,
+    let cost = |launch: &LaunchValues| {
+        let costs = match figure.column.as_str() {
+            "wall_ns" => &launch.wall_ns,
+            "cpu_ns" => &launch.cpu_ns,
+            _ => return None,
+        };
+        Some((launch.block, *costs.get(&figure.phase)?))
     };
-    let log = |launch: &LaunchValues| {
-        let base = other
-            .per_launch
-            .iter()
-            .find(|base| base.block == launch.block)?;
-        Some((cost(launch)? / cost(base)?).ln())
-    };
-    let logs: Vec<f64> = cell.per_launch.iter().filter_map(log).collect();
+    let logs = logs_by_block(
+        other.per_launch.iter().filter_map(cost),
+        cell.per_launch.iter().filter_map(cost),
+    );
     let judged = if logs.len() < LEAST_POINTS {
         None
     } else {

@@ -109,13 +109,14 @@ fn tally(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)
         }
         real.identical_logs.extend(identical_logs(run, group));
         for comparison in group.comparisons.iter().filter(|c| is_more(run, group, c)) {
-            let Some(ratio) = &comparison.ratio else {
+            let Some(ratio) = &comparison.contrast.ratio else {
                 continue;
             };
             real.more += 1;
             real.seen += usize::from(ratio.low > 1.0);
             real.missed += usize::from(ratio.high < 1.0 || ratio.low > most(run, group));
-            real.wrong_sentences += usize::from(wrong(comparison.verdict, most(run, group)));
+            real.wrong_sentences +=
+                usize::from(wrong(comparison.contrast.verdict, most(run, group)));
             estimates.push(ratio.ratio);
             let base = group.baseline.map(|b| &run.summary.cells[b]);
             real.more_logs.extend(

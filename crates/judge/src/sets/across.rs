@@ -436,11 +436,11 @@ mod tests {
         assert!(!found.cells.is_empty());
         for cell in &found.cells {
             assert!(
-                (cell.ratio - 2.0).abs() < 0.05 && cell.estimate.is_none(),
+                (cell.quotient - 2.0).abs() < 0.05 && cell.contrast.ratio.is_none(),
                 "{cell:?}"
             );
             assert_eq!(
-                (cell.verdict, cell.gate),
+                (cell.contrast.verdict, cell.gate),
                 (Verdict::NotSettled, Some(GateWord::Undecided))
             );
         }
@@ -458,12 +458,12 @@ mod tests {
         assert!(
             slow.cells
                 .iter()
-                .all(|c| c.gate == Some(GateWord::Regression) && c.holds_among_all),
+                .all(|c| c.gate == Some(GateWord::Regression) && c.contrast.holds_among_all),
             "{:?}",
             slow.cells[0]
         );
         assert!(
-            matches!(slow.cells[0].verdict, Verdict::Slower { at_least } if at_least > 0.3 && at_least < 0.5)
+            matches!(slow.cells[0].contrast.verdict, Verdict::Slower { at_least } if at_least > 0.3 && at_least < 0.5)
         );
         assert_eq!(slow.gated.map(Gated::exit_code), Some(2));
         let fast = compare(
@@ -500,7 +500,7 @@ mod tests {
         let found = compare(&runs(&[1.0, 1.001, 0.999]), &other, &asked(None));
         assert!(found.missing.iter().all(|m| m.a != Some(Status::Ok)) && !found.cells.is_empty());
         assert!(
-            found.cells.iter().all(|c| (c.ratio - 1.0).abs() < 0.01),
+            found.cells.iter().all(|c| (c.quotient - 1.0).abs() < 0.01),
             "{:?}",
             found.cells[0]
         );
@@ -623,17 +623,23 @@ mod tests {
         assert_eq!((found.cells.len(), found.missing.len()), (1, 1));
         let cell = &found.cells[0];
         assert!(
-            matches!(cell.verdict, Verdict::Faster { .. }) && cell.holds_among_all,
+            matches!(cell.contrast.verdict, Verdict::Faster { .. })
+                && cell.contrast.holds_among_all,
             "{cell:?}"
         );
-        assert!((cell.ratio - 0.5).abs() < 1e-9 && (cell.a.per_unit_ns / 1e9 - 1.0).abs() < 0.01);
+        assert!(
+            (cell.quotient - 0.5).abs() < 1e-9 && (cell.a.per_unit_ns / 1e9 - 1.0).abs() < 0.01
+        );
         assert!(found.missing[0].reason == MissingReason::NoTime);
         assert_eq!(
             (found.differences.len(), found.differences[0].expected),
             (1, true)
         );
         let one = super::compare(&a[..1], &b[..1], &asked);
-        assert!(one.cells[0].estimate.is_none() && one.cells[0].verdict == Verdict::NotSettled);
+        assert!(
+            one.cells[0].contrast.ratio.is_none()
+                && one.cells[0].contrast.verdict == Verdict::NotSettled
+        );
     }
 
     #[test]

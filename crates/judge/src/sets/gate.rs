@@ -1,16 +1,15 @@
 //! A gate on a user's functions: their times and counts against those of a saved worker that ran in turn with them.
 
-use crate::contrast::estimate::{LEVEL, of_series};
+use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::sets::across::{compared_run, gated};
-use crate::sets::{Estimated, settle, verdict};
+use crate::sets::settle;
 use record::across::{
     COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord,
     Gated, MissingCell, MissingReason, SideCost,
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, CountSummary, LaunchValues, Role, Summary};
-use std::collections::BTreeMap;
+use record::summary::{CellSummary, Contrast, CountSummary, LaunchValues, Role, Summary};
 
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +47,6 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         b: side(),
         ..Compared::default()
     };
-    let mut timed: Vec<Estimated> = Vec::new();
     for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {
         // A gate on counts alone needs no times.
         let late = |cell: &CellSummary| {
@@ -71,14 +69,17 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         if terms.counts {
             compared.counts.extend(counts(a, b));
         }
-        timed.extend(
+        compared.cells.extend(
             terms
                 .slower
                 .and_then(|_| times(summary, a, b, terms.margin)),
         );
     }
-    settle(timed.iter_mut(), terms.margin, terms.slower);
-    compared.cells = timed.into_iter().map(|(cell, _)| cell).collect();
+    settle(
+        compared.cells.iter_mut().collect(),
+        terms.margin,
+        terms.slower,
+    );
     let uncounted = terms.counts && compared.counts.is_empty();
     compared.gated = Some(match gated(&compared) {
         Gated::Passes if uncounted => Gated::Undecided,
@@ -103,14 +104,14 @@ fn times(
     before: &CellSummary,
     now: &CellSummary,
     margin: f64,
-) -> Option<Estimated> {
+) -> Option<ComparedCell> {
     let experiment = summary.experiment(&now.experiment)?;
     let headline = &experiment.headline;
     let wall = |launch: &LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
-    let by_block: BTreeMap<i32, f64> = before.per_launch.iter().filter_map(wall).collect();
-    let both = now.per_launch.iter().filter_map(wall);
-    let logs = both.filter_map(|(block, wall)| Some((wall / by_block.get(&block)?).ln()));
-    let logs: Vec<f64> = logs.filter(|log| log.is_finite()).collect();
+    let logs = logs_by_block(
+        before.per_launch.iter().filter_map(wall),
+        now.per_launch.iter().filter_map(wall),
+    );
     let estimate = of_series(&logs, LEVEL);
     let cost = |cell: &CellSummary| {
         let per_unit_ns = cell.phases.get(headline)?.per_unit_ns.median;
@@ -130,18 +131,15 @@ fn times(
         phase: headline.clone(),
         unit: experiment.definition.unit.clone(),
     };
-    let cell = ComparedCell {
+    Some(ComparedCell {
         headline,
-        ratio: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
+        quotient: estimate.map_or(b.per_unit_ns / a.per_unit_ns, |e| e.ratio),
         a,
         b,
-        estimate,
-        verdict: verdict(estimate.as_ref(), margin),
-        holds_among_all: false,
+        contrast: Contrast::alone(estimate, margin),
         runs_needed: None,
         gate: Some(GateWord::Undecided),
-    };
-    Some((cell, estimate))
+    })
 }
 
 /// The counts that both have, by phase.

@@ -7,16 +7,14 @@ pub mod gate;
 pub mod machines;
 
 use crate::contrast::tails::P999;
+use crate::contrast::verdicts::hold_among_all;
 use anyhow::{Context, Result};
 use record::across::{CellHeadline, ComparedCell, GateWord, SideCost};
 use record::outcome::{Outcome, Status};
 use record::plan::BATCH;
-use record::summary::{CellSummary, Role, Summary, Verdict, WarningKind};
+use record::summary::{CellSummary, Contrast, Role, Summary, Verdict, WarningKind};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
-use stats::{
-    estimate::Ratio, interval::CONFIDENCE, multiplicity::holm, quantile::midmean,
-    verdicts::verdicts,
-};
+use stats::{estimate::Ratio, interval::CONFIDENCE, multiplicity::holm, quantile::midmean};
 use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
@@ -237,7 +235,7 @@ pub(crate) fn pairs(
     margin: f64,
     gate: Option<f64>,
 ) -> BTreeMap<usize, ComparedCell> {
-    let mut cells: BTreeMap<usize, Estimated> = BTreeMap::new();
+    let mut cells: BTreeMap<usize, ComparedCell> = BTreeMap::new();
     for (&question, logs_a) in a {
         let Some(logs_b) = b.get(&question) else {
             continue;
@@ -245,76 +243,35 @@ pub(crate) fn pairs(
         let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else {
             continue;
         };
-        let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
+        let contrast = Contrast::alone(ratio(&side_a, &side_b, CONFIDENCE).ok(), margin);
+        let is_open = contrast.verdict == Verdict::NotSettled;
         let cell = ComparedCell {
             headline: questions[question].headline.clone(),
             a: cost(&side_a, logs_a),
             b: cost(&side_b, logs_b),
-            ratio: (side_b.log - side_a.log).exp(),
-            estimate,
-            verdict: verdict(estimate.as_ref(), margin),
-            holds_among_all: false,
+            quotient: (side_b.log - side_a.log).exp(),
+            contrast,
             gate: gate.map(|_| GateWord::Undecided),
-            runs_needed: None,
+            runs_needed: runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open),
         };
-        let is_open = cell.verdict == Verdict::NotSettled;
-        let runs_needed = runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open);
-        cells.insert(
-            question,
-            (
-                ComparedCell {
-                    runs_needed,
-                    ..cell
-                },
-                estimate,
-            ),
-        );
+        cells.insert(question, cell);
     }
-    settle(cells.values_mut(), margin, gate);
+    settle(cells.values_mut().collect(), margin, gate);
     cells
-        .into_iter()
-        .map(|(question, (cell, _))| (question, cell))
-        .collect()
 }
 
-/// A compared cell with its estimate, if its costs give one.
-pub(crate) type Estimated = (ComparedCell, Option<Ratio>);
-
-/// Verdict of the interval alone.
-pub(crate) fn verdict(estimate: Option<&Ratio>, margin: f64) -> Verdict {
-    estimate.map_or(Verdict::NotSettled, |e| {
-        Verdict::from_interval(e.low, e.high, margin)
-    })
-}
-
-/// Gives estimated cells the verdicts that hold among all together, and those on the gate.
-pub(crate) fn settle<'a>(
-    cells: impl Iterator<Item = &'a mut Estimated>,
-    margin: f64,
-    gate: Option<f64>,
-) {
-    let mut cells: Vec<_> = cells
-        .filter_map(|(cell, estimate)| Some((cell, (*estimate)?)))
-        .collect();
-    let estimates: Vec<Ratio> = cells.iter().map(|(_, estimate)| *estimate).collect();
-    let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));
-    let held = hold_among_all(
-        estimates
-            .iter()
-            .map(|estimate| (*estimate, margin))
-            .collect(),
-    );
-    for (at, (cell, _)) in cells.iter_mut().enumerate() {
-        (cell.holds_among_all, cell.gate) = (held[at], slower.as_ref().map(|slower| slower[at]));
-    }
-}
-
-/// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
-pub(crate) fn hold_among_all(estimates: Vec<(Ratio, f64)>) -> Vec<bool> {
-    verdicts(&estimates, CONFIDENCE)
+/// Gives cells with a ratio the verdicts that hold among all together, and those on the gate.
+pub(crate) fn settle(mut cells: Vec<&mut ComparedCell>, margin: f64, gate: Option<f64>) {
+    cells.retain(|cell| cell.contrast.ratio.is_some());
+    hold_among_all(cells.iter_mut().map(|cell| &mut cell.contrast), margin);
+    let Some(gate) = gate else { return };
+    let ratios: Vec<Ratio> = cells
         .iter()
-        .map(|word| word.verdict == word.alone)
-        .collect()
+        .filter_map(|cell| cell.contrast.ratio)
+        .collect();
+    for (cell, word) in cells.into_iter().zip(gates(&ratios, 1.0 + gate)) {
+        cell.gate = Some(word);
+    }
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.

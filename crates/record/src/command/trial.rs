@@ -2,7 +2,7 @@
 
 use super::{Amount, ArmRole, CommandPlan};
 use crate::outcome::Cause;
-use crate::summary::{Note, Ratio, Verdict};
+use crate::summary::{Contrast, Note, Ratio};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -111,19 +111,17 @@ pub struct Measured {
 /// An arm relative to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Against {
-    /// The ratio of costs; absent with too few blocks and where a cost is zero.
-    pub ratio: Option<Ratio>,
+    /// The ratio of costs, absent with too few blocks and where a cost is zero. Where its interval and that of the means agree
+    /// that it differs, the verdict claims no more than the mean shows.
+    #[serde(flatten)]
+    pub contrast: Contrast,
     /// The arm's cost minus the baseline's, in the measure's unit; absent with too few blocks.
     pub change: Option<Amount>,
     /// The ratio of the means; absent with too few blocks.
     pub mean: Option<Amount>,
-    /// Position of the ratio's interval relative to the margin; where both agree that it differs, no more than the mean shows.
-    pub verdict: Verdict,
     /// True where some runs took much longer than the median and the mean does not confirm the verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub usual_only: bool,
-    /// True if the verdict holds among all verdicts of the try together (Holm at 5 %). Where it does not, it is not said.
-    pub holds_among_all: bool,
 }
 
 /// Proof of an arm's effect.

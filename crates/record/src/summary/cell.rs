@@ -1,6 +1,6 @@
 //! One cell's figures, and its launches as they are written down: a column a value instead of a row a launch.
 
-use super::group::{Levels, Verdict};
+use super::{contrast::Contrast, group::Levels};
 use crate::{method::Role, outcome::Outcome};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use stats::estimate::Ratio;
@@ -257,10 +257,9 @@ pub struct TailQuantile {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TailRatio {
-    /// Ratio over launches.
-    pub ratio: Ratio,
-    /// Position of its interval; the margin is at least the width of a bucket.
-    pub verdict: Verdict,
+    /// Ratio over launches; the margin is at least the width of a bucket.
+    #[serde(flatten)]
+    pub contrast: Contrast,
     /// True if the p99.9 is within twice that of an idle loop of the same launches: the tail is the machine's.
     pub machine: bool,
 }

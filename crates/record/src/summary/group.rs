@@ -1,5 +1,6 @@
 //! Cells that are compared with each other, and what may be said of them.
 
+use super::Contrast;
 use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
 use std::collections::BTreeMap;
@@ -57,9 +58,8 @@ pub struct StateRatio {
     /// The same on the plain machine.
     pub plain: usize,
     /// Wall time of the headline in the state relative to the plain machine, over launches of the same block.
-    pub ratio: Option<Ratio>,
-    /// Position of its interval.
-    pub verdict: Verdict,
+    #[serde(flatten)]
+    pub contrast: Contrast,
 }
 
 /// Effect of a state on the best method.
@@ -94,9 +94,8 @@ pub struct AnswerCondition {
     /// Index of the cell in the summary.
     pub cell: usize,
     /// Its wall time relative to the baseline there.
-    pub ratio: Option<Ratio>,
-    /// The verdict that holds among all verdicts of the run.
-    pub verdict: Verdict,
+    #[serde(flatten)]
+    pub contrast: Contrast,
 }
 
 /// The reason why an interval has no verdict.
@@ -125,53 +124,6 @@ pub struct Levels {
     pub share: f64,
 }
 
-/// Position of an interval relative to the margin, and nothing else.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case", tag = "word")]
-#[allow(missing_docs, reason = "the variant's sentence names its fields")]
-pub enum Verdict {
-    /// The whole interval lies below the margin: it takes at least this share less time than the baseline.
-    Faster {
-        /// 0.085 for 8.5 %.
-        at_least: f64,
-    },
-    /// The whole interval lies above the margin: it takes at least this share more time than the baseline.
-    Slower { at_least: f64 },
-    /// The whole interval lies within the margin.
-    Within {
-        /// The margin: 0.02 for 2 %.
-        margin: f64,
-    },
-    /// The interval reaches across an edge of the margin, or there is none.
-    NotSettled,
-}
-
-impl Verdict {
-    /// The verdict of an interval. The margin is `1 / (1 + margin)` to `1 + margin`: exchanged sides mirror it.
-    pub fn from_interval(low: f64, high: f64, margin: f64) -> Verdict {
-        let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
-        if high < below {
-            Verdict::Faster {
-                at_least: 1.0 - high,
-            }
-        } else if low > above {
-            Verdict::Slower {
-                at_least: low - 1.0,
-            }
-        } else if low >= below && high <= above {
-            Verdict::Within { margin }
-        } else {
-            Verdict::NotSettled
-        }
-    }
-
-    /// Tells whether it is faster or slower, and by more than the margin.
-    pub fn differs(self) -> bool {
-        matches!(self, Verdict::Faster { .. } | Verdict::Slower { .. })
-    }
-}
-
 /// One cell against the baseline of its group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -180,30 +132,16 @@ pub struct Comparison {
     pub cell: usize,
     /// Name of the phase or total.
     pub phase: String,
-    /// Wall time relative to the baseline; absent with too few launches and where either is untrusted.
-    pub ratio: Option<Ratio>,
+    /// Wall time relative to the baseline.
+    #[serde(flatten)]
+    pub contrast: Contrast,
     /// CPU time relative to the baseline.
     pub cpu_ratio: Option<Ratio>,
     /// Page faults relative to the baseline.
     pub faults_ratio: Option<Ratio>,
-    /// Position of the wall time's interval.
-    pub verdict: Verdict,
-    /// True if the verdict holds among all verdicts of the run together (Holm at 5 %). Where it does not, it is not said.
-    pub holds_among_all: bool,
     /// The reason why the interval has no verdict, if it is neither its width nor its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,
-}
-
-impl Comparison {
-    /// The verdict that may be said: the interval's, if it holds among all.
-    pub fn overall(&self) -> Verdict {
-        if self.holds_among_all {
-            self.verdict
-        } else {
-            Verdict::NotSettled
-        }
-    }
 }
 
 /// The baseline against its hidden duplicate.

@@ -1,6 +1,7 @@
 //! Result of a run: the shape of `summary.json` and `run --json`, with a committed schema. A report needs nothing else.
 
 pub mod cell;
+mod contrast;
 mod group;
 mod note;
 #[cfg(test)]
@@ -286,9 +287,10 @@ pub use cell::{
     CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary,
     LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
+pub use contrast::{Contrast, Verdict};
 pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, GroupSummary, Levels, Recommendation,
-    StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
+    StateAnswer, StateEffect, StateRatio, Unsettled,
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
 pub use stats::estimate::Ratio;
@@ -298,7 +300,7 @@ use crate::experiment::Experiment;
 pub use crate::method::Role;
 
 /// Version of this shape. Older ones are read too: 4 has warnings and notes as sentences, 5 and 6 reasons.
-pub const SUMMARY_SCHEMA: u32 = 8;
+pub const SUMMARY_SCHEMA: u32 = 9;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

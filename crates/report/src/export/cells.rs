@@ -219,7 +219,7 @@ impl<'a> PhaseView<'a> {
             unit: String::new(),
             units: operations(&cell.phases[name]),
             figures: &cell.phases[name],
-            ratio: comparison.and_then(|c| c.ratio),
+            ratio: comparison.and_then(|c| c.contrast.ratio),
             verdict: comparison.map_or_else(String::new, wording::verdict),
             spread_ns: mean_and_deviation(&walls),
             launches,

@@ -4,7 +4,7 @@
 use crate::render::plot::{Curves, Plot};
 use crate::sentences::numbers::{self, Work};
 use record::sizes::{format_ns, three_digits};
-use record::summary::{Distribution, Ratio, Verdict};
+use record::summary::{Contrast, Distribution, Ratio, Verdict};
 use serde::Serialize;
 
 /// Colors and marks of lines; no chart has more lines.
@@ -471,10 +471,9 @@ impl TableCell {
 }
 
 impl Tone {
-    /// The direction of a verdict, where it holds among all of its run.
-    pub fn of_verdict(verdict: Verdict, holds_among_all: bool) -> Tone {
-        match verdict {
-            _ if !holds_among_all => Tone::Open,
+    /// The direction of a contrast's verdict, where it holds among all.
+    pub fn contrast(contrast: &Contrast) -> Tone {
+        match contrast.overall() {
             Verdict::Faster { .. } => Tone::Faster,
             Verdict::Slower { .. } => Tone::Slower,
             Verdict::NotSettled => Tone::Open,

@@ -44,7 +44,7 @@ fn no_recommendation(group: LabelledGroup) -> Option<&'static str> {
 fn faster(group: LabelledGroup, is_ranked: bool) -> Vec<usize> {
     group
         .comparisons()
-        .filter(|c| matches!(c.overall(), Verdict::Faster { .. }))
+        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
         .map(|c| c.cell)
         .filter(|&cell| group.cell(cell).is_ranked() == is_ranked)
         .collect()
@@ -62,7 +62,7 @@ pub(crate) fn several(group: LabelledGroup) -> Vec<(usize, Ratio)> {
     let headline = group.definition().headline();
     let mut shown: Vec<(usize, Ratio)> = faster(group, true)
         .into_iter()
-        .filter_map(|cell| Some((cell, group.group.comparison(cell, headline)?.ratio?)))
+        .filter_map(|cell| Some((cell, group.group.comparison(cell, headline)?.contrast.ratio?)))
         .collect();
     shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
     let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
@@ -85,7 +85,7 @@ fn is_contradicted(group: LabelledGroup, cell: usize) -> bool {
         .flat_map(|g| &g.group.comparisons)
         .filter(|c| c.phase == definition.headline())
         .filter(|c| is_same_method(definition, group.cell(c.cell), group.cell(cell)))
-        .any(|c| matches!(c.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
+        .any(|c| matches!(c.contrast.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
 }
 
 /// Tells whether two cells differ in the conditions of a question at most.
@@ -223,10 +223,10 @@ pub(crate) fn clauses(group: LabelledGroup) -> Option<(String, Vec<String>)> {
         |cell| group.name(cell),
     );
     let mut conditions: Vec<_> = group.group.conditions.iter().collect();
-    conditions.sort_by_key(|c| (rank(c.verdict), c.group));
+    conditions.sort_by_key(|c| (rank(c.contrast.overall()), c.group));
     let conditions = conditions.into_iter().map(|c| ConditionVerdict {
-        verdict: c.verdict,
-        ratio: c.ratio.as_ref(),
+        verdict: c.contrast.overall(),
+        ratio: c.contrast.ratio.as_ref(),
         condition: definition.clause(&c.when),
     });
     let (open, settled): (Vec<_>, Vec<_>) = cell
@@ -257,8 +257,8 @@ fn under_its_own_condition<'a>(
         .group
         .comparison(cell, group.definition().headline())?;
     Some(ConditionVerdict {
-        verdict: comparison.overall(),
-        ratio: comparison.ratio.as_ref(),
+        verdict: comparison.contrast.overall(),
+        ratio: comparison.contrast.ratio.as_ref(),
         condition: group.definition().clause(&when.collect()),
     })
 }

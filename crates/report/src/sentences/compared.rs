@@ -27,9 +27,9 @@ fn fact<'a>(side: &'a ComparedSide, key: &str) -> Option<&'a str> {
 
 /// The finding on one cell; with too few units of inference its figure, and that it is no verdict.
 pub(crate) fn finding(cell: &ComparedCell, a: &str, unit: &str) -> String {
-    match &cell.estimate {
-        None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.ratio),
-        Some(ratio) => wording::finding(Some(ratio), cell.verdict, cell.holds_among_all),
+    match &cell.contrast.ratio {
+        None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.quotient),
+        Some(_) => wording::finding(&cell.contrast),
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn doubts(compared: &Compared) -> Vec<String> {
         ));
     }
     let mut cells = compared.cells.iter();
-    if cells.any(|cell| cell.estimate.is_some() && !cell.holds_among_all) {
+    if cells.any(|cell| cell.contrast.ratio.is_some() && !cell.contrast.holds_among_all) {
         items.push(wording::AMONG_ALL.to_owned());
     }
     items
@@ -113,7 +113,7 @@ fn needed(compared: &Compared) -> Option<String> {
     let open: Vec<_> = compared
         .cells
         .iter()
-        .filter(|cell| cell.verdict == Verdict::NotSettled)
+        .filter(|cell| cell.contrast.verdict == Verdict::NotSettled)
         .collect();
     let runs: Vec<usize> = open.iter().filter_map(|cell| cell.runs_needed).collect();
     let most = runs.iter().max()?;

@@ -101,11 +101,12 @@ pub(crate) fn too_few(kind: &MachineGroup) -> Option<String> {
 
 /// The finding on a method over the nodes of a kind.
 pub(crate) fn method(method: &KindMethod, fleet: &Fleet) -> String {
-    let finding = match method.verdict {
+    let finding = match method.contrast.verdict {
         Verdict::Within { .. } => format!("within {}", wording::percent(fleet.margin)),
-        _ => wording::finding(Some(&method.ratio), method.verdict, method.holds_among_all),
+        _ => wording::finding(&method.contrast),
     };
-    format!("{finding}, over {}", count(method.ratio.launches, "node"))
+    let nodes = method.contrast.ratio.map_or(0, |ratio| ratio.launches);
+    format!("{finding}, over {}", count(nodes, "node"))
 }
 
 /// A folder that takes no part, with the reason.

@@ -235,7 +235,7 @@ fn any_of(group: LabelledGroup, methods: &[(usize, Ratio)]) -> NamedMethod {
 fn not_settled(group: LabelledGroup) -> String {
     let open: Vec<usize> = group
         .comparisons()
-        .filter(|c| c.overall() == Verdict::NotSettled && group.cell(c.cell).is_ranked())
+        .filter(|c| c.contrast.overall() == Verdict::NotSettled && group.cell(c.cell).is_ranked())
         .map(|c| c.cell)
         .collect();
     if open.is_empty() {
@@ -249,8 +249,8 @@ fn not_settled(group: LabelledGroup) -> String {
 fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
     let conditions = group.group.conditions.iter();
     let surprise = conditions
-        .filter_map(|condition| condition.ratio)
-        .chain(group.comparison(cell)?.ratio)
+        .filter_map(|condition| condition.contrast.ratio)
+        .chain(group.comparison(cell)?.contrast.ratio)
         .map(|ratio| ratio.ratio.ln().abs())
         .fold(0.0f64, f64::max);
     let (method, clauses) = answer::clauses(group)?;
@@ -271,7 +271,7 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
         .group
         .conditions
         .iter()
-        .filter(|c| matches!(c.verdict, Verdict::Faster { .. }))
+        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
         .count();
     let (method, clauses) = answer::clauses(group).unwrap_or_default();
     let surprise = further.surprise;
@@ -305,8 +305,8 @@ impl OtherMethods {
 
     fn add(&mut self, group: LabelledGroup, cell: usize, comparison: Option<&Comparison>) {
         let name = group.name(cell);
-        let verdict = comparison.map_or(Verdict::NotSettled, Comparison::overall);
-        let ratio = comparison.and_then(|c| c.ratio);
+        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.contrast.overall());
+        let ratio = comparison.and_then(|c| c.contrast.ratio);
         match (group.cell(cell).outcome.status, verdict, ratio) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 self.surprise = self.surprise.max(ratio.low.ln());
@@ -353,7 +353,7 @@ fn open(name: &str, comparison: Option<&Comparison>) -> String {
     if let Some(doubt) = comparison.and_then(|c| c.doubt) {
         return format!("{name} ({})", wording::doubt(&doubt));
     }
-    match comparison.and_then(|c| c.ratio) {
+    match comparison.and_then(|c| c.contrast.ratio) {
         // A wider interval says no more than the name does.
         Some(ratio) if ratio.half_width() < 1.0 => {
             format!("{name} ({})", wording::between_briefly(&ratio))

@@ -2,7 +2,7 @@
 
 use super::{phrases, wording};
 use judge::explained::Explained;
-use record::summary::{Comparison, Ratio, Verdict};
+use record::summary::{Comparison, Contrast, Ratio, Verdict};
 use stats::estimate::Drift;
 
 /// The interval step by step, then what was adjusted and checked.
@@ -21,13 +21,13 @@ pub(crate) fn steps(explained: &Explained) -> Vec<String> {
             "weighted by rounds, order counted",
             explained.alone.as_ref(),
         ),
-        (&pooled, comparison.ratio.as_ref()),
+        (&pooled, comparison.contrast.ratio.as_ref()),
     ];
     let mut items: Vec<String> = steps
         .iter()
         .filter_map(|(label, estimate)| Some(step(label, (*estimate)?)))
         .collect();
-    if comparison.ratio.is_none() {
+    if comparison.contrast.ratio.is_none() {
         let why = explained
             .outcome
             .as_ref()
@@ -64,6 +64,7 @@ fn order(explained: &Explained) -> String {
     };
     let moved = explained
         .comparison
+        .contrast
         .ratio
         .and_then(|ratio| ratio.drift)
         .map_or_else(String::new, |Drift { low, high, .. }| {
@@ -108,20 +109,23 @@ fn aa(explained: &Explained) -> String {
 
 pub(crate) fn verdict(explained: &Explained) -> String {
     let comparison = &explained.comparison;
-    let alone = match comparison.verdict {
+    let alone = match comparison.contrast.verdict {
         Verdict::Faster { .. } | Verdict::Slower { .. } => wording::verdict(&Comparison {
-            holds_among_all: true,
+            contrast: Contrast {
+                holds_among_all: true,
+                ..comparison.contrast
+            },
             ..comparison.clone()
         }),
         Verdict::Within { margin } => format!("within {:.1} %", 100.0 * margin),
-        Verdict::NotSettled if comparison.ratio.is_none() => {
+        Verdict::NotSettled if comparison.contrast.ratio.is_none() => {
             "not settled: there is no interval".to_owned()
         }
         Verdict::NotSettled => {
             "not settled: the interval reaches across an edge of the margin".to_owned()
         }
     };
-    if comparison.holds_among_all {
+    if comparison.contrast.holds_among_all {
         return alone;
     }
     format!(

@@ -4,7 +4,7 @@
 //! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a factor of two on factors
 //! are said: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
 
-use record::summary::{AaCheck, Comparison, Doubt, Levels, Ratio, Verdict};
+use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Ratio, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
@@ -174,25 +174,25 @@ pub(crate) fn shown(word: &str, least: f64, ratio: &Ratio) -> String {
 
 /// Verdict of one comparison, in full: for a sentence, where there is room.
 pub fn verdict(comparison: &Comparison) -> String {
-    let Some(ratio) = &comparison.ratio else {
+    let Some(ratio) = &comparison.contrast.ratio else {
         return "too few launches to compare".to_owned();
     };
     if let Some(known) = &comparison.doubt {
         return format!("not settled: {}; {}", doubt(known), between(ratio));
     }
-    if !comparison.holds_among_all {
+    if !comparison.contrast.holds_among_all {
         return format!(
             "not settled among all the comparisons of this run: by itself {}",
             between(ratio)
         );
     }
-    match comparison.verdict {
+    match comparison.contrast.verdict {
         Verdict::Within { margin } => {
             let (low, high) = ends(ratio.low, ratio.high);
             format!("within {} (from {low} to {high})", percent(margin))
         }
         Verdict::NotSettled => format!("not settled: {}", between(ratio)),
-        _ => finding(Some(ratio), comparison.verdict, true),
+        _ => finding(&comparison.contrast),
     }
 }
 
@@ -201,22 +201,18 @@ pub fn verdict_briefly(comparison: &Comparison) -> String {
     if let Some(known) = &comparison.doubt {
         return format!("not settled: {}", doubt(known));
     }
-    finding(
-        comparison.ratio.as_ref(),
-        comparison.verdict,
-        comparison.holds_among_all,
-    )
+    finding(&comparison.contrast)
 }
 
-/// The finding of a ratio, in a column of a table; `holds_among_all` as in [`Comparison`].
-pub fn finding(ratio: Option<&Ratio>, verdict: Verdict, holds_among_all: bool) -> String {
-    let Some(ratio) = ratio else {
+/// The finding of a contrast, in a column of a table.
+pub fn finding(contrast: &Contrast) -> String {
+    let Some(ratio) = &contrast.ratio else {
         return "too few launches".to_owned();
     };
-    if !holds_among_all {
+    if !contrast.holds_among_all {
         return format!("not settled¹: {}", between_briefly(ratio));
     }
-    match verdict {
+    match contrast.verdict {
         Verdict::Within { margin } => format!("within {}", percent(margin)),
         Verdict::NotSettled => format!("not settled: {}", between_briefly(ratio)),
         Verdict::Faster { at_least } => shown("faster", 1.0 - at_least, ratio),

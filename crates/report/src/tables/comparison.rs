@@ -79,7 +79,7 @@ impl<'a> RankedRows<'a> {
     pub fn has_footnote(&self) -> bool {
         let mut rows = self.kinds.values().flatten();
         rows.any(|row| {
-            matches!(row.finding, CellFinding::Compared(c) if c.ratio.is_some() && !c.holds_among_all)
+            matches!(row.finding, CellFinding::Compared(c) if c.contrast.ratio.is_some() && !c.contrast.holds_among_all)
         })
     }
 
@@ -184,7 +184,7 @@ impl<'a> Row<'a> {
         let headline = group.experiment.headline();
         let phase = group.headline_phase(index)?;
         let is_believed = cell.outcome.status == Status::Ok;
-        let ratio = comparison.and_then(|c| c.ratio).filter(|_| is_believed);
+        let ratio = comparison.and_then(|c| c.contrast.ratio).filter(|_| is_believed);
         let baseline = group
             .group
             .baseline
@@ -290,9 +290,7 @@ impl CellFinding<'_> {
     fn tone(self) -> Tone {
         match self {
             CellFinding::Baseline => Tone::Baseline,
-            CellFinding::Compared(c) if c.ratio.is_some() => {
-                Tone::of_verdict(c.verdict, c.holds_among_all)
-            }
+            CellFinding::Compared(c) if c.contrast.ratio.is_some() => Tone::contrast(&c.contrast),
             _ => Tone::Plain,
         }
     }

@@ -282,8 +282,8 @@ impl<'a> Family<'a> {
             value(**group, self.parameter.key) == point.value
                 && group.group.cells.contains(&point.cell)
         })?;
-        let comparison = group.comparison(point.cell)?;
-        let ratio = comparison.ratio.filter(|_| comparison.holds_among_all)?;
+        let contrast = group.comparison(point.cell)?.contrast;
+        let ratio = contrast.ratio.filter(|_| contrast.holds_among_all)?;
         if ratio.low > 1.0 {
             Some(BaselineSide::Dearer)
         } else if ratio.high < 1.0 {

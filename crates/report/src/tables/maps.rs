@@ -101,7 +101,7 @@ fn methods<'a>(keys: MapKeys, groups: &[LabelledGroup<'a>]) -> Vec<(String, Fiel
     let mut methods: BTreeMap<String, Fields> = BTreeMap::new();
     for group in groups {
         let place = (value(*group, keys.across), value(*group, keys.down));
-        for comparison in group.comparisons().filter(|c| c.ratio.is_some()) {
+        for comparison in group.comparisons().filter(|c| c.contrast.ratio.is_some()) {
             let cell = group.cell(comparison.cell);
             let is_compared = cell.is_ranked() && cell.outcome.status == Status::Ok;
             if is_compared && Some(comparison.cell) != group.group.baseline {
@@ -120,13 +120,13 @@ fn methods<'a>(keys: MapKeys, groups: &[LabelledGroup<'a>]) -> Vec<(String, Fiel
 }
 
 fn least_ratio(fields: &Fields) -> f64 {
-    let ratios = fields.values().filter_map(|c| Some(c.ratio?.ratio));
+    let ratios = fields.values().filter_map(|c| Some(c.contrast.ratio?.ratio));
     ratios.fold(f64::INFINITY, f64::min)
 }
 
 /// A ratio, the stronger colored the further it is from 1: each step is a factor.
 fn field(comparison: Option<&Comparison>) -> TableCell {
-    let Some((comparison, ratio)) = comparison.and_then(|c| Some((c, c.ratio?))) else {
+    let Some((comparison, ratio)) = comparison.and_then(|c| Some((c, c.contrast.ratio?))) else {
         return TableCell {
             heat: Some(0),
             ..TableCell::text("–")
@@ -137,7 +137,7 @@ fn field(comparison: Option<&Comparison>) -> TableCell {
         .filter(|factor| ratio.ratio.ln().abs() > f64::ln(**factor))
         .count() as i8;
     let text = three_digits(ratio.ratio);
-    let (text, heat) = match Tone::of_verdict(comparison.verdict, comparison.holds_among_all) {
+    let (text, heat) = match Tone::contrast(&comparison.contrast) {
         Tone::Faster => (text, -step),
         Tone::Slower => (text, step),
         Tone::Open => (format!("({text})"), 0),

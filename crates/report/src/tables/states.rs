@@ -44,7 +44,7 @@ impl MeasuredState<'_> {
     }
 
     fn has_ratio(&self) -> bool {
-        self.answer.ratios.iter().any(|ratio| ratio.ratio.is_some())
+        self.answer.ratios.iter().any(|ratio| ratio.contrast.ratio.is_some())
     }
 
     fn is_ok(&self) -> bool {
@@ -150,14 +150,14 @@ impl<'a> PlainGroup<'a> {
 impl StateRow<'_> {
     fn tone(&self) -> Tone {
         match self.ratios[..] {
-            [Some(only)] => Tone::of_verdict(only.verdict, true),
+            [Some(only)] => Tone::contrast(&only.contrast),
             _ => Tone::Plain,
         }
     }
 }
 
 fn ratio_cell(ratio: Option<&StateRatio>) -> TableCell {
-    match ratio.and_then(|ratio| ratio.ratio) {
+    match ratio.and_then(|ratio| ratio.contrast.ratio) {
         Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
         None => TableCell::text("–"),
     }
@@ -173,18 +173,19 @@ fn effect(group: LabelledGroup, answer: &StateAnswer) -> String {
         ),
         StateEffect::Inconclusive => "no verdict on whether the best method changes".to_owned(),
     };
-    let settled = answer.ratios.iter().filter(|ratio| ratio.verdict.differs());
+    let settled = answer.ratios.iter().filter(|ratio| ratio.contrast.overall().differs());
     let Some(most) = settled.max_by(|a, b| distance(a).total_cmp(&distance(b))) else {
         return best;
     };
     format!(
         "{best}; {} is {}",
         group.name(most.cell),
-        wording::finding(most.ratio.as_ref(), most.verdict, true)
+        wording::finding(&most.contrast)
     )
 }
 
 /// Distance of a ratio from one, as a logarithm.
 fn distance(ratio: &StateRatio) -> f64 {
-    ratio.ratio.map_or(0.0, |ratio| ratio.ratio.ln().abs())
+    let ratio = ratio.contrast.ratio;
+    ratio.map_or(0.0, |ratio| ratio.ratio.ln().abs())
 }

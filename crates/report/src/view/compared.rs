@@ -186,7 +186,7 @@ impl<'a> SideNames<'a> {
 pub(crate) fn side_by_side(cells: &[&ComparedCell], names: SideNames) -> Vec<Block> {
     let SideNames { a, b, unit } = names;
     let constant = Constant::new(cells);
-    let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
+    let axis = Axis::over(cells.iter().filter_map(|c| c.contrast.ratio.as_ref()));
     let has_dots = axis.is_some() && cells.iter().any(|cell| !cell.a.per_run_ns.is_empty());
     let mut columns = Columns::new("cell", |cell: &ComparedCell| constant.label(cell))
         .number(cost_heading(cells, a), |cell| cost(cell, &cell.a))
@@ -198,7 +198,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], names: SideNames) -> Vec<Blo
     }
     let columns = columns
         .number(format!("ratio {b} / {a}"), |cell| {
-            TableCell::ratio(cell.estimate.as_ref())
+            TableCell::ratio(cell.contrast.ratio.as_ref())
         })
         .shown(Shown::Room(1))
         .number(format!("{a} from {unit} to {unit}"), |cell| {
@@ -250,7 +250,7 @@ fn cost(cell: &ComparedCell, side: &SideCost) -> TableCell {
 }
 
 fn plot(cell: &ComparedCell, axis: &Axis) -> Option<Plot> {
-    let ratio = cell.estimate?;
+    let ratio = cell.contrast.ratio?;
     Some(Plot::Sides {
         axis: axis.clone(),
         ratio,
@@ -332,10 +332,10 @@ fn worker(cell: &ComparedCell) -> Option<&str> {
 }
 
 fn tone(cell: &ComparedCell) -> Tone {
-    if cell.estimate.is_none() {
+    if cell.contrast.ratio.is_none() {
         Tone::Plain
     } else {
-        Tone::of_verdict(cell.verdict, cell.holds_among_all)
+        Tone::contrast(&cell.contrast)
     }
 }
 
@@ -351,13 +351,13 @@ fn count(cells: &[ComparedCell]) -> String {
         (Tone::Plain, "within the margin"),
         (Tone::Open, "not settled"),
     ] {
-        let judged = cells.iter().filter(|cell| cell.estimate.is_some());
+        let judged = cells.iter().filter(|cell| cell.contrast.ratio.is_some());
         match judged.filter(|cell| tone(cell) == wanted).count() {
             0 => {}
             count => parts.push(format!("{count} {finding}")),
         }
     }
-    match cells.iter().filter(|c| c.estimate.is_none()).count() {
+    match cells.iter().filter(|c| c.contrast.ratio.is_none()).count() {
         0 => {}
         count => parts.push(format!("{count} with too few runs for a verdict")),
     }

@@ -156,16 +156,17 @@ fn costs(kind: &MachineGroup) -> Table {
 }
 
 fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
-    let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
+    let axis = Axis::over(kind.methods.iter().filter_map(|method| method.contrast.ratio.as_ref()));
     Columns::new("method", |method: &KindMethod| {
         named(&method.cell, &method.parameters)
     })
     .text("against", |method| method.baseline.clone())
     .ratios(axis.as_ref(), Shown::Room(1), |method, axis| {
-        let label = TableCell::ratio(Some(&method.ratio)).text;
-        Some(Plot::interval(axis, method.ratio, &label))
+        let ratio = method.contrast.ratio?;
+        let label = TableCell::ratio(Some(&ratio)).text;
+        Some(Plot::interval(axis, ratio, &label))
     })
-    .number("ratio", |method| TableCell::ratio(Some(&method.ratio)))
+    .number("ratio", |method| TableCell::ratio(method.contrast.ratio.as_ref()))
     .shown(Shown::Room(0))
     .sentences("finding", |method| sentences::method(method, fleet))
     .table(

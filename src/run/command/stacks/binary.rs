@@ -16,15 +16,27 @@ const MOST_NAMES: usize = 16 << 20;
 /// PF_X of elf(5).
 const EXECUTABLE: u32 = 1;
 
-type Section = Option<(Range<u64>, Arc<[u8]>)>;
+/// A part of a file that is mapped.
+struct CodeSegment {
+    offset: u64,
+    bytes: u64,
+    address: u64,
+}
+
+/// A section of a file, uncompressed.
+#[derive(Clone)]
+struct SectionData {
+    addresses: Range<u64>,
+    data: Arc<[u8]>,
+}
 
 #[derive(Default)]
 pub(super) struct Binary {
     name: String,
-    /// Offset in the file, bytes and address of what is mapped executable.
-    segments: Vec<(u64, u64, u64)>,
-    eh_frame: Section,
-    eh_frame_hdr: Section,
+    /// Segments that are mapped executable.
+    segments: Vec<CodeSegment>,
+    eh_frame: Option<SectionData>,
+    eh_frame_hdr: Option<SectionData>,
     lines: Option<addr2line::Context<Reader>>,
     /// End and name of each function by its address.
     symbols: BTreeMap<u64, (u64, String)>,
@@ -41,19 +53,6 @@ impl Binary {
         let debug = debug_bytes
             .as_ref()
             .and_then(|bytes| object::File::parse(&**bytes).ok());
-        let section = |name: &str| {
-            let section = elf.section_by_name(name)?;
-            let (start, data) = (section.address(), section.uncompressed_data().ok()?);
-            Some((start..start + section.size(), Arc::from(&*data)))
-        };
-        let code = |segment: &object::Segment<'_, '_>| match segment.flags() {
-            SegmentFlags::Elf { p_flags } => p_flags & EXECUTABLE != 0,
-            _ => false,
-        };
-        let place = |segment: object::Segment<'_, '_>| {
-            let (offset, bytes) = segment.file_range();
-            (offset, bytes, segment.address())
-        };
         let mut symbols = BTreeMap::new();
         add_symbols(&elf, bytes.len(), &mut symbols);
         if let (Some(debug), Some(bytes)) = (&debug, &debug_bytes) {
@@ -62,9 +61,9 @@ impl Binary {
         let size = debug_bytes.as_ref().map_or(bytes.len(), Vec::len);
         Some(Binary {
             name: Path::new(path).file_name()?.to_string_lossy().into_owned(),
-            segments: elf.segments().filter(code).map(place).collect(),
-            eh_frame: section(".eh_frame"),
-            eh_frame_hdr: section(".eh_frame_hdr"),
+            segments: elf.segments().filter_map(|s| code_segment(&s)).collect(),
+            eh_frame: section(&elf, ".eh_frame"),
+            eh_frame_hdr: section(&elf, ".eh_frame_hdr"),
             lines: lines(debug.as_ref().unwrap_or(&elf), size),
             symbols,
             named: Cell::default(),
@@ -73,26 +72,22 @@ impl Binary {
 
     /// The address in the file of what is mapped from an offset on.
     pub fn address_of(&self, offset: u64, bytes: u64) -> u64 {
-        let meets = |&&(from, length, _): &&(u64, u64, u64)| {
-            from < offset + bytes && offset < from + length
-        };
-        self.segments
-            .iter()
-            .find(meets)
-            .map_or(offset, |(from, _, address)| {
-                (address + offset).wrapping_sub(*from)
-            })
+        let segment = self.segments.iter().find(|segment| {
+            segment.offset < offset + bytes && offset < segment.offset + segment.bytes
+        });
+        segment.map_or(offset, |segment| {
+            (segment.address + offset).wrapping_sub(segment.offset)
+        })
     }
 
     /// The file as it is mapped, for the unwinder.
     pub fn module(&self, at: Range<u64>, bias: u64) -> Module<Arc<[u8]>> {
-        let range = |section: &Section| section.as_ref().map(|(range, _)| range.clone());
-        let data = |section: &Section| section.as_ref().map(|(_, data)| data.clone());
+        let (frames, header) = (self.eh_frame.as_ref(), self.eh_frame_hdr.as_ref());
         let sections = ExplicitModuleSectionInfo {
-            eh_frame_svma: range(&self.eh_frame),
-            eh_frame: data(&self.eh_frame),
-            eh_frame_hdr_svma: range(&self.eh_frame_hdr),
-            eh_frame_hdr: data(&self.eh_frame_hdr),
+            eh_frame_svma: frames.map(|section| section.addresses.clone()),
+            eh_frame: frames.map(|section| section.data.clone()),
+            eh_frame_hdr_svma: header.map(|section| section.addresses.clone()),
+            eh_frame_hdr: header.map(|section| section.data.clone()),
             ..ExplicitModuleSectionInfo::default()
         };
         Module::new(self.name.clone(), at, bias, sections)
@@ -147,17 +142,38 @@ impl Binary {
     }
 }
 
+/// The section of this name.
+fn section(elf: &object::File<'_>, name: &str) -> Option<SectionData> {
+    let section = elf.section_by_name(name)?;
+    let (start, data) = (section.address(), section.uncompressed_data().ok()?);
+    Some(SectionData {
+        addresses: start..start + section.size(),
+        data: Arc::from(&*data),
+    })
+}
+
+/// A segment, if it is mapped executable.
+fn code_segment(segment: &object::Segment<'_, '_>) -> Option<CodeSegment> {
+    let SegmentFlags::Elf { p_flags } = segment.flags() else {
+        return None;
+    };
+    let (offset, bytes) = segment.file_range();
+    (p_flags & EXECUTABLE != 0).then(|| CodeSegment {
+        offset,
+        bytes,
+        address: segment.address(),
+    })
+}
+
+/// Rank of a name among those of one address, as perf has it: few underscores before it, then the longest. Empty ones are last.
+fn rank(name: &str) -> (bool, usize, usize) {
+    let underscores = name.len() - name.trim_start_matches('_').len();
+    (name.is_empty(), underscores, usize::MAX - name.len())
+}
+
 /// Adds the functions of a file of so many bytes. Any number of symbols may share one long name, so all names that are read
 /// have twice as many bytes at most.
 fn add_symbols(elf: &object::File<'_>, bytes: usize, symbols: &mut BTreeMap<u64, (u64, String)>) {
-    // Of the names of one address the one that perf takes: few underscores before it, then the longest.
-    let rank = |name: &str| {
-        (
-            name.is_empty(),
-            name.len() - name.trim_start_matches('_').len(),
-            usize::MAX - name.len(),
-        )
-    };
     let mut left = bytes.saturating_mul(2);
     let listed = elf.dynamic_symbols().chain(elf.symbols());
     for symbol in listed.filter(|s| s.kind() == SymbolKind::Text && s.address() != 0) {

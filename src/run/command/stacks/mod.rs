@@ -6,6 +6,7 @@ mod bounds;
 mod demangle;
 mod generated;
 
+use super::launch::StackFile;
 use anyhow::{Context, Result};
 use binary::Binary;
 use files::Folder;
@@ -14,9 +15,11 @@ use framehop::{
 };
 use generated::Generated;
 use indexmap::IndexSet;
-use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
+use record::command::{
+    CallFrame, CallStack, CallStacks, CommandCost, CommandLaunch, LaunchMode, MemoryEvent,
+};
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{cell::OnceCell, rc::Rc, sync::Arc};
 
 /// File of the helper program in the scratch folder.
@@ -41,38 +44,42 @@ const KINDS: [MemoryEvent; 15] = {
 };
 
 /// The file of a launch whose stacks are wanted, and the period of the faults that have one.
-pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> (PathBuf, u64) {
-    (scratch.join(FILE), period(launches, block))
+pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> StackFile {
+    StackFile {
+        path: scratch.join(FILE),
+        period: period(launches, block),
+    }
 }
 
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
 fn period(launches: &[CommandLaunch], block: i64) -> u64 {
-    let cost = |mode| {
-        launches
-            .iter()
-            .filter(move |l| l.mode == mode)
-            .find_map(|l| l.cost.as_ref())
-    };
-    let (faults, cpu_s) =
-        cost(LaunchMode::Plain).map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
+    let plain = first_cost(launches, LaunchMode::Plain);
+    let (faults, cpu_s) = plain.map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
     let wanted = WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4);
-    let processes = cost(LaunchMode::Traced)
+    let processes = first_cost(launches, LaunchMode::Traced)
         .and_then(|cost| cost.proof.as_ref())
         .map_or(1, |proof| proof.processes);
     let least = (faults / wanted).min(faults / processes.max(1) / LEAST);
-    let is_prime = |n: &u64| {
-        (2..)
-            .take_while(|d| d * d <= *n)
-            .all(|d| !n.is_multiple_of(d))
-    };
     if least < 2 {
         1
     } else {
         (least..)
-            .filter(is_prime)
+            .filter(|n| is_prime(*n))
             .nth((block.unsigned_abs() % 8) as usize)
             .unwrap_or(least)
     }
+}
+
+/// Cost of the first launch that was observed by this means.
+fn first_cost(launches: &[CommandLaunch], mode: LaunchMode) -> Option<&CommandCost> {
+    let mut launches = launches.iter().filter(|l| l.mode == mode);
+    launches.find_map(|l| l.cost.as_ref())
+}
+
+fn is_prime(n: u64) -> bool {
+    (2..)
+        .take_while(|divisor| divisor * divisor <= n)
+        .all(|divisor| !n.is_multiple_of(divisor))
 }
 
 type ModuleUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;

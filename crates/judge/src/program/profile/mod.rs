@@ -8,6 +8,7 @@ mod places;
 mod prices;
 
 use super::{Times, costs_in, failure};
+use crate::contrast::estimate::logs_by_block;
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 use record::command::{
@@ -193,15 +194,11 @@ fn overhead(launches: &[CommandLaunch]) -> Option<Amount> {
             .iter()
             .filter(move |launch| launch.mode == mode && launch.block >= 0)
     };
-    let cpu_s = |launch: &CommandLaunch| launch.cost.as_ref().map(CommandCost::cpu_s);
-    let plain = |block: i64| {
-        in_mode(LaunchMode::Plain)
-            .find(|launch| launch.block == block)
-            .and_then(cpu_s)
-    };
-    let logs = in_mode(LaunchMode::Followed)
-        .filter_map(|launch| Some((cpu_s(launch)? / plain(launch.block)?).ln()));
-    let logs: Vec<f64> = logs.filter(|log| log.is_finite()).collect();
+    let cpu_s = |launch: &CommandLaunch| Some((launch.block, launch.cost.as_ref()?.cpu_s()));
+    let logs = logs_by_block(
+        in_mode(LaunchMode::Plain).filter_map(cpu_s),
+        in_mode(LaunchMode::Followed).filter_map(cpu_s),
+    );
     let logs = t_interval(&logs, CONFIDENCE).ok()?;
     Some(Amount {
         value: logs.estimate.exp(),

@@ -129,7 +129,7 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
     let is_faster = |cell: usize| {
         group
             .comparison(cell, &request.measure)
-            .is_some_and(|c| matches!(c.overall(), Verdict::Faster { .. }))
+            .is_some_and(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
     };
     let fastest = || {
         let shown = group
@@ -137,7 +137,8 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
             .iter()
             .filter(|c| c.phase == request.measure && is_faster(c.cell));
         let ranked = shown.filter(|c| here.summary.cells[c.cell].is_ranked());
-        let named = ranked.filter_map(|c| Some((here.name_of(c.cell)?.to_owned(), c.ratio?)));
+        let named =
+            ranked.filter_map(|c| Some((here.name_of(c.cell)?.to_owned(), c.contrast.ratio?)));
         named.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
     };
     match group.recommendation {

@@ -356,9 +356,9 @@ mod tests {
                 .filter(|c| c.cell == 1 && c.phase == "ready")
             {
                 (
-                    comparison.ratio,
-                    comparison.verdict,
-                    comparison.holds_among_all,
+                    comparison.contrast.ratio,
+                    comparison.contrast.verdict,
+                    comparison.contrast.holds_among_all,
                 ) = (Some(cost(0.7, 0.1)), verdict, true);
             }
             let answer = answer(

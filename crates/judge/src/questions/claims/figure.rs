@@ -1,6 +1,6 @@
 //! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
 
-use crate::contrast::estimate::{LEVEL, of_series};
+use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::contrast::tails::P999;
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::summary::{
@@ -58,9 +58,17 @@ pub(crate) struct ClaimSide<'a> {
     pub phase: &'a str,
 }
 
-impl ClaimSide<'_> {
+impl<'a> ClaimSide<'a> {
     pub fn summary(&self) -> Option<&PhaseSummary> {
         self.cell.phases.get(self.phase)
+    }
+
+    /// Cost of each launch that has one, with its block.
+    fn costs(self, cost: Of) -> impl Iterator<Item = (i32, f64)> + 'a {
+        self.cell
+            .per_launch
+            .iter()
+            .filter_map(move |launch| Some((launch.block, value(cost, launch, self.phase)?)))
     }
 }
 
@@ -186,7 +194,7 @@ fn compared(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Op
         if cost == Of::Cpu {
             comparison.cpu_ratio
         } else {
-            comparison.ratio
+            comparison.contrast.ratio
         }
     };
     let straight = || {
@@ -222,16 +230,7 @@ fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
 
 /// The logarithms of the ratios of both sides' launches of the same block, in their order.
 fn by_block(cost: Of, way: ClaimSide, other: ClaimSide) -> Vec<f64> {
-    let pair = |a: &LaunchValues| {
-        let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
-        Some((value(cost, a, way.phase)? / value(cost, b, other.phase)?).ln())
-    };
-    way.cell
-        .per_launch
-        .iter()
-        .filter_map(pair)
-        .filter(|log| log.is_finite())
-        .collect()
+    logs_by_block(other.costs(cost), way.costs(cost))
 }
 
 fn logs(cost: Of, side: ClaimSide) -> Vec<f64> {

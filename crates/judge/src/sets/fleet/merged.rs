@@ -2,10 +2,11 @@
 
 use super::gathered::{Gathered, Node, NodePlace, Table, figures};
 use super::kinds::NodeKind;
+use crate::contrast::verdicts::hold_among_all;
 use crate::sets::machines::unlike;
-use crate::sets::{Costs, SetQuestion, hold_among_all, pairs};
+use crate::sets::{Costs, SetQuestion, pairs};
 use record::fleet::{KindCell, KindMethod, KindsCompared};
-use record::{across::ComparedCell, summary::Verdict};
+use record::{across::ComparedCell, summary::Contrast};
 use stats::apart::{LEAST, QUARTILES};
 use stats::quantile::{median, quantile};
 use stats::{across::LEAST_RUNS, interval::CONFIDENCE, t::mean_and_deviation};
@@ -76,7 +77,6 @@ fn methods(
             .collect()
     };
     let mut methods = Vec::new();
-    let mut estimates = Vec::new();
     for &question in table.keys() {
         let question_asked = &questions[question];
         let Some(baseline) = question_asked
@@ -108,15 +108,13 @@ fn methods(
             cell: question_asked.headline.cell.clone(),
             parameters: question_asked.headline.parameters.clone(),
             baseline: questions[baseline].headline.cell.clone(),
-            ratio: estimate,
-            verdict: Verdict::from_interval(estimate.low, estimate.high, margin),
-            holds_among_all: false,
+            contrast: Contrast::alone(Some(estimate), margin),
         });
-        estimates.push((estimate, margin));
     }
-    for (method, holds) in methods.iter_mut().zip(hold_among_all(estimates)) {
-        method.holds_among_all = holds;
-    }
+    hold_among_all(
+        methods.iter_mut().map(|method| &mut method.contrast),
+        margin,
+    );
     methods
 }
 
@@ -160,7 +158,7 @@ pub(super) fn compared(
         );
         let mut cells: Vec<ComparedCell> = cells
             .into_values()
-            .filter(|cell| cell.estimate.is_some())
+            .filter(|cell| cell.contrast.ratio.is_some())
             .collect();
         // A figure for each of ten thousand nodes in each cell would be a page that nobody opens.
         cells

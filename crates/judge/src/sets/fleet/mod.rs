@@ -377,8 +377,9 @@ mod tests {
         assert!(judged.kinds[2].too_few && judged.odd.is_empty());
         assert_eq!(judged.kinds[1].differences[0].field, "kernel");
         assert_eq!(judged.compared.len(), 1);
-        let faster =
-            |cell: &record::across::ComparedCell| matches!(cell.verdict, Verdict::Faster { .. });
+        let faster = |cell: &record::across::ComparedCell| {
+            matches!(cell.contrast.verdict, Verdict::Faster { .. })
+        };
         let cells = &judged.compared[0].cells;
         assert!(
             cells
@@ -391,7 +392,8 @@ mod tests {
         assert!(
             methods
                 .iter()
-                .all(|m| (m.ratio.ratio < 1.0) == matches!(m.verdict, Verdict::Faster { .. }))
+                .all(|m| m.contrast.ratio.is_some_and(|ratio| ratio.ratio < 1.0)
+                    == matches!(m.contrast.verdict, Verdict::Faster { .. }))
         );
     }
 

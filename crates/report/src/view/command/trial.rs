@@ -192,7 +192,7 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
             Some(ChangeRow { arm, against })
         })
         .collect();
-    let axis = Axis::over(rows.iter().filter_map(|row| row.against.ratio.as_ref()))?;
+    let axis = Axis::over(rows.iter().filter_map(|row| row.against.contrast.ratio.as_ref()))?;
     let caption = format!(
         "{} relative to the command as it is; left of 1 it is less",
         name(measure)
@@ -200,10 +200,10 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
     let table = Columns::new("arm", |row: &ChangeRow| row.arm.name.clone())
         .ratios(Some(&axis), Shown::Always, |row, axis| {
             let label = change(measure, row.against);
-            Some(Plot::interval(axis, row.against.ratio?, &label))
+            Some(Plot::interval(axis, row.against.contrast.ratio?, &label))
         })
         .number("change", |row| {
-            let ratio = row.against.ratio.map(|ratio| ratio.ratio);
+            let ratio = row.against.contrast.ratio.map(|ratio| ratio.ratio);
             TableCell::number(change(measure, row.against), ratio)
         })
         .table(caption, &rows);
@@ -232,7 +232,7 @@ fn amount(measure: Measure, measured: &Measured) -> String {
 
 /// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
 fn change(measure: Measure, against: &Against) -> String {
-    match (against.ratio, against.change) {
+    match (against.contrast.ratio, against.change) {
         (Some(r), _) => format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low))),
         (None, Some(d)) => format!(
             "{} ±{}",
@@ -296,7 +296,7 @@ fn prediction(change: &Amount) -> String {
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
     arm.against
         .get(&measure)
-        .is_some_and(|a| a.holds_among_all && a.verdict.differs())
+        .is_some_and(|a| a.contrast.overall().differs())
 }
 
 /// A verdict in words; nothing more than what the interval shows.
@@ -304,14 +304,14 @@ fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
     let Some(against) = arm.against.get(&measure) else {
         return String::new();
     };
-    let Some(ratio) = against.ratio else {
+    let Some(ratio) = against.contrast.ratio else {
         return format!("{what} not settled");
     };
     let limits = bounds_of(ratio.low, ratio.high);
-    match against.verdict {
-        _ if !against.holds_among_all => format!("{what} not settled {limits}"),
+    match against.contrast.verdict {
+        _ if !against.contrast.holds_among_all => format!("{what} not settled {limits}"),
         Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
-            let change = if matches!(against.verdict, Verdict::Faster { .. }) {
+            let change = if matches!(against.contrast.verdict, Verdict::Faster { .. }) {
                 "less"
             } else {
                 "more"

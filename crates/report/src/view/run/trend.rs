@@ -132,7 +132,7 @@ fn figure(group: LabelledGroup, index: usize) -> Option<(TrendKey, TrendPoint)> 
     let cost = &group.headline_phase(index)?.per_unit_ns;
     let baseline = group.group.baseline.filter(|&baseline| baseline != index);
     let ratio = baseline.and_then(|baseline| {
-        let ratio = group.comparison(index)?.ratio?;
+        let ratio = group.comparison(index)?.contrast.ratio?;
         Some((group.cell(baseline), ratio))
     });
     let (baseline, point) = match ratio {

@@ -1,6 +1,6 @@
 //! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
 
-use super::{MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
+use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
@@ -12,9 +12,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 pub use record::kind::OWN_WORKER as WORKER;
+
+mod compile;
 
 /// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
@@ -38,21 +40,6 @@ const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
-/// The user's compiler with its flags: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
-fn compiler() -> (Vec<String>, Vec<String>) {
-    let variable = |name: &str, usual: &str| -> Vec<String> {
-        let text = std::env::var(name)
-            .ok()
-            .filter(|text| !text.trim().is_empty());
-        text.as_deref()
-            .unwrap_or(usual)
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect()
-    };
-    (variable("CC", "cc"), variable("CFLAGS", "-O2 -g"))
-}
-
 /// C source with the functions of a shared library, for `libmine.so:f,g`.
 fn of_library(functions: &str) -> Result<String> {
     let mut text = "#include \"library.h\"\n".to_owned();
@@ -74,12 +61,16 @@ pub struct Peer<'a> {
     pub experiment: &'a Experiment,
     /// The method, whose parameters they take.
     pub method: &'a Method,
+    /// Name of the worker that measures it.
+    pub worker: &'a str,
 }
 
 impl Peer<'_> {
     /// Definitions with which the user's file is compiled.
     fn defines(self) -> [(&'static str, String); 5] {
-        let Peer { experiment, method } = self;
+        let Peer {
+            experiment, method, ..
+        } = self;
         let keys = method
             .line
             .split("\tkeys=")
@@ -238,7 +229,7 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
             program = into.path().join(file);
         }
     }
-    ready(name, &program, workers).map(|(worker, _)| worker)
+    Ok(described(name, &program, workers)?.worker)
 }
 
 /// The worker of a run's kept source, made anew under another name.
@@ -255,19 +246,25 @@ pub fn rebuilt(
     if file.ends_with(SCRIPT) {
         let script = format!("{name}{SCRIPT}");
         into.write(&script, text.as_bytes())?;
-        return ready(name, &into.path().join(script), workers).map(|(worker, _)| worker);
+        return Ok(described(name, &into.path().join(script), workers)?.worker);
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
     let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
     let source = into.path().join(file);
-    compile(&source, &source, false, &defines, &into)?;
+    compile::compile(&source, &source, false, &defines, &into)?;
     into.rename(WORKER, name)?;
-    ready(name, &into.path().join(name), workers).map(|(worker, _)| worker)
+    Ok(described(name, &into.path().join(name), workers)?.worker)
 }
 
-/// A worker of this name, made of a program or of a script of Python's, and its list.
-fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, String)> {
+/// A worker that was made of the user's functions, with what it says of itself.
+struct Described {
+    worker: Worker,
+    list: String,
+}
+
+/// A worker of this name, made of a program or of a script of Python's.
+fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described> {
     let mut started = Started::new(Vec::new(), String::new());
     if program
         .extension()
@@ -275,7 +272,7 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
     {
         let python = workers
             .iter()
-            .find(|worker| worker.family() == "python")
+            .find(|worker| worker.language() == Some(Language::Python))
             .map(Worker::start);
         started = python
             .context("there is no Python")?
@@ -290,10 +287,13 @@ fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, Stri
     let worker = Worker::with(
         name,
         MethodList::parse(name, list.clone())?,
-        Maker::External(program.to_owned()),
+        Maker::External {
+            path: program.to_owned(),
+            language: None,
+        },
     );
     let _ = worker.ready.set(Ok(started));
-    Ok((worker, list))
+    Ok(Described { worker, list })
 }
 
 /// Writes the carried files that a C file is compiled with.
@@ -316,50 +316,60 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         }
         _ => (Path::new(what), None),
     };
-    let bytes = files::read_input(path, MOST_BYTES)?;
-    let absolute = std::path::absolute(path)?;
+    let given = GivenSource {
+        path,
+        bytes: files::read_input(path, MOST_BYTES)?,
+    };
     let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
-    if !is_c {
-        ensure!(
-            peer.is_none(),
-            "{what} is no C file and no library: only their functions are compared with built-in methods"
-        );
-        let is_script = what.ends_with(SCRIPT);
-        let program = if is_script {
-            absolute
-        } else {
-            copied(&bytes, what, folder)?
-        };
-        let kept = if is_script {
-            format!("{KEPT}{SCRIPT}")
-        } else {
-            KEPT.to_owned()
-        };
-        return built(
-            (path, &bytes),
-            ready(WORKER, &program, workers)?,
-            None,
-            vec![(kept, program)],
-        );
+    if is_c {
+        return build_c(&given, functions, peer, folder, workers);
     }
+    ensure!(
+        peer.is_none(),
+        "{what} is no C file and no library: only their functions are compared with built-in methods"
+    );
+    let (kept, program) = if what.ends_with(SCRIPT) {
+        (format!("{KEPT}{SCRIPT}"), std::path::absolute(path)?)
+    } else {
+        (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
+    };
+    let described = described(WORKER, &program, workers)?;
+    built(&given, described, None, vec![(kept, program)])
+}
+
+/// The file that a user gave, as it was read.
+struct GivenSource<'a> {
+    path: &'a Path,
+    bytes: Vec<u8>,
+}
+
+/// Makes a worker of a C file, or of functions of a shared library.
+fn build_c(
+    given: &GivenSource,
+    functions: Option<&str>,
+    peer: Option<Peer>,
+    folder: &Folder,
+    workers: &[Worker],
+) -> Result<Built> {
+    let absolute = std::path::absolute(given.path)?;
     furnish(folder)?;
     let source = if let Some(functions) = functions {
         let text = of_library(functions)?;
-        check_library(&bytes, path, functions)?;
+        check_library(&given.bytes, given.path, functions)?;
         check_beside(&absolute)?;
-        folder.write("functions.c", text.as_bytes())?;
-        folder.path().join("functions.c")
+        folder.write(COPY, text.as_bytes())?;
+        folder.path().join(COPY)
     } else {
-        copied_source(&bytes, &absolute, folder)?
+        copied_source(&given.bytes, &absolute, folder)?
     };
     let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
-    compile(&source, &absolute, functions.is_some(), &defines, folder)?;
+    compile::compile(&source, &absolute, functions.is_some(), &defines, folder)?;
     let program = folder.path().join(WORKER);
-    let (worker, list) = ready(WORKER, &program, workers)?;
-    let mut files = vec![(KEPT.to_owned(), program)];
+    let described = described(WORKER, &program, workers)?;
+    let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
-    files.extend(about(&list, LIBRARY_KEY).map(named_by_loader));
-    built((path, &bytes), (worker, list), peer, files)
+    programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));
+    built(given, described, peer, programs)
 }
 
 /// A loaded library with the name by which the loader finds a kept one.
@@ -369,21 +379,21 @@ fn named_by_loader(path: &str) -> (String, PathBuf) {
 }
 
 fn built(
-    (path, bytes): (&Path, &[u8]),
-    (worker, list): (Worker, String),
+    given: &GivenSource,
+    described: Described,
     peer: Option<Peer>,
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let file = given.path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() {
-        Some(experiment(&file, &list)?)
+        Some(experiment(&file, &described.list)?)
     } else {
         None
     };
-    peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
-    let source = kept_source(path).map(|name| (name, bytes.to_vec()));
+    peer.map_or(Ok(()), |peer| peer.accepts(&described.worker))?;
+    let source = kept_source(given.path).map(|name| (name, given.bytes.clone()));
     Ok(Built {
-        worker,
+        worker: described.worker,
         experiment,
         files: BuiltFiles { programs, source },
     })
@@ -508,118 +518,6 @@ fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Compiles a source: the copy of the user's file, or the calls of the functions of the user's library.
-fn compile(
-    source: &Path,
-    path: &Path,
-    is_library: bool,
-    defines: &[(&str, String)],
-    folder: &Folder,
-) -> Result<()> {
-    let (compiler, flags) = compiler();
-    let version = programs::answer(started(&compiler)?.arg("--version"), Stdio::null())?;
-    let version = String::from_utf8_lossy(&version.stdout)
-        .lines()
-        .next()
-        .unwrap_or("unknown")
-        .replace('"', "'");
-    let define = |name: &str, value: &str| format!("-DPAGEWISE_{name}=\"{value}\"");
-    let carried_file = |name: &str| folder.path().join(name);
-    let libraries = std::env::var("LDLIBS").unwrap_or_default();
-    let mut command = started(&compiler)?;
-    // Paths in the user's flags are relative to the user's folder; nothing else is taken from there.
-    let has_flags = ["CFLAGS", "LDLIBS"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some());
-    if has_flags {
-        command.current_dir(std::env::current_dir()?);
-    } else {
-        command.current_dir(folder.path());
-    }
-    command
-        .args(&flags)
-        .args([
-            "-std=gnu11",
-            "-D_GNU_SOURCE",
-            "-Wno-maybe-uninitialized",
-            "-I",
-        ])
-        .arg(folder.path());
-    // The same source gives the same program in whatever folder it is compiled, so that a run can be resumed.
-    command.arg(format!(
-        "-ffile-prefix-map={}=pagewise",
-        folder.path().display()
-    ));
-    command.args([
-        "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
-        define("COMPILER", &version),
-        define("FLAGS", &flags.join(" ").replace('"', "'")),
-    ]);
-    command.args(defines.iter().map(|(name, value)| define(name, value)));
-    add_subject(&mut command, source, path, is_library);
-    command.args([
-        carried_file("bench.c"),
-        carried_file("about.c"),
-        carried_file("harness.a"),
-    ]);
-    command
-        .args(["-pthread", "-ldl", "-lrt", "-lm"])
-        .args(libraries.split_whitespace());
-    command.arg("-o").arg(carried_file(WORKER));
-    let output = programs::compiled(&mut command, folder)?;
-    if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr);
-        // Below a line of source the compiler points at a column of it.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            report::escape::lines(&messages).as_bytes(),
-        );
-        bail!(
-            "{} does not compile with {} {}",
-            path.display(),
-            compiler.join(" "),
-            flags.join(" ")
-        );
-    }
-    Ok(())
-}
-
-/// Adds the source and the folder of the user's file to a compiler's command.
-fn add_subject(command: &mut Command, source: &Path, path: &Path, is_library: bool) {
-    let above = path.parent().unwrap_or(path);
-    if is_library {
-        let file = path.file_name().unwrap_or_default();
-        // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
-        command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
-        command
-            .arg(format!("$ORIGIN:{}", above.display()))
-            .arg("-L")
-            .arg(above)
-            .arg(source);
-        command.arg(format!("-l:{}", file.display()));
-    } else {
-        if files::trusted_folder(above).is_ok() {
-            command.arg("-iquote").arg(above);
-        }
-        command.arg(source);
-    }
-}
-
-/// The compiler, to be started as every toolchain is. It ends with this process.
-/// Errors: there is none, or another user can change it.
-fn started(compiler: &[String]) -> Result<Command> {
-    let program = programs::of_word(&compiler[0]).with_context(|| {
-        format!(
-            "bench needs a C compiler, and {} cannot be started: install gcc or clang, or set CC",
-            compiler[0]
-        )
-    })?;
-    let mut command = super::with_this_process(program, &[])?;
-    programs::settle(&mut command);
-    command.args(&compiler[1..]);
-    Ok(command)
 }
 
 /// Description of the functions, by the program that was just made of them, with the environment of its launches.

@@ -4,19 +4,19 @@ use crate::machine;
 use std::path::Path;
 
 /// The moment at which a run starts.
-pub(super) struct Start(jiff::Timestamp);
+pub struct Start(jiff::Timestamp);
 
 impl Start {
-    pub(super) fn now() -> Start {
+    pub fn now() -> Start {
         Start(jiff::Timestamp::now())
     }
 
-    pub(super) fn created(&self) -> String {
+    pub fn created(&self) -> String {
         self.0.to_string()
     }
 
     /// A seed from the clock and this process, for who gave none.
-    pub(super) fn seed(&self) -> u64 {
+    pub fn seed(&self) -> u64 {
         (self.0.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32)
     }
 
@@ -25,7 +25,7 @@ impl Start {
     }
 
     /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-    pub(super) fn run_id(&self) -> String {
+    pub fn run_id(&self) -> String {
         let identity = machine::identity(Path::new("/"));
         let identity_text = format!(
             "{identity:?} {} {}",
@@ -37,7 +37,7 @@ impl Start {
     }
 
     /// The name of a try or a profile of somebody's program.
-    pub(super) fn name_of(&self, kind: &str, seed: u64) -> String {
+    pub fn name_of(&self, kind: &str, seed: u64) -> String {
         format!(
             "{}-{kind}-{:04x}",
             self.second(),

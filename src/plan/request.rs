@@ -1,0 +1,414 @@
+//! Request of a run: from the words of a command line to the time, the precision and the plan that it gets.
+
+use super::{Choice, Laboratory, Start, Terms, Wish, build};
+use crate::worker::{self, Language, Worker};
+use anyhow::{Result, bail};
+use record::experiment::{Experiment, ParameterList};
+use record::machine_state::{PLAIN, STATE};
+use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
+use record::{cell::Cell, cell::Selector, kind::Kind, published::Published};
+use schedule::guess_s;
+use stats::estimate::LEAST_POINTS;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Budget of the overview of everything, in seconds.
+const OVERVIEW_BUDGET_S: f64 = 175.0;
+/// Budget below which the overview measures each question in its usual condition only, in seconds.
+pub const CONDITIONS_BUDGET_S: f64 = 90.0;
+/// Budget of a published article, whose grids of sizes are long, in seconds.
+const PUBLISHED_BUDGET_S: f64 = 600.0;
+/// Budget of each launch of an article whose jobs take minutes each, in seconds.
+const LONG_BUDGET_S: f64 = 5400.0;
+/// Budget of a run in several states of the machine, in seconds.
+const STATES_BUDGET_S: f64 = 240.0;
+/// Budget of the overview in several states of the machine, in seconds.
+const OVERVIEW_STATES_BUDGET_S: f64 = 900.0;
+/// Half-width at which an experiment is done where neither budget nor precision is given.
+const PRECISION: f64 = 0.01;
+/// Half-width at which a question of the overview is done: its time is left to wider ones.
+const OVERVIEW_PRECISION: f64 = 0.025;
+/// Guess at the start of a virtual machine for Java with its checks, in seconds.
+const JAVA_START_S: f64 = 0.7;
+/// Guess at the start of any other worker with its checks, in seconds.
+const START_S: f64 = 0.05;
+
+/// Subject of a run.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// Experiments, methods and workers as selectors; none means the overview.
+    Named(Vec<String>),
+    /// Every experiment, at the values that it takes by itself.
+    Everything,
+    /// The cells of published articles.
+    Published(Vec<&'static Published>),
+}
+
+impl Subject {
+    fn is_overview(&self) -> bool {
+        matches!(self, Subject::Named(names) if names.is_empty())
+    }
+
+    /// True if each job takes minutes and is done once a launch.
+    fn is_once(&self) -> bool {
+        matches!(self, Subject::Published(articles) if articles.iter().all(|article| article.once))
+    }
+
+    /// The published articles; none for other subjects.
+    pub fn articles(&self) -> &[&'static Published] {
+        match self {
+            Subject::Published(articles) => articles,
+            _ => &[],
+        }
+    }
+
+    fn selectors(&self) -> Vec<String> {
+        match self {
+            Subject::Named(names) => names.clone(),
+            Subject::Everything => Vec::new(),
+            Subject::Published(articles) => {
+                let selectors: BTreeSet<String> =
+                    articles.iter().flat_map(|a| a.selectors()).collect();
+                selectors.into_iter().collect()
+            }
+        }
+    }
+}
+
+/// Request of a run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub kind: Kind,
+    pub subject: Subject,
+    /// `--set` texts.
+    pub set: Vec<String>,
+    /// States of the machine besides the plain one: names, or `all` that matter.
+    pub states: Option<String>,
+    /// The method that others are compared with.
+    pub baseline: Option<String>,
+    pub budget_s: Option<f64>,
+    /// Half-width at which a ratio is done.
+    pub precision: Option<f64>,
+    /// Differences below this share are called equivalent.
+    pub margin: f64,
+    pub launches: Option<u32>,
+    pub time_limit_s: Option<f64>,
+    pub seed: Option<u64>,
+    pub allow_system_changes: bool,
+    /// True if the user's variables are left to the workers.
+    pub keep_environment: bool,
+    /// SHA-256 of each file of the user's functions.
+    pub files: BTreeMap<String, String>,
+}
+
+/// Time, values and precision of a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course {
+    pub budget_s: f64,
+    /// List of each experiment's parameters.
+    pub list: ParameterList,
+    /// True if every question is measured under its other conditions, too.
+    pub conditions: bool,
+    /// Half-width at which an experiment is done.
+    pub precision: f64,
+    /// Fewest and most launches of a launch group.
+    pub launches: (u32, u32),
+    /// True for jobs that take minutes each and are done once a launch.
+    pub once: bool,
+}
+
+impl Request {
+    /// Time, values and precision that it gets.
+    pub fn course(&self, laboratory: &Laboratory) -> Result<Course> {
+        let overview = self.subject.is_overview();
+        let once = self.subject.is_once();
+        let (usual_s, list) = self.usual_budget(&laboratory.experiments)?;
+        let launches = self.launches.unwrap_or(1);
+        let budget_s = self.budget_s.unwrap_or(if once {
+            LONG_BUDGET_S * f64::from(launches)
+        } else {
+            usual_s
+        });
+        // A budget that was given is used up for width; forty launches are no reason to leave some of it.
+        let precision = self.precision.unwrap_or(match self.budget_s {
+            _ if overview => OVERVIEW_PRECISION,
+            Some(_) => 0.0,
+            None => PRECISION,
+        });
+        let launches = match self.launches {
+            _ if once => (launches, launches),
+            Some(launches) => (launches, launches),
+            None if precision > 0.0 && !overview => LAUNCHES,
+            None => (LAUNCHES.0, MOST_LAUNCHES),
+        };
+        Ok(Course {
+            budget_s,
+            list,
+            conditions: !overview || budget_s >= CONDITIONS_BUDGET_S && self.states.is_none(),
+            precision,
+            launches,
+            once,
+        })
+    }
+
+    /// The budget where none is given, in seconds, and the list of values that the budget is enough for.
+    fn usual_budget(&self, experiments: &[Experiment]) -> Result<(f64, ParameterList)> {
+        let names = match &self.subject {
+            Subject::Everything => {
+                let visible = experiments.iter().filter(|e| !e.hidden);
+                let needed_s = visible.map(Experiment::needed_s).sum();
+                return Ok((needed_s, ParameterList::Default));
+            }
+            Subject::Published(_) => return Ok((PUBLISHED_BUDGET_S, ParameterList::Default)),
+            Subject::Named(names) if names.is_empty() => {
+                let budget_s = if self.states.is_some() {
+                    OVERVIEW_STATES_BUDGET_S
+                } else {
+                    OVERVIEW_BUDGET_S
+                };
+                return Ok((budget_s, ParameterList::Look));
+            }
+            Subject::Named(names) => names,
+        };
+        let selectors: Vec<Selector> = names
+            .iter()
+            .map(|name| Selector::parse(name))
+            .collect::<Result<_>>()?;
+        if self.states.is_some() {
+            // The states take the time: each experiment has its least values.
+            return Ok((STATES_BUDGET_S, ParameterList::Short));
+        }
+        let named: Vec<&Experiment> = experiments
+            .iter()
+            .filter(|e| selectors.iter().any(|s| s.experiment == e.name))
+            .collect();
+        let needed_s: f64 = named.iter().map(|e| e.needed_s()).sum();
+        let has_short_list = named
+            .iter()
+            .any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
+        let is_short = self.budget_s.is_some_and(|given_s| given_s < needed_s);
+        Ok(if is_short && has_short_list {
+            (needed_s, ParameterList::Short)
+        } else {
+            (needed_s, ParameterList::Default)
+        })
+    }
+
+    /// The plan of a run that starts now.
+    pub fn plan(&self, laboratory: &Laboratory, course: &Course) -> Result<Plan> {
+        let Laboratory {
+            experiments,
+            workers,
+        } = laboratory;
+        let mut set = self.set.clone();
+        let states = self.states.iter();
+        set.extend(states.map(|names| format!("{STATE}={PLAIN},{names}")));
+        let wish = Wish {
+            baseline: self.baseline.clone(),
+            conditions: course.conditions,
+            ..laboratory.wish(&self.subject.selectors(), &set, course.list)?
+        };
+        let choice = match &self.subject {
+            Subject::Published(articles) => Choice::Published(articles, &wish),
+            Subject::Named(_) | Subject::Everything => Choice::Wished(&wish),
+        };
+        let start = Start::now();
+        let goal = (course.precision, self.margin);
+        let seed = self.seed.unwrap_or_else(|| start.seed());
+        let terms = Terms {
+            kind: self.kind,
+            created: start.created(),
+            // No pilot shows how long a launch of such a job takes.
+            time_limit_s: self.time_limit_s.or(course.once.then_some(course.budget_s)),
+            launches: course.launches,
+            keep_environment: self.keep_environment,
+            files: self.files.clone(),
+            first_look: self.subject.is_overview(),
+            short: course.list == ParameterList::Short,
+            allow_system_changes: self.allow_system_changes,
+            ..Terms::usual(start.run_id(), seed, course.budget_s, goal)
+        };
+        build(experiments, workers, choice, terms)
+    }
+}
+
+/// The named experiments and methods in these languages; all experiments of a language where none is named.
+pub fn in_languages(
+    laboratory: &Laboratory,
+    names: &[String],
+    languages: &[Language],
+) -> Result<Vec<String>> {
+    let mut selected = Vec::new();
+    for &language in languages {
+        let names = if names.is_empty() {
+            measured_in(laboratory, language)
+        } else {
+            names.to_vec()
+        };
+        let has_worker = laboratory
+            .workers
+            .iter()
+            .any(|w| w.language() == Some(language));
+        if !has_worker || names.is_empty() {
+            bail!(
+                "nothing here is measured in {}; pagewise doctor says what is missing",
+                language.word()
+            );
+        }
+        if let Some(name) = names.iter().find(|name| name.contains('@')) {
+            bail!("{name} names its worker already; --language chooses one");
+        }
+        let workers = language.usual_workers();
+        selected.extend(names.iter().map(|name| format!("{name}@{workers}")));
+    }
+    Ok(selected)
+}
+
+/// Names of the experiments that have methods in a language.
+fn measured_in(laboratory: &Laboratory, language: Language) -> Vec<String> {
+    let experiments: BTreeSet<&str> = laboratory
+        .workers
+        .iter()
+        .filter(|w| w.language() == Some(language))
+        .flat_map(|w| w.methods().iter().map(|m| m.experiment.as_str()))
+        .collect();
+    laboratory
+        .experiments
+        .iter()
+        .filter(|e| !e.hidden && experiments.contains(e.name.as_str()))
+        .map(|e| e.name.clone())
+        .collect()
+}
+
+/// A guess at the seconds in which a plan compares everything: pilots and the least launches.
+pub fn least_s(plan: &Plan, workers: &[Worker]) -> f64 {
+    let launches_s: f64 = plan
+        .launch_groups
+        .iter()
+        .map(|group| launch_s(plan, group, workers))
+        .sum();
+    launches_s * (LEAST_POINTS + 1) as f64
+}
+
+/// A guess at the seconds of one launch, by its start and its bytes.
+fn launch_s(plan: &Plan, group: &LaunchGroup, workers: &[Worker]) -> f64 {
+    let cells: Vec<&Cell> = group.cells.iter().map(|&i| &plan.cells[i].cell).collect();
+    let runs_java = cells
+        .iter()
+        .flat_map(|cell| cell.sides())
+        .any(|side| worker::language_of(workers, side) == Some(Language::Java));
+    let start_s = if runs_java { JAVA_START_S } else { START_S };
+    let bytes: f64 = cells
+        .iter()
+        .filter_map(|cell| cell.parameters.get("bytes")?.parse::<f64>().ok())
+        .sum();
+    let fixed_s: f64 = cells
+        .iter()
+        .filter_map(|cell| plan.experiment(&cell.experiment)?.cell_s)
+        .sum();
+    guess_s(start_s, bytes) + fixed_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{catalog, published};
+    use super::*;
+
+    fn laboratory() -> Laboratory {
+        Laboratory {
+            experiments: catalog::experiments(None).unwrap(),
+            workers: Vec::new(),
+        }
+    }
+
+    fn request(subject: Subject, budget_s: Option<f64>) -> Request {
+        Request {
+            kind: Kind::Run,
+            subject,
+            set: Vec::new(),
+            states: None,
+            baseline: None,
+            budget_s,
+            precision: None,
+            margin: 0.02,
+            launches: None,
+            time_limit_s: None,
+            seed: None,
+            allow_system_changes: false,
+            keep_environment: false,
+            files: BTreeMap::new(),
+        }
+    }
+
+    fn course(subject: Subject, budget_s: Option<f64>) -> Course {
+        request(subject, budget_s).course(&laboratory()).unwrap()
+    }
+
+    #[test]
+    fn the_overview_has_its_list_and_below_a_budget_no_conditions() {
+        let usual = course(Subject::Named(Vec::new()), None);
+        assert_eq!(usual.list, ParameterList::Look);
+        assert_eq!(
+            (usual.budget_s, usual.precision),
+            (OVERVIEW_BUDGET_S, OVERVIEW_PRECISION)
+        );
+        assert_eq!(usual.launches, (LAUNCHES.0, MOST_LAUNCHES));
+        assert!(usual.conditions);
+        assert!(!course(Subject::Named(Vec::new()), Some(60.0)).conditions);
+    }
+
+    #[test]
+    fn a_budget_below_the_need_shortens_the_list_and_is_used_up() {
+        let fault = || Subject::Named(vec!["fault/touch".to_owned()]);
+        let usual = course(fault(), None);
+        assert_eq!(usual.list, ParameterList::Default);
+        assert_eq!((usual.precision, usual.launches), (PRECISION, LAUNCHES));
+        let given = course(fault(), Some(usual.budget_s / 2.0));
+        assert_eq!(given.list, ParameterList::Short);
+        assert_eq!(given.precision, 0.0);
+        assert_eq!(given.launches, (LAUNCHES.0, MOST_LAUNCHES));
+        let ample = course(fault(), Some(usual.budget_s * 2.0));
+        assert_eq!(ample.list, ParameterList::Default);
+    }
+
+    #[test]
+    fn states_take_the_time_of_values() {
+        let with_states = |names: &[&str]| Request {
+            states: Some("all".to_owned()),
+            ..request(
+                Subject::Named(names.iter().map(|name| (*name).to_owned()).collect()),
+                None,
+            )
+        };
+        let overview = with_states(&[]).course(&laboratory()).unwrap();
+        assert_eq!(overview.budget_s, OVERVIEW_STATES_BUDGET_S);
+        assert!(!overview.conditions);
+        let fault = with_states(&["fault"]).course(&laboratory()).unwrap();
+        assert_eq!(
+            (fault.budget_s, fault.list),
+            (STATES_BUDGET_S, ParameterList::Short)
+        );
+    }
+
+    #[test]
+    fn jobs_of_minutes_get_a_budget_for_each_launch() {
+        let id = format!("P1{}", published::LONG);
+        let subject = Subject::Published(published::named(&id).unwrap());
+        let request = Request {
+            launches: Some(3),
+            ..request(subject, None)
+        };
+        let course = request.course(&laboratory()).unwrap();
+        assert!(course.once);
+        assert_eq!(course.launches, (3, 3));
+        assert_eq!(course.budget_s, 3.0 * LONG_BUDGET_S);
+    }
+
+    #[test]
+    fn a_language_without_workers_measures_nothing() {
+        let error = in_languages(&laboratory(), &[], &[Language::Go]).unwrap_err();
+        assert!(
+            error.to_string().contains("nothing here is measured in go"),
+            "{error}"
+        );
+    }
+}
