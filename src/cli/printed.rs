@@ -167,7 +167,8 @@ impl Printed<'_> {
         match self {
             Printed::Run { summary, .. } => {
                 let mut comparisons = summary.comparisons();
-                summary.trusted && comparisons.all(|(_, c)| c.contrast.verdict != Verdict::NotSettled)
+                summary.trusted
+                    && comparisons.all(|(_, c)| c.contrast.verdict != Verdict::NotSettled)
             }
             Printed::Claims { answers, .. } => {
                 let mut answers = answers.answers.iter();

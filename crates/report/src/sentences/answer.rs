@@ -62,7 +62,12 @@ pub(crate) fn several(group: LabelledGroup) -> Vec<(usize, Ratio)> {
     let headline = group.definition().headline();
     let mut shown: Vec<(usize, Ratio)> = faster(group, true)
         .into_iter()
-        .filter_map(|cell| Some((cell, group.group.comparison(cell, headline)?.contrast.ratio?)))
+        .filter_map(|cell| {
+            Some((
+                cell,
+                group.group.comparison(cell, headline)?.contrast.ratio?,
+            ))
+        })
         .collect();
     shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
     let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
@@ -85,7 +90,12 @@ fn is_contradicted(group: LabelledGroup, cell: usize) -> bool {
         .flat_map(|g| &g.group.comparisons)
         .filter(|c| c.phase == definition.headline())
         .filter(|c| is_same_method(definition, group.cell(c.cell), group.cell(cell)))
-        .any(|c| matches!(c.contrast.overall(), Verdict::Slower { .. } | Verdict::Within { .. }))
+        .any(|c| {
+            matches!(
+                c.contrast.overall(),
+                Verdict::Slower { .. } | Verdict::Within { .. }
+            )
+        })
 }
 
 /// Tells whether two cells differ in the conditions of a question at most.

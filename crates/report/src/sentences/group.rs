@@ -44,7 +44,9 @@ pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
 pub(crate) fn drifts(group: LabelledGroup) -> Vec<String> {
     let mut sentences = Vec::new();
     for comparison in group.comparisons() {
-        if let Some(Drift { low, high, .. }) = comparison.contrast.ratio.and_then(|ratio| ratio.drift) {
+        if let Some(Drift { low, high, .. }) =
+            comparison.contrast.ratio.and_then(|ratio| ratio.drift)
+        {
             let name = group.name(comparison.cell);
             sentences.push(format!("{name}: {}", wording::moved(low, high)));
         }

@@ -184,7 +184,9 @@ impl<'a> Row<'a> {
         let headline = group.experiment.headline();
         let phase = group.headline_phase(index)?;
         let is_believed = cell.outcome.status == Status::Ok;
-        let ratio = comparison.and_then(|c| c.contrast.ratio).filter(|_| is_believed);
+        let ratio = comparison
+            .and_then(|c| c.contrast.ratio)
+            .filter(|_| is_believed);
         let baseline = group
             .group
             .baseline

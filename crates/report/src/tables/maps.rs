@@ -120,7 +120,9 @@ fn methods<'a>(keys: MapKeys, groups: &[LabelledGroup<'a>]) -> Vec<(String, Fiel
 }
 
 fn least_ratio(fields: &Fields) -> f64 {
-    let ratios = fields.values().filter_map(|c| Some(c.contrast.ratio?.ratio));
+    let ratios = fields
+        .values()
+        .filter_map(|c| Some(c.contrast.ratio?.ratio));
     ratios.fold(f64::INFINITY, f64::min)
 }
 

@@ -44,7 +44,10 @@ impl MeasuredState<'_> {
     }
 
     fn has_ratio(&self) -> bool {
-        self.answer.ratios.iter().any(|ratio| ratio.contrast.ratio.is_some())
+        self.answer
+            .ratios
+            .iter()
+            .any(|ratio| ratio.contrast.ratio.is_some())
     }
 
     fn is_ok(&self) -> bool {
@@ -173,7 +176,10 @@ fn effect(group: LabelledGroup, answer: &StateAnswer) -> String {
         ),
         StateEffect::Inconclusive => "no verdict on whether the best method changes".to_owned(),
     };
-    let settled = answer.ratios.iter().filter(|ratio| ratio.contrast.overall().differs());
+    let settled = answer
+        .ratios
+        .iter()
+        .filter(|ratio| ratio.contrast.overall().differs());
     let Some(most) = settled.max_by(|a, b| distance(a).total_cmp(&distance(b))) else {
         return best;
     };

@@ -156,7 +156,11 @@ fn costs(kind: &MachineGroup) -> Table {
 }
 
 fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
-    let axis = Axis::over(kind.methods.iter().filter_map(|method| method.contrast.ratio.as_ref()));
+    let axis = Axis::over(
+        kind.methods
+            .iter()
+            .filter_map(|method| method.contrast.ratio.as_ref()),
+    );
     Columns::new("method", |method: &KindMethod| {
         named(&method.cell, &method.parameters)
     })

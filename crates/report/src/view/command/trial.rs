@@ -192,7 +192,10 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
             Some(ChangeRow { arm, against })
         })
         .collect();
-    let axis = Axis::over(rows.iter().filter_map(|row| row.against.contrast.ratio.as_ref()))?;
+    let axis = Axis::over(
+        rows.iter()
+            .filter_map(|row| row.against.contrast.ratio.as_ref()),
+    )?;
     let caption = format!(
         "{} relative to the command as it is; left of 1 it is less",
         name(measure)
