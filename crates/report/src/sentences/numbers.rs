@@ -19,7 +19,7 @@ impl<'a> Work<'a> {
         Work(&experiment.unit)
     }
 
-    /// The same by its unit: `byte`, `round trip`.
+    /// Takes the unit itself: `byte`, `round trip`.
     pub fn of_unit(unit: &'a str) -> Work<'a> {
         Work(unit)
     }

@@ -132,7 +132,7 @@ pub fn between(ratio: &Ratio) -> String {
     format!("between {low} and {high}")
 }
 
-/// The same in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
+/// An interval in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
 pub(crate) fn between_briefly(ratio: &Ratio) -> String {
     let (low, high) = ends(ratio.low, ratio.high);
     let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);

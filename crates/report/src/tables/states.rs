@@ -161,7 +161,7 @@ impl StateRow<'_> {
 
 fn ratio_cell(ratio: Option<&StateRatio>) -> TableCell {
     match ratio.and_then(|ratio| ratio.contrast.ratio) {
-        Some(estimate) => TableCell::number(with_limits(&estimate), Some(estimate.ratio)),
+        Some(ratio) => TableCell::number(with_limits(&ratio), Some(ratio.ratio)),
         None => TableCell::text("–"),
     }
 }

@@ -9,7 +9,7 @@ use record::summary::Ratio;
 /// Height of a row's drawing, in pixels.
 const HEIGHT: u32 = 26;
 const MIDDLE: f64 = 13.0;
-/// The same where dots stand above and below.
+/// Height of a row with dots above and below.
 const TALL: u32 = 34;
 /// The triangle of an interval that goes on beyond the axis.
 const TO_LEFT: &str = "M0 0l7-5v10z";

@@ -50,7 +50,7 @@ impl Svg {
         ))
     }
 
-    /// The same with numbers for the script of the page.
+    /// Adds numbers for the script of the page.
     pub(super) fn data(mut self, name: &str, numbers: &[f64]) -> Svg {
         let numbers: Vec<String> = numbers
             .iter()
