@@ -188,7 +188,7 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
         emit(folder, summary)?;
     }
     if let Some(path) = &arguments.export_hyperfine {
-        let file = pretty_json(&report::command::hyperfine(&studied.kept))?;
+        let file = pretty_json(&report::export::hyperfine::of_try(&studied.kept))?;
         write(
             path,
             common.force,

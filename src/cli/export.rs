@@ -6,10 +6,8 @@ use super::output::{may_write, write};
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
-use report::export::{ExportFormat, FORMATS};
-use report::{
-    command::STACK_FORMATS, escape::pretty_json, export::rows::Rows, view::ExportedCells,
-};
+use report::export::{ExportFormat, ExportedCells, FORMATS, rows::Rows};
+use report::{command::STACK_FORMATS, escape::pretty_json};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -62,9 +60,9 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
         JudgedFolder::Program(kept, summary) => {
             put(arguments, |out| {
                 match (arguments.format, &*summary, of_stacks) {
-                    ("hyperfine", CommandSummary::Try(_), _) => Ok(
-                        out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?
-                    ),
+                    ("hyperfine", CommandSummary::Try(_), _) => Ok(out.write_all(
+                        pretty_json(&report::export::hyperfine::of_try(&kept))?.as_bytes(),
+                    )?),
                     (_, CommandSummary::Profile(summary), Some(format)) => summary
                         .stacks
                         .as_ref()

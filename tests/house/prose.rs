@@ -18,7 +18,7 @@ const ALLOWED: [(&str, &str); 11] = [
         "crates/record/src/transcript.rs",
         "lines of workers (workers/PROTOCOL.md)",
     ),
-    ("crates/report/src/show.rs", "sources of methods"),
+    ("crates/report/src/view/show.rs", "sources of methods"),
     ("src/check/trace.rs", "lines of strace"),
     ("src/machine/noise.rs", "/proc/meminfo"),
     ("src/main.rs", "messages of clap"),

@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 use record::outcome::Status;
 use record::summary::Summary;
 use report::document::{Block, Place};
-use report::export::FORMATS;
-use report::view::ExportedCells;
+use report::export::{ExportedCells, FORMATS};
 use serde_json::Value;
 
 use crate::support::{nodes, readers};

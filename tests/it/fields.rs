@@ -16,9 +16,9 @@ use record::summary::Summary;
 use report::command::STACK_FORMATS;
 use report::document::Document;
 use report::escape::{is_steering, pretty_json, shell, terminal};
-use report::export::{FORMATS, rows::Rows};
+use report::export::{ExportedCells, FORMATS, rows::Rows};
 use report::terminal::{Screen, render};
-use report::view::{self, ExportedCells, Wanted};
+use report::view::{self, Wanted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -128,7 +128,7 @@ fn study(kind: &str, plan: &Value) -> Option<Vec<Format>> {
         formats.push((format.to_owned(), bytes));
     }
     if let CommandSummary::Try(_) = summary {
-        let times = pretty_json(&report::command::hyperfine(&kept)).unwrap();
+        let times = pretty_json(&report::export::hyperfine::of_try(&kept)).unwrap();
         formats.push(("hyperfine".to_owned(), times.into_bytes()));
     }
     Some(formats)

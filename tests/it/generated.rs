@@ -7,8 +7,7 @@ use std::process::Command;
 
 use record::summary::Summary;
 use report::escape::is_steering;
-use report::export::FORMATS;
-use report::view::ExportedCells;
+use report::export::{ExportedCells, FORMATS};
 use serde_json::Value;
 use stats::rng::Seeded;
 

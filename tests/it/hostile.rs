@@ -12,9 +12,9 @@ use record::launches::LaunchRecord;
 use record::machine::environment::Environment;
 use record::state::State;
 use record::summary::{Comparison, Recommendation, Summary};
-use report::export::FORMATS;
+use report::export::{ExportedCells, FORMATS};
 use report::terminal::{Screen, render};
-use report::view::{self, ExportedCells, Wanted};
+use report::view::{self, Wanted};
 use serde_json::{Value, json};
 use stats::rng::Seeded;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pagewise_report::export::FORMATS;
+use pagewise_report::export::{ExportedCells, FORMATS};
 use pagewise_report::terminal::{self, Screen};
-use pagewise_report::view::{self, ExportedCells, Wanted};
+use pagewise_report::view::{self, Wanted};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{
     AaCheck, AnswerCondition, Contrast, Doubt, Levels, Ratio, Recommendation, Summary, Verdict,

@@ -1,8 +1,8 @@
 //! The Go benchmark data format (golang.org/design/14313-benchmark-format): a line a cell and launch, so that
 //! benchstat's `n` is the number of launches. `benchstat -col /method FILE` lays the methods side by side.
 
-use crate::escape::terminal;
-use crate::view::{CellView, ExportedCells};
+use super::{CellView, ExportedCells};
+use crate::render::escape::terminal;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -60,27 +60,28 @@ fn lone_settings<'a>(taken: &'a ExportedCells<'_>) -> LoneSettings<'a> {
     taken
         .believed()
         .for_each(|cell| experiments.entry(&cell.experiment).or_default().push(cell));
-    let lone = |cells: &[&'a CellView]| {
-        let keys: BTreeSet<&'a str> = cells
-            .iter()
-            .flat_map(|c| c.parameters.keys().map(String::as_str))
-            .collect();
-        let has_one_value = |key: &str| {
-            let mut values: BTreeMap<(&str, &str), &str> = BTreeMap::new();
-            cells
-                .iter()
-                .filter_map(|c| Some((c, c.parameters.get(key)?)))
-                .all(|(c, value)| *values.entry((&c.method, &c.worker)).or_insert(value) == value)
-        };
-        let is_lone = |key: &&str| {
-            cells.iter().any(|c| !c.parameters.contains_key(*key)) && has_one_value(key)
-        };
-        keys.into_iter().filter(is_lone).collect()
-    };
     experiments
         .into_iter()
         .map(|(name, cells)| (name, lone(&cells)))
         .collect()
+}
+
+/// Parameters that some of these cells lack, and of which each method has one value.
+fn lone<'a>(cells: &[&'a CellView]) -> BTreeSet<&'a str> {
+    let keys = cells.iter().flat_map(|c| c.parameters.keys());
+    keys.map(String::as_str)
+        .filter(|key| cells.iter().any(|c| !c.parameters.contains_key(*key)))
+        .filter(|key| has_one_value(cells, key))
+        .collect()
+}
+
+fn has_one_value(cells: &[&CellView], key: &str) -> bool {
+    let mut values: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    cells.iter().all(|cell| {
+        cell.parameters.get(key).is_none_or(|value| {
+            *values.entry((&cell.method, &cell.worker)).or_insert(value) == value
+        })
+    })
 }
 
 fn of_cell(cell: &CellView<'_>, lone: &LoneSettings, out: &mut dyn Write) -> Result<()> {

@@ -1,7 +1,8 @@
 //! Comma-separated values as in RFC 4180, with a line of names.
 
+use super::ExportedCells;
 use super::flat;
-use crate::{escape, view::ExportedCells};
+use crate::render::escape;
 use anyhow::Result;
 use serde_json::Value;
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! The rows of csv and ndjson: one for each cell, phase and launch; one for each cell without figures, with its reason.
 
-use crate::view::{CellView, ExportedCells, LaunchView, PhaseView};
+use super::{CellView, ExportedCells, LaunchView, PhaseView};
 use serde_json::Value;
 
 pub(super) struct FlatRow<'a> {
@@ -80,21 +80,21 @@ pub(super) fn fields(row: &FlatRow<'_>) -> Vec<Value> {
 /// All rows, one at a time: a run may have very many.
 pub(super) fn rows<'a>(taken: &'a ExportedCells<'a>) -> impl Iterator<Item = FlatRow<'a>> {
     taken.cells.iter().flat_map(move |cell| {
-        let of_phase = move |phase: &'a PhaseView<'a>| {
-            phase.launches.iter().map(move |l| FlatRow {
+        let measured = cell.phases.iter().flat_map(move |phase| {
+            phase.launches.iter().map(move |launch| FlatRow {
                 taken,
                 cell,
                 phase: Some(phase),
-                launch: Some(l),
+                launch: Some(launch),
             })
-        };
-        let measured = cell.phases.iter().any(|p| !p.launches.is_empty());
-        let alone = (!measured).then_some(FlatRow {
+        });
+        let is_measured = cell.phases.iter().any(|p| !p.launches.is_empty());
+        let alone = (!is_measured).then_some(FlatRow {
             taken,
             cell,
             phase: None,
             launch: None,
         });
-        cell.phases.iter().flat_map(of_phase).chain(alone)
+        measured.chain(alone)
     })
 }

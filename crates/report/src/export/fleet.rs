@@ -2,7 +2,7 @@
 
 use super::S_PER_NS;
 use super::openmetrics::{head, sample};
-use crate::escape;
+use crate::render::escape;
 use anyhow::Result;
 use record::fleet::{Finding, Fleet};
 use serde_json::json;
@@ -36,28 +36,30 @@ pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 
 /// OpenMetrics text of the part that node_exporter's textfile collector reads as well.
 pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
-    let plain = |out: &mut dyn Write, name: &str, help: &str, value: usize| -> Result<()> {
-        head(out, name, "", help)?;
-        sample::<&str>(out, name, &[], value as f64)
-    };
-    plain(
-        out,
-        "pagewise_fleet_nodes",
-        "Nodes with a run.",
-        fleet.nodes,
-    )?;
-    plain(
-        out,
-        "pagewise_fleet_odd_nodes",
-        "Nodes that are unlike their kind.",
-        fleet.odd.len(),
-    )?;
-    plain(
-        out,
-        "pagewise_fleet_unread_folders",
-        "Run folders that take no part.",
-        fleet.unread.len(),
-    )?;
+    let counts = [
+        ("nodes", "Nodes with a run.", fleet.nodes),
+        (
+            "odd_nodes",
+            "Nodes that are unlike their kind.",
+            fleet.odd.len(),
+        ),
+        (
+            "unread_folders",
+            "Run folders that take no part.",
+            fleet.unread.len(),
+        ),
+    ];
+    for (name, help, count) in counts {
+        let name = format!("pagewise_fleet_{name}");
+        head(out, &name, "", help)?;
+        sample::<&str>(out, &name, &[], count as f64)?;
+    }
+    units(fleet, out)?;
+    odd(fleet, out)?;
+    Ok(writeln!(out, "# EOF")?)
+}
+
+fn units(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     head(
         out,
         "pagewise_fleet_unit_seconds",
@@ -79,6 +81,10 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+fn odd(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     head(
         out,
         "pagewise_fleet_odd_ratio",
@@ -101,7 +107,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
             sample(out, "pagewise_fleet_odd_ratio", &labels, *ratio)?;
         }
     }
-    Ok(writeln!(out, "# EOF")?)
+    Ok(())
 }
 
 fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {

@@ -1,7 +1,7 @@
 //! Format of github-action-benchmark, `customSmallerIsBetter`: an array of names with values.
 
-use crate::escape::pretty_json;
-use crate::view::{CellView, ExportedCells};
+use super::{CellView, ExportedCells};
+use crate::render::escape::pretty_json;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;

@@ -1,10 +1,12 @@
 //! The JSON that hyperfine writes with `--export-json`: its times are the launches' medians, in seconds.
 
 use super::S_PER_NS;
-use crate::escape::pretty_json;
-use crate::view::{CellView, ExportedCells};
+use super::{CellView, ExportedCells};
+use crate::render::escape::pretty_json;
 use anyhow::Result;
+use record::command::{Arm, ArmRole, CommandCost, CommandEnd, KeptCommand};
 use serde::Serialize;
+use stats::{quantile::median, t::mean_and_deviation};
 use std::{collections::BTreeMap, io::Write};
 
 /// A whole file.
@@ -62,4 +64,57 @@ fn of_cell(cell: &CellView<'_>) -> Option<Timed> {
         parameters: cell.varying.clone(),
         times,
     })
+}
+
+/// The measured launches in hyperfine's shape, times in seconds; the A/A arm is left out.
+pub fn of_try(kept: &KeptCommand) -> Hyperfine {
+    let arms = kept.plan.arms.iter().enumerate();
+    let arms = arms.filter(|(_, arm)| arm.role != ArmRole::Again);
+    Hyperfine {
+        results: arms
+            .filter_map(|(index, arm)| of_arm(kept, index, arm))
+            .collect(),
+    }
+}
+
+fn of_arm(kept: &KeptCommand, index: usize, arm: &Arm) -> Option<Timed> {
+    let costs: Vec<&CommandCost> = kept
+        .launches
+        .iter()
+        .filter(|launch| launch.arm == index && launch.block >= 0)
+        .filter_map(|launch| launch.cost.as_ref())
+        .collect();
+    let times: Vec<f64> = costs
+        .iter()
+        .map(|cost| cost.wall_ns as f64 * S_PER_NS)
+        .collect();
+    let (mean, deviation) = mean_and_deviation(&times)?;
+    let command = if arm.setting.is_some() {
+        format!("{} [{}]", arm.shown, arm.name)
+    } else {
+        arm.shown.clone()
+    };
+    let exits = costs.iter();
+    Some(Timed {
+        command,
+        mean,
+        stddev: (times.len() > 1).then_some(deviation),
+        median: median(&mut times.clone())?,
+        user: mean_s(&costs, |cost| cost.user_us),
+        system: mean_s(&costs, |cost| cost.system_us),
+        min: times.iter().copied().fold(f64::INFINITY, f64::min),
+        max: times.iter().copied().fold(0.0, f64::max),
+        memory_usage_byte: costs.iter().map(|cost| cost.max_rss_kib * 1024).collect(),
+        exit_codes: exits
+            .map(|cost| (cost.end == CommandEnd::Exit).then_some(cost.code))
+            .collect(),
+        parameters: BTreeMap::new(),
+        times,
+    })
+}
+
+/// The mean of a counter of microseconds, in seconds.
+fn mean_s(costs: &[&CommandCost], counter: fn(&CommandCost) -> u64) -> f64 {
+    let sum: u64 = costs.iter().map(|cost| counter(cost)).sum();
+    sum as f64 * 1e-6 / costs.len() as f64
 }

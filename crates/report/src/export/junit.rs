@@ -1,8 +1,8 @@
 //! JUnit XML: a suite an experiment, a case a cell; what has no figure to be believed is skipped, a broken cell is an error.
 
 use super::S_PER_NS;
-use crate::escape::terminal;
-use crate::view::{CellView, ExportedCells};
+use super::{CellView, ExportedCells};
+use crate::render::escape::terminal;
 use anyhow::Result;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -34,13 +34,17 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let cells = || taken.cells.iter().filter(|c| c.experiment == name);
+        let cells: Vec<&CellView> = taken
+            .cells
+            .iter()
+            .filter(|cell| cell.experiment == name)
+            .collect();
         let mut suite = BytesStart::new("testsuite");
         suite.push_attribute(("name", terminal(name).as_str()));
         suite.push_attribute(("timestamp", terminal(&taken.created).as_str()));
-        counted(&mut suite, cells());
+        counted(&mut suite, cells.iter().copied());
         xml.write_event(Event::Start(suite))?;
-        for cell in cells() {
+        for cell in cells {
             case(cell, &mut xml)?;
         }
         xml.write_event(Event::End(BytesEnd::new("testsuite")))?;

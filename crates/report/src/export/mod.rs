@@ -2,6 +2,7 @@
 //! figure. What a run folder holds may have been written by anybody: `escape` makes each text harmless for its format.
 
 mod benchfmt;
+mod cells;
 mod csv;
 pub mod flat;
 pub mod fleet;
@@ -12,7 +13,8 @@ mod ndjson;
 mod openmetrics;
 pub mod rows;
 
-use crate::view::ExportedCells;
+pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
+
 use anyhow::Result;
 
 /// One format.
@@ -86,9 +88,9 @@ pub const FORMATS: &[ExportFormat] = &[
 
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
-    write!(out, "{}", crate::markdown::render(&document))?;
-    let [run, created, version] =
-        [&taken.run, &taken.created, &taken.version].map(|text| crate::escape::markdown(text));
+    write!(out, "{}", crate::render::markdown::render(&document))?;
+    let [run, created, version] = [&taken.run, &taken.created, &taken.version]
+        .map(|text| crate::render::escape::markdown(text));
     Ok(writeln!(
         out,
         "\nRun {run} of {created}, pagewise {version}."

@@ -1,7 +1,8 @@
 //! A JSON object a line.
 
+use super::ExportedCells;
 use super::flat;
-use crate::{escape::json, view::ExportedCells};
+use crate::render::escape::json;
 use anyhow::Result;
 use serde_json::Value;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! OpenMetrics text, of the part that node_exporter's textfile collector reads as well: gauges in base units.
 
 use super::S_PER_NS;
-use crate::escape;
-use crate::view::{CellView, ExportedCells, PhaseView};
+use super::{CellView, ExportedCells, PhaseView};
+use crate::render::escape;
 use anyhow::Result;
 use std::io::Write;
 
@@ -138,8 +138,9 @@ pub(super) fn sample<T: AsRef<str>>(
     labels: &[(String, T)],
     value: f64,
 ) -> Result<()> {
-    let label =
-        |(name, value): &(String, T)| format!("{name}=\"{}\"", escape::label(value.as_ref()));
-    let labels: Vec<String> = labels.iter().map(label).collect();
+    let labels: Vec<String> = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", escape::label(value.as_ref())))
+        .collect();
     Ok(writeln!(out, "{name}{{{}}} {value}", labels.join(","))?)
 }

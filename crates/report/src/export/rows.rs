@@ -63,7 +63,6 @@ impl Rows {
             "spread",
             "unsteady",
         ];
-        let limits = |amount: &Amount| [amount.value, amount.low, amount.high].map(Value::from);
         let rows = summary.prices.iter().map(|price| {
             let mut row = vec![
                 summary.plan.run.as_str().into(),
@@ -71,11 +70,9 @@ impl Rows {
                 word(&price.kind).into(),
                 price.count.into(),
             ];
-            row.extend(
-                limits(&price.each_s)
-                    .into_iter()
-                    .chain(limits(&price.together_s)),
-            );
+            for Amount { value, low, high } in [price.each_s, price.together_s] {
+                row.extend([value, low, high].map(Value::from));
+            }
             row.extend([Value::from(price.spread), price.unsteady.into()]);
             row
         });

@@ -1,0 +1,297 @@
+//! Recommendations, in sentences: never a change that is not shown to help.
+
+use super::labels::LabelledGroup;
+use super::wording;
+use record::experiment::Experiment;
+use record::summary::{
+    AnswerCondition, BestClaim, CellSummary, Ratio, Recommendation, Role, Verdict,
+};
+
+/// The verdict on a method under one condition.
+struct ConditionVerdict<'a> {
+    verdict: Verdict,
+    ratio: Option<&'a Ratio>,
+    condition: String,
+}
+
+/// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
+pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
+    let ordinary = group.group.best.iter().find(|b| b.group.is_empty());
+    let mut sentences: Vec<String> = ordinary
+        .map(|best| recommendation(group, best))
+        .or_else(|| no_recommendation(group).map(str::to_owned))
+        .into_iter()
+        .collect();
+    let kinds = group.group.best.iter();
+    let ranked = kinds.filter(|b| !b.group.is_empty() && b.ranked > 1);
+    sentences.extend(ranked.map(|best| of_kind(group, best)));
+    sentences
+}
+
+/// The reason why no ordinary method is best.
+fn no_recommendation(group: LabelledGroup) -> Option<&'static str> {
+    let mut roles = group.group.cells.iter().map(|&cell| group.cell(cell).role);
+    if roles.all(|role| matches!(role, Role::Published | Role::Null)) {
+        Some("no recommendation: published jobs stand as they were, none for another")
+    } else if group.group.baseline.is_none() {
+        Some("no recommendation: what the others are compared with was not measured")
+    } else {
+        None
+    }
+}
+
+/// Methods of a group that are shown to be faster than its baseline: those that are ranked with it, or those that are not.
+fn faster(group: LabelledGroup, is_ranked: bool) -> Vec<usize> {
+    group
+        .comparisons()
+        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+        .map(|c| c.cell)
+        .filter(|&cell| group.cell(cell).is_ranked() == is_ranked)
+        .collect()
+}
+
+/// Methods of an inconclusive answer that are shown to be faster and of which any may be the fastest, with their ratios, as
+/// measured the fastest first. None where one of them is shown to be no faster under another condition of the question.
+pub(crate) fn several(group: LabelledGroup) -> Vec<(usize, Ratio)> {
+    if !matches!(
+        group.group.recommendation,
+        Recommendation::Inconclusive { .. }
+    ) {
+        return Vec::new();
+    }
+    let headline = group.definition().headline();
+    let mut shown: Vec<(usize, Ratio)> = faster(group, true)
+        .into_iter()
+        .filter_map(|cell| {
+            Some((
+                cell,
+                group.group.comparison(cell, headline)?.contrast.ratio?,
+            ))
+        })
+        .collect();
+    shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+    let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
+    shown.retain(|(_, ratio)| ratio.low < most);
+    if shown.iter().any(|(cell, _)| is_contradicted(group, *cell)) {
+        return Vec::new();
+    }
+    shown
+}
+
+/// Tells whether a method is shown to be no faster in a group that asks the same question.
+fn is_contradicted(group: LabelledGroup, cell: usize) -> bool {
+    let definition = group.definition();
+    let question = group.question();
+    let asking = group
+        .experiment
+        .groups()
+        .filter(|g| g.question() == question);
+    asking
+        .flat_map(|g| &g.group.comparisons)
+        .filter(|c| c.phase == definition.headline())
+        .filter(|c| is_same_method(definition, group.cell(c.cell), group.cell(cell)))
+        .any(|c| {
+            matches!(
+                c.contrast.overall(),
+                Verdict::Slower { .. } | Verdict::Within { .. }
+            )
+        })
+}
+
+/// Tells whether two cells differ in the conditions of a question at most.
+fn is_same_method(definition: &Experiment, a: &CellSummary, b: &CellSummary) -> bool {
+    (&a.method, &a.worker) == (&b.method, &b.worker)
+        && definition.question(&a.parameters) == definition.question(&b.parameters)
+}
+
+/// Number of measured methods of the ordinary job.
+fn measured_methods(group: LabelledGroup) -> usize {
+    let cells = group.group.cells.iter();
+    cells
+        .filter_map(|&cell| group.summary().cells.get(cell))
+        .filter(|cell| cell.is_ranked() && !cell.phases.is_empty())
+        .count()
+}
+
+/// The sentence on the ordinary methods of a group.
+fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
+    let (advice, named) = match group.group.recommendation {
+        Recommendation::Use { cell, ratio } => {
+            let gain = wording::shown("faster", ratio.high, &ratio);
+            (format!("→ use {}: {gain}", group.name(cell)), cell)
+        }
+        Recommendation::Depends { .. } => {
+            return clauses(group).map_or_else(String::new, |(method, clauses)| {
+                format!("→ it depends: {method} is {}", clauses.join("; "))
+            });
+        }
+        Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
+            (kept(group, cell), cell)
+        }
+        Recommendation::Nothing if measured_methods(group) < 2 => {
+            return format!(
+                "nothing to compare: only {} was measured",
+                group.name(best.leader)
+            );
+        }
+        Recommendation::Nothing => {
+            return "nothing can be recommended: too few launches to compare".to_owned();
+        }
+    };
+    let conditions = clauses(group).map_or_else(String::new, |(method, clauses)| {
+        format!("; {method} is {}", clauses.join("; "))
+    });
+    advice + &around(group, best, named) + &conditions
+}
+
+/// Advice to keep the usual choice, or the reason why nothing is advised.
+fn kept(group: LabelledGroup, usual: usize) -> String {
+    let shown = faster(group, true);
+    let usual = group.name(usual);
+    if !shown.is_empty() {
+        let names = group.names(&shown);
+        return format!("→ not settled: {names} shown to be faster than {usual}");
+    }
+    let nothing = if faster(group, false).is_empty() {
+        "nothing"
+    } else {
+        "nothing that is ranked with it"
+    };
+    format!("→ keep {usual}: {nothing} is shown to be faster")
+}
+
+/// Clauses on the fastest method, and on those that are as fast or not settled; the one that is `named` needs no second mention.
+fn around(group: LabelledGroup, best: &BestClaim, named: usize) -> String {
+    let margin = wording::percent(group.summary().settings.margin);
+    let leader = best.leader;
+    let within: Vec<usize> = except(named, best.within.iter().copied());
+    let unsettled: Vec<usize> = except(named, best.unsettled.iter().map(|u| u.cell));
+    let fastest = if leader == named {
+        "it".to_owned()
+    } else {
+        group.name(leader)
+    };
+    let mut text = String::new();
+    if leader != named && best.within.contains(&named) {
+        text += &format!("; within {margin} of the fastest, {fastest}");
+    } else if leader != named {
+        let is_open = best.unsettled.iter().any(|u| u.cell == named);
+        let doubt = if is_open {
+            ", which is not settled"
+        } else {
+            ""
+        };
+        text += &format!("; {fastest} was the fastest{doubt}");
+    }
+    if !within.is_empty() {
+        text += &format!("; within {margin} of {fastest}: {}", group.names(&within));
+    }
+    if !unsettled.is_empty() {
+        text += &format!(
+            "; not settled against {fastest}: {}",
+            group.names(&unsettled)
+        );
+    }
+    text
+}
+
+fn except(named: usize, cells: impl Iterator<Item = usize>) -> Vec<usize> {
+    cells.filter(|&cell| cell != named).collect()
+}
+
+/// Moves, handovers and the like: the fastest of them, without advice.
+fn of_kind(group: LabelledGroup, best: &BestClaim) -> String {
+    let margin = wording::percent(group.summary().settings.margin);
+    let unsettled: Vec<usize> = best.unsettled.iter().map(|u| u.cell).collect();
+    let (kind, leader) = (&best.group, group.name(best.leader));
+    let is = if best.within.is_empty() && unsettled.is_empty() {
+        "is shown to be"
+    } else {
+        "was"
+    };
+    let mut text = format!("{kind}: {leader} {is} the fastest of {}", best.ranked);
+    if !best.within.is_empty() {
+        text += &format!("; within {margin} of it: {}", group.names(&best.within));
+    }
+    if !unsettled.is_empty() {
+        text += &format!("; not settled against it: {}", group.names(&unsettled));
+    }
+    text
+}
+
+/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: faster ones first, and
+/// last, in one clause, the conditions under which nothing is settled. `None` where no other condition was measured.
+pub(crate) fn clauses(group: LabelledGroup) -> Option<(String, Vec<String>)> {
+    let definition = group.definition();
+    let cell = match group.group.recommendation {
+        Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
+        _ => None,
+    };
+    let first = group.group.conditions.first()?;
+    let method = cell.map_or_else(
+        || group.cell(first.cell).method.clone(),
+        |cell| group.name(cell),
+    );
+    let mut conditions: Vec<_> = group.group.conditions.iter().collect();
+    conditions.sort_by_key(|c| (rank(c.contrast.overall()), c.group));
+    let conditions = conditions.into_iter().map(|c| ConditionVerdict {
+        verdict: c.contrast.overall(),
+        ratio: c.contrast.ratio.as_ref(),
+        condition: definition.clause(&c.when),
+    });
+    let (open, settled): (Vec<_>, Vec<_>) = cell
+        .and_then(|cell| under_its_own_condition(group, cell, first))
+        .into_iter()
+        .chain(conditions)
+        .partition(|answer| answer.verdict == Verdict::NotSettled);
+    let open: Vec<String> = open.into_iter().map(|answer| answer.condition).collect();
+    let open = (!open.is_empty()).then(|| format!("not settled if {}", wording::either(&open)));
+    let settled = settled.into_iter().map(|answer| {
+        let finding = finding(answer.verdict, answer.ratio);
+        format!("{finding} if {}", answer.condition)
+    });
+    Some((method, settled.chain(open).collect()))
+}
+
+/// The verdict on a method in its own group, whose condition has the parameters of the other conditions.
+fn under_its_own_condition<'a>(
+    group: LabelledGroup<'a>,
+    cell: usize,
+    condition: &AnswerCondition,
+) -> Option<ConditionVerdict<'a>> {
+    let when = condition
+        .when
+        .keys()
+        .filter_map(|key| Some((key.clone(), group.group.parameters.get(key)?.clone())));
+    let comparison = group
+        .group
+        .comparison(cell, group.definition().headline())?;
+    Some(ConditionVerdict {
+        verdict: comparison.contrast.overall(),
+        ratio: comparison.contrast.ratio.as_ref(),
+        condition: group.definition().clause(&when.collect()),
+    })
+}
+
+fn rank(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Faster { .. } => 0,
+        Verdict::Slower { .. } => 1,
+        Verdict::Within { .. } => 2,
+        Verdict::NotSettled => 3,
+    }
+}
+
+fn finding(verdict: Verdict, ratio: Option<&Ratio>) -> String {
+    match (verdict, ratio) {
+        (Verdict::Faster { .. }, Some(ratio)) => {
+            let (low, high) = wording::faster_by(ratio);
+            format!("{}× faster", wording::factors(low, high))
+        }
+        (Verdict::Slower { .. }, Some(ratio)) => {
+            format!("{}× slower", wording::factors(ratio.low, ratio.high))
+        }
+        (Verdict::Within { margin }, _) => format!("within {}", wording::percent(margin)),
+        _ => "not settled".to_owned(),
+    }
+}

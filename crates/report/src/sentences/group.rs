@@ -1,0 +1,103 @@
+//! Sentences on a group besides its answer: the memory that it works on, ratios that drifted, and steadiness.
+
+use super::labels::LabelledGroup;
+use super::wording;
+use record::sizes::{about_size, format_ns};
+use record::summary::{CacheFit, Role};
+use stats::estimate::Drift;
+use stats::steady::Label;
+
+/// The memory that these methods work on, against the caches: `fits the cache (128 KiB)`.
+pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
+    let footprints: Vec<_> = cells
+        .iter()
+        .filter_map(|&cell| group.cell(cell).footprint.as_ref())
+        .collect();
+    let known = [
+        (CacheFit::InCache, "fits the cache"),
+        (CacheFit::Around, "around the cache's size"),
+        (CacheFit::InMemory, "larger than the cache"),
+    ];
+    let places: Vec<&str> = known
+        .iter()
+        .filter(|(fit, _)| footprints.iter().any(|f| f.against_cache == *fit))
+        .map(|(_, place)| *place)
+        .collect();
+    let bytes: Vec<_> = footprints.iter().map(|f| f.bytes).collect();
+    let Some((least, most)) = bytes.iter().min().zip(bytes.iter().max()) else {
+        return String::new();
+    };
+    let [least, most] = [least, most].map(|bytes| about_size(*bytes as f64));
+    let sizes = if least == most {
+        most
+    } else {
+        format!("{least} to {most}")
+    };
+    if places.is_empty() {
+        String::new()
+    } else {
+        format!("{} ({sizes})", places.join(" to "))
+    }
+}
+
+/// Ratios that drifted while they were measured.
+pub(crate) fn drifts(group: LabelledGroup) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for comparison in group.comparisons() {
+        if let Some(Drift { low, high, .. }) =
+            comparison.contrast.ratio.and_then(|ratio| ratio.drift)
+        {
+            let name = group.name(comparison.cell);
+            sentences.push(format!("{name}: {}", wording::moved(low, high)));
+        }
+    }
+    sentences
+}
+
+/// A cell whose launches have two levels.
+pub(crate) fn two_levels(group: LabelledGroup, cell: usize) -> Option<String> {
+    let phase = group.headline_phase(cell)?;
+    let work = group.experiment.work();
+    let levels = phase.levels?;
+    let [low, high] = [levels.low, levels.high].map(|ns| format_ns(ns * work.scale(phase)));
+    let share = wording::percent(levels.share);
+    Some(format!(
+        "{}: two levels: {low}, and {high} in {share} of launches (per {})",
+        group.name(cell),
+        work.noun()
+    ))
+}
+
+/// Cells without a steady course, and cells too short to judge; `None` where none was judged.
+pub(crate) fn steadiness(group: LabelledGroup, cells: &[usize]) -> Option<String> {
+    let judged: Vec<(usize, Label)> = cells
+        .iter()
+        .filter(|&&cell| group.cell(cell).role != Role::Null)
+        .filter_map(|&cell| Some((cell, group.cell(cell).steady.as_ref()?.label)))
+        .collect();
+    let mut parts = Vec::new();
+    for label in [
+        Label::Steady,
+        Label::Drifting,
+        Label::TwoLevel,
+        Label::Short,
+    ] {
+        let cells: Vec<usize> = judged
+            .iter()
+            .filter(|(_, of_cell)| *of_cell == label)
+            .map(|&(cell, _)| cell)
+            .collect();
+        let word = if label == Label::Short {
+            "too few samples"
+        } else {
+            label.word()
+        };
+        match cells.len() {
+            0 => {}
+            count if label == Label::Steady => parts.push(format!("{count} {word}")),
+            count if count == judged.len() => parts.push(format!("all {word}")),
+            _ => parts.push(format!("{word}: {}", group.names(&cells))),
+        }
+    }
+    (!parts.is_empty()).then(|| format!("from round to round: {}", parts.join("; ")))
+}

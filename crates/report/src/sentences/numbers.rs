@@ -1,0 +1,187 @@
+//! Figures with their intervals, as every table writes them.
+
+use crate::sentences::wording::percent;
+use record::experiment::Experiment;
+use record::sizes::{format_ns, three_digits};
+use record::summary::{CountSummary, Distribution, PhaseSummary, Ratio};
+
+/// Bytes of the unit of work in which times of bytes are shown.
+const MIB: f64 = (1 << 20) as f64;
+/// A mean that differs from its median by more than this share is shown beside it.
+const SKEWED: f64 = 0.1;
+
+/// The unit of work in which people think of the cost of an experiment. Bytes have a rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a>(&'a str);
+
+impl<'a> Work<'a> {
+    pub fn new(experiment: &'a Experiment) -> Work<'a> {
+        Work(&experiment.unit)
+    }
+
+    /// Takes the unit itself: `byte`, `round trip`.
+    pub fn of_unit(unit: &'a str) -> Work<'a> {
+        Work(unit)
+    }
+
+    fn is_rate(self) -> bool {
+        self.0 == "byte"
+    }
+
+    /// Unit of work of a time: `MiB`, `round trip`.
+    pub fn noun(self) -> &'a str {
+        if self.is_rate() { "MiB" } else { self.0 }
+    }
+
+    /// Heading of a column of costs: `GB/s`, `per round trip`.
+    pub fn heading(self) -> String {
+        if self.is_rate() {
+            "GB/s".to_owned()
+        } else {
+            format!("per {}", self.0)
+        }
+    }
+
+    /// End of a time's figure: `/round trip`; a rate has none.
+    pub fn per(self) -> String {
+        if self.is_rate() {
+            String::new()
+        } else {
+            format!("/{}", self.0)
+        }
+    }
+
+    /// Factor from nanoseconds of a sample to those of one [`noun`](Work::noun).
+    pub fn scale(self, phase: &PhaseSummary) -> f64 {
+        self.times(phase.per_unit_ns.median / phase.wall_ns.median)
+    }
+
+    /// Nanoseconds of one noun from those of one operation.
+    pub fn times(self, per_unit_ns: f64) -> f64 {
+        if self.is_rate() {
+            per_unit_ns * MIB
+        } else {
+            per_unit_ns
+        }
+    }
+
+    /// A figure and its number by nanoseconds of one operation: `8.12 GB/s`, `33.4 µs`.
+    pub fn figure(self, per_unit_ns: f64) -> String {
+        if self.is_rate() {
+            format!("{} GB/s", three_digits(1.0 / per_unit_ns))
+        } else {
+            format_ns(per_unit_ns)
+        }
+    }
+
+    fn mean(self, cost: &Distribution) -> String {
+        match cost.mean {
+            Some(mean) if (mean / cost.median).ln().abs() > SKEWED.ln_1p() => {
+                format!(" (mean {})", self.figure(mean))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The figure of a median with its interval, and its number: gigabytes a second, or nanoseconds.
+    pub fn interval(self, cost: &Distribution) -> (String, f64) {
+        if !self.is_rate() {
+            return (interval(cost) + &self.mean(cost), cost.median);
+        }
+        let bounds = cost
+            .low
+            .zip(cost.high)
+            .filter(|(low, high)| *low > 0.0 && high.is_finite());
+        let bounds =
+            bounds.map_or_else(String::new, |(low, high)| match (high / low).sqrt() - 1.0 {
+                half if half <= 0.25 => format!(" ±{}", percent(half.max(0.0001))),
+                _ => format!(
+                    " ({}–{})",
+                    three_digits(1.0 / high),
+                    three_digits(1.0 / low)
+                ),
+            });
+        (
+            self.figure(cost.median) + &bounds + &self.mean(cost),
+            1.0 / cost.median,
+        )
+    }
+}
+
+/// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:
+/// `935 µs (0.35–13 ms)`.
+pub(crate) fn interval(d: &Distribution) -> String {
+    let median = format_ns(d.median);
+    let Some((low, high)) = d.low.zip(d.high).filter(|_| d.median > 0.0) else {
+        return median;
+    };
+    let half = (high - low) / 2.0 / d.median;
+    if half <= 0.25 {
+        return format!("{median} ±{}", percent(half.max(0.0001)));
+    }
+    let (low, high) = (format_ns(low), format_ns(high));
+    let same_unit = low
+        .rsplit_once(' ')
+        .zip(high.rsplit_once(' '))
+        .filter(|(a, b)| a.1 == b.1);
+    format!(
+        "{median} ({}–{high})",
+        same_unit.map_or(low.as_str(), |(a, _)| a.0)
+    )
+}
+
+/// A count: a number, or its smallest and largest value.
+pub(crate) fn range(count: &CountSummary) -> String {
+    if count.min == count.max {
+        count.max.to_string()
+    } else {
+        format!("{}–{}", count.min, count.max)
+    }
+}
+
+pub(crate) fn ratio_words(ratio: &Ratio) -> String {
+    format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)
+}
+
+/// A ratio or a cost in its unit, with its limits.
+pub(crate) fn with_limits(e: &Ratio) -> String {
+    format!("{} ({}–{})", digits(e.ratio), digits(e.low), digits(e.high))
+}
+
+/// Three digits, and more zeros where a figure is tiny.
+pub(crate) fn digits(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.01 {
+        format!("{value:.1e}")
+    } else {
+        three_digits(value)
+    }
+}
+
+/// Three digits without zeros at the end.
+pub(crate) fn short(value: f64) -> String {
+    let text = three_digits(value);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A share in percent with its interval: `63 % (58–71)`.
+pub(crate) fn share(share: &Ratio) -> String {
+    let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
+    format!("{share:.0} % ({low:.0}–{high:.0})")
+}
+
+/// A size with a space before its unit: `4 MiB`.
+pub(crate) fn spaced(size: &str) -> String {
+    let digits = size
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(size.len());
+    let (number, unit) = size.split_at(digits);
+    if unit.is_empty() || number.is_empty() {
+        size.to_owned()
+    } else {
+        format!("{number} {unit}")
+    }
+}

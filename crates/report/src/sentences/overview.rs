@@ -1,0 +1,415 @@
+//! The answers of an overview: for each question of an experiment one finding on its usual choice.
+
+use super::labels::{LabelledExperiment, LabelledGroup};
+use super::{answer, wording};
+use record::outcome::{Cause, Status};
+use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Verdict};
+use std::collections::BTreeSet;
+
+/// The answer to one question: an experiment at some parameters.
+pub(crate) struct AnswerRow {
+    pub kind: AnswerKind,
+    /// Position of the experiment and of the group within it.
+    pub place: (usize, usize),
+    pub experiment: String,
+    /// The experiment at its parameters: `fault 16 MiB`.
+    pub question: String,
+    pub usual: String,
+    pub method: String,
+    /// That method with its figure, or the findings that decide.
+    pub finding: String,
+    /// The factors by which it is faster, at least and at most, where it is.
+    pub factors: Option<(f64, f64)>,
+    /// Distance of the surprising ratio from one, as a logarithm.
+    pub surprise: f64,
+}
+
+/// The kinds of answers, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum AnswerKind {
+    Faster,
+    Several,
+    Depends,
+    Keep,
+    Inconclusive,
+}
+
+/// Findings on the ranked methods of a group other than its baseline.
+#[derive(Default)]
+struct OtherMethods {
+    settled: Vec<String>,
+    open: Vec<String>,
+    /// Names of the open ones.
+    open_names: Vec<String>,
+    untrusted: Vec<String>,
+    /// Distance of the slowest, as a logarithm.
+    surprise: f64,
+}
+
+impl AnswerKind {
+    pub fn heading(self) -> &'static str {
+        match self {
+            AnswerKind::Faster => "FASTER: another method is shown to be faster",
+            AnswerKind::Several => {
+                "ANY IS FASTER: each is shown to be faster, not which of them is the fastest"
+            }
+            AnswerKind::Depends => "DEPENDS: the answer flips with the condition of the program",
+            AnswerKind::Keep => "KEEP: no other method is faster than the usual choice",
+            AnswerKind::Inconclusive => "INCONCLUSIVE: another method may be faster",
+        }
+    }
+}
+
+/// The method that an answer names, with the finding on it.
+struct NamedMethod {
+    kind: AnswerKind,
+    method: String,
+    finding: String,
+    factors: Option<(f64, f64)>,
+    surprise: f64,
+}
+
+impl AnswerRow {
+    /// The range of factors, empty where it is not faster: `4.7–6.0`.
+    pub fn faster(&self) -> String {
+        self.factors
+            .map_or_else(String::new, |(least, most)| wording::factors(least, most))
+    }
+
+    /// A change that is worth making, in a few words: `fault 16 MiB thp 3.0–3.8×`.
+    pub fn briefly(&self) -> String {
+        format!("{} {} {}×", self.question, self.method, self.faster())
+    }
+
+    /// Tells whether two answers name the same method for the same reason.
+    fn is_like(&self, other: &AnswerRow) -> bool {
+        (self.kind, &self.method) == (other.kind, &other.method)
+    }
+
+    fn new(group: LabelledGroup, place: (usize, usize)) -> Option<AnswerRow> {
+        let usual = group.group.baseline?;
+        let several = answer::several(group);
+        let named = match group.group.recommendation {
+            Recommendation::Use { cell, ratio } => faster(group, cell, &ratio),
+            Recommendation::Inconclusive { .. } if !several.is_empty() => any_of(group, &several),
+            Recommendation::Depends { cell, .. } => depends(group, cell)?,
+            Recommendation::Keep { cell } => kept(group, cell, AnswerKind::Keep),
+            Recommendation::Inconclusive { cell } => kept(group, cell, AnswerKind::Inconclusive),
+            Recommendation::Nothing => return None,
+        };
+        let experiment = group.experiment.name().to_owned();
+        let question = format!("{experiment} {}", group.setting_briefly())
+            .trim_end()
+            .to_owned();
+        // A cost that no other is compared with has no place on a line.
+        let usual = if named.kind == AnswerKind::Inconclusive {
+            group.name(usual)
+        } else {
+            figure(group, usual, &group.experiment.work().per())
+        };
+        Some(AnswerRow {
+            kind: named.kind,
+            place,
+            experiment,
+            question,
+            usual,
+            method: named.method,
+            finding: named.finding,
+            factors: named.factors,
+            surprise: named.surprise,
+        })
+    }
+}
+
+/// The answers of an experiment, the most surprising first. Its neighboring conditions are part of the answer under the usual
+/// one. The first row of a method says how many questions it answers, and the range of its factors.
+pub(crate) fn answers(experiment: LabelledExperiment, position: usize) -> Vec<AnswerRow> {
+    let groups = experiment.groups_in_order();
+    let answered_under_the_usual_condition: Vec<_> = groups
+        .iter()
+        .filter(|group| is_usual(**group) && is_answered(**group))
+        .map(|group| group.question())
+        .collect();
+    let mut rows: Vec<AnswerRow> = groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| {
+            is_usual(**group) || !answered_under_the_usual_condition.contains(&group.question())
+        })
+        .filter_map(|(place, group)| AnswerRow::new(*group, (position, place)))
+        .collect();
+    rows.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
+    add_ranges(&mut rows);
+    rows
+}
+
+fn is_usual(group: LabelledGroup) -> bool {
+    let unusual = group.definition().unusual(&group.group.parameters).next();
+    unusual.is_none()
+}
+
+fn is_answered(group: LabelledGroup) -> bool {
+    group.group.recommendation != Recommendation::Nothing
+}
+
+/// Adds to the first row of a method how many questions of its experiment the method answers, and the range of its factors.
+fn add_ranges(rows: &mut [AnswerRow]) {
+    for at in 0..rows.len() {
+        let is_first = !rows[..at].iter().any(|row| row.is_like(&rows[at]));
+        let factors: Vec<(f64, f64)> = rows
+            .iter()
+            .filter(|row| row.is_like(&rows[at]))
+            .filter_map(|row| row.factors)
+            .collect();
+        if is_first && factors.len() > 1 {
+            let (least, most) = hull(&factors);
+            let range = wording::factors(least, most);
+            rows[at].finding += &format!("; 1 of {}, range {range}×", factors.len());
+        }
+    }
+}
+
+/// The smallest and the largest of several factors.
+fn hull(factors: &[(f64, f64)]) -> (f64, f64) {
+    (
+        factors.iter().map(|f| f.0).fold(f64::INFINITY, f64::min),
+        factors.iter().map(|f| f.1).fold(0.0, f64::max),
+    )
+}
+
+/// The answer after the first one that says something else, a conditional one before others.
+pub(crate) fn second_answer(first: &AnswerRow, further: Vec<AnswerRow>) -> Option<AnswerRow> {
+    let (conditional, plain): (Vec<_>, Vec<_>) = further
+        .into_iter()
+        .filter(|row| !row.is_like(first))
+        .partition(|row| row.kind == AnswerKind::Depends);
+    conditional.into_iter().chain(plain).next()
+}
+
+/// A method with its median cost, which ends with `per`; its name alone where it has none to be believed.
+fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
+    let name = group.name(cell);
+    let is_believed = group.cell(cell).outcome.status == Status::Ok;
+    match group.headline_phase(cell).filter(|_| is_believed) {
+        Some(phase) => {
+            let cost = group.experiment.work().figure(phase.per_unit_ns.median);
+            format!("{name} {cost}{per}")
+        }
+        None => name,
+    }
+}
+
+fn faster(group: LabelledGroup, cell: usize, ratio: &Ratio) -> NamedMethod {
+    let factors = wording::faster_by(ratio);
+    NamedMethod {
+        kind: AnswerKind::Faster,
+        method: group.name(cell),
+        finding: figure(group, cell, ""),
+        factors: Some(factors),
+        surprise: factors.0.ln(),
+    }
+}
+
+/// Methods of which each is shown to be faster.
+fn any_of(group: LabelledGroup, methods: &[(usize, Ratio)]) -> NamedMethod {
+    let factors: Vec<(f64, f64)> = methods
+        .iter()
+        .map(|(_, ratio)| wording::faster_by(ratio))
+        .collect();
+    let factors = hull(&factors);
+    let names: Vec<String> = methods.iter().map(|(cell, _)| group.name(*cell)).collect();
+    let figures: Vec<String> = methods
+        .iter()
+        .map(|(cell, _)| figure(group, *cell, ""))
+        .collect();
+    NamedMethod {
+        kind: AnswerKind::Several,
+        method: wording::either(&names),
+        finding: wording::either(&figures) + &not_settled(group),
+        factors: Some(factors),
+        surprise: factors.0.ln(),
+    }
+}
+
+/// Names of the ranked methods of which nothing is settled, as a clause.
+fn not_settled(group: LabelledGroup) -> String {
+    let open: Vec<usize> = group
+        .comparisons()
+        .filter(|c| c.contrast.overall() == Verdict::NotSettled && group.cell(c.cell).is_ranked())
+        .map(|c| c.cell)
+        .collect();
+    if open.is_empty() {
+        String::new()
+    } else {
+        format!("; not settled: {}", group.names(&open))
+    }
+}
+
+/// A method whose verdict flips with a condition.
+fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
+    let conditions = group.group.conditions.iter();
+    let surprise = conditions
+        .filter_map(|condition| condition.contrast.ratio)
+        .chain(group.comparison(cell)?.contrast.ratio)
+        .map(|ratio| ratio.ratio.ln().abs())
+        .fold(0.0f64, f64::max);
+    let (method, clauses) = answer::clauses(group)?;
+    Some(NamedMethod {
+        kind: AnswerKind::Depends,
+        finding: format!("{method} {}", clauses.join("; ")),
+        method,
+        factors: None,
+        surprise,
+    })
+}
+
+/// The usual choice, where it is kept or nothing is settled.
+fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
+    let further = OtherMethods::new(group);
+    // Conditions under which the method is faster come first, and decide.
+    let faster = group
+        .group
+        .conditions
+        .iter()
+        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+        .count();
+    let (method, clauses) = answer::clauses(group).unwrap_or_default();
+    let surprise = further.surprise;
+    let mut finding = further.finding(kind);
+    finding.extend(
+        clauses[..faster]
+            .iter()
+            .map(|clause| format!("; {method} {clause}")),
+    );
+    NamedMethod {
+        kind,
+        method: group.name(cell),
+        finding,
+        factors: None,
+        surprise,
+    }
+}
+
+impl OtherMethods {
+    fn new(group: LabelledGroup) -> OtherMethods {
+        let mut methods = OtherMethods::default();
+        let compared = group.group.by_cell(group.experiment.headline());
+        let cells = group.group.cells.iter().copied();
+        for cell in cells.filter(|&cell| Some(cell) != group.group.baseline) {
+            if group.cell(cell).is_ranked() {
+                methods.add(group, cell, compared.get(&cell).copied());
+            }
+        }
+        methods
+    }
+
+    fn add(&mut self, group: LabelledGroup, cell: usize, comparison: Option<&Comparison>) {
+        let name = group.name(cell);
+        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.contrast.overall());
+        let ratio = comparison.and_then(|c| c.contrast.ratio);
+        match (group.cell(cell).outcome.status, verdict, ratio) {
+            (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
+                self.surprise = self.surprise.max(ratio.low.ln());
+                let factors = wording::factors(ratio.low, ratio.high);
+                self.settled.push(format!("{name} {factors}× slower"));
+            }
+            (Status::Ok, Verdict::Within { margin }, _) => {
+                let margin = wording::percent(margin);
+                self.settled.push(format!("{name} within {margin}"));
+            }
+            (Status::Ok, ..) => {
+                self.open.push(open(&name, comparison));
+                self.open_names.push(name);
+            }
+            (Status::Untrusted, ..) => self.untrusted.push(format!("{name} untrusted")),
+            _ => {}
+        }
+    }
+
+    /// The finding of an answer. Each method that may be faster is named, the first with its figure; otherwise the first of all.
+    fn finding(self, kind: AnswerKind) -> String {
+        if kind == AnswerKind::Inconclusive {
+            let names = self.open_names.into_iter().skip(1);
+            let findings: Vec<String> = self
+                .open
+                .into_iter()
+                .take(1)
+                .chain(names)
+                .chain(self.untrusted)
+                .collect();
+            return findings.join(", ");
+        }
+        let findings = [self.settled, self.open, self.untrusted].concat();
+        match findings.as_slice() {
+            [] => String::new(),
+            [finding] => finding.clone(),
+            [first, further @ ..] => format!("{first} +{}", further.len()),
+        }
+    }
+}
+
+/// A method of which nothing is settled, with the doubt or the interval.
+fn open(name: &str, comparison: Option<&Comparison>) -> String {
+    if let Some(doubt) = comparison.and_then(|c| c.doubt) {
+        return format!("{name} ({})", wording::doubt(&doubt));
+    }
+    match comparison.and_then(|c| c.contrast.ratio) {
+        // A wider interval says no more than the name does.
+        Some(ratio) if ratio.half_width() < 1.0 => {
+            format!("{name} ({})", wording::between_briefly(&ratio))
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// The reason why an experiment has no answer: the outcome of most of its cells.
+pub(crate) fn why_unanswered(experiment: LabelledExperiment) -> Option<String> {
+    let cells: Vec<&CellSummary> = experiment.cells().map(|(_, cell)| cell).collect();
+    let methods: BTreeSet<&str> = cells
+        .iter()
+        .filter(|c| c.outcome.status == Status::Ok && c.is_ranked())
+        .map(|c| c.cell.as_str())
+        .collect();
+    let untrusted = count(&cells, Status::Untrusted);
+    let why = if cells.is_empty() {
+        return None;
+    } else if untrusted > 0 {
+        let disturbance = disturbed_by(&cells, untrusted);
+        format!(
+            "{untrusted} of {} cells untrusted{disturbance}",
+            cells.len()
+        )
+    } else if methods.len() == 1 {
+        "only one way was measured".to_owned()
+    } else if count(&cells, Status::Ok) > 0 {
+        "too few launches".to_owned()
+    } else {
+        "nothing was measured".to_owned()
+    };
+    Some(format!("{}: {why}", experiment.name()))
+}
+
+fn count(cells: &[&CellSummary], status: Status) -> usize {
+    cells
+        .iter()
+        .filter(|cell| cell.outcome.status == status)
+        .count()
+}
+
+/// The disturbance of most untrusted cells; nothing where a law broke, which has its own words.
+fn disturbed_by(cells: &[&CellSummary], untrusted: usize) -> &'static str {
+    let (mut disk, mut processors) = (0, 0);
+    for cell in cells
+        .iter()
+        .filter(|cell| cell.outcome.status == Status::Untrusted)
+    {
+        let cause = cell.outcome.cause.as_ref();
+        disk += usize::from(matches!(cause, Some(Cause::OthersOnDisk { .. })));
+        processors += usize::from(matches!(cause, Some(Cause::SwitchedOut { .. })));
+    }
+    match untrusted - disk - processors {
+        others if others >= disk.max(processors) => "",
+        _ if disk >= processors => ": others used the disk",
+        _ => ": others used the CPUs",
+    }
+}

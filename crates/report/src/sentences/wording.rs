@@ -1,0 +1,344 @@
+//! The sentences: what is said of a comparison, of a group, of a run. Nothing is said that the interval beside it does not
+//! hold: amounts are rounded towards what is sure, and intervals outwards.
+//!
+//! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a factor of two on factors
+//! are said: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
+
+use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Ratio, Verdict};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Round {
+    Down,
+    Nearest,
+    Up,
+}
+
+impl Round {
+    /// Rounds to so many decimals; what is a hair off by the computer's arithmetic alone is left where it is.
+    fn to(self, value: f64, decimals: usize) -> String {
+        let scale = 10f64.powi(i32::try_from(decimals).unwrap_or(0));
+        let scaled = value * scale;
+        let rounded = match self {
+            Round::Down => (scaled + 1e-9).floor(),
+            Round::Nearest => scaled.round(),
+            Round::Up => (scaled - 1e-9).ceil(),
+        };
+        format!("{:.decimals$}", rounded.max(0.0) / scale)
+    }
+}
+
+/// Notation of an amount: as a share in percent, or as a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FactorAmount {
+    Percent,
+    Factor,
+}
+
+impl FactorAmount {
+    /// From a factor of two on a share is no longer read easily; `least` is the ratio nearest to one.
+    fn for_ratio(least: f64) -> FactorAmount {
+        if (0.5..=2.0).contains(&least) {
+            FactorAmount::Percent
+        } else {
+            FactorAmount::Factor
+        }
+    }
+
+    /// Distance of a ratio from one, without the unit. A ratio on the other side of one is no distance at all.
+    fn digits(self, ratio: f64, faster: bool, round: Round) -> String {
+        let factor = if faster { 1.0 / ratio } else { ratio };
+        let share = if faster { 1.0 - ratio } else { ratio - 1.0 };
+        match self {
+            FactorAmount::Percent => percent_digits(share, round),
+            FactorAmount::Factor => factor_digits(factor, round),
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            FactorAmount::Percent => " %",
+            FactorAmount::Factor => "×",
+        }
+    }
+}
+
+fn percent_digits(share: f64, round: Round) -> String {
+    let percent = share.max(0.0) * 100.0;
+    round.to(
+        percent,
+        if percent >= 9.95 {
+            0
+        } else {
+            usize::from(percent != 0.0)
+        },
+    )
+}
+
+/// A factor with about two digits: two decimals where the first would hide it.
+fn factor_digits(factor: f64, round: Round) -> String {
+    let decimals = match factor {
+        f if f >= 99.5 => 0,
+        f if f >= 1.095 => 1,
+        _ => 2,
+    };
+    round.to(factor, decimals)
+}
+
+/// A share in percent: `2 %`, `8.5 %`.
+pub fn percent(share: f64) -> String {
+    let digits = percent_digits(share, Round::Nearest);
+    format!("{} %", digits.strip_suffix(".0").unwrap_or(&digits))
+}
+
+/// The factor of a difference as an interval, such as `4.7–6.0`. Both bounds are at least one, rounded outwards.
+pub fn factors(low: f64, high: f64) -> String {
+    format!(
+        "{}–{}",
+        factor_digits(low, Round::Down),
+        factor_digits(high, Round::Up)
+    )
+}
+
+/// The factors by which a ratio's interval says that something is faster, smaller one first.
+pub fn faster_by(ratio: &Ratio) -> (f64, f64) {
+    (1.0 / ratio.high, 1.0 / ratio.low)
+}
+
+/// One end of an interval: `9.1 % faster`.
+fn end(ratio: f64, round: Round) -> String {
+    let faster = ratio < 1.0;
+    let amount = FactorAmount::for_ratio(ratio);
+    let digits = amount.digits(ratio, faster, round);
+    if digits.trim_end_matches(['0', '.']).is_empty() {
+        return "as fast".to_owned();
+    }
+    format!(
+        "{digits}{} {}",
+        amount.unit(),
+        if faster { "faster" } else { "slower" }
+    )
+}
+
+/// Both ends of an interval, the faster first, rounded outwards.
+fn ends(low: f64, high: f64) -> (String, String) {
+    let of_low = end(low, if low < 1.0 { Round::Up } else { Round::Down });
+    let of_high = end(high, if high < 1.0 { Round::Down } else { Round::Up });
+    (of_low, of_high)
+}
+
+/// An interval in words: `between 9.1 % faster and 4.2 % slower`.
+pub fn between(ratio: &Ratio) -> String {
+    let (low, high) = ends(ratio.low, ratio.high);
+    format!("between {low} and {high}")
+}
+
+/// An interval in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
+pub(crate) fn between_briefly(ratio: &Ratio) -> String {
+    let (low, high) = ends(ratio.low, ratio.high);
+    let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
+    // Where both ends lie on one side the word is said once, if their units agree.
+    let word = if faster { " faster" } else { " slower" };
+    let (one, other) = if faster { (&high, &low) } else { (&low, &high) };
+    let bare = one.strip_suffix(word).zip(other.strip_suffix(word));
+    match bare {
+        Some((one, other)) if faster || slower => {
+            let shared = [" %", "×"]
+                .iter()
+                .find(|unit| one.ends_with(**unit) && other.ends_with(**unit));
+            format!(
+                "{}–{other}{word}",
+                shared.map_or(one, |unit| one.trim_end_matches(*unit))
+            )
+        }
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// `14 % faster (95 % CI 8.5–19 %)`.
+pub(crate) fn shown(word: &str, least: f64, ratio: &Ratio) -> String {
+    let faster = word == "faster";
+    let amount = FactorAmount::for_ratio(least);
+    let unit = amount.unit();
+    let estimate = amount.digits(ratio.ratio, faster, Round::Nearest);
+    let (near, far) = if faster {
+        (ratio.high, ratio.low)
+    } else {
+        (ratio.low, ratio.high)
+    };
+    let (near, far) = (
+        amount.digits(near, faster, Round::Down),
+        amount.digits(far, faster, Round::Up),
+    );
+    format!("{estimate}{unit} {word} (95 % CI {near}–{far}{unit})")
+}
+
+/// Verdict of one comparison, in full: for a sentence, where there is room.
+pub fn verdict(comparison: &Comparison) -> String {
+    let Some(ratio) = &comparison.contrast.ratio else {
+        return "too few launches to compare".to_owned();
+    };
+    if let Some(known) = &comparison.doubt {
+        return format!("not settled: {}; {}", doubt(known), between(ratio));
+    }
+    if !comparison.contrast.holds_among_all {
+        return format!(
+            "not settled among all the comparisons of this run: by itself {}",
+            between(ratio)
+        );
+    }
+    match comparison.contrast.verdict {
+        Verdict::Within { margin } => {
+            let (low, high) = ends(ratio.low, ratio.high);
+            format!("within {} (from {low} to {high})", percent(margin))
+        }
+        Verdict::NotSettled => format!("not settled: {}", between(ratio)),
+        _ => finding(&comparison.contrast),
+    }
+}
+
+/// The finding of one comparison, in a column of a table.
+pub fn verdict_briefly(comparison: &Comparison) -> String {
+    if let Some(known) = &comparison.doubt {
+        return format!("not settled: {}", doubt(known));
+    }
+    finding(&comparison.contrast)
+}
+
+/// The finding of a contrast, in a column of a table.
+pub fn finding(contrast: &Contrast) -> String {
+    let Some(ratio) = &contrast.ratio else {
+        return "too few launches".to_owned();
+    };
+    if !contrast.holds_among_all {
+        return format!("not settled¹: {}", between_briefly(ratio));
+    }
+    match contrast.verdict {
+        Verdict::Within { margin } => format!("within {}", percent(margin)),
+        Verdict::NotSettled => format!("not settled: {}", between_briefly(ratio)),
+        Verdict::Faster { at_least } => shown("faster", 1.0 - at_least, ratio),
+        Verdict::Slower { at_least } => shown("slower", 1.0 + at_least, ratio),
+    }
+}
+
+/// Footnote ¹ of [`verdict_briefly`] stands for.
+pub const AMONG_ALL: &str = "¹ settled by itself, but among all the comparisons of this run one like it is expected by chance";
+
+/// Range of a ratio that drifted.
+pub fn moved(low: f64, high: f64) -> String {
+    let decimals = (2..5).find(|&d| bare(low, d) != bare(high, d)).unwrap_or(5);
+    format!(
+        "ratio drifted from {} to {} during this run",
+        bare(low, decimals),
+        bare(high, decimals)
+    )
+}
+
+/// A number without its leading zero: `.97`.
+fn bare(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    text.strip_prefix("0.")
+        .map_or_else(|| text.clone(), |decimals| format!(".{decimals}"))
+}
+
+/// The reason why a verdict is withheld.
+pub fn doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::WeakCheck { half_width } => {
+            format!(
+                "withheld: its A/A check is weak, ±{} %",
+                percent_digits(*half_width, Round::Up)
+            )
+        }
+        Doubt::TwoLevels(Levels { low, high, share }) => {
+            format!(
+                "two levels: {low:.2} of the time, and {high:.2} in {} of launches",
+                percent(*share)
+            )
+        }
+    }
+}
+
+/// Sentence on the controls (A/A), `untrusted` of which are no check.
+pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> String) -> String {
+    if let Some(aa) = checks.iter().find(|aa| aa.differs) {
+        return format!(
+            "A/A broken: {} differs from itself, {}",
+            name(aa.cell),
+            between(&aa.ratio)
+        );
+    }
+    let (weak, good): (Vec<&AaCheck>, Vec<&AaCheck>) =
+        checks.iter().partition(|aa| AaCheck::is_weak(&aa.ratio));
+    let controls = count(checks.len() + untrusted.len(), "control");
+    let mut parts = Vec::new();
+    if !good.is_empty() {
+        parts.push(format!(
+            "{} of {controls} within ±{} %",
+            good.len(),
+            widest(&good)
+        ));
+    }
+    match weak.as_slice() {
+        [] => {}
+        [check] => parts.push(format!("{} weak, ±{} %", name(check.cell), widest(&weak))),
+        weak => parts.push(format!(
+            "{} of {controls} weak, up to ±{} %",
+            weak.len(),
+            widest(weak)
+        )),
+    }
+    match untrusted {
+        [] => {}
+        [name] => parts.push(format!("{name} untrusted")),
+        untrusted => parts.push(format!("{} untrusted", untrusted.len())),
+    }
+    if parts.is_empty() {
+        "A/A: no control has launches enough".to_owned()
+    } else {
+        format!("A/A: {}", parts.join("; "))
+    }
+}
+
+/// The largest half-width of these controls, in percent.
+fn widest(checks: &[&AaCheck]) -> String {
+    let half_widths = checks.iter().map(|check| check.ratio.half_width());
+    percent_digits(half_widths.fold(0.0, f64::max), Round::Up)
+}
+
+/// A number of things: `1 run`, `3 runs`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Seconds as a person says them: `40 s`, `2 min 42 s`, `1 h 5 min`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round().clamp(0.0, 1e15) as u64;
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
+    match (hours, minutes, rest) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, 0) => format!("{m} min"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, 0, _) => format!("{h} h"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(crate) fn either(items: &[String]) -> String {
+    match items {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => items.concat(),
+    }
+}
+
+/// Names by fact, so that a shared one is said once.
+pub(crate) fn together<F: PartialEq, N>(named: impl Iterator<Item = (N, F)>) -> Vec<(F, Vec<N>)> {
+    let mut shared: Vec<(F, Vec<N>)> = Vec::new();
+    for (name, fact) in named {
+        match shared.iter_mut().find(|(known, _)| *known == fact) {
+            Some((_, names)) => names.push(name),
+            None => shared.push((fact, vec![name])),
+        }
+    }
+    shared
+}

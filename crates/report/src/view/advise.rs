@@ -1,0 +1,300 @@
+//! Advice as documents: an answer, and the saved file; and as source for programs.
+
+use crate::render::document::{Block, Document, Place};
+use crate::sentences::wording::{count, together};
+use crate::sentences::{numbers::ratio_words, phrases};
+use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
+use record::{outcome::Outcome, sizes::format_size, summary::Ratio};
+use std::collections::BTreeMap;
+
+/// An answer: the method to use, its gain and costs, and where that changes.
+pub fn answer(answer: &AdviceAnswer) -> Document {
+    let case = &answer.case;
+    let mut blocks = Vec::new();
+    if !case.settings.is_empty() {
+        blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
+    }
+    blocks.push(Block::Answer(if answer.depends {
+        format!("It depends. If {}: {}", case.condition, advice(case))
+    } else {
+        advice(case)
+    }));
+    let remarks = cpu_time(case)
+        .into_iter()
+        .chain(answer.costs.iter().cloned())
+        .chain(around(case));
+    blocks.extend(Block::list("", remarks));
+    blocks.extend(by_size(answer));
+    for uses in &answer.uses {
+        blocks.push(Block::Text(format!("Often: {}", repeated(uses))));
+    }
+    let further = together(answer.also.iter().map(|case| (case, advised(case))));
+    for (method, cases) in further {
+        let is_same = case.way.is_none() && method == advised(case);
+        blocks.push(Block::Text(further_advice(case, &cases, is_same)));
+    }
+    for snippet in &answer.snippets {
+        let usual = if case.way.is_none() {
+            "The usual choice, "
+        } else {
+            ""
+        };
+        let title = format!("{usual}{} ({}):", snippet.path, snippet.language);
+        blocks.push(Block::Heading(title));
+        blocks.push(Block::Code(snippet.code.clone()));
+    }
+    let title = format!("To {} ({})", answer.does, format_size(answer.bytes));
+    Document::new("advice", [])
+        .section("answers", title, Place::Everywhere, blocks)
+        .section("sure", "How sure", Place::Everywhere, rests_on(answer))
+}
+
+fn cpu_time(case: &Case) -> Option<String> {
+    let cpu = case.cpu.filter(|_| case.gain.is_some())?;
+    Some(format!(
+        "processor time of all sides: {} of {}'s",
+        ratio_words(&cpu),
+        case.obvious
+    ))
+}
+
+/// The advice under other conditions, which is the same for all of `cases`.
+fn further_advice(case: &Case, cases: &[&Case], is_same: bool) -> String {
+    let when: Vec<String> = cases.iter().map(|other| condition(case, other)).collect();
+    let when = when.join("; ");
+    if is_same {
+        return format!("The same {when}.");
+    }
+    let capital = when[..1].to_uppercase();
+    format!("{capital}{}: {}", &when[1..], advice(cases[0]))
+}
+
+fn condition(case: &Case, other: &Case) -> String {
+    if !other.condition.is_empty() {
+        return format!("if {}", other.condition);
+    }
+    let differs = other
+        .settings
+        .iter()
+        .filter(|(k, v)| case.settings.get(*k) != Some(v));
+    format!(
+        "with {}",
+        differs
+            .map(|(k, v)| format!("{k}={v}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    )
+}
+
+/// Methods without figures by their outcomes.
+fn missing(case: &Case) -> impl DoubleEndedIterator<Item = (&str, &Outcome)> {
+    case.missing
+        .iter()
+        .map(|(name, outcome)| (name.as_str(), outcome))
+}
+
+fn settings(settings: &BTreeMap<String, String>) -> String {
+    settings
+        .iter()
+        .map(|(k, v)| format!("{k}={v}"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The method with its relative cost; or the outcome of the usual choice without figures, and the methods that share it.
+type AdvisedMethod<'a> = (
+    Option<&'a String>,
+    Option<&'a Ratio>,
+    Option<(&'a Outcome, Vec<&'a str>)>,
+);
+
+fn advised(case: &Case) -> AdvisedMethod<'_> {
+    let unmeasured = together(missing(case).rev())
+        .into_iter()
+        .find(|(_, methods)| methods.contains(&case.obvious.as_str()));
+    (
+        case.way.as_ref(),
+        case.gain.as_ref(),
+        unmeasured.filter(|_| case.way.is_none()),
+    )
+}
+
+fn advice(case: &Case) -> String {
+    match advised(case) {
+        (Some(method), Some(gain), _) => {
+            format!(
+                "Use {method}: it takes {} of the time of {}, the usual choice.",
+                ratio_words(gain),
+                case.obvious
+            )
+        }
+        (Some(method), None, _) => {
+            format!("Use {method}, the usual choice: no other is shown to be faster.")
+        }
+        (None, _, Some((outcome, methods))) => {
+            format!(
+                "Nothing is advised: {} could not be measured here: {}",
+                methods.join(", "),
+                phrases::reason(outcome)
+            )
+        }
+        (None, _, None) => {
+            "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned()
+        }
+    }
+}
+
+/// Methods that are as good, not settled, or not there.
+fn around(case: &Case) -> Vec<String> {
+    let mut items = Vec::new();
+    if !case.within.is_empty() {
+        items.push(format!("about as fast: {}", case.within.join(", ")));
+    }
+    if !case.unsettled.is_empty() {
+        items.push(format!(
+            "not settled: {}; a longer --budget may settle it",
+            case.unsettled.join(", ")
+        ));
+    }
+    for (outcome, methods) in together(missing(case)) {
+        if !methods.contains(&case.obvious.as_str()) {
+            items.push(format!(
+                "not measurable here: {}: {}",
+                methods.join(", "),
+                phrases::reason(outcome)
+            ));
+        }
+    }
+    items
+}
+
+fn by_size(answer: &AdviceAnswer) -> Vec<Block> {
+    let Some((from, to)) = answer.measured else {
+        return Vec::new();
+    };
+    let range = format!("measured from {} to {}", format_size(from), format_size(to));
+    if answer.segments.is_empty() {
+        return vec![Block::Text(format!(
+            "By size: nothing is shown to be faster at any size ({range})."
+        ))];
+    }
+    let segments = answer.segments.iter().map(segment);
+    if answer.flips.is_empty() {
+        let segments = segments.collect::<Vec<_>>().join("; ");
+        return vec![Block::Text(format!(
+            "By size: {segments}; no change was found ({range})."
+        ))];
+    }
+    let flips = answer.flips.iter().map(|flip| {
+        let (above, up_to) = (format_size(flip.above), format_size(flip.up_to));
+        format!(
+            "it changes between {above} and {up_to}: below {} takes less, beyond {}",
+            flip.below, flip.beyond
+        )
+    });
+    let rest = "at other sizes less than the margin is shown: keep what you have".to_owned();
+    Block::list(
+        format!("By size ({range})"),
+        flips.chain(segments).chain([rest]),
+    )
+    .into_iter()
+    .collect()
+}
+
+fn segment(segment: &Segment) -> String {
+    let place = if segment.from == segment.to {
+        format!("at {}", format_size(segment.from))
+    } else {
+        format!("{}–{}", format_size(segment.from), format_size(segment.to))
+    };
+    let gain = format!(
+        "{:.2} ({:.2}–{:.2})",
+        segment.ratio, segment.at_least, segment.at_most
+    );
+    format!(
+        "{place}: {} takes {gain} of {}'s time",
+        segment.way, segment.over
+    )
+}
+
+fn repeated(uses: &Repeated) -> String {
+    let Repeated {
+        way,
+        than,
+        noun,
+        count: Ratio { low, high, .. },
+    } = uses;
+    let (low, high) = (low.floor().max(1.0), high.ceil());
+    format!("from {low:.0}–{high:.0} {noun} on, {way} takes less in all than {than}.")
+}
+
+fn rests_on(answer: &AdviceAnswer) -> Vec<Block> {
+    let made = answer.runs.first().map(|first| match answer.runs.len() {
+        1 => first.clone(),
+        more => format!("{first} and {} more of it: pagewise runs --json", more - 1),
+    });
+    let mut blocks: Vec<Block> = Block::list("Measured for it", made).into_iter().collect();
+    let kept = "Answered in part by kept runs of this machine (--fresh measures anew)";
+    blocks.extend(Block::list(kept, answer.reused.iter().cloned()));
+    blocks.push(Block::text(
+        "Times are ratios with 95 % limits; below 1 takes less. pagewise report RUN shows how they came about.",
+    ));
+    blocks
+}
+
+/// The saved file. `differences` are those of this machine from the one it is for.
+pub fn saved(advice: &Advice, path: &str, differences: &[String]) -> Document {
+    let mut document = Document::new(
+        "advice",
+        [path.to_owned(), format!("made {}", advice.created)],
+    );
+    if !differences.is_empty() {
+        let text = format!("It is of another machine: {}.", differences.join(", "));
+        let blocks = vec![
+            Block::Answer(text),
+            Block::text("Programs keep their defaults here."),
+        ];
+        document = document.section("machine", "", Place::Everywhere, blocks);
+    }
+    for (name, question) in &advice.questions {
+        let title = format!(
+            "{name}: to {} ({})",
+            question.does,
+            settings(&question.settings)
+        );
+        document = document.section(name, title, Place::Everywhere, of_question(question));
+    }
+    let reading = vec![
+        Block::text("Between two sizes, below the first and beyond the last: keep your default."),
+        Block::text(
+            "Ratios are of time, over the sizes of a line, with the widest limits of any of them.",
+        ),
+    ];
+    document.section("reading", "How to read it", Place::Everywhere, reading)
+}
+
+fn of_question(question: &Question) -> Vec<Block> {
+    let segments = Block::list("", question.segments.iter().map(segment)).unwrap_or_else(|| {
+        Block::text("keep your default: no way is shown to be faster at any size")
+    });
+    let under = question
+        .conditions
+        .iter()
+        .map(|(condition, segments)| match segments.as_slice() {
+            [] => format!("{condition}: keep your default"),
+            segments => format!(
+                "{condition}: {}",
+                segments.iter().map(segment).collect::<Vec<_>>().join("; ")
+            ),
+        });
+    let under = Block::list("under each condition", under);
+    let rests = format!(
+        "{} ratios of {}",
+        question.points.len(),
+        count(question.runs.len(), "run")
+    );
+    [Some(segments), under, Some(Block::Text(rests))]
+        .into_iter()
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,425 @@
+//! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
+
+use super::{count, digits, machine, notes, reason, seconds, sign, signed};
+use crate::render::document::{Block, Column, Document, Place, Shown, Table, TableCell};
+use crate::render::escape;
+use crate::render::plot::{Axis, Plot};
+use crate::sentences::{phrases, wording};
+use crate::tables::columns::Columns;
+use minijinja::Value;
+use record::command::{
+    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, Measure, Measured, TrialSummary,
+};
+use record::sizes::about_size;
+use record::summary::Verdict;
+
+/// An arm's change of one measure.
+struct ChangeRow<'a> {
+    arm: &'a ArmSummary,
+    against: &'a Against,
+}
+
+pub(super) fn document(summary: &TrialSummary) -> Document {
+    let plan = &summary.plan;
+    let command = plan.arms.first().map_or("", |arm| &arm.shown);
+    let head = [
+        command.to_owned(),
+        wording::count(summary.blocks, "block"),
+        plan.run.clone(),
+    ];
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut changes = Vec::new();
+    if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
+        let why = reason(baseline.failure.as_ref());
+        blocks.push(Block::Answer(format!(
+            "The command as it is could not be measured: {why}."
+        )));
+    } else {
+        blocks.extend(answer(summary).map(Block::Answer));
+        blocks.push(Block::Table(table(summary)));
+        blocks.extend(
+            tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))),
+        );
+        blocks.extend(skewed(summary));
+        blocks.extend(again(summary).map(Block::Answer));
+        blocks.extend(deployment(summary));
+        changes.extend(
+            Measure::ALL
+                .iter()
+                .filter_map(|measure| self::changes(summary, *measure))
+                .map(Block::Table),
+        );
+    }
+    blocks.extend(notes(&summary.notes));
+    let repeat = vec![Block::Commands(vec![format!(
+        "pagewise report {}",
+        plan.run
+    )])];
+    Document::new("try", head)
+        .section("answers", "Answers", Place::Everywhere, blocks)
+        .section("changes", "Changes", Place::Page, changes)
+        .section("machine", "Machine", Place::Page, machine(plan))
+        .section("repeat", "How to see it again", Place::Page, repeat)
+}
+
+/// The answer in one sentence, where settings were tried.
+fn answer(summary: &TrialSummary) -> Option<String> {
+    tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
+    let best = judge::program::trial::best(summary).map(|best| &summary.arms[best]);
+    Some(best.map_or(
+        "Nothing tried is shown to save CPU time.".to_owned(),
+        |arm| format!("Use {}: {}", arm.name, finding(arm)),
+    ))
+}
+
+/// Saving of a setting, as a sentence.
+pub(super) fn finding(arm: &ArmSummary) -> String {
+    let times = [(Measure::Cpu, "CPU time"), (Measure::Wall, "wall time")];
+    let parts = times
+        .iter()
+        .filter(|(measure, _)| is_settled(arm, *measure))
+        .map(|(m, what)| verdict(arm, *m, what));
+    parts.collect::<Vec<String>>().join(", ") + "."
+}
+
+pub(super) fn exports(arm: &Arm) -> Vec<String> {
+    arm.variables
+        .iter()
+        .map(|(name, value)| {
+            if escape::is_variable(name) {
+                format!("export {name}={}", escape::shell(value))
+            } else {
+                format!(
+                    "# {} is no name that a shell can export",
+                    escape::number_sign(name)
+                )
+            }
+        })
+        .collect()
+}
+
+/// Lines that deploy the best setting, with its side effects.
+fn deployment(summary: &TrialSummary) -> Vec<Block> {
+    let Some(arm) = judge::program::trial::best(summary).map(|best| &summary.plan.arms[best])
+    else {
+        return Vec::new();
+    };
+    let lines = exports(arm);
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let effects = arm
+        .setting
+        .as_ref()
+        .map(|setting| setting.side_effects.as_str())
+        .filter(|text| !text.is_empty());
+    let effects = effects.map_or_else(String::new, |text| format!(" (side effect: {text})"));
+    let text = format!(
+        "To deploy {}{effects}; --emit DIR writes a systemd drop-in and Dockerfile lines too:",
+        arm.name
+    );
+    vec![Block::Text(text), Block::Commands(lines)]
+}
+
+fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
+    summary
+        .arms
+        .iter()
+        .filter(|a| matches!(a.role, ArmRole::Setting | ArmRole::Command))
+}
+
+fn name(measure: Measure) -> String {
+    phrases::phrase("measure", &measure, Value::UNDEFINED)
+}
+
+/// The costs of the command as it is, and the change with each other arm.
+fn table(summary: &TrialSummary) -> Table {
+    let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
+    for (at, measure) in Measure::ALL.into_iter().enumerate() {
+        columns = columns.column(Column::number(name(measure)), move |arm| {
+            match (arm.status, arm.role) {
+                (ArmStatus::Ok, ArmRole::Baseline) => Some(cost(arm, measure)),
+                (ArmStatus::Ok, _) => Some(change_cell(arm, measure)),
+                // A word in place of all figures.
+                (status, _) => (at == 0)
+                    .then(|| TableCell::text(phrases::phrase("status", &status, Value::UNDEFINED))),
+            }
+        });
+    }
+    columns.table(
+        "The median of a run as it is with half the width of its interval, and the change with each other arm",
+        &summary.arms,
+    )
+}
+
+fn cost(arm: &ArmSummary, measure: Measure) -> TableCell {
+    match arm.measured.get(&measure) {
+        Some(measured) => TableCell::number(amount(measure, measured), Some(measured.median)),
+        None => TableCell::text("–"),
+    }
+}
+
+fn change_cell(arm: &ArmSummary, measure: Measure) -> TableCell {
+    TableCell::text(match arm.against.get(&measure) {
+        Some(against) => change(measure, against),
+        None => "–".to_owned(),
+    })
+}
+
+fn skewed(summary: &TrialSummary) -> Option<Block> {
+    Block::list("", summary.arms.iter().filter_map(slow_runs))
+}
+
+/// A sentence on the runs of an arm that took far longer than its median.
+fn slow_runs(arm: &ArmSummary) -> Option<String> {
+    let cpu = arm.measured.get(&Measure::Cpu);
+    let cpu = cpu.filter(|measured| measured.slow_runs > 0)?;
+    let [median, mean] = [cpu.median, cpu.mean].map(seconds);
+    let share = wording::percent(cpu.slow_runs as f64 / arm.runs as f64);
+    Some(format!(
+        "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
+        arm.name
+    ))
+}
+
+/// A row an arm: one measure relative to the command as it is.
+fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
+    let rows: Vec<ChangeRow> = summary
+        .arms
+        .iter()
+        .filter_map(|arm| {
+            let against = arm.against.get(&measure)?;
+            Some(ChangeRow { arm, against })
+        })
+        .collect();
+    let axis = Axis::over(
+        rows.iter()
+            .filter_map(|row| row.against.contrast.ratio.as_ref()),
+    )?;
+    let caption = format!(
+        "{} relative to the command as it is; left of 1 it is less",
+        name(measure)
+    );
+    let table = Columns::new("arm", |row: &ChangeRow| row.arm.name.clone())
+        .ratios(Some(&axis), Shown::Always, |row, axis| {
+            let label = change(measure, row.against);
+            Some(Plot::interval(axis, row.against.contrast.ratio?, &label))
+        })
+        .number("change", |row| {
+            let ratio = row.against.contrast.ratio.map(|ratio| ratio.ratio);
+            TableCell::number(change(measure, row.against), ratio)
+        })
+        .table(caption, &rows);
+    Some(table)
+}
+
+fn quantity(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::MaxRss => about_size(value),
+        Measure::Faults => count(value),
+        _ => seconds(value),
+    }
+}
+
+fn amount(measure: Measure, measured: &Measured) -> String {
+    let bounds = measured
+        .low
+        .zip(measured.high)
+        .filter(|_| measured.median > 0.0);
+    let half = bounds.map(|(low, high)| 50.0 * (high - low) / measured.median);
+    match half {
+        Some(half) => format!("{} ±{} %", quantity(measure, measured.median), digits(half)),
+        None => quantity(measure, measured.median),
+    }
+}
+
+/// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
+fn change(measure: Measure, against: &Against) -> String {
+    match (against.contrast.ratio, against.change) {
+        (Some(r), _) => format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low))),
+        (None, Some(d)) => format!(
+            "{} ±{}",
+            signed_quantity(measure, d.value),
+            quantity(measure, (d.high - d.low) / 2.0)
+        ),
+        (None, None) => "?".to_owned(),
+    }
+}
+
+fn signed_quantity(measure: Measure, value: f64) -> String {
+    format!("{}{}", sign(value), quantity(measure, value.abs()))
+}
+
+fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
+    let finding = match arm.status {
+        ArmStatus::Skipped => format!("skipped: {}", reason(arm.failure.as_ref())),
+        ArmStatus::Failed => format!("failed: {}", reason(arm.failure.as_ref())),
+        ArmStatus::NoEffect => {
+            let effects = format!("no effect seen, so no figures: {}", effects(arm).join("; "));
+            std::iter::once(effects)
+                .chain(predicted.map(prediction))
+                .collect::<Vec<_>>()
+                .join("; ")
+        }
+        ArmStatus::Ok => {
+            let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
+            parts.extend(split(arm, predicted.is_some()));
+            parts.extend(predicted.map(prediction));
+            let further = [
+                (Measure::Wall, "wall time"),
+                (Measure::MaxRss, "resident memory"),
+            ];
+            parts.extend(
+                further
+                    .iter()
+                    .filter(|(m, _)| is_settled(arm, *m))
+                    .map(|(m, what)| verdict(arm, *m, what)),
+            );
+            parts.extend((!arm.proof.seen.is_empty()).then(|| effects(arm).join(", ")));
+            parts.join("; ")
+        }
+    };
+    format!("{}: {finding}.", arm.name)
+}
+
+fn effects(arm: &ArmSummary) -> Vec<String> {
+    arm.proof
+        .seen
+        .iter()
+        .map(|effect| phrases::sentence("effect", effect))
+        .collect()
+}
+
+fn prediction(change: &Amount) -> String {
+    // The least saving is the nearest to none: changes are negative where they save.
+    let [at, least] = [change.value, change.high].map(|x| signed_quantity(Measure::Cpu, x));
+    format!("the profile had predicted {at} of CPU time, and {least} at least")
+}
+
+fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
+    arm.against
+        .get(&measure)
+        .is_some_and(|a| a.contrast.overall().differs())
+}
+
+/// A verdict in words; nothing more than what the interval shows.
+fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
+    let Some(against) = arm.against.get(&measure) else {
+        return String::new();
+    };
+    let Some(ratio) = against.contrast.ratio else {
+        return format!("{what} not settled");
+    };
+    let limits = bounds_of(ratio.low, ratio.high);
+    match against.contrast.verdict {
+        _ if !against.contrast.holds_among_all => format!("{what} not settled {limits}"),
+        Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
+            let change = if matches!(against.contrast.verdict, Verdict::Faster { .. }) {
+                "less"
+            } else {
+                "more"
+            };
+            let finding = format!("at least {} % {change} {what}", percent(at_least));
+            if against.usual_only {
+                usually(arm, measure, &finding)
+            } else {
+                format!("{finding} {limits}")
+            }
+        }
+        Verdict::Within { margin } => {
+            format!("{what} the same within {} %", digits(100.0 * margin))
+        }
+        Verdict::NotSettled => format!("{what} not settled {limits}"),
+    }
+}
+
+/// A verdict that the mean does not confirm.
+fn usually(arm: &ArmSummary, measure: Measure, finding: &str) -> String {
+    let runs = arm
+        .measured
+        .get(&measure)
+        .map_or(0, |measured| measured.slow_runs);
+    let mean = arm.against.get(&measure).and_then(|against| against.mean);
+    let mean = mean.map_or_else(String::new, |m| format!(" {}", bounds_of(m.low, m.high)));
+    format!(
+        "usually {finding}, but {runs} of {} runs took more than 1.5 times the median and the mean is not settled{mean}",
+        arm.runs
+    )
+}
+
+/// "At least" is never rounded up.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    digits(if percent >= 99.5 {
+        percent.floor()
+    } else {
+        (10.0 * percent).floor() / 10.0
+    })
+}
+
+/// The bounds in percent, rounded away from each other.
+fn bounds_of(low: f64, high: f64) -> String {
+    format!(
+        "({} to {} %)",
+        rounded_change(low, f64::floor),
+        rounded_change(high, f64::ceil)
+    )
+}
+
+/// A ratio as a change in percent.
+fn rounded_change(ratio: f64, round: fn(f64) -> f64) -> String {
+    let percent = 100.0 * (ratio - 1.0);
+    let rounded = if percent.abs() >= 99.5 {
+        round(percent)
+    } else {
+        round(10.0 * percent) / 10.0
+    };
+    format!("{}{}", sign(rounded), digits(rounded.abs()))
+}
+
+/// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.
+fn split(arm: &ArmSummary, always: bool) -> Option<String> {
+    let [user, kernel] = [Measure::User, Measure::Kernel]
+        .map(|measure| arm.against.get(&measure).and_then(|a| a.change));
+    let (user, kernel) = user.zip(kernel)?;
+    (always || is_settled(arm, Measure::Cpu)).then(|| {
+        let [kernel, user] =
+            [(kernel, "kernel"), (user, "user")].map(|(change, what)| part_of_cpu(&change, what));
+        format!("{kernel}, {user}")
+    })
+}
+
+fn part_of_cpu(change: &Amount, what: &str) -> String {
+    let [value, low, high] =
+        [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
+    if change.low <= 0.0 && change.high >= 0.0 {
+        format!("{what} not settled ({low} to {high})")
+    } else {
+        format!("{what} {value} ({low} to {high})")
+    }
+}
+
+fn again(summary: &TrialSummary) -> Option<String> {
+    let again = summary.again?;
+    if again.differs {
+        return Some(format!(
+            "A/A check: the unchanged command differs from itself (p = {:.4}), so none of this is to be believed. Something disturbs the machine: pagewise doctor --noise.",
+            again.p
+        ));
+    }
+    Some(format!(
+        "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, within chance.",
+        signed(again.ratio.ratio),
+        digits(50.0 * (again.ratio.high - again.ratio.low))
+    ))
+}
+
+pub(super) fn line(summary: &TrialSummary) -> String {
+    let names: Vec<&str> = tried(summary).map(|arm| arm.name.as_str()).collect();
+    format!(
+        "try {} on {} ({} blocks)",
+        names.join(" "),
+        summary.plan.arms[0].shown,
+        summary.blocks
+    )
+}

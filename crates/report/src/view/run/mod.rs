@@ -1,0 +1,250 @@
+//! A run as a document: the overview, the tables of experiments, and what backs them.
+
+mod evidence;
+mod group;
+mod overview;
+mod trend;
+
+pub use overview::{ADVISED, briefly};
+pub use trend::{RunTrend, trend};
+
+use crate::render::document::{Block, Document, List, Place, Section};
+use crate::sentences::labels::{LabelledExperiment, LabelledRun};
+use crate::sentences::{missing, sure, wording};
+use crate::tables::{curves, maps, passes, states};
+use record::summary::Summary;
+use std::collections::BTreeMap;
+
+/// The part of a run that a terminal shows.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Tables of these experiments only; all where empty.
+    pub experiments: Vec<String>,
+    /// With phases, resources, latency, lower bound and floor.
+    pub full: bool,
+    pub warnings: bool,
+    /// The name of the run on the command line, where its id alone would not find it.
+    pub run: Option<String>,
+    pub page: Option<String>,
+}
+
+/// The report of a run on a terminal: its warnings, its overview, or its tables.
+pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
+    let name = wanted.run.as_deref();
+    let document = Document::new("", head(summary));
+    if wanted.warnings {
+        let mut blocks = warnings(summary);
+        if blocks.is_empty() {
+            blocks.push(Block::text("no warnings"));
+        }
+        document.section("warnings", "Warnings", Place::Screen, blocks)
+    } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
+        let run = LabelledRun::new(summary);
+        let overview = overview::Overview::new(&run, name.unwrap_or(&summary.run));
+        let mut blocks = overview.blocks(wanted.page.as_deref());
+        blocks.extend(run.experiments().flat_map(states::blocks));
+        document.section("answers", "", Place::Screen, blocks)
+    } else {
+        tables(summary, &wanted.experiments, name)
+    }
+}
+
+/// The whole run as a page: its question, host and date come first.
+pub fn page(summary: &Summary, run: Option<&str>) -> Document {
+    let mut document = tables(summary, &[], run);
+    let made = trend::minute(&summary.created);
+    let host = fact(&summary.host, "name").map(|name| format!("on {name}"));
+    let cpu = fact(&summary.environment, "cpu").map(str::to_owned);
+    document.head.extend(
+        [host, cpu, Some(format!("{made} UTC"))]
+            .into_iter()
+            .flatten(),
+    );
+    document.question = match summary.experiments.as_slice() {
+        [only] => only.definition.question.split_whitespace().collect::<Vec<_>>().join(" "),
+        _ => "Which method is faster here than the usual choice, by how much, and under which condition?".to_owned(),
+    };
+    document
+}
+
+/// The whole run; `experiments` limits its tables unless it is empty. `run` is its name on the command line.
+pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> Document {
+    let name = run.unwrap_or(&summary.run);
+    let run = LabelledRun::new(summary);
+    let mut head = head(summary).into_iter();
+    let subject = head.next().unwrap_or_default();
+    let overview = overview::Overview::new(&run, name).blocks(None);
+    let mut document =
+        Document::new(subject, head).section("answers", "Answers", Place::Page, overview);
+    document.sections.extend(
+        run.experiments()
+            .filter(|e| is_wanted(experiments, e.name()))
+            .filter_map(section),
+    );
+    let mut doubts = warnings(summary);
+    if doubts.is_empty() {
+        doubts.push(Block::text("None."));
+    }
+    let notes = summary.notes.iter().map(sure::note);
+    doubts.extend(Block::list("How the run went", notes));
+    document
+        .section(
+            "sure",
+            "How sure",
+            Place::Screen,
+            vec![closing(&run, name, experiments)],
+        )
+        .section("warnings", "Warnings", Place::Page, doubts)
+        .section(
+            "environment",
+            "Environment",
+            Place::Page,
+            vec![evidence::circumstances(summary)],
+        )
+        .section(
+            "repeat",
+            "How to repeat it",
+            Place::Page,
+            evidence::repeat(summary, name),
+        )
+}
+
+fn is_wanted(experiments: &[String], name: &str) -> bool {
+    experiments.is_empty() || experiments.iter().any(|wanted| wanted == name)
+}
+
+/// A fact that is known.
+fn fact<'a>(facts: &'a BTreeMap<String, String>, key: &str) -> Option<&'a str> {
+    facts
+        .get(key)
+        .map(String::as_str)
+        .filter(|value| *value != "unknown")
+}
+
+/// The run and its machine in a few words: `overview`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
+fn head(summary: &Summary) -> Vec<String> {
+    let subject = if summary.settings.first_look {
+        "overview".to_owned()
+    } else {
+        let names = summary
+            .experiments
+            .iter()
+            .map(|e| e.definition.name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let machine = machine(&summary.environment);
+    let spent = (summary.elapsed_s > 0.0).then(|| wording::duration(summary.elapsed_s));
+    let mut head = vec![subject];
+    head.extend(Some(machine).filter(|machine| !machine.is_empty()));
+    head.extend(spent);
+    head
+}
+
+fn machine(environment: &BTreeMap<String, String>) -> String {
+    let is_virtual = fact(environment, "hypervisor").is_some_and(|kind| kind != "none");
+    let kind = if is_virtual { "VM" } else { "machine" };
+    let cpus = fact(environment, "cpus").map(|cpus| format!("{cpus}-core {kind}"));
+    let kernel = fact(environment, "kernel").map(|release| {
+        let version: Vec<&str> = release.split('.').take(2).collect();
+        format!("Linux {}", version.join("."))
+    });
+    let thp = fact(environment, "thp").map(|mode| format!("THP {mode}"));
+    let facts: Vec<String> = [cpus, kernel, thp].into_iter().flatten().collect();
+    facts.join(", ")
+}
+
+fn section(experiment: LabelledExperiment) -> Option<Section> {
+    experiment.cells().next()?;
+    let definition = experiment.definition();
+    let name = experiment.name();
+    let mut blocks = for_page("", vec![Block::text(&definition.question)]);
+    blocks.push(Block::Text(format!("metric: {}", metric(experiment))));
+    let constant = experiment.constant();
+    if !constant.is_empty() {
+        let constant = constant.join(" ");
+        blocks.push(Block::Text(format!("fixed parameters: {constant}")));
+    }
+    let keys = maps::keys(experiment);
+    let heat_maps = keys.map_or_else(Vec::new, |keys| maps::heat_maps(experiment, keys));
+    // A map shows what curves over its second parameter would show, with a chart for each size.
+    let mapped = keys.filter(|_| !heat_maps.is_empty()).map(|keys| keys.down);
+    blocks.extend(for_page("", curves::charts(experiment, mapped)));
+    blocks.extend(for_page("", heat_maps));
+    let mut has_footnote = false;
+    for group in experiment.groups_in_order() {
+        if let Some(of_group) = group::blocks(group) {
+            has_footnote |= of_group.has_footnote;
+            blocks.extend(of_group.blocks);
+        }
+    }
+    if has_footnote {
+        blocks.push(Block::text(wording::AMONG_ALL));
+    }
+    blocks.extend(states::blocks(experiment));
+    let absent = missing::absent(experiment);
+    blocks.extend(Block::list(
+        "without figures, or not to be believed",
+        absent.iter().map(missing::Absent::sentence),
+    ));
+    if !definition.reading.is_empty() {
+        let reading = vec![Block::text(&definition.reading)];
+        blocks.extend(for_page("How to read these figures", reading));
+    }
+    blocks.extend(passes::blocks(experiment));
+    blocks.extend(evidence::blocks(experiment));
+    Some(Section {
+        id: format!("experiment-{name}"),
+        title: format!("{name}: {}", definition.title),
+        short: name.to_owned(),
+        place: Place::Everywhere,
+        blocks,
+    })
+}
+
+fn for_page(title: &str, blocks: Vec<Block>) -> Vec<Block> {
+    Vec::from_iter(Block::part(title, Place::Page, blocks))
+}
+
+/// The phase or total that is compared, with its meaning.
+fn metric(experiment: LabelledExperiment) -> String {
+    let headline = experiment.headline();
+    let totals = &experiment.definition().totals;
+    match totals.iter().find(|total| total.name == headline) {
+        Some(t) if t.phases.len() > 1 => format!("{}: {} ({})", t.name, t.meaning, t.formula()),
+        Some(t) => format!("{}: {}", t.name, t.meaning),
+        None => headline.to_owned(),
+    }
+}
+
+/// The end of a screen: how sure the run is, its warnings counted, how it went. `name` is that of the run on the command line.
+fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
+    let mut items = sure::doubts(run);
+    let codes = sure::warning_codes(run.summary);
+    if !codes.is_empty() {
+        let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
+        let cells = match sure::warned_cells(run.summary) {
+            0 => String::new(),
+            count => format!(" of {}", wording::count(count, "cell")),
+        };
+        items.push(format!(
+            "warnings{cells} ({codes}): pagewise report {name} --warnings"
+        ));
+    }
+    // Notes on experiments that are not shown are left to a report of all.
+    let notes = run.summary.notes.iter();
+    let notes = notes.filter(|n| n.experiment.is_empty() || is_wanted(experiments, &n.experiment));
+    items.extend(notes.map(|note| format!("note: {}", sure::note(note))));
+    Block::List(List {
+        title: String::new(),
+        items,
+        most: None,
+    })
+}
+
+/// All warnings by code.
+fn warnings(summary: &Summary) -> Vec<Block> {
+    sure::warnings(summary)
+        .into_iter()
+        .filter_map(|(code, sentences)| Block::list(code, sentences))
+        .collect()
+}

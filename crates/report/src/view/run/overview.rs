@@ -1,0 +1,234 @@
+//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, gaps.
+
+use crate::render::document::{
+    Block, Body, Column, Entry, Key, List, Place, Shown, Table, TableCell, Tone,
+};
+use crate::render::plot::{Axis, Plot};
+use crate::sentences::labels::LabelledRun;
+use crate::sentences::overview::{AnswerKind, AnswerRow, answers, second_answer, why_unanswered};
+use crate::sentences::{missing, sure};
+use crate::tables::columns::Columns;
+use record::summary::Summary;
+
+/// Rows of all experiments together at most; an answer that depends has a row before another that does not.
+const LINES: usize = 20;
+const LIST_LINES: usize = 3;
+/// Lines on how sure it is: the A/A check, the limits, untrusted cells, warnings.
+const SURE_LINES: usize = 4;
+
+/// The rows, and the lists below.
+pub(super) struct Overview {
+    rows: Vec<AnswerRow>,
+    /// Questions that found no place.
+    left_out: usize,
+    /// Experiments without an answer, each with the reason.
+    unanswered: Vec<String>,
+    sure: Vec<String>,
+    /// Cells that could not be measured, with what would help.
+    missing: Vec<String>,
+    next: Vec<String>,
+    /// The command that prints everything.
+    full: String,
+}
+
+/// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
+pub fn briefly(summary: &Summary) -> Vec<String> {
+    let overview = Overview::new(&LabelledRun::new(summary), &summary.run);
+    overview
+        .rows
+        .iter()
+        .filter(|row| row.kind == AnswerKind::Faster)
+        .map(AnswerRow::briefly)
+        .collect()
+}
+
+impl Overview {
+    /// Chooses the rows: for each experiment its most surprising question, and a second one with another answer. `name` is that
+    /// of the run on the command line.
+    pub(super) fn new(run: &LabelledRun, name: &str) -> Overview {
+        let mut rows: Vec<AnswerRow> = Vec::new();
+        let mut second: Vec<AnswerRow> = Vec::new();
+        let mut unanswered = Vec::new();
+        for (position, experiment) in run.experiments().enumerate() {
+            let mut answers = answers(experiment, position);
+            if answers.is_empty() {
+                unanswered.extend(why_unanswered(experiment));
+                continue;
+            }
+            let further = answers.split_off(1);
+            second.extend(second_answer(&answers[0], further));
+            rows.append(&mut answers);
+        }
+        let left_out = rows.len().saturating_sub(LINES);
+        let rows = chosen(rows, second);
+        let next = next(name, most_surprising(&rows));
+        let mut sure = sure::doubts(run);
+        if !sure::warning_codes(run.summary).is_empty() {
+            // Short enough that the command is not cut at 80 columns.
+            let count = match sure::warned_cells(run.summary) {
+                0 => String::new(),
+                cells => format!(" ({cells})"),
+            };
+            sure.push(format!(
+                "warnings{count}: pagewise report {name} --warnings"
+            ));
+        }
+        Overview {
+            rows: in_order_of_kinds(rows),
+            left_out,
+            unanswered,
+            sure,
+            missing: missing::missing(run),
+            next,
+            full: format!("pagewise report {name} --full"),
+        }
+    }
+
+    /// The tables and lists; `page` is the path of the run's page.
+    pub(super) fn blocks(self, page: Option<&str>) -> Vec<Block> {
+        let mut blocks = vec![self.table().map_or_else(
+            || Block::Answer("Nothing was measured long enough to say anything.".to_owned()),
+            Block::Table,
+        )];
+        if self.left_out > 0 {
+            blocks.push(Block::Text(format!(
+                "and {} more questions: {}",
+                self.left_out, self.full
+            )));
+        }
+        blocks.extend(self.list("No answer", &self.unanswered, LIST_LINES));
+        blocks.extend(self.list("How sure", &self.sure, SURE_LINES));
+        blocks.extend(self.list("Missing", &self.missing, LIST_LINES));
+        let path = page.map(|path| format!("page: {path}"));
+        let next: Vec<String> = self.next.iter().cloned().chain(path).collect();
+        blocks.extend(Block::part(
+            "",
+            Place::Screen,
+            Vec::from_iter(self.list("Next", &next, LIST_LINES)),
+        ));
+        let commands = vec![
+            Block::Heading("Next".to_owned()),
+            Block::Commands(self.next),
+        ];
+        blocks.extend(Block::part("", Place::Page, commands));
+        blocks
+    }
+
+    /// A list of so many lines at most; nothing where it has no items.
+    fn list(&self, title: &str, items: &[String], most: usize) -> Option<Block> {
+        (!items.is_empty()).then(|| {
+            Block::List(List {
+                title: title.to_owned(),
+                items: items.to_vec(),
+                most: Some((most, self.full.clone())),
+            })
+        })
+    }
+
+    fn table(&self) -> Option<Table> {
+        let factors = self.rows.iter().filter_map(|row| Some(row.factors?.1));
+        let axis = Axis::factors(factors.fold(1.0, f64::max));
+        let mut columns = Columns::new("experiment", |row: &AnswerRow| row.question.clone())
+            .sentences("usual choice", |row| row.usual.clone())
+            .sentences("other methods", |row| row.finding.clone())
+            .marked(marked);
+        let mut legend = Vec::new();
+        if self.rows.iter().any(|row| row.factors.is_some()) {
+            let head = Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0));
+            columns = columns
+                .column(Column::text("× faster"), |row| {
+                    row.factors.map(|_| TableCell::text(row.faster()))
+                })
+                .column(head, |row| bar(row, &axis));
+            legend = vec![
+                Key::new("proven", "proven: at least so much"),
+                Key::new("possible", "possible: within the 95 % interval"),
+            ];
+        }
+        // The rows are in the order of their kinds.
+        let bodies: Vec<Body> = self
+            .rows
+            .chunk_by(|a, b| a.kind == b.kind)
+            .map(|rows| columns.body(rows[0].kind.heading(), rows))
+            .collect();
+        let caption = "The usual choice of each experiment against the others";
+        (!bodies.is_empty()).then(|| Table {
+            legend,
+            apart: true,
+            ..columns.table_of(caption, bodies)
+        })
+    }
+}
+
+fn marked(row: &AnswerRow, entry: Entry) -> Entry {
+    Entry {
+        link: Some(format!("experiment-{}", row.experiment)),
+        tone: if row.factors.is_some() {
+            Tone::Faster
+        } else {
+            Tone::Plain
+        },
+        ..entry
+    }
+}
+
+fn bar(row: &AnswerRow, axis: &Axis) -> Option<TableCell> {
+    let plot = Plot::Bar {
+        axis: axis.clone(),
+        factors: row.factors?,
+        label: format!("{} times faster", row.faster()),
+    };
+    Some(TableCell::plot(Some(plot)))
+}
+
+/// The first answers of the experiments as far as there is room, then second ones, conditional answers before others.
+fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> Vec<AnswerRow> {
+    first.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
+    second.sort_by(|a, b| {
+        let depends = [a, b].map(|row| row.kind == AnswerKind::Depends);
+        depends[1]
+            .cmp(&depends[0])
+            .then(b.surprise.total_cmp(&a.surprise))
+    });
+    first.truncate(LINES);
+    let room = LINES - first.len();
+    first.extend(second.into_iter().take(room));
+    first
+}
+
+fn in_order_of_kinds(mut rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
+    rows.sort_by_key(|row| (row.kind, row.place));
+    rows
+}
+
+/// The experiment of the first row that recommends a change, otherwise of the first row.
+fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
+    let row = rows
+        .iter()
+        .find(|row| row.kind == AnswerKind::Faster)
+        .or(rows.first())?;
+    Some(&row.experiment)
+}
+
+/// Experiments that `advise` answers questions about.
+pub const ADVISED: [&str; 11] = [
+    "allocate", "copy", "fault", "load", "message", "output", "read", "reset", "restore", "share",
+    "transfer",
+];
+
+fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
+    let Some(name) = most_surprising else {
+        return vec!["pagewise doctor".to_owned()];
+    };
+    let advised = if ADVISED.contains(&name) {
+        name
+    } else {
+        "read --file FILE"
+    };
+    vec![
+        format!("pagewise report {run} {name}"),
+        format!("pagewise run {name}"),
+        "pagewise claims".to_owned(),
+        format!("pagewise advise {advised}"),
+    ]
+}
