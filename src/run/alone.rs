@@ -77,7 +77,8 @@ impl Alone {
             bail!(BUSY);
         }
         if let Some(file) = beside.as_ref().filter(|_| busy) {
-            let _ = flock(file, FlockOperation::LockShared);
+            // Whoever holds this one exclusively knows of company as well; nobody is waited for.
+            let _ = flock(file, FlockOperation::NonBlockingLockShared);
         }
         Ok(Alone {
             first,

@@ -199,6 +199,21 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
 
 /// One hostile folder of three costs the others nothing: it is named, and the exit code says so.
 #[test]
+fn a_profile_in_a_fleet_is_called_one() {
+    let place = Place::new();
+    let shared = nodes(&place);
+    let folder = shared.join("profile");
+    let words = ["profile", "--blocks", "1", "-q", "--out"];
+    let made = place.run(&[&words[..], &[folder.to_str().unwrap(), "--", "/bin/true"]].concat());
+    assert_eq!(made.code, 0, "{}", made.err);
+    let said = place.run(&["fleet", shared.to_str().unwrap()]);
+    assert!(
+        (said.out + &said.err).contains("a profile: only runs are compared here"),
+        "it is of this very version"
+    );
+}
+
+#[test]
 fn a_hostile_folder_is_named_and_the_others_are_answered_for() {
     let place = Place::new();
     let shared = place.file("shared");

@@ -473,6 +473,28 @@ fn a_study_without_arms_commands_or_with_launches_of_others_is_damaged() {
     }
 }
 
+/// Every number up to the largest block was looked for, which took for ever.
+#[test]
+fn a_profile_may_number_its_blocks_as_it_likes() {
+    let place = Place::new();
+    let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kept/profile");
+    let from = RunFolder::open(made.to_str().unwrap(), &made).unwrap();
+    let to = place.file("home/numbered");
+    let folder = RunFolder::create(&to).unwrap();
+    let plan: Value = from.read_sealed("plan.json").unwrap();
+    folder.write_sealed("plan.json", &plan).unwrap();
+    for decision in from.decisions().unwrap() {
+        folder.append_decision(&decision).unwrap();
+    }
+    let mut launches = from.whole().unwrap().launches;
+    launches.last_mut().unwrap().block = i64::MAX;
+    for launch in &launches {
+        folder.append_launch(launch).unwrap();
+    }
+    let result = place.run(&["report", to.to_str().unwrap()]);
+    assert!([0, 1, 3, 4].contains(&result.code), "{}", result.err);
+}
+
 #[test]
 fn hostile_summaries_are_inert_in_every_format() {
     let text = include_str!("../fixtures/exports/run.json");

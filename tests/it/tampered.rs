@@ -241,6 +241,28 @@ fn a_temporary_folder_that_cannot_be_used_is_named_in_one_sentence() {
             );
         }
     }
+    // A folder that is there and takes nothing.
+    let on_a_program = [
+        &[
+            "try",
+            "--pairs",
+            "2",
+            "--with",
+            "thp",
+            "-q",
+            "--",
+            "/bin/true",
+        ][..],
+        &["profile", "--blocks", "1", "-q", "--", "/bin/true"],
+    ];
+    for words in on_a_program {
+        let said = said(place.command(words).env("TMPDIR", "/proc"));
+        assert!(
+            said.code == 1 && said.err.lines().count() == 1,
+            "{words:?}: {}",
+            said.err
+        );
+    }
     assert_eq!(
         entries(&place.file("data/pagewise/runs")),
         Vec::<PathBuf>::new(),

@@ -507,7 +507,7 @@ fn what_is_asked_for_is_not_written_through_a_link_of_another_user() {
 /// measures. With root's own lock held by another run of root, it is refused.
 const TWO_USERS: &str = r#"
 mount --bind "$1/id" /etc/machine-id && mount --bind "$1/passwd" /etc/passwd && mount -t tmpfs none /run || exit 77
-setpriv --reuid=65534 --regid=65534 --clear-groups flock -xF /etc/machine-id sleep 90 >/dev/null 2>&1 &
+setpriv --reuid=65534 --regid=65534 --clear-groups flock -xF /etc/machine-id flock -xF /etc/passwd sleep 90 >/dev/null 2>&1 &
 while flock -n /etc/machine-id true; do sleep 0.02; done
 run() { "$2" run fault/touch@c-O3 --set bytes=1MiB --launches 6 --budget 20s --out "$1/$3"; echo "exit status $?"; }
 run "$1" "$2" first

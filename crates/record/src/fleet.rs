@@ -211,6 +211,8 @@ pub enum Fault {
     Empty,
     /// Another version made it.
     Foreign { error: String },
+    /// It is a try or a profile, which have no cells.
+    OtherKind { kind: String },
     /// The same run was read from another folder.
     Duplicate { known: String },
     /// Its plan is not written yet.

@@ -337,7 +337,8 @@ impl Transcript {
                 self.done = true;
             }
             _ => bail!(
-                "{kind:?} with {} fields is no line of the protocol",
+                "{:?} with {} fields is no line of the protocol",
+                excerpt(kind),
                 fields.len()
             ),
         }
@@ -423,7 +424,19 @@ fn count(text: &[u8]) -> Result<u64> {
         .ok()
         .filter(|digits| !digits.starts_with('+'));
     let number = digits.and_then(|digits| digits.parse().ok());
-    number.with_context(|| format!("{:?} is not a count", String::from_utf8_lossy(text)))
+    number.with_context(|| {
+        let text = String::from_utf8_lossy(text);
+        format!("{:?} is not a count", excerpt(&text))
+    })
+}
+
+/// The beginning of a text from outside, for a sentence.
+fn excerpt(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// The transcripts of one launch, one per side; the reason where one cannot be read.

@@ -5,9 +5,17 @@ use std::fmt::Write;
 
 /// True for a character that steers a screen or deceives: controls, bidirectional or invisible ones, line separators.
 pub fn is_steering(sign: char) -> bool {
-    let unseen = matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}');
-    unseen || sign.is_control()
+    is_ignorable(sign)
+        || matches!(sign, '\u{2028}'..='\u{2029}' | '\u{2800}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
+        || sign.is_control()
+}
+
+/// True for a character that is not drawn: Default_Ignorable_Code_Point of Unicode 16 (DerivedCoreProperties.txt).
+fn is_ignorable(sign: char) -> bool {
+    matches!(sign, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn push_visible(shown: &mut String, sign: char) {

@@ -25,6 +25,14 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }
 
+#[test]
+fn what_is_not_drawn_is_named() {
+    for sign in "\u{34f}\u{115f}\u{1160}\u{17b4}\u{180b}\u{180f}\u{200b}\u{2060}\u{2800}\u{3164}\u{fe0f}\u{ffa0}\u{fff3}\u{1bca0}\u{1d173}\u{e0100}\u{e0fff}".chars() {
+        let named = format!("x\\u{{{:x}}}y", u32::from(sign));
+        assert_eq!(escape::terminal(&format!("x{sign}y")), named);
+    }
+}
+
 /// The bytes that a C compiler makes of a literal without trigraphs.
 fn c_value(literal: &str) -> Vec<u8> {
     let inside = literal

@@ -88,9 +88,9 @@ pub fn welch(a: &[f64], b: &[f64]) -> Result<Welch, Undefined> {
 
 /// P(|T| ≥ |t|) for Student's distribution with `freedom` degrees of freedom, which need not be whole.
 pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
-    match StudentsT::new(0.0, 1.0, freedom) {
-        Ok(student) if t.is_finite() => 2.0 * student.cdf(-t.abs()),
-        Ok(_) if t.is_infinite() => 0.0,
+    match student(freedom) {
+        Some(student) if t.is_finite() => 2.0 * student.cdf(-t.abs()),
+        Some(_) if t.is_infinite() => 0.0,
         _ => f64::NAN,
     }
 }
@@ -98,19 +98,29 @@ pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
 /// P(T ≤ t) for Student's distribution; 0 or 1 where t is infinite, and one half where it is 0 / 0, as with exact counts
 /// that lie on the edge of the margin.
 pub(crate) fn t_tail(t: f64, freedom: f64) -> f64 {
-    match StudentsT::new(0.0, 1.0, freedom) {
-        Ok(student) if t.is_finite() => student.cdf(t),
-        Ok(_) if t.is_infinite() => f64::from(t > 0.0),
+    match student(freedom) {
+        Some(student) if t.is_finite() => student.cdf(t),
+        Some(_) if t.is_infinite() => f64::from(t > 0.0),
         _ => 0.5,
     }
 }
 
-/// The quantile of Student's distribution at `p`; not a number where `freedom` is not positive.
+/// Student's distribution with `freedom` degrees of freedom; none below [`LEAST_FREEDOM`], where searching a quantile has no end.
+fn student(freedom: f64) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, freedom)
+        .ok()
+        .filter(|_| freedom >= LEAST_FREEDOM)
+}
+
+/// Degrees of freedom below which no estimate lies: two values have one, and errors are rounded.
+pub const LEAST_FREEDOM: f64 = 0.9;
+
+/// The quantile of Student's distribution at `p`; not a number where `freedom` is below [`LEAST_FREEDOM`].
 pub fn t_quantile(p: f64, freedom: f64) -> f64 {
     if freedom > NORMAL_FROM {
         return normal_quantile(p);
     }
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(p))
+    student(freedom).map_or(f64::NAN, |student| student.inverse_cdf(p))
 }
 
 /// Degrees of freedom from which Student's quantiles are the normal's within some millionths; searching them takes ever longer.

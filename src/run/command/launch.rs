@@ -228,6 +228,16 @@ fn run_helper(
         )),
         End::Exit(0) => {
             let line = files::read_input_text(&ended.transcript, MOST_BYTES)?;
+            if line.trim().is_empty() {
+                bail!(
+                    "the helper program could not write its result into {}: there is no space left, or somebody removed it",
+                    ended
+                        .transcript
+                        .parent()
+                        .unwrap_or(&ended.transcript)
+                        .display()
+                );
+            }
             let cost = serde_json::from_str(&line)
                 .with_context(|| format!("the helper program printed {line:?}"))?;
             Ok((cost, ended.messages))

@@ -80,6 +80,12 @@ pub fn resume(
 pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)> {
     let (plan, folder) = (&session.plan, &session.folder);
     let budget_s = plan.budget_s.unwrap_or(USUAL_BUDGET_S);
+    // A study that has no place for its files leaves nothing.
+    let scratch = Scratch::new("command").inspect_err(|_| {
+        if !session.resumed {
+            folder.discard();
+        }
+    })?;
     if !session.resumed {
         folder.write_sealed("plan.json", plan)?;
     }
@@ -94,7 +100,7 @@ pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)>
             },
         )?;
     }
-    let (scratch, signals) = (Scratch::new("command")?, &Signals::watch()?);
+    let signals = &Signals::watch()?;
     let mut study = Study {
         session,
         launches,

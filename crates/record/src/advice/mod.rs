@@ -134,6 +134,8 @@ mod schema {
             (format!("{cost}/launches"), json!(1u64 << 63)),
             (format!("{cost}/freedom"), json!(1e300)),
             (format!("{cost}/freedom"), json!(0.0)),
+            (format!("{cost}/freedom"), json!(1e-320)),
+            (format!("{cost}/freedom"), json!(1e-300)),
             (format!("{cost}/error"), json!(-0.1)),
             (format!("{cost}/moved"), json!([2.0, -1.0])),
             ("/margin".to_owned(), json!(-0.5)),
@@ -235,6 +237,7 @@ mod topic;
 use crate::{hash::sha256_hex, summary::Ratio};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use stats::t::LEAST_FREEDOM;
 use std::collections::BTreeMap;
 
 pub use answer::{ANSWER_SCHEMA, AdviceAnswer, Case, Flip, Repeated, Snippet};
@@ -507,7 +510,7 @@ impl AdvicePoint {
             && cost.level < 1.0
             && (1..MOST_LAUNCHES).contains(&cost.launches)
             && (0.0..MOST_RATIO.ln()).contains(&cost.error)
-            && cost.freedom > 0.0
+            && cost.freedom >= LEAST_FREEDOM
             && cost.freedom < MOST_LAUNCHES as f64
             && cost
                 .drift

@@ -14,6 +14,10 @@ use zstd::bulk::Decompressor;
 const LEVEL: i32 = 9;
 /// Most bytes of a launch, packed or not: a launch of 600,000 samples.
 const MOST_BYTES: u64 = 1 << 26;
+/// Most bytes of a launch relative to its packed ones, and bytes that every frame may have besides: transcripts shrink to an
+/// eighth at best, and a few kilobytes that unpack to many megabytes are no launch.
+const MOST_RATIO: u64 = 64;
+const FREE_BYTES: u64 = 1 << 20;
 /// Most frames behind the last recorded one that are counted.
 const MOST_BEHIND: usize = 1000;
 /// Bytes of a frame that hold its first line.
@@ -48,6 +52,13 @@ pub(super) fn append(
         );
     }
     let packed = zstd::bulk::compress(&text, LEVEL).context("zstd")?;
+    if text.len() as u64 > most_unpacked(&packed) {
+        bail!(
+            "launch {launch} wrote {} bytes that shrink to {}, and are no transcript",
+            text.len(),
+            packed.len()
+        );
+    }
     let mut file = folder.edit(TRANSCRIPTS)?;
     let mut write = || {
         file.set_len(end)?;
@@ -65,6 +76,11 @@ pub(super) fn append(
     })
 }
 
+/// Most bytes that a frame may unpack to.
+fn most_unpacked(packed: &[u8]) -> u64 {
+    MOST_BYTES.min(FREE_BYTES + MOST_RATIO * packed.len() as u64)
+}
+
 thread_local! {
     /// Unpacks frames; making it costs more than a small frame.
     static UNPACKING: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
@@ -75,7 +91,7 @@ fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
         .ok()
         .flatten()
         .context("its frame states no size")?;
-    if size > MOST_BYTES {
+    if size > most_unpacked(packed) {
         bail!("its frame would unpack to {size} bytes");
     }
     UNPACKING.with_borrow_mut(|kept| {
@@ -175,6 +191,24 @@ fn after_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_bytes_that_unpack_to_many_are_no_launch() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let zeros = |count: usize| {
+            [FramePart {
+                name: "transcript".into(),
+                bytes: vec![0; count],
+            }]
+        };
+        let error = append(&folder, 0, 0, &zeros(2 << 20)).unwrap_err();
+        assert!(error.to_string().contains("are no transcript"), "{error:#}");
+        let packed = zstd::bulk::compress(&vec![0; 2 << 20], LEVEL).unwrap();
+        let error = unpacked(&packed).unwrap_err();
+        assert!(error.to_string().contains("would unpack"), "{error:#}");
+        append(&folder, 0, 0, &zeros(1 << 19)).unwrap();
+    }
 
     #[test]
     fn texts_come_back_and_a_flipped_bit_is_noticed() {

@@ -123,11 +123,12 @@ fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<Str
             Some(line) if width(line) + 1 + width(word) <= room => *line = format!("{line} {word}"),
             // A word that is wider than a line goes on in the next one.
             _ => {
-                let mut rest: Vec<char> = word.chars().collect();
+                let signs: Vec<char> = word.chars().collect();
+                let mut rest = &signs[..];
                 while !rest.is_empty() {
                     let room = if lines.is_empty() { first } else { later };
-                    let more = rest.split_off(rest.len().min(room.max(1)));
-                    lines.push(rest.into_iter().collect());
+                    let (line, more) = rest.split_at(rest.len().min(room.max(1)));
+                    lines.push(line.iter().collect());
                     rest = more;
                 }
             }
@@ -162,6 +163,12 @@ mod tests {
 
     mod layout {
         use super::*;
+
+        #[test]
+        fn a_word_of_a_million_characters_is_broken_in_one_pass() {
+            let lines = wrap(&"x".repeat(1 << 20), 0, &Screen::new(80, false));
+            assert_eq!(lines.concat().matches('x').count(), 1 << 20);
+        }
 
         #[test]
         fn no_line_is_wider_than_the_screen() {

@@ -34,6 +34,16 @@ fn extreme_statistics_have_probabilities() {
     assert!(two_sided_p(1.0, 0.0).is_nan());
 }
 
+/// Searching the quantile of such degrees took for ever.
+#[test]
+fn degrees_that_no_estimate_has_give_no_number() {
+    for freedom in [0.0, 1e-320, 1e-300, 0.5, -1.0, f64::NAN] {
+        assert!(t_quantile(0.975, freedom).is_nan(), "{freedom}");
+        assert!(two_sided_p(1.0, freedom).is_nan(), "{freedom}");
+    }
+    assert!((t_quantile(0.975, 1.0) - 12.706).abs() < 1e-2);
+}
+
 /// Searching the quantile of so many degrees took for ever.
 #[test]
 fn quantiles_of_very_many_degrees_are_the_normal_ones() {

@@ -20,7 +20,7 @@ use record::outcome::Status;
 use record::summary::{Note, NoteKind};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::{signed_rank::signed_rank_interval, t::t_interval};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use prices::{MIB, footprint_bytes};
 
@@ -87,11 +87,11 @@ fn blocks<'a>(
     launches: &'a [CommandLaunch],
     counted: &Counted,
 ) -> Vec<ProfileBlock<'a>> {
-    let last = launches
+    let numbers: BTreeSet<i64> = launches
         .iter()
         .map(|launch| launch.block)
-        .max()
-        .unwrap_or(-1);
+        .filter(|block| *block >= 0)
+        .collect();
     let in_block = |block: i64, mode: LaunchMode| {
         launches
             .iter()
@@ -120,7 +120,7 @@ fn blocks<'a>(
             scale,
         })
     };
-    (0..=last).filter_map(block).collect()
+    numbers.into_iter().filter_map(block).collect()
 }
 
 /// The half-width of the cost of faults relative to the launch's CPU time, by the blocks so far.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use gathered::{Table, table};
 use record::fleet::{FLEET_SCHEMA, Fault, Fleet, Unread};
 use record::folder::{Damaged, RunFolder, SUMMARY};
-use record::{machine::environment::Environment, summary::Summary};
+use record::{kind::Kind, machine::environment::Environment, summary::Summary};
 use std::{collections::BTreeMap, path::Path};
 
 mod gathered;
@@ -99,6 +99,10 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
     let folder = opened(path).map_err(damaged)?;
     if folder.is_only_begun() {
         return Err(Fault::Begun);
+    }
+    let kind = folder.kind().map_err(damaged)?;
+    if matches!(kind, Kind::Try | Kind::Profile) {
+        return Err(Fault::OtherKind { kind: kind.word() });
     }
     // A run of another version is another fault than a damaged one.
     let foreign = |error: anyhow::Error| Fault::Foreign {
