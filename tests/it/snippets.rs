@@ -247,5 +247,5 @@ fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
             }
         }
     }
-    assert!(advice::in_language(&advice::topic("copy").unwrap(), "go", &workers).is_err());
+    assert!(advice::in_language(&advice::topic("copy").unwrap(), "go", workers).is_err());
 }

@@ -43,46 +43,16 @@ const KINDS: [MemoryEvent; 15] = {
     ]
 };
 
-/// The file of a launch whose stacks are wanted, and the period of the faults that have one.
-pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> StackFile {
-    StackFile {
-        path: scratch.join(FILE),
-        period: period(launches, block),
-    }
-}
-
-/// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
-fn period(launches: &[CommandLaunch], block: i64) -> u64 {
-    let plain = first_cost(launches, LaunchMode::Plain);
-    let (faults, cpu_s) = plain.map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
-    let wanted = WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4);
-    let processes = first_cost(launches, LaunchMode::Traced)
-        .and_then(|cost| cost.proof.as_ref())
-        .map_or(1, |proof| proof.processes);
-    let least = (faults / wanted).min(faults / processes.max(1) / LEAST);
-    if least < 2 {
-        1
-    } else {
-        (least..)
-            .filter(|n| is_prime(*n))
-            .nth((block.unsigned_abs() % 8) as usize)
-            .unwrap_or(least)
-    }
-}
-
-/// Cost of the first launch that was observed by this means.
-fn first_cost(launches: &[CommandLaunch], mode: LaunchMode) -> Option<&CommandCost> {
-    let mut launches = launches.iter().filter(|l| l.mode == mode);
-    launches.find_map(|l| l.cost.as_ref())
-}
-
-fn is_prime(n: u64) -> bool {
-    (2..)
-        .take_while(|divisor| divisor * divisor <= n)
-        .all(|divisor| !n.is_multiple_of(divisor))
-}
-
 type ModuleUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;
+
+/// Programs and libraries that were met, with the names of their code.
+#[derive(Default)]
+pub(super) struct Callers {
+    binaries: HashMap<String, Option<Rc<Binary>>>,
+    cache: CacheNative<MayAllocateDuringUnwind>,
+    /// For code of no file.
+    no_module: ModuleUnwinder,
+}
 
 #[derive(Clone, Default)]
 struct ProcessCode {
@@ -139,15 +109,6 @@ impl Mapping {
             unwinder
         })
     }
-}
-
-/// Programs and libraries that were met, with the names of their code.
-#[derive(Default)]
-pub(super) struct Callers {
-    binaries: HashMap<String, Option<Rc<Binary>>>,
-    cache: CacheNative<MayAllocateDuringUnwind>,
-    /// For code of no file.
-    no_module: ModuleUnwinder,
 }
 
 #[derive(Default)]
@@ -260,6 +221,45 @@ impl Callers {
         frames.reverse();
         frames
     }
+}
+
+/// The file of a launch whose stacks are wanted, and the period of the faults that have one.
+pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> StackFile {
+    StackFile {
+        path: scratch.join(FILE),
+        period: period(launches, block),
+    }
+}
+
+/// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
+fn period(launches: &[CommandLaunch], block: i64) -> u64 {
+    let plain = first_cost(launches, LaunchMode::Plain);
+    let (faults, cpu_s) = plain.map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
+    let wanted = WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4);
+    let processes = first_cost(launches, LaunchMode::Traced)
+        .and_then(|cost| cost.proof.as_ref())
+        .map_or(1, |proof| proof.processes);
+    let least = (faults / wanted).min(faults / processes.max(1) / LEAST);
+    if least < 2 {
+        1
+    } else {
+        (least..)
+            .filter(|n| is_prime(*n))
+            .nth((block.unsigned_abs() % 8) as usize)
+            .unwrap_or(least)
+    }
+}
+
+/// Cost of the first launch that was observed by this means.
+fn first_cost(launches: &[CommandLaunch], mode: LaunchMode) -> Option<&CommandCost> {
+    let mut launches = launches.iter().filter(|l| l.mode == mode);
+    launches.find_map(|l| l.cost.as_ref())
+}
+
+fn is_prime(n: u64) -> bool {
+    (2..)
+        .take_while(|divisor| divisor * divisor <= n)
+        .all(|divisor| !n.is_multiple_of(divisor))
 }
 
 /// Adds frames, each once. Returns their places.
