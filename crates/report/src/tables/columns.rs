@@ -9,11 +9,14 @@ pub(crate) struct Columns<'a, Row> {
     heads: Vec<Column>,
     name: Box<dyn Fn(&Row) -> String + 'a>,
     cells: Vec<RowCell<'a, Row>>,
-    mark: Box<dyn Fn(&Row, Entry) -> Entry + 'a>,
+    mark: RowMark<'a, Row>,
 }
 
 /// A row's cell; the row ends before the first column that has none for it, and its last cell spans the rest.
 type RowCell<'a, Row> = Box<dyn Fn(&Row) -> Option<TableCell> + 'a>;
+
+/// Gives a row what it has besides its cells.
+type RowMark<'a, Row> = Box<dyn Fn(&Row, Entry) -> Entry + 'a>;
 
 impl<'a, Row> Columns<'a, Row> {
     /// The column of names.
