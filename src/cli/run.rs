@@ -40,12 +40,12 @@ pub(super) struct RunArgs {
     /// The same in every state that matters to the experiment; without names, of all questions of the overview.
     #[arg(long, conflicts_with_all = ["state", "resume", "published"])]
     states: bool,
-    /// Time to spend in all [default: 175s for the overview, 10min for --published, otherwise what the experiments
-    /// named need, mostly 60s each].
+    /// Time to spend in all [default: 175s for the overview, 10min for --published, otherwise 40s for each experiment
+    /// named, or what it needs for --precision]. With less than all of an experiment needs, its usual choice is measured.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     pub(super) budget: Option<f64>,
-    /// Half-width of a ratio's interval at which it is done [default: 2.5% in the overview; otherwise 1%, and none where
-    /// --budget is given, which is then used up].
+    /// Half-width of a ratio's interval at which it is done [default: 2.5% in the overview and of an experiment's usual
+    /// choice; otherwise 1%, and none where --budget is given, which is then used up].
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share)]
     precision: Option<f64>,
     /// Differences below this share are called "within the margin".

@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const OVERVIEW_BUDGET_S: f64 = 175.0;
 /// Budget below which the overview measures each question in its usual condition only, in seconds.
 pub const CONDITIONS_BUDGET_S: f64 = 90.0;
+/// Budget of each named experiment where neither budget nor precision is given, in seconds: its usual choice, and then the
+/// neighbouring conditions.
+const NAMED_BUDGET_S: f64 = 40.0;
 /// Budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// Budget of each launch of an article whose jobs take minutes each, in seconds.
@@ -25,7 +28,7 @@ const STATES_BUDGET_S: f64 = 240.0;
 const OVERVIEW_STATES_BUDGET_S: f64 = 900.0;
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
-/// Half-width at which a question of the overview is done: its time is left to wider ones.
+/// Half-width at which a question of the overview is done, and of an experiment's usual choice: its time is left to wider ones.
 const OVERVIEW_PRECISION: f64 = 0.025;
 /// Guess at the start of a virtual machine for Java with its checks, in seconds.
 const JAVA_START_S: f64 = 0.7;
@@ -132,12 +135,13 @@ impl Request {
         let precision = self.precision.unwrap_or(match self.budget_s {
             _ if overview => OVERVIEW_PRECISION,
             Some(_) => 0.0,
+            None if list == ParameterList::Look => OVERVIEW_PRECISION,
             None => PRECISION,
         });
         let launches = match self.launches {
             _ if once => (launches, launches),
             Some(launches) => (launches, launches),
-            None if precision > 0.0 && !overview => LAUNCHES,
+            None if precision > 0.0 && list != ParameterList::Look => LAUNCHES,
             None => (LAUNCHES.0, MOST_LAUNCHES),
         };
         Ok(Course {
@@ -182,15 +186,23 @@ impl Request {
             .filter(|e| selectors.iter().any(|s| s.experiment == e.name))
             .collect();
         let needed_s: f64 = named.iter().map(|e| e.needed_s()).sum();
+        let is_open = self.kind == Kind::Run && self.precision.is_none() && self.launches.is_none();
+        let usual_s = if is_open {
+            needed_s.min(NAMED_BUDGET_S * named.len() as f64)
+        } else {
+            needed_s
+        };
+        let is_short = self.budget_s.unwrap_or(usual_s) < needed_s;
         let has_short_list = named
             .iter()
             .any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
-        let is_short = self.budget_s.is_some_and(|given_s| given_s < needed_s);
-        Ok(if is_short && has_short_list {
-            (needed_s, ParameterList::Short)
-        } else {
-            (needed_s, ParameterList::Default)
-        })
+        let names_methods = selectors.iter().any(|selector| selector.method.is_some());
+        let list = match (is_short && has_short_list, names_methods) {
+            (false, _) => ParameterList::Default,
+            (true, true) => ParameterList::Short,
+            (true, false) => ParameterList::Look,
+        };
+        Ok((usual_s, list))
     }
 
     /// The plan of a run that starts now.
@@ -222,8 +234,8 @@ impl Request {
             launches: course.launches,
             keep_environment: self.keep_environment,
             files: self.files.clone(),
-            first_look: self.subject.is_overview(),
-            short: course.list == ParameterList::Short,
+            first_look: course.list == ParameterList::Look,
+            short: course.list != ParameterList::Default && !self.subject.is_overview(),
             allow_system_changes: self.allow_system_changes,
             ..Terms::usual(start.run_id(), seed, course.budget_s, goal)
         };
@@ -360,14 +372,36 @@ mod tests {
     fn a_budget_below_the_need_shortens_the_list_and_is_used_up() {
         let fault = || Subject::Named(vec!["fault/touch".to_owned()]);
         let usual = course(fault(), None);
-        assert_eq!(usual.list, ParameterList::Default);
+        assert_eq!(
+            (usual.budget_s, usual.list),
+            (NAMED_BUDGET_S, ParameterList::Short)
+        );
         assert_eq!((usual.precision, usual.launches), (PRECISION, LAUNCHES));
-        let given = course(fault(), Some(usual.budget_s / 2.0));
+        let given = course(fault(), Some(NAMED_BUDGET_S / 2.0));
         assert_eq!(given.list, ParameterList::Short);
         assert_eq!(given.precision, 0.0);
         assert_eq!(given.launches, (LAUNCHES.0, MOST_LAUNCHES));
-        let ample = course(fault(), Some(usual.budget_s * 2.0));
+        let ample = course(fault(), Some(500.0));
         assert_eq!(ample.list, ParameterList::Default);
+    }
+
+    #[test]
+    fn an_experiment_has_its_usual_choice_unless_there_is_time_or_precision_for_all() {
+        let fault = || Subject::Named(vec!["fault".to_owned()]);
+        let usual = course(fault(), None);
+        assert_eq!(
+            (usual.budget_s, usual.list, usual.precision),
+            (NAMED_BUDGET_S, ParameterList::Look, OVERVIEW_PRECISION)
+        );
+        assert_eq!(course(fault(), Some(5.0)).list, ParameterList::Look);
+        assert_eq!(course(fault(), Some(500.0)).list, ParameterList::Default);
+        let precise = Request {
+            precision: Some(0.01),
+            ..request(fault(), None)
+        };
+        let precise = precise.course(&laboratory()).unwrap();
+        assert_eq!(precise.list, ParameterList::Default);
+        assert!(precise.budget_s > NAMED_BUDGET_S);
     }
 
     #[test]

@@ -168,7 +168,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             budget_s: state.plan.budget_s,
             precision: state.plan.precision,
             margin: state.plan.margin,
-            first_look: state.plan.first_look,
+            first_look: state.plan.first_look && !state.plan.short,
         },
         elapsed_s: 0.0,
         experiments: state

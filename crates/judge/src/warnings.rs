@@ -443,7 +443,7 @@ pub fn notes(state: &State) -> Vec<Note> {
         .plan
         .experiments
         .iter()
-        .filter(|e| state.plan.short && e.budget_s.is_some());
+        .filter(|e| state.plan.short && (state.plan.first_look || e.budget_s.is_some()));
     notes.extend(short.map(|e| Note {
         kind: NoteKind::ShortBudget { needed_s },
         experiment: e.name.clone(),

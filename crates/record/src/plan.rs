@@ -86,9 +86,10 @@ pub struct Plan {
     /// Measured rounds of each launch, where they are not to be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// True if it is the overview.
+    /// True if usual conditions come first and neighbouring ones have a small share: the overview, and the usual choice of a
+    /// named experiment.
     pub first_look: bool,
-    /// True if the budget is less than the default values of its experiments need.
+    /// True if a named experiment is not measured whole, for want of time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
     /// True if settings of the machine may be changed.

@@ -3,8 +3,7 @@
 
 use crate::action::{Action, Launch, PILOT, StepResult};
 use crate::constants::{
-    CLAIM_PILOTS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, PLANNED_LAUNCHES, SHORT_ROUND_S,
-    TIMING_ROUNDS,
+    CLAIM_PILOTS, FIRST_ROUNDS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, SHORT_ROUND_S, TIMING_ROUNDS,
 };
 use crate::{Shared, names, view::View};
 use record::state::Stage;
@@ -76,8 +75,8 @@ pub(crate) struct Pilots {
     comparison: Vec<usize>,
     at: usize,
     attempt: Attempt,
-    /// True if the pilots of long jobs are their first launches: the time holds few of these, so they have one round each, and
-    /// a pilot of one round after the same warm-up is a launch like every other. Sizes and time alone decide this.
+    /// True if a pilot is the first launch of its group, as in every run but one of claims. What a batch is chosen for stays
+    /// outside: its first launches have another one.
     count: bool,
     known_groups: usize,
 }
@@ -148,9 +147,7 @@ impl Pilots {
     }
 
     fn begin(&mut self, view: &View) {
-        let left_s = self.room.until_s - view.spent_s;
-        self.count = view.state.plan.first_look
-            || self.room.chooses && PLANNED_LAUNCHES * view.by_size_s(&self.experiment) > left_s;
+        self.count = self.room.longest_s.is_none();
         let mut all = view.comparisons(&self.experiment);
         // After earlier pilots the shortest comparison comes first; unknown ones keep their order, after them.
         let one_s = |set: &[usize]| {
@@ -178,8 +175,9 @@ impl Pilots {
             return None;
         }
         let batched = cells().any(|&cell| view.state.cells[cell].free_batch);
-        let counts =
-            self.count && !batched && view.is_long(group) && !view.forecast.has_launch(group, 0);
+        let is_judged = self.count && !batched;
+        let counts = is_judged && !view.forecast.has_launch(group, 0);
+        let is_simple = view.group(group).fresh || view.is_long(group) || view.is_neighbor(group);
         let warmup_rounds = match (view.group(group).fresh, view.is_long(group)) {
             (true, _) => 0,
             _ if counts => view.warmup_rounds(group),
@@ -191,7 +189,11 @@ impl Pilots {
         let launch = Launch {
             launch_group: group,
             block,
-            rounds: 1,
+            rounds: if counts && !is_simple {
+                FIRST_ROUNDS
+            } else {
+                1
+            },
             warmup_rounds,
             at_most_s,
         };
@@ -202,7 +204,7 @@ impl Pilots {
             // A second launch times it, but not where launches have one round, nor under neighboring conditions, which have few
             // rounds however short these are.
             Attempt::First(_)
-                if !counts
+                if !is_judged
                     && !view.group(group).fresh
                     && !view.is_neighbor(group)
                     && is_short(view, group, left_s) =>

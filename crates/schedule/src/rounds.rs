@@ -2,8 +2,8 @@
 
 use crate::action::{Action, Why};
 use crate::constants::{
-    CHEAP, CHEAP_BESIDE, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE,
-    PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S, TIMING_ROUNDS,
+    CHEAP_BESIDE, CLAIM_LAUNCH_S, MOST_CHEAP, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE,
+    ROUNDS_TO_PROCESS, SHORT_ROUND_S, TIMING_ROUNDS,
 };
 use crate::view::View;
 use record::state::{LaunchCost, Stage};
@@ -51,7 +51,7 @@ fn fixed(view: &View, launch_group: usize, rounds: u32, why: Why) -> Action {
     }
 }
 
-/// Rounds with which about ten launches of each group fit and the most launches fill the time.
+/// Rounds with which a second of launches says most, and about ten launches of each group fit.
 fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
     let groups = view.groups_of(experiment);
     let begun = groups
@@ -72,33 +72,23 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         .max(1) as f64;
     let left_s = (until_s - view.spent_s) * PLANNED_SHARE;
     let spare_s = |launches: f64| (left_s / launches - one_round_s) / adjustable;
-    let plan = &view.state.plan;
-    let (most_s, fewest_s) = (
-        spare_s(PLANNED_LAUNCHES.max(f64::from(plan.min_launches))),
-        spare_s(f64::from(plan.max_launches)),
-    );
+    let most_s = spare_s(PLANNED_LAUNCHES.max(f64::from(view.state.plan.min_launches)));
     let rounds = |group: usize| {
         let (cost, warmup) = (view.cost(group), view.warmup_rounds(group));
         let is_launched = view
             .alive(group)
             .iter()
             .all(|&cell| view.forecast.launches(cell) > 0);
-        if view.group(group).fresh || is_launched {
+        if view.group(group).fresh || is_launched && view.is_long(group) {
             1
         } else if begun || view.is_neighbor(group) {
-            cheap(cost, warmup, CHEAP_BESIDE).max(if view.one_round_s(group) < SHORT_ROUND_S {
+            cheap(cost, warmup).max(if view.one_round_s(group) < SHORT_ROUND_S {
                 TIMING_ROUNDS
             } else {
                 1
             })
         } else {
-            between(
-                cost.round_s,
-                worth(cost, warmup, PRECISION_ROUNDS),
-                fewest_s,
-                most_s,
-            )
-            .max(cheap(cost, warmup, CHEAP))
+            best(cost, warmup, most_s)
         }
     };
     open.into_iter()
@@ -110,38 +100,24 @@ fn claims(view: &View, group: usize) -> u32 {
     if view.group(group).fresh {
         1
     } else {
-        worth(view.cost(group), view.warmup_rounds(group), CLAIMS_ROUNDS) as u32
+        best(view.cost(group), view.warmup_rounds(group), CLAIM_LAUNCH_S)
     }
 }
 
-/// The rounds with which a launch is worth its start.
-fn worth(cost: LaunchCost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
+/// Rounds that lengthen a launch of a neighbouring condition by little: those that take a quarter of its start and warm-up.
+fn cheap(cost: LaunchCost, warmup_rounds: u32) -> u32 {
+    let rounds = CHEAP_BESIDE * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
+    rounds.clamp(1.0, MOST_CHEAP) as u32
+}
+
+/// Rounds with which the mean of launches has the least variance for its seconds, within `most_s` more than one round takes.
+/// Where a launch costs `start + n * round` and its variance is `process + rounds / n`, n is the root of both quotients'
+/// product (Cochran, Sampling Techniques, 3rd edition, section 10.6: subsampling with units of equal size).
+fn best(cost: LaunchCost, warmup_rounds: u32, most_s: f64) -> u32 {
     let round_s = cost.round_s.max(1e-6);
-    let short = if round_s < SHORT_ROUND_S {
-        rule.short
-    } else {
-        1.0
-    };
-    let rounds = (rule.worth * cost.launch_s(warmup_rounds) / round_s).max(short);
-    rounds
-        .min(rule.enough_s / round_s)
-        .clamp(1.0, MOST_ROUNDS)
-        .ceil()
-}
-
-/// Rounds that lengthen a launch by a share of its start and warm-up: fewer would be mostly start.
-fn cheap(cost: LaunchCost, warmup_rounds: u32, share: f64) -> u32 {
-    let rounds = share * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
-    rounds.clamp(1.0, PRECISION_ROUNDS.short) as u32
-}
-
-/// Rounds between those with which the most launches fill the time and those with which about ten fit.
-fn between(round_s: f64, worth: f64, fewest_s: f64, most_s: f64) -> u32 {
-    let within = |seconds: f64| 1.0 + (seconds / round_s.max(1e-6)).max(0.0);
-    worth
-        .max(within(fewest_s))
-        .min(within(most_s))
-        .min(MOST_ROUNDS) as u32
+    let best = (ROUNDS_TO_PROCESS * cost.launch_s(warmup_rounds) / round_s).sqrt();
+    let most = 1.0 + (most_s / round_s).max(0.0);
+    best.round().min(most).clamp(1.0, MOST_ROUNDS) as u32
 }
 
 #[cfg(test)]
@@ -149,48 +125,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_pay_for_the_start_and_short_ones_are_several() {
-        let worth = |round_s, start_s| worth(LaunchCost { round_s, start_s }, 2, PRECISION_ROUNDS);
-        assert_eq!(
-            [worth(0.5, 1.0), worth(0.01, 0.01), worth(1e-5, 10.0)],
-            [12.0, 9.0, MOST_ROUNDS]
-        );
-        assert_eq!(
-            super::worth(
-                LaunchCost {
-                    round_s: 0.01,
-                    start_s: 0.01
-                },
-                0,
-                PRECISION_ROUNDS
-            ),
-            8.0
-        );
-        assert_eq!(between(0.1, 20.0, 0.0, 10.0), 20);
-        assert_eq!(
-            between(0.1, 20.0, 5.0, 10.0),
-            51,
-            "the most launches fill the budget"
-        );
-        assert_eq!(between(0.1, 20.0, 0.0, 0.5), 6, "ten launches fit");
-        assert_eq!(between(0.1, 20.0, -3.0, -1.0), 1);
-        let cheap = |start_s, share| {
+    fn rounds_grow_with_the_root_of_what_the_start_takes() {
+        let best = |round_s, start_s, most_s| best(LaunchCost { round_s, start_s }, 0, most_s);
+        assert_eq!(best(0.01, 0.1, 10.0), 5, "the root of 26.5");
+        assert_eq!(best(0.1, 0.0, 10.0), 1, "a start that costs nothing");
+        assert_eq!(best(0.01, 0.1, 0.02), 3, "ten launches fit");
+        assert_eq!(best(0.1, 20.0, -1.0), 1);
+        let cheap = |start_s| {
             cheap(
                 LaunchCost {
                     round_s: 0.01,
                     start_s,
                 },
                 2,
-                share,
             )
         };
         assert_eq!(
-            [
-                cheap(0.5, 1.0),
-                cheap(0.04, CHEAP),
-                cheap(0.04, CHEAP_BESIDE)
-            ],
-            [8, 6, 1],
+            [cheap(0.5), cheap(0.04)],
+            [8, 1],
             "of 0.52 s, and of 0.06 s"
         );
     }

@@ -176,7 +176,7 @@ impl View<'_> {
         self.compared(experiment, launch_groups)
     }
 
-    /// Tells whether a group takes part in a block: overhead does in the first one, a lower bound in one of four.
+    /// Tells whether a group takes part in a block: overhead does in the first one, a lower bound in one of three.
     pub fn comes(&self, launch_group: usize, block: u32) -> bool {
         let role = |&cell: &usize| self.state.cells[cell].method.role;
         let is_measured = |cell: &usize| {

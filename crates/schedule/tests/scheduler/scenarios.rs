@@ -234,7 +234,7 @@ fn a_lower_bound_that_is_beaten_gives_its_place_to_the_winner() {
 
 #[test]
 fn of_two_lower_bounds_the_lesser_counts_however_few_launches_they_have() {
-    // A launch has one round, and a lower bound takes part in one of four: there is no interval.
+    // A launch has one round, and a lower bound takes part in one of three: there is no interval.
     let slow = [
         ("touch", 1e8),
         ("populate-write", 8e7),
@@ -456,7 +456,7 @@ fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_run() {
 }
 
 #[test]
-fn the_pilot_of_a_long_job_is_a_launch_if_the_time_holds_few() {
+fn the_first_launch_is_judged_and_those_of_a_long_job_are_of_one_kind() {
     let long = |budget_s: f64, first_look: bool| {
         plan(move |p| {
             (p.budget_s, p.first_look) = (budget_s, first_look);
@@ -484,19 +484,13 @@ fn the_pilot_of_a_long_job_is_a_launch_if_the_time_holds_few() {
         slow.iter().all(|record| record.rounds == 1),
         "all are of one kind"
     );
-    let first = |look: bool| {
-        let done = machine().run(long(600.0, look));
-        done.records
-            .iter()
-            .find(|record| record.launch_group == 1)
-            .unwrap()
-            .block
-    };
-    assert_eq!(
-        [first(false), first(true)],
-        [-1, 0],
-        "in the overview it is one however much time there is"
-    );
+    for first_look in [false, true] {
+        let done = machine().run(long(600.0, first_look));
+        assert!(
+            done.records.iter().all(|record| record.block >= 0),
+            "however much time there is"
+        );
+    }
 }
 
 #[test]
@@ -597,7 +591,9 @@ fn launches_of_visits(spread: f64) -> Vec<[usize; 2]> {
     let judged: Vec<_> = done.records.iter().filter(|r| r.block >= 0).collect();
     let visits = judged.chunk_by(|a, b| experiment(a.launch_group) == experiment(b.launch_group));
     let visits = visits.filter(|visit| experiment(visit[0].launch_group) == "fault");
+    // Before the first visit every comparison had its first launch.
     visits
+        .skip(1)
         .map(|visit| {
             cells.map(|cell| {
                 visit
