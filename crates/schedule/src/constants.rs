@@ -7,8 +7,7 @@ pub(crate) const CLAIM_LAUNCH_S: f64 = 0.4;
 pub(crate) const MOST_ROUNDS: f64 = 400.0;
 /// Share of start and warm-up that additional rounds of a neighboring condition may take, which has little time, and the most
 /// of these rounds.
-pub(crate) const CHEAP_BESIDE: f64 = 0.25;
-pub(crate) const MOST_CHEAP: f64 = 8.0;
+pub(crate) const CHEAP_BESIDE: (f64, f64) = (0.25, 8.0);
 /// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
 pub(crate) const SHORT_ROUND_S: f64 = 0.1;
 /// Rounds of a launch that times short rounds; the median of five ignores two slow ones.

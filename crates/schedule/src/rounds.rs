@@ -2,8 +2,8 @@
 
 use crate::action::{Action, Why};
 use crate::constants::{
-    CHEAP_BESIDE, CLAIM_LAUNCH_S, MOST_CHEAP, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE,
-    ROUNDS_TO_PROCESS, SHORT_ROUND_S, TIMING_ROUNDS,
+    CHEAP_BESIDE, CLAIM_LAUNCH_S, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, ROUNDS_TO_PROCESS,
+    SHORT_ROUND_S, TIMING_ROUNDS,
 };
 use crate::view::View;
 use record::state::{LaunchCost, Stage};
@@ -106,8 +106,9 @@ fn claims(view: &View, group: usize) -> u32 {
 
 /// Rounds that lengthen a launch of a neighbouring condition by little: those that take a quarter of its start and warm-up.
 fn cheap(cost: LaunchCost, warmup_rounds: u32) -> u32 {
-    let rounds = CHEAP_BESIDE * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
-    rounds.clamp(1.0, MOST_CHEAP) as u32
+    let (share, most) = CHEAP_BESIDE;
+    let rounds = share * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
+    rounds.clamp(1.0, most) as u32
 }
 
 /// Rounds with which the mean of launches has the least variance for its seconds, within `most_s` more than one round takes.
