@@ -196,8 +196,11 @@ impl Request {
         let has_short_list = named
             .iter()
             .any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
-        let names_methods = selectors.iter().any(|selector| selector.method.is_some());
-        let list = match (is_short && has_short_list, names_methods) {
+        // Whoever names methods, precision or launches has chosen.
+        let has_chosen = self.precision.is_some()
+            || self.launches.is_some()
+            || selectors.iter().any(|selector| selector.method.is_some());
+        let list = match (is_short && has_short_list, has_chosen) {
             (false, _) => ParameterList::Default,
             (true, true) => ParameterList::Short,
             (true, false) => ParameterList::Look,

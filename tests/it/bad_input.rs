@@ -337,7 +337,7 @@ fn a_full_disk_at_the_start_is_an_error_and_leaves_nothing() {
 #[test]
 fn a_disk_that_fills_up_leaves_what_was_measured_readable() {
     let place = Place::new();
-    let Some((result, left)) = on_a_full_disk(&place, "200k") else {
+    let Some((result, left)) = on_a_full_disk(&place, "56k") else {
         return;
     };
     is_one_sentence(

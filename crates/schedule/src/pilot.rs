@@ -176,7 +176,11 @@ impl Pilots {
         }
         let batched = cells().any(|&cell| view.state.cells[cell].free_batch);
         let is_judged = self.count && !batched;
-        let counts = is_judged && !view.forecast.has_launch(group, 0);
+        let next = (0..).find(|&block| !view.forecast.has_launch(group, block));
+        // Of a launch that a cell ended, the others have nothing.
+        let is_cut_short = matches!(self.attempt, Attempt::First(before) if alive < before);
+        let first = next.filter(|block| is_judged && (*block == 0 || is_cut_short));
+        let counts = first.is_some();
         let is_simple = view.group(group).fresh || view.is_long(group) || view.is_neighbor(group);
         let warmup_rounds = match (view.group(group).fresh, view.is_long(group)) {
             (true, _) => 0,
@@ -184,7 +188,7 @@ impl Pilots {
             (false, true) => 0,
             (false, false) => 1 + u32::from(view.compiles(group)),
         };
-        let block = if counts { 0 } else { PILOT };
+        let block = first.map_or(PILOT, |block| i32::try_from(block).unwrap_or(PILOT));
         let (at_most_s, left_s) = (self.room.longest_s(view), self.room.left_s(view));
         let launch = Launch {
             launch_group: group,

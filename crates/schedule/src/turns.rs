@@ -45,7 +45,8 @@ pub(crate) fn comes(role: Role, number: u32) -> bool {
 }
 
 /// The turns of these cells in a launch. If every worker of it can, few rounds carry proofs (`proves_by_round`). A run with
-/// given rounds, such as the conformance suite, proves everything; so does a pilot of one round.
+/// given rounds, such as the conformance suite, proves everything; so does the first launch, also in discarded rounds: what a
+/// method does only once is seen there.
 pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_round: bool) -> Turns {
     let (block, seed) = (launch.block, state.plan.seed);
     let seed = seed
@@ -56,7 +57,12 @@ pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_roun
         .map(|&cell| state.cells[cell].method.role)
         .collect();
     let given = state.plan.rounds.is_some();
-    let sparing = proves_by_round && !given && (block >= 0 || launch.rounds > 1);
+    let is_first = match block {
+        0 => launch.warmup_rounds > 0,
+        ..0 => launch.rounds == 1,
+        _ => false,
+    };
+    let sparing = proves_by_round && !given && !is_first;
     let mut turns = turns(
         &roles,
         block,
