@@ -131,6 +131,10 @@ fn states_are_reached_proved_and_undone() {
                     "{name}: {mine:#?}"
                 );
             }
+            // The kernel's daemon pages out at its own pace. A launch before it has done so is not believed, and says why.
+            "untrusted" if name == "damon" && cells[0]["cause"]["word"] == "state-lost" => {
+                assert!(!mine.is_empty(), "{name}: {states:#?}")
+            }
             // Other tests run beside it and take its processor.
             "untrusted" if cells[0]["cause"]["word"] == "switched-out" => {
                 assert!(!mine.is_empty(), "{name}: {states:#?}")
