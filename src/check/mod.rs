@@ -91,7 +91,7 @@ struct Suite<'a> {
     signals: Signals,
 }
 
-/// What one run of the suite recorded.
+/// Record of one run of the suite.
 struct SuiteRun {
     state: State,
     evidence: Evidence,

@@ -101,7 +101,7 @@ fn state_fact(line: &str) -> Option<(String, u64)> {
     Some((name.to_owned(), value.parse().ok()?))
 }
 
-/// What was made for the whole run, as far as requests and commands name it.
+/// Things made for the whole run, as far as requests and commands name them.
 #[derive(Clone, Copy)]
 pub(super) struct Made<'a> {
     pub inputs: &'a Inputs,

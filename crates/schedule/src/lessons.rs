@@ -23,7 +23,7 @@ pub fn lessons(
         .is_none();
     if (record.block < 0 || is_first) && !stopped {
         lessons.push((
-            "a launch that is not judged took as long",
+            "a launch took as long",
             timed(state, record, transcripts, launch),
         ));
     }

@@ -1,5 +1,7 @@
-//! Pilots: short launches that show the cost of a group, what cannot run here, and which comparisons the budget holds. A
-//! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
+//! First launches: they show the cost of a group, what cannot run here, and which comparisons the budget holds. They are judged
+//! as every other ([decision 30](../../../docs/decisions/0030-the-first-launch-is-judged.md)), but where a batch is chosen and for
+//! claims, whose first launches are pilots. A comparison without room for the launches of an interval is left out: its time would
+//! be missing elsewhere.
 
 use crate::action::{Action, Launch, PILOT, StepResult};
 use crate::constants::{
@@ -9,7 +11,7 @@ use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
 
-/// The time of an experiment while its pilots are made.
+/// The time of an experiment while its first launches are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     /// Its end, in seconds of the run.

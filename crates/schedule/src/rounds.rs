@@ -1,4 +1,4 @@
-//! The length of launches: rounds that are worth the start of a process, within what lets enough launches fit.
+//! The length of launches: rounds with which a second of launches says most, within what lets enough launches fit.
 
 use crate::action::{Action, Why};
 use crate::constants::{
@@ -8,7 +8,7 @@ use crate::constants::{
 use crate::view::View;
 use record::state::{LaunchCost, Stage};
 
-/// Fixes the rounds of what a pilot has shown: of an experiment until a time in seconds, or of all for claims.
+/// Fixes the rounds of what a first launch has shown: of an experiment until a time in seconds, or of all for claims.
 #[derive(Debug)]
 pub(crate) enum Sizing {
     Precision {
