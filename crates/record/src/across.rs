@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 pub const COMPARED_SCHEMA: u32 = 7;
 
 /// Two sets of runs compared with each other.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Compared {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
@@ -41,8 +40,7 @@ pub struct Compared {
 }
 
 /// One side.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparedSide {
     /// Runs of this side, in the order of the command line.
     pub runs: Vec<ComparedRun>,
@@ -53,8 +51,7 @@ pub struct ComparedSide {
 }
 
 /// A run of a side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparedRun {
     /// Name of the run, which is its folder's.
     pub run: String,
@@ -79,8 +76,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// A fact that differs between the sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FactDifference {
     /// Its field in `environment.json`, `worker.NAME` for a worker's SHA-256, or `version`.
     pub field: String,
@@ -95,8 +91,7 @@ pub struct FactDifference {
 }
 
 /// A cell that both sides measured, by its experiment's headline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparedCell {
     /// Cell and phase to which the costs belong.
     #[serde(flatten)]
@@ -119,8 +114,7 @@ pub struct ComparedCell {
 }
 
 /// A cell with the phase that is compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CellHeadline {
     /// `fault/touch@c-O3`; of a user's program the arm.
     pub cell: String,
@@ -135,8 +129,7 @@ pub struct CellHeadline {
 }
 
 /// A cell on one side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SideCost {
     /// Wall time of one unit in nanoseconds: the geometric mean over runs.
     pub per_unit_ns: f64,
@@ -153,8 +146,7 @@ pub struct SideCost {
 }
 
 /// A count of a phase on both sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparedCount {
     /// The cell with its parameters.
     pub cell: String,
@@ -171,8 +163,7 @@ pub struct ComparedCount {
 }
 
 /// A cell that could not be compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MissingCell {
     /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
@@ -187,8 +178,7 @@ pub struct MissingCell {
 }
 
 /// The reason why a cell could not be compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum MissingReason {
     /// The outcome in the first run that lacks it.
@@ -202,8 +192,7 @@ pub enum MissingReason {
 }
 
 /// Verdict of a gate on one cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateWord {
     /// Shown not to be slower by the gate's share.
@@ -215,8 +204,7 @@ pub enum GateWord {
 }
 
 /// Verdict of a gate on a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
     /// No cell is slower by more than the gate's share.

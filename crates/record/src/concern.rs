@@ -13,8 +13,7 @@ pub const COLD: &str = "cold";
 pub const DROPPED: &str = "dropped";
 
 /// Dimension that a parameter sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concern {
     /// The path of the file that is read; never split at commas.

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Rule for the digests of one experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// The byte `seed | 1` at each page start, zeros elsewhere.
@@ -23,8 +22,7 @@ pub enum Content {
 }
 
 /// Phases that are added up slot by slot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Total {
     /// Its name, used like a phase's.
@@ -51,9 +49,19 @@ impl Total {
 }
 
 /// Kind of values of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ParameterKind {
     /// Number of bytes, such as `64MiB`.
     Size,
@@ -76,8 +84,7 @@ fn kind_of(concern: Concern) -> ParameterKind {
 }
 
 /// One parameter of an experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// Type of the values.
@@ -137,8 +144,7 @@ fn usual_warmup_compiled() -> u32 {
 }
 
 /// One question with its phases and parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// Name, which is the file's.
@@ -386,8 +392,7 @@ impl Experiment {
             };
             let wrong = |why: String| Err((key.clone(), format!("parameter {key} {why}")));
             if parameter.kind != kind_of(concern) {
-                let [wanted, kind] =
-                    [kind_of(concern), parameter.kind].map(|kind| crate::word(&kind));
+                let [wanted, kind] = [kind_of(concern), parameter.kind].map(<&str>::from);
                 return wrong(format!("concerns what a {wanted} says, and is a {kind}"));
             }
             if let Some(first) = self.key(concern).filter(|first| first != key) {

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 pub const FLEET_SCHEMA: u32 = 6;
 
 /// A fleet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Fleet {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
@@ -46,8 +45,7 @@ pub struct KindFacts {
 }
 
 /// Nodes that should cost the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MachineGroup {
     /// Name of the group: A, B, ….
     pub name: String,
@@ -66,8 +64,7 @@ pub struct MachineGroup {
 }
 
 /// One cell over the nodes of a kind, by its experiment's headline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KindCell {
     /// Cell and phase to which the costs belong.
     #[serde(flatten)]
@@ -91,8 +88,7 @@ pub struct KindCell {
 }
 
 /// A method against its baseline over the nodes of a kind: the ratio is taken on each node, and the node is the unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KindMethod {
     /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
@@ -106,8 +102,7 @@ pub struct KindMethod {
 }
 
 /// A node that is unlike its kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OddNode {
     /// Name of the node.
     pub node: String,
@@ -125,8 +120,7 @@ pub struct OddNode {
 }
 
 /// In what a node is unlike its kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Finding {
@@ -178,8 +172,7 @@ impl Finding {
 }
 
 /// Two kinds compared with each other: unpaired, the node as the unit of inference. `runs` are nodes here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KindsCompared {
     /// Name of the first group.
     pub a: String,
@@ -190,8 +183,7 @@ pub struct KindsCompared {
 }
 
 /// A folder that takes no part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Unread {
     /// Folder that was to be read.
     pub folder: String,
@@ -200,8 +192,7 @@ pub struct Unread {
 }
 
 /// The reason why a folder takes no part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Fault {

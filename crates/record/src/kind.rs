@@ -6,8 +6,11 @@ use serde::{Deserialize, Serialize};
 pub const OWN_WORKER: &str = "own";
 
 /// The verb that made a folder, and thereby the shape of its plan and launches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     /// Methods measured by `run`. A plan that names no kind is of this one.
     #[default]
@@ -36,7 +39,7 @@ impl Kind {
     }
 
     /// Word of JSON and of the command line.
-    pub fn word(self) -> String {
-        crate::word(&self)
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }

@@ -39,18 +39,3 @@ pub mod state;
 pub mod summary;
 pub mod table;
 pub mod transcript;
-
-/// The name of an enum's variant, as JSON has it in this field.
-pub fn tag(variant: &impl serde::Serialize, field: &str) -> String {
-    let json = serde_json::to_value(variant).ok();
-    json.and_then(|json| json.get(field)?.as_str().map(str::to_owned))
-        .unwrap_or_default()
-}
-
-/// The word of an enum's variant without fields, as JSON has it.
-pub fn word(variant: &impl serde::Serialize) -> String {
-    serde_json::to_value(variant)
-        .ok()
-        .and_then(|json| json.as_str().map(str::to_owned))
-        .unwrap_or_default()
-}

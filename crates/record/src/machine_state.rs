@@ -49,8 +49,7 @@ pub struct MachineState {
 }
 
 /// Condition on one counter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateProof {
     /// A fact of the helper, a line of `/proc/vmstat`, or `bound_hits`: failures to charge the cgroup.
@@ -66,8 +65,7 @@ pub struct StateProof {
 }
 
 /// Moment at which a counter is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofMoment {
     /// Before the launch.
@@ -81,8 +79,7 @@ pub enum ProofMoment {
 }
 
 /// A broken proof of one launch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LostProof {
     /// Proof that did not hold.
     #[serde(flatten)]

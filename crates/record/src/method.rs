@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::Deref, sync::OnceLock};
 
 /// The part a method plays in its experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// One way to answer the question.

@@ -1,12 +1,24 @@
 //! Outcome of a cell. None of these is ever a blank, a zero or a crash.
 
 use crate::{launches::End, machine_state::LostProof};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// The six outcomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Status {
     /// Measured, and every law and proof holds.
     Ok,
@@ -24,14 +36,13 @@ pub enum Status {
 
 impl Status {
     /// Word of JSON and of tables.
-    pub fn word(self) -> String {
-        crate::word(&self)
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }
 
 /// The cause of an outcome, with its figures: programs decide by it, and `crates/report` makes its sentence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Cause {
@@ -152,13 +163,10 @@ pub enum Cause {
     StateLost { launches: usize, proof: LostProof },
     /// The record of the launches is not as it was written.
     Altered,
-    /// The sentence of an older record.
-    Written { text: String },
 }
 
 /// Disturbed launches of a cell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Disturbed {
     /// Launches that were disturbed.
     pub launches: usize,
@@ -171,8 +179,7 @@ pub struct Disturbed {
 }
 
 /// A law with the samples that break it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BrokenLaw {
     /// The first violation: launch, law and figures.
     pub first: String,
@@ -183,8 +190,7 @@ pub struct BrokenLaw {
 }
 
 /// Fault in the results of one launch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "fault")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum LaunchFault {
@@ -207,8 +213,7 @@ pub enum LaunchFault {
 }
 
 /// A status with its cause; absent for `ok`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outcome {
     /// Result without its cause.
     pub status: Status,
@@ -230,28 +235,5 @@ impl Outcome {
             status,
             cause: Some(cause),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Outcome {
-    /// Reads older records too, which have the sentence itself.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
-        #[derive(Deserialize)]
-        struct AnyOutcome {
-            status: Status,
-            #[serde(default)]
-            reason: String,
-            cause: Option<Cause>,
-        }
-        let AnyOutcome {
-            status,
-            reason,
-            cause,
-        } = AnyOutcome::deserialize(deserializer)?;
-        Ok(Outcome {
-            status,
-            cause: cause
-                .or_else(|| (!reason.is_empty()).then_some(Cause::Written { text: reason })),
-        })
     }
 }

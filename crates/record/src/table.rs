@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One further table. It has a row for each cell that recorded what it needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FurtherTable {
     /// Title of the first column: `each side, median`.
@@ -16,8 +15,7 @@ pub struct FurtherTable {
 }
 
 /// One column: a figure of a phase, or a fact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedColumn {
     /// Heading of the column.
@@ -37,8 +35,7 @@ pub struct PublishedColumn {
 }
 
 /// Figures of a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseFigure {
     /// Wall time of one sample, median.
@@ -66,8 +63,7 @@ pub enum PhaseFigure {
 }
 
 /// By what a number is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Divisor {
     /// Bytes of the cell.
     #[serde(rename = "byte")]

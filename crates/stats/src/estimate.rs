@@ -59,8 +59,7 @@ fn robust_variance(logs: &[f64]) -> f64 {
 }
 
 /// Drift of a ratio while it was measured. It is recorded as the pair of its bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(from = "(f64, f64)", into = "(f64, f64)")]
 pub struct Drift {
     /// The lowest ratio among blocks of neighbouring launches: "drifted from `low` to `high`".
@@ -86,8 +85,7 @@ impl From<Drift> for (f64, f64) {
 
 /// One cost divided by another, without unit, with its interval; below one the first costs less. Everything that is said
 /// of two costs rests on this type, and a record holds it whole, so that nobody reckons an error from an interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Ratio {
     /// The first cost by the second.
     pub ratio: f64,

@@ -14,8 +14,21 @@ pub const LEAST_ROUNDS: usize = 30;
 const BLOCKS: usize = 60;
 
 /// Course of the cost during one launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Label {
     /// One level, within the smallest change that counts.
     Steady,
@@ -30,12 +43,7 @@ pub enum Label {
 impl Label {
     /// Word of JSON and of tables.
     pub fn word(self) -> &'static str {
-        match self {
-            Label::Steady => "steady",
-            Label::Drifting => "drifting",
-            Label::TwoLevel => "two-level",
-            Label::Short => "short",
-        }
+        self.into()
     }
 }
 

@@ -197,7 +197,7 @@ impl<'a> TestBench<'a> {
                 .warnings
                 .iter()
                 .fold(BTreeMap::new(), |mut counts, w| {
-                    *counts.entry(w.kind.code()).or_insert(0) += 1;
+                    *counts.entry(w.kind.code().to_owned()).or_insert(0) += 1;
                     counts
                 }),
         })

@@ -248,7 +248,9 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
     let launches = folder.launches()?.records;
     let mut cells: BTreeMap<String, usize> = BTreeMap::new();
     for cell in summary.cells.iter().filter(|c| !c.hidden) {
-        *cells.entry(cell.outcome.status.word()).or_default() += 1;
+        *cells
+            .entry(cell.outcome.status.word().to_owned())
+            .or_default() += 1;
     }
     let stopped = |signal| format!("stopped by signal {signal}");
     let ended = state.ended.as_ref().map_or("interrupted".to_owned(), |e| {

@@ -148,7 +148,7 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
                 all: 1,
             })
         });
-        names.extend(kinds.map(|kind| kind.code()));
+        names.extend(kinds.map(|kind| kind.code().to_owned()));
     }
     let all = cell.launches.len();
     (launches as f64 > MOST_DISTURBED * all as f64 && all >= LEAST_JUDGED).then(|| {

@@ -144,7 +144,12 @@ fn disturbed(summary: &Summary) -> BTreeMap<String, usize> {
         .iter()
         .filter(|warning| disturbs(&warning.kind));
     let mut cells: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-    warnings.for_each(|w| cells.entry(w.kind.code()).or_default().extend(&w.cells));
+    warnings.for_each(|w| {
+        cells
+            .entry(w.kind.code().to_owned())
+            .or_default()
+            .extend(&w.cells)
+    });
     cells
         .into_iter()
         .map(|(code, cells)| (code, cells.len()))

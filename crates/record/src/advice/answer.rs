@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 pub const ANSWER_SCHEMA: u32 = 5;
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AdviceAnswer {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
@@ -50,8 +49,7 @@ pub struct AdviceAnswer {
 }
 
 /// Advice for one case.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Case {
     /// Values of parameters that make up the case.
     pub settings: BTreeMap<String, String>,
@@ -77,8 +75,7 @@ pub struct Case {
 
 /// The sizes between which the answer changes: the ratio's interval leaves 1 on one side at the first, on the other at the
 /// last. A segment, which asks for more than the margin, may end before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Flip {
     /// The largest size at which the smaller ones' way is shown to take less.
     pub above: u64,
@@ -91,8 +88,7 @@ pub struct Flip {
 }
 
 /// The number of uses from which another way costs less.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Repeated {
     /// The way that costs less with many uses.
     pub way: String,
@@ -106,8 +102,7 @@ pub struct Repeated {
 }
 
 /// The calls of a way in one language.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Snippet {
     /// `c`, `go` or `java`.
     pub language: String,

@@ -247,8 +247,7 @@ pub use topic::{Topic, Uses, Way};
 pub const ADVICE_SCHEMA: u32 = 3;
 
 /// A machine's advice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
@@ -266,8 +265,7 @@ pub struct Advice {
 }
 
 /// Facts that must be the same for advice to hold. A word that is not known is `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
     /// The processor: `model name` or `CPU part` in /proc/cpuinfo.
@@ -308,8 +306,7 @@ impl Fingerprint {
 }
 
 /// The answer to one question. Where no segment holds a size, nothing is advised: a program keeps its default.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// Task of the program, in words that follow `to`.
@@ -367,8 +364,7 @@ impl Question {
 }
 
 /// One way from one size to another, both measured and included.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
     /// The smallest size at which it was shown, in bytes.
@@ -389,8 +385,7 @@ pub struct Segment {
 }
 
 /// One way's cost relative to the usual choice's at one size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdvicePoint {
     /// Size in bytes.

@@ -9,8 +9,19 @@ use std::collections::BTreeMap;
 pub const ANSWERS_SCHEMA: u32 = 4;
 
 /// The verdict on a claim, the most surprising first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// The difference is shown in the other direction.
@@ -283,8 +294,7 @@ pub struct ClaimPoint {
 }
 
 /// A claim whose verdict is another in another run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerChange {
     /// Id of the claim.
     pub id: String,

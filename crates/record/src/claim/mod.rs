@@ -47,8 +47,9 @@ pub struct Claim {
 }
 
 /// Kind of figure that answers a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ClaimKind {
     /// The cost of one way divided by another's.
     Ratio,

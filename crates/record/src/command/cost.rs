@@ -4,8 +4,11 @@ use super::Faults;
 use serde::{Deserialize, Serialize};
 
 /// End of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum CommandEnd {
     /// By itself; the code is its exit status.
     Exit,

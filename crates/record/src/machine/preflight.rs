@@ -65,8 +65,7 @@ impl Preflight {
 }
 
 /// One process that was busy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Busy {
     /// Name of the process, as in `/proc/PID/comm`.
     pub name: String,

@@ -8,8 +8,7 @@ use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CellSummary {
     /// `fault/touch@c-O3`.
     pub cell: String,
@@ -35,7 +34,7 @@ pub struct CellSummary {
     pub launches: usize,
     /// Launch results, in order: the raw material of every interval.
     #[serde(serialize_with = "serialize", deserialize_with = "deserialize")]
-    #[cfg_attr(test, schemars(with = "LaunchColumns"))]
+    #[schemars(with = "LaunchColumns")]
     pub per_launch: Vec<LaunchValues>,
     /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,11 +64,9 @@ impl CellSummary {
 }
 
 /// Course of the cost over rounds within launches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SteadySummary {
     /// Label of most launches.
-    #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
     pub label: Label,
     /// Number of launches by label.
     pub launches: BTreeMap<String, usize>,
@@ -78,8 +75,7 @@ pub struct SteadySummary {
 }
 
 /// One phase or total of one cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PhaseSummary {
     /// Wall time of a sample, in nanoseconds.
     pub wall_ns: Distribution,
@@ -114,8 +110,9 @@ pub struct PhaseSummary {
 }
 
 /// A count over all counted passes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct CountSummary {
     /// Smallest.
     pub min: u64,
@@ -144,8 +141,7 @@ impl CountSummary {
 }
 
 /// Quantiles over launches with their order-statistic interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Distribution {
     /// Median over launches of their medians.
     pub median: f64,
@@ -191,8 +187,7 @@ impl Distribution {
 }
 
 /// Value recorded under a fact's name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum FactProof {
@@ -203,8 +198,7 @@ pub enum FactProof {
 }
 
 /// One law over all samples of a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LawSummary {
     /// Number of samples.
     #[serde(rename = "asked")]
@@ -214,8 +208,7 @@ pub struct LawSummary {
 }
 
 /// Quantiles of single round trips over all launches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LatencySummary {
     /// Half of the trips took at most this.
     pub median: f64,
@@ -242,8 +235,7 @@ pub struct LatencySummary {
 }
 
 /// A quantile of single trips over launches: the median launch, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TailQuantile {
     /// Median launch.
     pub median: f64,
@@ -254,8 +246,7 @@ pub struct TailQuantile {
 }
 
 /// The p99.9 of a cell relative to that of its baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TailRatio {
     /// Ratio over launches; the margin is at least the width of a bucket.
     #[serde(flatten)]
@@ -282,8 +273,7 @@ pub struct LaunchValues {
 }
 
 /// Working set of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Footprint {
     /// Working set in bytes.
     pub bytes: u64,
@@ -292,8 +282,7 @@ pub struct Footprint {
 }
 
 /// Size of a working set relative to the last-level cache in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum CacheFit {
     /// At most half of the smallest size that the cache may have.
     #[serde(rename = "in cache")]
@@ -313,8 +302,7 @@ pub enum CacheFit {
 // room.
 
 /// Entry i of every column is of the same launch.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub(super) struct LaunchColumns {
     launch: Vec<usize>,
     block: Vec<i32>,

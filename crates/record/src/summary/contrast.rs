@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
 
 /// Cost of one subject relative to another's by one measure. The record that holds it names both subjects and the measure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Contrast {
     /// The ratio of costs; absent with too few launches and where a side is untrusted.
     #[serde(default)]
@@ -39,8 +38,7 @@ impl Contrast {
 }
 
 /// Position of an interval relative to the margin, and nothing else.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Verdict {

@@ -6,8 +6,7 @@ use stats::estimate::Ratio;
 use std::collections::BTreeMap;
 
 /// One comparison group of an experiment: cells that differ in method, worker and options only.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupSummary {
     /// Name of the experiment.
     pub experiment: String,
@@ -38,8 +37,7 @@ pub struct GroupSummary {
 }
 
 /// One state of the machine against the plain one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StateAnswer {
     /// The group measured on the plain machine, as an index into the summary's.
     pub plain: usize,
@@ -50,8 +48,7 @@ pub struct StateAnswer {
 }
 
 /// One method in a state.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StateRatio {
     /// The cell in the state.
     pub cell: usize,
@@ -63,8 +60,7 @@ pub struct StateRatio {
 }
 
 /// Effect of a state on the best method.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum StateEffect {
     /// The method recommended on the plain machine is recommended in the state.
@@ -84,8 +80,7 @@ pub enum StateEffect {
 }
 
 /// One method against the baseline under another condition of the same question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerCondition {
     /// The values of the conditions that differ from those of the group.
     pub when: BTreeMap<String, String>,
@@ -99,8 +94,7 @@ pub struct AnswerCondition {
 }
 
 /// The reason why an interval has no verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Doubt {
     /// The A/A check of the group excludes no bias as large as the effect.
@@ -113,8 +107,7 @@ pub enum Doubt {
 }
 
 /// Two levels of one figure over launches.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Levels {
     /// Median of the launches on the lower level, in the unit of the figure.
     pub low: f64,
@@ -125,8 +118,7 @@ pub struct Levels {
 }
 
 /// One cell against the baseline of its group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Comparison {
     /// The cell, as an index into the summary's.
     pub cell: usize,
@@ -145,8 +137,7 @@ pub struct Comparison {
 }
 
 /// The baseline against its hidden duplicate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AaCheck {
     /// The baseline.
     pub cell: usize,
@@ -174,8 +165,7 @@ impl AaCheck {
 }
 
 /// The fastest of the methods that are ranked with each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BestClaim {
     /// Their kind; empty for the ordinary one.
     pub group: String,
@@ -190,8 +180,7 @@ pub struct BestClaim {
 }
 
 /// A method that is not settled against the leader.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Unsettled {
     /// Index of the cell in the summary.
     pub cell: usize,
@@ -200,8 +189,7 @@ pub struct Unsettled {
 }
 
 /// Recommendation. It never asks to change what is not shown to help.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 pub enum Recommendation {

@@ -17,23 +17,6 @@ pub(crate) mod schema {
     use super::{SUMMARY_SCHEMA, Summary};
     use crate::outcome::{BrokenLaw, Cause, Disturbed, LaunchFault};
 
-    /// Course of the cost during one launch.
-    #[derive(JsonSchema)]
-    #[allow(
-        dead_code,
-        reason = "the words of stats::steady::Label, which knows nothing of schemas"
-    )]
-    #[schemars(rename_all = "kebab-case", rename = "Label")]
-    pub(super) enum LabelWord {
-        /// No change from round to round.
-        Steady,
-        /// The cost grew or fell.
-        Drifting,
-        /// The cost jumped between two levels.
-        TwoLevel,
-        Short,
-    }
-
     /// Nothing may stand in an object that the schema does not name, and each word says what it is. An object that takes
     /// properties from its variants or from a definition is closed as a whole, and those are open.
     pub(crate) fn tighten(schema: &mut Value) {
@@ -303,8 +286,7 @@ pub use crate::method::Role;
 pub const SUMMARY_SCHEMA: u32 = 9;
 
 /// A whole run, judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
@@ -359,8 +341,7 @@ impl Summary {
 }
 
 /// Settings of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Settings {
     /// Seed of every order and of all data.
     pub seed: u64,
@@ -375,8 +356,7 @@ pub struct Settings {
 }
 
 /// Facts of an experiment that a report needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExperimentSummary {
     /// Its definition as it was when the run was made.
     #[serde(flatten)]
@@ -390,8 +370,7 @@ pub struct ExperimentSummary {
 }
 
 /// Calibration of the run's intervals by the baselines' hidden duplicates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Calibration {
     /// A/A checks of this run and of kept runs of this machine that were pooled.
     pub checks: usize,

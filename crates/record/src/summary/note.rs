@@ -4,8 +4,7 @@ use crate::{kind::Kind, outcome::Cause};
 use serde::{Deserialize, Serialize};
 
 /// Note on a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Note {
     /// Kind with its figures.
     #[serde(flatten)]
@@ -16,8 +15,7 @@ pub struct Note {
 }
 
 /// The end of an experiment's launches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EndedExperiment {
     /// Launches of its least launched comparison set.
     pub launches: usize,
@@ -26,8 +24,7 @@ pub struct EndedExperiment {
 }
 
 /// A ratio of two methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeastPrecise {
     /// Name of the method.
     pub method: String,
@@ -40,14 +37,16 @@ pub struct LeastPrecise {
 }
 
 /// Kind of a note, by which programs know it, with its figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case", tag = "code")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
+#[strum(serialize_all = "kebab-case")]
 pub enum NoteKind {
     /// A signal or a kill ended it; `pagewise KIND --resume RUN` completes it.
     Interrupted {
-        #[cfg_attr(test, schemars(with = "String"))]
+        #[schemars(with = "String")]
         kind: Kind,
         run: String,
     },
@@ -103,15 +102,12 @@ pub enum NoteKind {
     MuchOutput { bytes: u64 },
     /// Prices are missing for this reason.
     NoPrice { cause: Cause },
-    /// A note of a record before summaries of version 5.
-    #[serde(untagged)]
-    Written { code: String, text: String },
 }
 
 impl NoteKind {
     /// Code of the kind, as JSON has it.
-    pub fn code(&self) -> String {
-        crate::tag(self, "code")
+    pub fn code(&self) -> &'static str {
+        self.into()
     }
 }
 

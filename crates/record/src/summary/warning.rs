@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use stats::steady::Label;
 
 /// Something that was seen and may disturb. It flags; it never corrects a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Warning {
     /// Kind with its figures.
     #[serde(flatten)]
@@ -19,8 +18,7 @@ pub struct Warning {
 }
 
 /// Affected launches among all launches of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LaunchCount {
     /// Launches concerned.
     pub launches: usize,
@@ -29,10 +27,12 @@ pub struct LaunchCount {
 }
 
 /// Kind of a warning, by which programs know it, with its figures. Shares are 0 to 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case", tag = "code")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
+#[strum(serialize_all = "kebab-case")]
 pub enum WarningKind {
     /// A part of the record is not as it was written.
     Damaged { seen: String },
@@ -63,11 +63,7 @@ pub enum WarningKind {
     /// Something waited for memory.
     MemoryPressure(LaunchCount),
     /// The cost moved within most launches; last third relative to first third.
-    Unsteady {
-        #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
-        label: Label,
-        shift: Option<f64>,
-    },
+    Unsteady { label: Label, shift: Option<f64> },
     /// The machine lost the state in some launches of all.
     StateLost {
         #[serde(flatten)]
@@ -92,19 +88,11 @@ pub enum WarningKind {
     MemoryThreads { busiest: Vec<Busy> },
     /// The reason why a counter is absent.
     CounterAbsent { reason: String },
-    /// A warning of a summary before version 5.
-    #[serde(untagged)]
-    Written {
-        code: String,
-        seen: String,
-        #[serde(default)]
-        hint: String,
-    },
 }
 
 impl WarningKind {
     /// Code of the kind, as JSON has it.
-    pub fn code(&self) -> String {
-        crate::tag(self, "code")
+    pub fn code(&self) -> &'static str {
+        self.into()
     }
 }

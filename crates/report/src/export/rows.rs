@@ -5,7 +5,6 @@ use anyhow::{Result, bail};
 use record::command::{
     Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary,
 };
-use record::word;
 use serde_json::Value;
 use std::io::Write;
 
@@ -35,10 +34,10 @@ impl Rows {
         .concat();
         let row = |launch: &CommandLaunch| {
             let (arm, cost) = (kept.plan.arms.get(launch.arm)?, launch.cost.as_ref()?);
-            let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown]
-                .map(|text| Value::from(text.as_str()));
+            let role: &str = arm.role.into();
+            let texts = [&kept.plan.run, &arm.name, role, &arm.shown].map(Value::from);
             let mut row = Vec::from(texts);
-            row.extend([(launch.block as f64).into(), word(&cost.end).into()]);
+            row.extend([(launch.block as f64).into(), <&str>::from(cost.end).into()]);
             row.extend(COST.map(|(_, of)| Value::from(of(cost))));
             Some(row)
         };
@@ -67,7 +66,7 @@ impl Rows {
             let mut row = vec![
                 summary.plan.run.as_str().into(),
                 summary.plan.arms[0].shown.as_str().into(),
-                word(&price.kind).into(),
+                <&str>::from(price.kind).into(),
                 price.count.into(),
             ];
             for Amount { value, low, high } in [price.each_s, price.together_s] {

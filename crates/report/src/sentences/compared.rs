@@ -34,8 +34,7 @@ pub(crate) fn finding(cell: &ComparedCell, a: &str, unit: &str) -> String {
 }
 
 pub(crate) fn missing(missing: &MissingCell) -> String {
-    let [a, b] = [missing.a, missing.b]
-        .map(|status| status.map_or_else(|| "absent".to_owned(), Status::word));
+    let [a, b] = [missing.a, missing.b].map(|status| status.map_or("absent", Status::word));
     let reason = phrases::sentence("missing", &missing.reason);
     format!("{} (A {a}, B {b}): {reason}", missing.cell)
 }

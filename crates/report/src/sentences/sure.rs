@@ -94,7 +94,7 @@ fn worth_reading(summary: &Summary) -> impl Iterator<Item = &Warning> {
 }
 
 /// Codes of the warnings, each once.
-pub(crate) fn warning_codes(summary: &Summary) -> BTreeSet<String> {
+pub(crate) fn warning_codes(summary: &Summary) -> BTreeSet<&'static str> {
     worth_reading(summary).map(|w| w.kind.code()).collect()
 }
 
@@ -107,8 +107,8 @@ pub(crate) fn warned_cells(summary: &Summary) -> usize {
 }
 
 /// Sentences of all warnings by code; cells of which the same is true are named together.
-pub(crate) fn warnings(summary: &Summary) -> IndexMap<String, Vec<String>> {
-    let mut kinds: IndexMap<String, IndexMap<String, IndexSet<&str>>> = IndexMap::new();
+pub(crate) fn warnings(summary: &Summary) -> IndexMap<&'static str, Vec<String>> {
+    let mut kinds: IndexMap<&'static str, IndexMap<String, IndexSet<&str>>> = IndexMap::new();
     for warning in worth_reading(summary) {
         kinds
             .entry(warning.kind.code())
@@ -117,7 +117,7 @@ pub(crate) fn warnings(summary: &Summary) -> IndexMap<String, Vec<String>> {
             .or_default()
             .insert(&warning.at);
     }
-    let mut sentences: IndexMap<String, Vec<String>> = IndexMap::new();
+    let mut sentences: IndexMap<&'static str, Vec<String>> = IndexMap::new();
     for (code, kinds) in kinds {
         let lines = kinds.into_iter().map(|(sentence, places)| {
             let places: Vec<&str> = places.into_iter().collect();

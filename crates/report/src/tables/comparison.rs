@@ -284,7 +284,7 @@ impl CellFinding<'_> {
             CellFinding::TooFew => "too few launches",
             CellFinding::BelowFloor => "below twice the floor",
             CellFinding::Compared(comparison) => return wording::verdict_briefly(comparison),
-            CellFinding::Outcome(status) => return status.word(),
+            CellFinding::Outcome(status) => status.word(),
         }
         .to_owned()
     }

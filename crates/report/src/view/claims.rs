@@ -8,7 +8,7 @@ use minijinja::Value;
 use record::claim::{
     AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, ClaimPoint, JobAnswer, NoVerdict, Source, Word,
 };
-use record::{sizes::format_size, summary::Ratio, word};
+use record::{sizes::format_size, summary::Ratio};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// With so many answers or fewer a screen says everything about each.
@@ -353,7 +353,7 @@ pub fn list(claims: &[&Claim]) -> Document {
             if claim.missing.is_some() {
                 "-".to_owned()
             } else {
-                word(&claim.kind)
+                <&str>::from(claim.kind).to_owned()
             }
         })
         .sentences("statement", |claim| claim.statement.clone())

@@ -39,7 +39,7 @@ fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     places.iter().for_each(|place| {
         *outcomes
-            .entry(place.worst.outcome.status.word())
+            .entry(place.worst.outcome.status.word().to_owned())
             .or_default() += 1
     });
     let mut logs = figures(places).0;

@@ -102,7 +102,9 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
     }
     let kind = folder.kind().map_err(damaged)?;
     if matches!(kind, Kind::Try | Kind::Profile) {
-        return Err(Fault::OtherKind { kind: kind.word() });
+        return Err(Fault::OtherKind {
+            kind: kind.word().to_owned(),
+        });
     }
     // A run of another version is another fault than a damaged one.
     let foreign = |error: anyhow::Error| Fault::Foreign {

@@ -81,7 +81,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         summary.cells.iter().partition(|cell| is_carried(cell));
     let settings = &summary.settings;
     let facts = [
-        ("kind", newest.kind.word()),
+        ("kind", newest.kind.word().to_owned()),
         ("version", summary.version.clone()),
         ("budget", wording::duration(settings.budget_s)),
         ("time in launches", wording::duration(summary.elapsed_s)),
@@ -142,8 +142,8 @@ fn declared_parameters(summary: &Summary, cell: &CellSummary) -> String {
 }
 
 /// Names with their numbers of occurrences.
-fn counted(names: impl Iterator<Item = String>) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+fn counted(names: impl Iterator<Item = &'static str>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
     let counts: Vec<String> = counts
         .into_iter()

@@ -611,7 +611,7 @@ mod tests {
             .iter_mut()
             .map(|cell| &mut cell.outcome)
             .filter(|outcome| outcome.status != Status::Ok);
-        outcomes.for_each(|outcome| outcome.cause = Some(Cause::Written { text: secret() }));
+        outcomes.for_each(|outcome| outcome.cause = Some(Cause::Lacks { text: secret() }));
         summary
             .notes
             .iter_mut()
