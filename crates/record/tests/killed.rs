@@ -44,7 +44,6 @@ fn writes(records: &[LaunchRecord]) -> Vec<Write> {
         "environment.json",
         "plan.json",
         "preflight.json",
-        "kept.json",
     ]
     .map(whole)
     .into();

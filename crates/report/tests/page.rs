@@ -200,7 +200,7 @@ fn a_hostile_summary_is_inert() {
         let mut summary = fixture(name);
         for cell in &mut summary.cells {
             cell.method += EVIL;
-            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Written {
+            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Lacks {
                 text: EVIL.to_owned(),
             });
             cell.parameters

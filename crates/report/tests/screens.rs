@@ -150,7 +150,7 @@ fn a_hostile_summary_does_not_steer_the_terminal() {
         let evil = "\u{1b}[2J\u{7}\r\n\u{202e}";
         for cell in &mut summary.cells {
             cell.method += evil;
-            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Written {
+            cell.outcome.cause = cell.outcome.cause.take().map(|_| Cause::Lacks {
                 text: evil.to_owned(),
             });
             for value in cell.parameters.values_mut() {
