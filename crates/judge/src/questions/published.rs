@@ -27,7 +27,7 @@ pub struct OwnFigure {
 
 /// A figure of ours in the published unit, and its interval where there is one.
 #[derive(Clone, Copy)]
-struct Measured {
+struct OwnValue {
     value: f64,
     interval: Option<(f64, f64)>,
 }
@@ -109,16 +109,16 @@ fn is_value(value: &str, text: &str) -> bool {
     value == text || parse_size(text).is_ok_and(|bytes| value == bytes.to_string())
 }
 
-impl Measured {
-    fn count(value: f64) -> Measured {
-        Measured {
+impl OwnValue {
+    fn count(value: f64) -> OwnValue {
+        OwnValue {
             value,
             interval: None,
         }
     }
 
-    fn time(times: &Distribution, scale: f64) -> Measured {
-        Measured {
+    fn time(times: &Distribution, scale: f64) -> OwnValue {
+        OwnValue {
             value: times.median * scale,
             interval: times
                 .low
@@ -129,7 +129,7 @@ impl Measured {
 }
 
 /// Our figure in the published unit.
-fn measured(figure: &Figure, cell: &CellSummary) -> Option<Measured> {
+fn measured(figure: &Figure, cell: &CellSummary) -> Option<OwnValue> {
     let phase = cell.phases.get(&figure.phase)?;
     let scale = match figure.unit.as_str() {
         "s" => 1e-9,
@@ -139,23 +139,23 @@ fn measured(figure: &Figure, cell: &CellSummary) -> Option<Measured> {
     };
     Some(match figure.column.as_str() {
         "wall_ns" if figure.ops > 0 => {
-            Measured::time(&phase.per_unit_ns, scale * figure.ops as f64)
+            OwnValue::time(&phase.per_unit_ns, scale * figure.ops as f64)
         }
-        "wall_ns" => Measured::time(&phase.wall_ns, scale),
+        "wall_ns" => OwnValue::time(&phase.wall_ns, scale),
         "cpu_ns" if figure.ops > 0 && phase.wall_ns.median > 0.0 => {
             let per_unit = phase.per_unit_ns.median / phase.wall_ns.median;
-            Measured::time(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
+            OwnValue::time(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
         }
-        "cpu_ns" => Measured::time(&phase.cpu_ns, scale),
-        "user_ns" => Measured::count(phase.user_ns * scale * per_unit(figure, phase)),
-        "system_ns" => Measured::count(phase.system_ns * scale * per_unit(figure, phase)),
-        "cpu_percent" => Measured::count(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
-        "minor_faults" => Measured::count(phase.minor_faults),
-        "major_faults" => Measured::count(phase.major_faults),
-        "voluntary_switches" => Measured::count(phase.voluntary_switches),
-        "involuntary_switches" => Measured::count(phase.involuntary_switches),
+        "cpu_ns" => OwnValue::time(&phase.cpu_ns, scale),
+        "user_ns" => OwnValue::count(phase.user_ns * scale * per_unit(figure, phase)),
+        "system_ns" => OwnValue::count(phase.system_ns * scale * per_unit(figure, phase)),
+        "cpu_percent" => OwnValue::count(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
+        "minor_faults" => OwnValue::count(phase.minor_faults),
+        "major_faults" => OwnValue::count(phase.major_faults),
+        "voluntary_switches" => OwnValue::count(phase.voluntary_switches),
+        "involuntary_switches" => OwnValue::count(phase.involuntary_switches),
         fact => match cell.proofs.get(fact)? {
-            FactProof::Number { max, .. } => Measured::count(*max as f64 / unit_size(figure)),
+            FactProof::Number { max, .. } => OwnValue::count(*max as f64 / unit_size(figure)),
             FactProof::Words(_) => return None,
         },
     })
@@ -182,7 +182,7 @@ fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
 
 /// The ratio of two cells' times, launch by launch: Student's t on the logarithms of what both took in the same block, as
 /// ratios are judged everywhere. Where there are too few of these, and of what is counted, the ratio of the two figures.
-fn divided(figure: &Figure, cell: &CellSummary, baseline: &CellSummary) -> Option<Measured> {
+fn divided(figure: &Figure, cell: &CellSummary, baseline: &CellSummary) -> Option<OwnValue> {
     let value = measured(figure, cell)?.value;
     let baseline_value = measured(figure, baseline)?.value;
     let logs = logs_by_block(launch_costs(figure, baseline), launch_costs(figure, cell));
@@ -192,13 +192,13 @@ fn divided(figure: &Figure, cell: &CellSummary, baseline: &CellSummary) -> Optio
         t_interval(&logs, CONFIDENCE).ok()
     };
     let Some(judged) = judged else {
-        return Some(Measured::count(value / baseline_value));
+        return Some(OwnValue::count(value / baseline_value));
     };
     // What the figures are multiplied by, as for the units of a job, the ratio is too.
     let scale = value / median_ns(figure, cell)? / (baseline_value / median_ns(figure, baseline)?);
     let [ratio, low, high] =
         [judged.estimate, judged.low, judged.high].map(|log| log.exp() * scale);
-    Some(Measured {
+    Some(OwnValue {
         value: ratio,
         interval: Some((low, high)),
     })
