@@ -5,6 +5,23 @@ use record::plan::{compatible, group_of};
 use record::{experiment::Content, kind::OWN_WORKER, method::Role, outcome::Cause, state::State};
 use std::collections::BTreeMap;
 
+/// One digest of a cell.
+struct Witness {
+    cell: usize,
+    is_baseline: bool,
+    /// True if it is a user's function, which accuses no built-in method and no saved function.
+    is_own: bool,
+    digest: String,
+}
+
+/// A witness with all that decides whom it must agree with.
+struct GroupedWitness<'a> {
+    witness: Witness,
+    experiment: &'a str,
+    method_group: &'a str,
+    parameters: BTreeMap<String, String>,
+}
+
 /// Cells of one experiment and group whose digests must agree but do not.
 pub fn disagreements(state: &State, evidence: &Evidence) -> BTreeMap<usize, Cause> {
     // A cell's group is asked for once: a run has hundreds of cells.
@@ -31,23 +48,6 @@ pub fn disagreements(state: &State, evidence: &Evidence) -> BTreeMap<usize, Caus
         }
     }
     disagreements
-}
-
-/// One digest of a cell.
-struct Witness {
-    cell: usize,
-    is_baseline: bool,
-    /// It is a user's function, which accuses no built-in method and no saved function.
-    is_own: bool,
-    digest: String,
-}
-
-/// A witness with all that decides whom it must agree with.
-struct GroupedWitness<'a> {
-    witness: Witness,
-    experiment: &'a str,
-    method_group: &'a str,
-    parameters: BTreeMap<String, String>,
 }
 
 impl Witness {

@@ -35,9 +35,10 @@ pub struct Checks {
     wrong: Option<(usize, LaunchFault)>,
 }
 
+/// Digests of one cell's slots in a launch.
 #[derive(Debug, Default)]
 pub(crate) struct DigestsSeen {
-    all: BTreeSet<String>,
+    digests: BTreeSet<String>,
     /// True if a slot that must have one has none.
     lacking: bool,
 }
@@ -50,15 +51,15 @@ impl DigestsSeen {
             .peekable();
         self.lacking |= digests.peek().is_none();
         for (_, digest) in digests {
-            if !self.all.contains(digest) {
-                self.all.insert(digest.clone());
+            if !self.digests.contains(digest) {
+                self.digests.insert(digest.clone());
             }
         }
     }
 }
 
 impl FactSeen {
-    /// Joins what a further launch saw. A fact that was a word once is words from then on.
+    /// Joins the values of a further launch. A fact that was text once is text from then on.
     fn join(&mut self, further: FactSeen) {
         match (&mut *self, further) {
             (FactSeen::Numbers(low, high, count), FactSeen::Numbers(least, most, more)) => {
@@ -172,7 +173,7 @@ impl Checks {
         }
     }
 
-    /// Joins what a further launch brought, all but its digests.
+    /// Joins the checks of a further launch, all but its digests.
     pub(crate) fn join(&mut self, further: Checks) {
         self.laws(further.laws);
         for (name, fact) in further.facts {
@@ -190,7 +191,7 @@ impl Checks {
             self.wrong(launch, LaunchFault::NoDigest);
         }
         let right = expected.map(|expected| format!("{expected:016x}"));
-        for digest in seen.all {
+        for digest in seen.digests {
             if let Some(right) = right.as_ref().filter(|right| **right != digest) {
                 self.wrong(
                     launch,

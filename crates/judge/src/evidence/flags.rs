@@ -16,7 +16,7 @@ const LEAST_STOLEN_TICKS: f64 = 5.0;
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
 const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
-/// Less device traffic than this, in bytes, is nobody's disturbance and no use of a device.
+/// Least device traffic, in bytes, that is a disturbance or a use of a device.
 const LEAST_BYTES: u64 = 1 << 20;
 /// Rounds below this length, in nanoseconds, can do without being switched out: it is the slowest timer tick in common use.
 pub const SHORT_NS: f64 = 4e6;
@@ -139,7 +139,7 @@ fn is_short(figures: &Figures) -> bool {
     median(&mut figures.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS)
 }
 
-/// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is shown.
+/// Fewest launches of a cell that is judged by its disturbed ones: with fewer no ratio is decided, and the flag is shown.
 const LEAST_JUDGED: usize = 3;
 
 /// The outcome of a cell that was disturbed too much to be trusted.
@@ -168,11 +168,11 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
         });
         names.extend(kinds.map(|kind| kind.code()));
     }
-    let all = cell.launches.len();
-    (launches as f64 > MOST_DISTURBED * all as f64 && all >= LEAST_JUDGED).then(|| {
+    let judged = cell.launches.len();
+    (launches as f64 > MOST_DISTURBED * judged as f64 && judged >= LEAST_JUDGED).then(|| {
         let disturbed = Disturbed {
             launches,
-            all,
+            all: judged,
             by: names.into_iter().collect(),
         };
         let is_disk = 2 * on_disk > launches;
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_fallback_is_told_and_nothing_more() {
         let vmstat = [("thp_fault_fallback".to_owned(), 3)].into();
-        let mut one = cell(vec![launch(
+        let mut cell = cell(vec![launch(
             NoiseDelta {
                 vmstat,
                 ..NoiseDelta::default()
@@ -341,18 +341,18 @@ mod tests {
             1e5,
             0.0,
         )]);
-        one.checks
+        cell.checks
             .facts(&[("huge_bytes".to_owned(), "2097152".to_owned())]);
         assert_eq!(
-            of_launch(&one, &one.launches[0], Some("huge_bytes")),
+            of_launch(&cell, &cell.launches[0], Some("huge_bytes")),
             [Flag::ThpFallback]
         );
         assert_eq!(
-            of_launch(&one, &one.launches[0], None),
+            of_launch(&cell, &cell.launches[0], None),
             [],
             "an experiment without huge pages wants none"
         );
-        assert_eq!(distrust(&one), None);
+        assert_eq!(distrust(&cell), None);
     }
 
     /// The flags of a launch in a state that moves this counter itself.
@@ -372,15 +372,15 @@ mod tests {
             [Flag::Reclaim],
             "another counter moved"
         );
-        let others = NoiseDelta {
+        let foreign = NoiseDelta {
             device_written_bytes: 200 << 20,
             own_read_bytes: 100 << 20,
             ..NoiseDelta::default()
         };
         assert_eq!(
-            relieved("pgscan_direct", launch(others.clone(), 1e5, 0.0)),
+            relieved("pgscan_direct", launch(foreign.clone(), 1e5, 0.0)),
             [Flag::ForeignIo]
         );
-        assert_eq!(relieved("device_bytes", launch(others, 1e5, 0.0)), []);
+        assert_eq!(relieved("device_bytes", launch(foreign, 1e5, 0.0)), []);
     }
 }

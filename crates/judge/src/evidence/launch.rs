@@ -364,7 +364,7 @@ fn total_counts(total: &Total, slot: &Slot, sampled: &[&String]) -> Option<Count
     parts.copied().reduce(one_after_the_other)
 }
 
-/// What two phases spent together on the same work.
+/// Counts of two phases together, on the same work.
 fn one_after_the_other(a: Counts, b: Counts) -> Counts {
     let first = Counts {
         ops: a.ops.max(b.ops),

@@ -6,14 +6,17 @@ use record::expression::{Condition, Holding, Law, Values};
 use record::transcript::COLUMNS;
 use std::collections::BTreeMap;
 
+/// All laws of a method in one launch.
+pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
+
 /// Place of the values of one name in a law.
 struct Operand<'a> {
     name: &'a str,
     /// A phase and the number of its column, for slots that have the phase.
     column: Option<(&'a str, usize)>,
-    /// For slots that have neither that phase nor a fact of that name.
+    /// Value in slots that have neither that phase nor a fact of that name.
     kept: Option<i128>,
-    /// The parameter's own word.
+    /// The parameter's value as text.
     word: Option<&'a str>,
 }
 
@@ -29,9 +32,6 @@ struct PlacedValues<'s> {
     operands: &'s [Operand<'s>],
     slot: &'s Slot<'s>,
 }
-
-/// All laws of a method in one launch.
-pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
 
 impl<'a> PlacedLaws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.

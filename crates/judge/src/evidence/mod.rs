@@ -1,4 +1,4 @@
-//! Results of a run's launches, verified: figures by cell, phase and launch; laws, facts and digests beside them.
+//! Results of a run's launches, verified: figures by cell, phase and launch; laws, facts and digests with them.
 
 pub mod agreement;
 pub mod checks;
@@ -31,7 +31,7 @@ pub struct CellEvidence {
 /// Everything known of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// By cell of the state.plan.
+    /// Evidence by cell of the plan.
     pub cells: BTreeMap<usize, CellEvidence>,
     pub about: BTreeMap<String, BTreeMap<String, String>>,
     /// Columns that this machine cannot fill, with the reason.

@@ -1,4 +1,4 @@
-//! Published figures beside ours: each figure of an article with the cells that repeat it.
+//! Published figures next to ours: each figure of an article with the cells that repeat it.
 
 use crate::contrast::estimate::logs_by_block;
 use record::published::{Figure, Published};

@@ -1,4 +1,4 @@
-//! From the ratios at sizes to the method to use at each, to segments, and to what lies between them.
+//! The method to use at each size, by the ratios there; segments of sizes, and the changes between them.
 
 use record::advice::{AdvicePoint, Flip, Segment};
 use stats::{quantile::median, t::t_quantile};
@@ -172,7 +172,7 @@ fn segment(
     })
 }
 
-/// Between which sizes the answer changes from one method to another. A segment ends where less than the margin is shown; the
+/// Sizes between which the answer changes from one method to another. A segment ends where less than the margin is shown; the
 /// change itself is bounded by where a ratio's interval leaves 1 on either side.
 pub fn flips(points: &[AdvicePoint], segments: &[Segment], baseline: &str) -> Vec<Flip> {
     let mut flips = Vec::new();

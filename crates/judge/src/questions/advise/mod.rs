@@ -50,18 +50,18 @@ mod tests {
         }
     }
 
-    fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> AdvicePoint {
+    fn point(bytes: u64, method: &str, ratio: f64, width: f64) -> AdvicePoint {
         AdvicePoint {
             bytes,
-            way: way.to_owned(),
+            way: method.to_owned(),
             cost: cost(ratio, width),
         }
     }
 
     fn only_choice(points: &[AdvicePoint]) -> Option<String> {
-        let all = choices(points, "old", MARGIN);
-        assert_eq!(all.len(), 1);
-        all[0].1.clone()
+        let choices = choices(points, "old", MARGIN);
+        assert_eq!(choices.len(), 1);
+        choices[0].1.clone()
     }
 
     fn choice_at(ratio: f64, width: f64) -> Option<String> {
@@ -90,21 +90,21 @@ mod tests {
     fn no_advice_is_ever_given_inside_the_margin() {
         let mut random = Seeded::new(7);
         for _ in 0..1500 {
-            let mut all = Vec::new();
+            let mut points = Vec::new();
             for bytes in 1..=6 {
-                for way in ["a", "b", "c"] {
-                    all.push(point(
+                for method in ["a", "b", "c"] {
+                    points.push(point(
                         bytes,
-                        way,
+                        method,
                         (random.unit() - 0.5).exp(),
                         0.3 * random.unit(),
                     ));
                 }
             }
             let edge = 1.0 + MARGIN;
-            for segment in segments(&all, "old", MARGIN) {
+            for segment in segments(&points, "old", MARGIN) {
                 for bytes in segment.from..=segment.to {
-                    let here = all.iter().filter(|p| p.bytes == bytes);
+                    let here = points.iter().filter(|p| p.bytes == bytes);
                     let shown = if segment.way == "old" {
                         here.clone().any(|p| p.cost.low > edge)
                             && here.clone().all(|p| p.cost.low > 1.0 / edge)
@@ -124,20 +124,20 @@ mod tests {
 
     #[test]
     fn segments_end_at_measured_sizes_and_leave_a_band_between() {
-        let all = [
+        let points = [
             point(10, "new", 1.5, 0.01),
             point(20, "new", 1.2, 0.01),
             point(30, "new", 1.0, 0.05),
             point(40, "new", 0.8, 0.01),
             point(80, "new", 0.5, 0.01),
         ];
-        let found = segments(&all, "old", MARGIN);
-        let short: Vec<(u64, u64, &str, &str)> = found
+        let segments = segments(&points, "old", MARGIN);
+        let short: Vec<(u64, u64, &str, &str)> = segments
             .iter()
             .map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str()))
             .collect();
         assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
-        let flip = &flips(&all, &found, "old")[0];
+        let flip = &flips(&points, &segments, "old")[0];
         assert_eq!(
             (
                 flip.above,
@@ -147,7 +147,9 @@ mod tests {
             ),
             (20, 40, "old", "new")
         );
-        assert!((found[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && found[0].at_most < 1.0);
+        assert!(
+            (segments[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && segments[0].at_most < 1.0
+        );
     }
 
     /// The change of the answer between the segments at 10 and at 40.
@@ -162,21 +164,21 @@ mod tests {
 
     #[test]
     fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
-        let mut all = vec![
+        let mut points = vec![
             point(10, "new", 1.5, 0.001),
             point(20, "new", 1.01, 0.001),
             point(25, "new", 1.0, 0.01),
             point(30, "new", 0.99, 0.001),
             point(40, "new", 0.8, 0.001),
         ];
-        let flip = only_flip(&all);
+        let flip = only_flip(&points);
         assert_eq!(
             (flip.above, flip.up_to, flip.below.as_str()),
             (20, 30, "old")
         );
         // Where the signs do not agree on one change, all of them lie within the band.
-        (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
-        let flip = only_flip(&all);
+        (points[1].cost, points[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
+        let flip = only_flip(&points);
         assert_eq!((flip.above, flip.up_to), (10, 40));
         let turned: Vec<AdvicePoint> = [1.5, 1.01, 1.0, 0.99, 0.8]
             .into_iter()
@@ -193,19 +195,19 @@ mod tests {
 
     #[test]
     fn a_third_method_takes_over_only_where_it_is_shown_to_be_better() {
-        let all = [
+        let points = [
             point(1, "a", 0.8, 0.01),
             point(1, "b", 0.79, 0.01),
             point(2, "a", 0.8, 0.01),
             point(2, "b", 0.5, 0.01),
             point(3, "a", 0.8, 0.01),
         ];
-        let ways: Vec<Option<String>> = choices(&all, "old", MARGIN)
+        let methods: Vec<Option<String>> = choices(&points, "old", MARGIN)
             .into_iter()
-            .map(|(_, way)| way)
+            .map(|(_, method)| method)
             .collect();
         assert_eq!(
-            ways,
+            methods,
             [
                 Some("a".to_owned()),
                 Some("b".to_owned()),

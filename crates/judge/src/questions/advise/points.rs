@@ -188,7 +188,7 @@ struct UseCost {
 
 type CostsByBlock = BTreeMap<i32, UseCost>;
 
-/// For each method and the usual choice, the number of uses at which the cheaper of the two changes.
+/// The number of uses at which the cheaper of a method and the usual choice changes, for each method.
 pub(super) fn repeated(request: &AdviceRequest, summary: &Summary) -> Vec<Repeated> {
     let Some(uses) = &request.topic.uses else {
         return Vec::new();

@@ -5,7 +5,7 @@ use stats::t::t_quantile;
 use std::collections::BTreeMap;
 
 const LEVEL: f64 = 0.95;
-/// From this spread on, relative to their own errors (as a ratio of variances), estimates are said to disagree.
+/// Spread of estimates from which on they disagree, relative to their own errors (as a ratio of variances).
 const DISAGREE: f64 = 4.0;
 
 /// Points with one for each size and method, ascending.

@@ -273,7 +273,9 @@ fn near(a: f64, b: f64) -> bool {
 mod tests {
     use super::*;
     use crate::questions::claims::answers;
-    use crate::questions::claims::tests::{MARGIN, asked, claim, distribution, measured, summary};
+    use crate::questions::claims::tests::{
+        MARGIN, claim, distribution, measured, resolved, summary,
+    };
 
     /// A cell of which one launch costs that much in the kernel and in the program, in nanoseconds, with so many faults.
     fn cost(method: &str, wall: f64, system: f64, user: f64, faults: f64) -> CellSummary {
@@ -286,7 +288,7 @@ mod tests {
 
     fn cause(a: CellSummary, b: CellSummary) -> Option<Difference> {
         let made = summary("r", vec![a, b]);
-        let answers = answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN);
+        let answers = answers(&[resolved(claim("ratio", "high = 0.9"))], &[&made], MARGIN);
         answers[0].jobs[0].cause.clone()
     }
 

@@ -59,12 +59,12 @@ fn find<'a>(answers: &'a Answers, id: &str, job: &str) -> Option<(&'a str, &'a J
 mod tests {
     use super::*;
     use crate::questions::claims::report;
-    use crate::questions::claims::tests::{MARGIN, asked, claim, pair};
+    use crate::questions::claims::tests::{MARGIN, claim, pair, resolved};
     use record::claim::Word;
 
     /// The answers of a run in which the claim's ratio is this one.
     fn answers_at(ratio: f64) -> Answers {
-        let claim = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let claim = resolved(claim("ratio", "low = 0.4\nhigh = 0.6"));
         report(&[claim], &[&pair(ratio)], MARGIN, None)
     }
 

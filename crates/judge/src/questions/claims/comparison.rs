@@ -1,10 +1,9 @@
-//! One comparison of a claim: its cells in a summary, its figure, and the verdict on it by itself.
+//! One comparison of a claim: as it is stated, its cells in a summary, their figure, and its answer.
 
 use super::figure::{self, ClaimFigure, ClaimSide};
-use super::{cause, crossover, regions::Regions};
 use record::cell::Cell;
 use record::claim::{
-    Claim, ClaimKind, Difference, Job, JobAnswer, NoVerdict, ResolvedClaim, ResolvedJob, Word,
+    Claim, ClaimKind, Job, JobAnswer, NoVerdict, ResolvedClaim, ResolvedJob, Word,
 };
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
@@ -48,7 +47,8 @@ pub(super) struct FigureTest {
 }
 
 impl JudgedJob {
-    fn unmeasured(answer: JobAnswer) -> JudgedJob {
+    /// A comparison without a figure.
+    pub fn unmeasured(answer: JobAnswer) -> JudgedJob {
         JudgedJob {
             answer,
             p: None,
@@ -74,96 +74,10 @@ impl<'a> ClaimComparison<'a> {
         })
     }
 
-    /// The answer from the first summary that has its cells and a figure of them.
-    pub fn judged(&self, summaries: &[&Summary], margin: f64) -> JudgedJob {
-        let left_out = self.resolved.left_out.is_some()
-            && summaries.iter().all(|s| self.cells(s, 0).is_none());
-        if self.resolved.way.is_empty() || left_out {
-            let late = self.resolved.is_late();
-            return JudgedJob::unmeasured(JobAnswer {
-                word: if late {
-                    Word::Undecided
-                } else {
-                    Word::NotMeasurableHere
-                },
-                why: self.resolved.left_out.clone(),
-                late,
-                ..self.blank()
-            });
-        }
-        match self.claim.kind {
-            ClaimKind::Crossover => crossover::judged(self, summaries, margin),
-            ClaimKind::Ratio | ClaimKind::Absolute => self.judged_once(summaries, margin),
-        }
-    }
-
-    /// The answer to a claim of a ratio or of a cost by itself.
-    fn judged_once(&self, summaries: &[&Summary], margin: f64) -> JudgedJob {
-        let mut newest: Option<JobCells> = None;
-        for summary in summaries {
-            let Some(cells) = self.cells(summary, 0) else {
-                continue;
-            };
-            if let Some(figure) = figure::of_claim(self, summary, cells) {
-                return self.judged_figure(summary, cells, figure, margin);
-            }
-            newest.get_or_insert(cells);
-        }
-        let (word, why) = newest.map_or((Word::Undecided, NoVerdict::NoRun), |cells| {
-            cells.why_unmeasured()
-        });
-        JudgedJob::unmeasured(JobAnswer {
-            word,
-            why: Some(why),
-            late: newest.is_some_and(|cells| cells.is_late()),
-            ..self.blank()
-        })
-    }
-
-    fn judged_figure(
-        &self,
-        summary: &Summary,
-        cells: JobCells,
-        figure: ClaimFigure,
-        margin: f64,
-    ) -> JudgedJob {
-        let regions = Regions::of_claim(self.claim, margin);
-        let estimate = figure.estimate;
-        let mut answer = JobAnswer {
-            word: regions.word(estimate.low, estimate.high),
-            paired: figure.paired,
-            run: summary.run.clone(),
-            unit: figure.unit.clone(),
-            ratio: Some(estimate),
-            ..self.blank()
-        };
-        let p = if answer.word.is_decided() {
-            answer.cause = self.cause(summary, cells, answer.word);
-            regions.p(answer.word, &figure)
-        } else {
-            answer.why = Some(NoVerdict::Interval {
-                verdicts: regions.possible(&estimate),
-            });
-            (!estimate.is_of_extremes()).then_some(1.0)
-        };
-        let merged = regions.coarse();
-        JudgedJob {
-            answer,
-            p,
-            coarse: merged.nearest(&figure),
-            tests: vec![FigureTest {
-                point: 0,
-                distance: regions.distance(estimate.ratio),
-                to_coarse: merged.distance(estimate.ratio),
-                figure,
-            }],
-        }
-    }
-
-    /// The cause of a difference between two methods; an absolute claim has none.
-    fn cause(&self, summary: &Summary, cells: JobCells, word: Word) -> Option<Difference> {
+    /// The figure of its cells, where they bring one.
+    pub fn figure(&self, summary: &Summary, cells: JobCells) -> Option<ClaimFigure> {
         let (method, baseline) = self.sides(summary, cells)?;
-        cause::difference(self.stated, method, baseline?, word).or(Some(Difference::NotFound))
+        figure::of_claim(self.claim, self.stated, summary, method, baseline)
     }
 
     /// The answer before anything is known of its figure.
@@ -298,61 +212,5 @@ impl<'a> JobCells<'a> {
         } else {
             NoVerdict::NoFigure
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::questions::claims::answers;
-    use crate::questions::claims::tests::{MARGIN, asked, claim, measured, summary};
-    use record::outcome::Outcome;
-
-    #[test]
-    fn what_was_not_measured_says_why() {
-        let mut skipped = measured("a", "64", 1.0, 1);
-        let pool = Outcome::because(
-            Status::Skipped,
-            Cause::Lacks {
-                text: "no reserved huge pages".to_owned(),
-            },
-        );
-        skipped.outcome = pool.clone();
-        let made = summary("r", vec![skipped, measured("b", "64", 1.0, 2)]);
-        let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-        assert_eq!(answer.word, Word::NotMeasurableHere);
-        let why = answer.jobs[0].why.clone();
-        assert!(
-            matches!(&why, Some(NoVerdict::Cell { outcome, .. }) if *outcome == pool),
-            "{why:?}"
-        );
-        let mut late = measured("a", "64", 1.0, 1);
-        late.outcome = Outcome::because(Status::Refused, Cause::Budget);
-        let made = summary("r", vec![late, measured("b", "64", 1.0, 2)]);
-        let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-        assert_eq!(
-            (answer.word, &answer.jobs[0].why),
-            (Word::Undecided, &Some(NoVerdict::Budget { needed_s: None }))
-        );
-        assert!(answer.jobs[0].late);
-        let mut short = measured("a", "64", 1.0, 1);
-        short.per_launch.truncate(3);
-        short.launches = 3;
-        let made = summary("r", vec![short, measured("b", "64", 1.0, 2)]);
-        let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-        assert_eq!(
-            (answer.word, &answer.jobs[0].why),
-            (
-                Word::Undecided,
-                &Some(NoVerdict::Launches {
-                    launches: 3,
-                    least: 4
-                })
-            )
-        );
-        assert_eq!(
-            answers(&[asked(claim("ratio", "high = 0.9"))], &[], MARGIN)[0].word,
-            Word::Undecided
-        );
     }
 }

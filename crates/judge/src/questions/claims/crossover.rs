@@ -1,7 +1,7 @@
 //! The size from which on one method is cheaper than another: a band between two sizes, never a point.
 
 use super::comparison::{ClaimComparison, FigureTest, JobCells, JudgedJob};
-use super::figure::{self, ClaimFigure};
+use super::figure::ClaimFigure;
 use record::claim::{Band, ClaimPoint, JobAnswer, NoVerdict, Word};
 use record::summary::{Ratio, Summary};
 
@@ -153,8 +153,7 @@ pub(super) fn judged(
     let mut unmeasured: Vec<JobCells> = Vec::new();
     for point in 0..values.len() {
         let cells = summary.and_then(|s| Some((*s, comparison.cells(s, point)?)));
-        let figure =
-            cells.and_then(|(summary, cells)| figure::of_claim(comparison, summary, cells));
+        let figure = cells.and_then(|(summary, cells)| comparison.figure(summary, cells));
         if figure.is_none() {
             unmeasured.extend(cells.map(|(_, cells)| cells));
         }

@@ -1,6 +1,7 @@
 //! Verdicts of all questions of a selection together: how sure each must be that so many are hardly ever wrong.
 
 use super::comparison::{ClaimComparison, JudgedJob};
+use super::verdict;
 use record::claim::{NoVerdict, ResolvedClaim, Word};
 use record::summary::Summary;
 use stats::multiplicity::holm;
@@ -21,7 +22,7 @@ pub(super) fn judged(
                 .jobs
                 .iter()
                 .filter_map(|job| ClaimComparison::new(claim, job))
-                .map(|comparison| comparison.judged(summaries, margin))
+                .map(|comparison| verdict::judged(&comparison, summaries, margin))
                 .collect()
         })
         .collect();
@@ -57,11 +58,11 @@ fn adjust(judged: &mut [Vec<JudgedJob>]) {
 mod tests {
     use super::*;
     use crate::questions::claims::answers;
-    use crate::questions::claims::tests::{MARGIN, asked, cell, claim, measured, summary};
+    use crate::questions::claims::tests::{MARGIN, cell, claim, measured, resolved, summary};
 
     /// The verdict on a claim about `a` among so many about `c`, which are open.
     fn word_of_first(made: &Summary, open_claims: usize) -> Word {
-        let first = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let first = resolved(claim("ratio", "low = 0.4\nhigh = 0.6"));
         let mut open = first.clone();
         open.jobs[0].way = vec![cell("c", "64")];
         let mut claims = vec![first];
@@ -101,14 +102,14 @@ mod tests {
             launch.wall_ns.insert("copy".into(), wall_ns);
         }
         let made = summary("r", vec![a, b]);
-        let alone = asked(claim("ratio", "high = 0.95"));
+        let alone = resolved(claim("ratio", "high = 0.95"));
         assert_eq!(
             answers(std::slice::from_ref(&alone), &[&made], MARGIN)[0].word,
             Word::Holds
         );
         let many: Vec<ResolvedClaim> = (0..100).map(|_| alone.clone()).collect();
-        let all = answers(&many, &[&made], MARGIN);
-        assert!(all.iter().all(|a| a.word == Word::Undecided
+        let answers = answers(&many, &[&made], MARGIN);
+        assert!(answers.iter().all(|a| a.word == Word::Undecided
             && matches!(
                 a.jobs[0].why,
                 Some(NoVerdict::AmongAll { questions: 100, .. })

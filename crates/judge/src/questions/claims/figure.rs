@@ -1,9 +1,8 @@
 //! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
 
-use super::comparison::{ClaimComparison, JobCells};
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::contrast::tails::P999;
-use record::claim::{ClaimKind, Job, Of, Per};
+use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::summary::{CellSummary, FactProof, LaunchValues, PhaseSummary, Ratio, Summary};
 use record::{cell::Cell, outcome::Status, plan::BATCH};
 use stats::t::{Welch, two_sided_p, welch};
@@ -73,6 +72,11 @@ impl<'a> ClaimSide<'a> {
         self.cell.phases.get(self.phase)
     }
 
+    /// Tells whether its cell has enough launches for an interval.
+    fn is_measured(self) -> bool {
+        self.cell.outcome.status == Status::Ok && self.cell.launches >= LEAST_POINTS
+    }
+
     /// Cost of each launch that has one, with its block.
     fn costs(self, cost: Of) -> impl Iterator<Item = (i32, f64)> + 'a {
         self.cell
@@ -104,19 +108,18 @@ fn without_batch(
 
 /// The figure of a claim from its cells, where they bring one.
 pub(super) fn of_claim(
-    comparison: &ClaimComparison,
+    claim: &Claim,
+    job: &Job,
     summary: &Summary,
-    cells: JobCells,
+    method: ClaimSide,
+    baseline: Option<ClaimSide>,
 ) -> Option<ClaimFigure> {
-    let mut all = cells.iter();
-    if all.any(|cell| cell.outcome.status != Status::Ok || cell.launches < LEAST_POINTS) {
+    if !method.is_measured() || baseline.is_some_and(|side| !side.is_measured()) {
         return None;
     }
-    let (claim, stated) = (comparison.claim, comparison.stated);
-    let (method, baseline) = comparison.sides(summary, cells)?;
     let figure = match claim.kind {
-        ClaimKind::Absolute => absolute(stated, claim.holds.as_ref()?.per?, method, summary)?,
-        ClaimKind::Ratio | ClaimKind::Crossover => ratio(stated, summary, method, baseline?)?,
+        ClaimKind::Absolute => absolute(job, claim.holds.as_ref()?.per?, method, summary)?,
+        ClaimKind::Ratio | ClaimKind::Crossover => ratio(job, summary, method, baseline?)?,
     };
     is_positive(&figure.estimate).then_some(figure)
 }
@@ -356,8 +359,8 @@ fn page_bytes(summary: &Summary) -> f64 {
 mod tests {
     use super::*;
     use crate::questions::claims::answers;
-    use crate::questions::claims::tests::{MARGIN, asked, claim, measured, summary, text};
-    use record::claim::{Claim, Word};
+    use crate::questions::claims::tests::{MARGIN, claim, measured, resolved, summary, text};
+    use record::claim::Word;
 
     #[test]
     fn an_absolute_claim_holds_within_a_factor_of_two() {
@@ -369,9 +372,9 @@ mod tests {
             (2100.0, Word::Stronger),
         ] {
             let made = summary("r", vec![measured("a", "64", wall_ns, 3)]);
-            let mut asked = asked(claim("absolute", holds));
-            asked.jobs[0].other.clear();
-            let answer = &answers(&[asked], &[&made], MARGIN)[0];
+            let mut claim = resolved(claim("absolute", holds));
+            claim.jobs[0].other.clear();
+            let answer = &answers(&[claim], &[&made], MARGIN)[0];
             assert_eq!(
                 (answer.word, answer.jobs[0].unit.as_str()),
                 (expected, "ns each"),
@@ -421,7 +424,7 @@ mod tests {
                 vec![of_memory("a", min, max), of_memory("b", 100, 100)],
             );
             assert_eq!(
-                answers(&[asked(claim.clone())], &[&made], MARGIN)[0].word,
+                answers(&[resolved(claim.clone())], &[&made], MARGIN)[0].word,
                 expected,
                 "{min}–{max}"
             );
@@ -433,7 +436,7 @@ mod tests {
         let claim = Claim::parse("x.toml", &text("ratio", "low = 1.5", "of = \"spread\"")).unwrap();
         let made = summary("r", vec![spread("a", 40.0), spread("b", 2.0)]);
         assert_eq!(
-            answers(&[asked(claim)], &[&made], MARGIN)[0].word,
+            answers(&[resolved(claim)], &[&made], MARGIN)[0].word,
             Word::Holds
         );
     }

@@ -8,6 +8,7 @@ mod crossover;
 mod family;
 pub(crate) mod figure;
 mod regions;
+mod verdict;
 mod wanted;
 
 use record::claim::{Answer, Answers, Claim, JobAnswer, NoVerdict, ResolvedClaim, Word};
@@ -75,7 +76,7 @@ pub fn answers_already(
         .get(job)
         .and_then(|job| ClaimComparison::new(resolved, job))
         .is_some_and(|comparison| {
-            let judged = comparison.judged(&[summary], margin);
+            let judged = verdict::judged(&comparison, &[summary], margin);
             judged.answer.word.is_decided()
         })
 }
@@ -299,7 +300,7 @@ mod tests {
         }
     }
 
-    pub(super) fn asked(claim: Claim) -> ResolvedClaim {
+    pub(super) fn resolved(claim: Claim) -> ResolvedClaim {
         let job = ResolvedJob {
             job: "corrected".into(),
             way: vec![cell("a", "64")],
@@ -325,7 +326,7 @@ mod tests {
 
     /// The verdict on a claim where `a` costs `ratio` times what `b` does.
     pub(super) fn word(holds: &str, ratio: f64) -> Word {
-        answers(&[asked(claim("ratio", holds))], &[&pair(ratio)], MARGIN)[0].word
+        answers(&[resolved(claim("ratio", holds))], &[&pair(ratio)], MARGIN)[0].word
     }
 
     #[test]
@@ -338,9 +339,9 @@ mod tests {
                 measured("b", "64", 1000.0, 2),
             ],
         );
-        let asked = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let claim = resolved(claim("ratio", "low = 0.4\nhigh = 0.6"));
         let answers = report(
-            std::slice::from_ref(&asked),
+            std::slice::from_ref(&claim),
             &[&newer, &older],
             MARGIN,
             Some("newer".into()),
@@ -350,8 +351,8 @@ mod tests {
             (Word::Holds, &["older".to_owned()][..])
         );
         assert!(
-            answers_already(&asked, 0, &older, MARGIN)
-                && !answers_already(&asked, 0, &newer, MARGIN)
+            answers_already(&claim, 0, &older, MARGIN)
+                && !answers_already(&claim, 0, &newer, MARGIN)
         );
     }
 }

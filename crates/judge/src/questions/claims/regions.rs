@@ -204,8 +204,7 @@ mod tests {
         low + (high - low) * random.unit()
     }
 
-    /// No verdict but "undecided" where the interval crosses an edge that decides it: every value in the interval, taken by itself,
-    /// must get the same verdict.
+    /// Every value in an interval that has a verdict, taken by itself, must get the same one.
     #[test]
     fn no_word_is_said_across_an_edge() {
         let mut random = Seeded::new(20_261_121);

@@ -9,11 +9,11 @@ use record::claim::{ClaimKind, ResolvedClaim, ResolvedJob};
 use record::summary::{CellSummary, ExperimentSummary, LaunchValues, Ratio, Summary};
 use stats::looks::next_look;
 
-/// No comparison gets more launches than this for a verdict: what needs more lies on an edge.
+/// Most launches that a comparison gets for a verdict: what needs more lies on an edge.
 const MOST_LAUNCHES: usize = 110;
-/// With so many launches a ratio that was seen to move is taken to.
+/// Launches with which a ratio that was seen to move is taken to.
 const SEEN_TO_MOVE: usize = 21;
-/// From so many launches on an error is taken for what it is.
+/// Launches from which on an error is taken for what it is.
 const ERROR_KNOWN: usize = 32;
 
 /// Launches that a comparison still lacks.
@@ -182,10 +182,10 @@ fn launch_ns(launch: &LaunchValues, phases: &[String]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::questions::claims::tests::{MARGIN, asked, cell, claim, pair};
+    use crate::questions::claims::tests::{MARGIN, cell, claim, pair, resolved};
     use stats::estimate::Drift;
 
-    /// The launches that are asked for, and whether they should bring a word.
+    /// The launches that are wanted, and whether they should bring a verdict.
     fn launches(n: usize, distance: f64, drift: Option<(f64, f64)>) -> Option<(usize, bool)> {
         let estimate = Ratio {
             ratio: 0.9,
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn wanted_at(ratio: f64) -> Vec<MissingLaunches> {
-        let claim = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let claim = resolved(claim("ratio", "low = 0.4\nhigh = 0.6"));
         wanted(&[claim], &pair(ratio), MARGIN)
     }
 
