@@ -217,7 +217,7 @@ fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
             let request = request.unwrap_or_else(|e| panic!("{} in {language}: {e:#}", topic.id));
             assert!(
                 request
-                    .ways
+                    .methods
                     .iter()
                     .all(|(_, cell)| cell.worker.starts_with(language.as_str())),
                 "{language}"
