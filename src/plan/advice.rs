@@ -92,8 +92,8 @@ pub fn request(
         settings,
         experiment,
         measure,
-        obvious: baseline,
-        ways: methods,
+        baseline,
+        methods,
         bytes,
     })
 }
@@ -274,8 +274,8 @@ pub fn wish(
     settings: &BTreeMap<String, String>,
     here: &Wish,
 ) -> Result<Wish> {
-    let mut cells: Vec<&Cell> = request.ways.iter().map(|(_, cell)| cell).collect();
-    cells.push(&request.obvious);
+    let mut cells: Vec<&Cell> = request.methods.iter().map(|(_, cell)| cell).collect();
+    cells.push(&request.baseline);
     let selectors = cells
         .iter()
         .map(|cell| Selector::parse(&cell.name()))
@@ -314,8 +314,8 @@ pub fn cases(request: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
 
 /// True if a method of the question has the parameter.
 fn takes(request: &AdviceRequest, key: &str) -> bool {
-    let methods = request.ways.iter().map(|(_, cell)| cell);
+    let methods = request.methods.iter().map(|(_, cell)| cell);
     methods
-        .chain([&request.obvious])
+        .chain([&request.baseline])
         .any(|cell| cell.parameters.contains_key(key))
 }

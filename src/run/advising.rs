@@ -20,7 +20,7 @@ const POINT_S: f64 = 3.0;
 /// A guess at the seconds that a size needs: a pilot and the launches of an interval of all its methods, by their bytes.
 fn question_s(request: &AdviceRequest, bytes: u64) -> f64 {
     (stats::interval::LEAST_LAUNCHES + 1) as f64
-        * (request.ways.len() + 1) as f64
+        * (request.methods.len() + 1) as f64
         * schedule::guess_s(0.0, bytes as f64)
 }
 
@@ -201,7 +201,7 @@ impl<'a> AdviceSession<'a> {
                 let (topic, size, count) = (
                     &request.topic.id,
                     format_size(request.bytes),
-                    request.ways.len() + 1,
+                    request.methods.len() + 1,
                 );
                 bail!(
                     "{topic} compares {count} methods at {size}, and the least budget for it is about {least_s:.0}s"
@@ -244,13 +244,13 @@ impl<'a> AdviceSession<'a> {
             return Ok(());
         }
         let only: Vec<(String, record::cell::Cell)> = request
-            .ways
+            .methods
             .iter()
             .filter(|(name, _)| !request.topic.is_only_asked(name))
             .cloned()
             .collect();
         let narrow = AdviceRequest {
-            ways: only,
+            methods: only,
             ..request.clone()
         };
         let search = CrossoverSearch {

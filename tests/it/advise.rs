@@ -87,13 +87,19 @@ fn every_question_has_its_cells_and_sound_settings() {
         let ways: Vec<String> = topic.ways.iter().map(|w| w.method.clone()).collect();
         let asked =
             advice::request(topic, &advice::AdviceTerms::default(), &laboratory, &wish()).unwrap();
-        let found: Vec<&String> = asked.ways.iter().map(|(name, _)| name).collect();
+        let found: Vec<&String> = asked.methods.iter().map(|(name, _)| name).collect();
         assert_eq!(
             found,
             ways.iter().collect::<Vec<_>>(),
             "{id}: a way has no cell"
         );
-        let cells = || asked.ways.iter().map(|(_, c)| c).chain([&asked.obvious]);
+        let cells = || {
+            asked
+                .methods
+                .iter()
+                .map(|(_, c)| c)
+                .chain([&asked.baseline])
+        };
         for (key, value) in asked
             .settings
             .iter()
@@ -139,7 +145,7 @@ fn a_question_is_asked_of_states_as_of_any_condition() {
         )
     };
     let one = asked(&["fragmented-movable"]).unwrap();
-    assert_eq!(one.obvious.parameters["state"], "plain");
+    assert_eq!(one.baseline.parameters["state"], "plain");
     let values = |request: &judge::questions::advise::AdviceRequest| request.open["state"].clone();
     assert_eq!(values(&one), ["plain", "fragmented-movable"]);
     let all = asked(&["all"]).unwrap();
@@ -158,7 +164,7 @@ fn a_question_is_asked_of_states_as_of_any_condition() {
     let wish = advice::wish(&one, &[one.bytes], case, &wish()).unwrap();
     let (cells, _) =
         pagewise::plan::select::cells(&laboratory.experiments, &laboratory.workers, &wish).unwrap();
-    assert!(cells.len() == one.ways.len() + 1, "{}", cells.len());
+    assert!(cells.len() == one.methods.len() + 1, "{}", cells.len());
     assert!(
         cells
             .iter()

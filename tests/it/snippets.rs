@@ -217,7 +217,7 @@ fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
             let request = request.unwrap_or_else(|e| panic!("{} in {language}: {e:#}", topic.id));
             assert!(
                 request
-                    .ways
+                    .methods
                     .iter()
                     .all(|(_, cell)| cell.worker.starts_with(language.as_str())),
                 "{language}"
@@ -229,7 +229,7 @@ fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
             };
             let has =
                 |way: &str| root(&format!("snippets/{}/{way}.{end}", topic.experiment)).is_file();
-            let ways = request.ways.iter().map(|(name, _)| name.as_str());
+            let ways = request.methods.iter().map(|(name, _)| name.as_str());
             let obvious = topic.languages[language].as_str();
             assert!(
                 has(obvious),

@@ -5,87 +5,44 @@ use record::plan::{compatible, group_of};
 use record::{experiment::Content, kind::OWN_WORKER, method::Role, outcome::Cause, state::State};
 use std::collections::BTreeMap;
 
-/// One digest of a cell, with all that decides whom it must agree with.
+/// One digest of a cell.
 struct Witness {
     cell: usize,
     is_baseline: bool,
-    /// It is a user's function, which accuses no built-in method and no saved function.
+    /// True if it is a user's function, which accuses no built-in method and no saved function.
     is_own: bool,
     digest: String,
 }
 
-/// Content that most cells came to; the baseline's where as many came to another, then that of the first cell. Where there are
-/// others than a user's functions, it is one of theirs.
-fn reference<'a>(witnesses: &[&'a Witness]) -> Option<&'a Witness> {
-    let agreeing = |w: &Witness| {
-        witnesses
-            .iter()
-            .filter(|other| other.digest == w.digest)
-            .count()
-    };
-    let baseline_agrees = |w: &Witness| {
-        witnesses
-            .iter()
-            .any(|other| other.is_baseline && other.digest == w.digest)
-    };
-    witnesses.iter().copied().max_by_key(|w| {
-        (
-            !w.is_own,
-            agreeing(w),
-            baseline_agrees(w),
-            std::cmp::Reverse(w.cell),
-        )
-    })
+/// A witness with all that decides whom it must agree with.
+struct GroupedWitness<'a> {
+    witness: Witness,
+    experiment: &'a str,
+    method_group: &'a str,
+    parameters: BTreeMap<String, String>,
 }
 
 /// Cells of one experiment and group whose digests must agree but do not.
 pub fn disagreements(state: &State, evidence: &Evidence) -> BTreeMap<usize, Cause> {
-    let witness = |cell: usize| {
-        let digests = &evidence.cells.get(&cell)?.checks.digests;
-        let planned = &state.cells[cell];
-        let judged = matches!(planned.method.role, Role::Method | Role::Published);
-        let is_baseline =
-            state.plan.baselines.get(&planned.cell.experiment) == Some(&planned.method.name);
-        let digest = digests
-            .first()
-            .filter(|_| judged && digests.len() == 1)?
-            .clone();
-        Some(Witness {
-            cell,
-            is_baseline,
-            is_own: planned.cell.worker == OWN_WORKER,
-            digest,
-        })
-    };
     // A cell's group is asked for once: a run has hundreds of cells.
-    let known: Vec<_> = (0..state.cells.len())
-        .filter_map(|i| {
-            let planned = &state.cells[i];
-            let experiment = state.plan.experiment(&planned.cell.experiment)?;
-            let witness = (experiment.content == Content::Agree)
-                .then(|| witness(i))
-                .flatten()?;
-            Some((
-                witness,
-                (&experiment.name, &planned.method.group),
-                group_of(experiment, &planned.cell),
-            ))
-        })
+    let witnesses: Vec<GroupedWitness> = (0..state.cells.len())
+        .filter_map(|cell| GroupedWitness::new(state, evidence, cell))
         .collect();
     let mut disagreements = BTreeMap::new();
-    for (mine, kind, group) in &known {
-        let peers = known
+    for grouped in &witnesses {
+        let witness = &grouped.witness;
+        let peers: Vec<&Witness> = witnesses
             .iter()
-            .filter(|(_, other, theirs)| other == kind && compatible(group, theirs));
-        let witnesses: Vec<&Witness> = peers.map(|(witness, ..)| witness).collect();
-        if let Some(right) = reference(&witnesses).filter(|right| right.digest != mine.digest) {
-            let (digest, cell) = (mine.digest.clone(), state.cells[right.cell].cell.name());
+            .filter(|peer| grouped.must_agree_with(peer))
+            .map(|peer| &peer.witness)
+            .collect();
+        if let Some(right) = reference(&peers).filter(|right| right.digest != witness.digest) {
             disagreements.insert(
-                mine.cell,
+                witness.cell,
                 Cause::Disagrees {
-                    digest,
+                    digest: witness.digest.clone(),
                     right: right.digest.clone(),
-                    cell,
+                    cell: state.cells[right.cell].cell.name(),
                 },
             );
         }
@@ -93,18 +50,81 @@ pub fn disagreements(state: &State, evidence: &Evidence) -> BTreeMap<usize, Caus
     disagreements
 }
 
+impl Witness {
+    /// The digest of a cell; `None` where it has none, or several.
+    fn new(state: &State, evidence: &Evidence, cell: usize) -> Option<Witness> {
+        let planned = &state.cells[cell];
+        if !matches!(planned.method.role, Role::Method | Role::Published) {
+            return None;
+        }
+        let digests = &evidence.cells.get(&cell)?.checks.digests;
+        let digest = digests.first().filter(|_| digests.len() == 1)?;
+        let baseline = state.plan.baselines.get(&planned.cell.experiment);
+        Some(Witness {
+            cell,
+            is_baseline: baseline == Some(&planned.method.name),
+            is_own: planned.cell.worker == OWN_WORKER,
+            digest: digest.clone(),
+        })
+    }
+
+    fn agrees(&self, other: &Witness) -> bool {
+        self.digest == other.digest
+    }
+}
+
+impl<'a> GroupedWitness<'a> {
+    fn new(state: &'a State, evidence: &Evidence, cell: usize) -> Option<GroupedWitness<'a>> {
+        let planned = &state.cells[cell];
+        let experiment = state.plan.experiment(&planned.cell.experiment)?;
+        if experiment.content != Content::Agree {
+            return None;
+        }
+        Some(GroupedWitness {
+            witness: Witness::new(state, evidence, cell)?,
+            experiment: &experiment.name,
+            method_group: &planned.method.group,
+            parameters: group_of(experiment, &planned.cell),
+        })
+    }
+
+    fn must_agree_with(&self, peer: &GroupedWitness) -> bool {
+        self.experiment == peer.experiment
+            && self.method_group == peer.method_group
+            && compatible(&self.parameters, &peer.parameters)
+    }
+}
+
+/// Content that most cells came to; the baseline's where as many came to another, then that of the first cell. Where there are
+/// others than a user's functions, it is one of theirs.
+fn reference<'a>(witnesses: &[&'a Witness]) -> Option<&'a Witness> {
+    witnesses.iter().copied().max_by_key(|witness| {
+        let agreeing = witnesses.iter().filter(|other| witness.agrees(other));
+        let baseline_agrees = agreeing.clone().any(|other| other.is_baseline);
+        (
+            !witness.is_own,
+            agreeing.count(),
+            baseline_agrees,
+            std::cmp::Reverse(witness.cell),
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn witnesses(digests: &[&str], baseline: usize) -> Vec<Witness> {
-        let witness = |(cell, digest): (usize, &&str)| Witness {
-            cell,
-            is_baseline: cell == baseline,
-            is_own: digest.starts_with("own"),
-            digest: (*digest).trim_start_matches("own ").to_owned(),
-        };
-        digests.iter().enumerate().map(witness).collect()
+        digests
+            .iter()
+            .enumerate()
+            .map(|(cell, digest)| Witness {
+                cell,
+                is_baseline: cell == baseline,
+                is_own: digest.starts_with("own"),
+                digest: digest.trim_start_matches("own ").to_owned(),
+            })
+            .collect()
     }
 
     #[test]
@@ -119,10 +139,10 @@ mod tests {
             (&["own b", "own b", "a"], 2, "a"),
             (&["own b", "own b", "a"], 0, "a"),
         ] {
-            let all = witnesses(digests, baseline);
-            let all: Vec<&Witness> = all.iter().collect();
+            let witnesses = witnesses(digests, baseline);
+            let peers: Vec<&Witness> = witnesses.iter().collect();
             assert_eq!(
-                reference(&all).map(|w| w.digest.as_str()),
+                reference(&peers).map(|w| w.digest.as_str()),
                 Some(right),
                 "{digests:?}, baseline {baseline}"
             );

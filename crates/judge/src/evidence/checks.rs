@@ -1,6 +1,6 @@
-//! True if a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
+//! Proof that a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
 
-use crate::evidence::slots::{TimedPhase, counts_of};
+use crate::evidence::slots::{Slot, counts_of};
 use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
 use record::{expression::Holding, method::Method};
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
@@ -35,9 +35,10 @@ pub struct Checks {
     wrong: Option<(usize, LaunchFault)>,
 }
 
+/// Digests of one cell's slots in a launch.
 #[derive(Debug, Default)]
 pub(crate) struct DigestsSeen {
-    all: BTreeSet<String>,
+    digests: BTreeSet<String>,
     /// True if a slot that must have one has none.
     lacking: bool,
 }
@@ -50,15 +51,15 @@ impl DigestsSeen {
             .peekable();
         self.lacking |= digests.peek().is_none();
         for (_, digest) in digests {
-            if !self.all.contains(digest) {
-                self.all.insert(digest.clone());
+            if !self.digests.contains(digest) {
+                self.digests.insert(digest.clone());
             }
         }
     }
 }
 
 impl FactSeen {
-    /// Joins what a further launch saw. A fact that was a word once is words from then on.
+    /// Joins the values of a further launch. A fact that was text once is text from then on.
     fn join(&mut self, further: FactSeen) {
         match (&mut *self, further) {
             (FactSeen::Numbers(low, high, count), FactSeen::Numbers(least, most, more)) => {
@@ -83,6 +84,11 @@ impl LawSeen {
             self.broken += 1;
         }
     }
+
+    /// Tells whether a timing law is broken in more samples than noise breaks it in.
+    fn is_level_broken(&self) -> bool {
+        self.level && self.broken as f64 > LEVEL_TOLERANCE * self.samples as f64
+    }
 }
 
 impl Checks {
@@ -102,36 +108,30 @@ impl Checks {
     pub(crate) fn phases(
         &mut self,
         method: &Method,
-        (seen, twice): (&[TimedPhase], Option<&str>),
+        slot: &Slot,
         may_lack: &[String],
         launch: usize,
     ) {
-        let is_planned = |name: &str| {
-            let base = name.strip_suffix(".b").unwrap_or(name);
-            name == "overall" || method.phases.iter().any(|p| p == base)
-        };
-        let unknown = seen
+        if let Some(unknown) = slot
+            .phases
             .iter()
-            .map(|timed| &timed.name)
-            .find(|name| !is_planned(name));
-        let is_missing =
-            |p: &&String| *p != "overall" && counts_of(seen, p).is_none() && !may_lack.contains(p);
-        let missing = method.phases.iter().find(is_missing);
-        let faults = [
-            unknown.map(|name| LaunchFault::UnknownPhase {
-                phase: name.to_string(),
-            }),
-            missing.map(|name| LaunchFault::MissingPhase {
-                phase: name.clone(),
-            }),
-            twice.map(|name| LaunchFault::DoublePhase {
-                phase: name.to_owned(),
-            }),
-        ];
-        faults
-            .into_iter()
-            .flatten()
-            .for_each(|fault| self.wrong(launch, fault));
+            .find(|timed| !is_planned(method, &timed.name))
+        {
+            let phase = unknown.name.to_string();
+            self.wrong(launch, LaunchFault::UnknownPhase { phase });
+        }
+        if let Some(missing) = method.phases.iter().find(|phase| {
+            *phase != "overall"
+                && counts_of(&slot.phases, phase).is_none()
+                && !may_lack.contains(phase)
+        }) {
+            let phase = missing.clone();
+            self.wrong(launch, LaunchFault::MissingPhase { phase });
+        }
+        if let Some(twice) = slot.twice {
+            let phase = twice.to_owned();
+            self.wrong(launch, LaunchFault::DoublePhase { phase });
+        }
     }
 
     pub(crate) fn laws(&mut self, laws: impl IntoIterator<Item = (String, LawSeen)>) {
@@ -173,7 +173,7 @@ impl Checks {
         }
     }
 
-    /// Joins what a further launch brought, all but its digests.
+    /// Joins the checks of a further launch, all but its digests.
     pub(crate) fn join(&mut self, further: Checks) {
         self.laws(further.laws);
         for (name, fact) in further.facts {
@@ -191,7 +191,7 @@ impl Checks {
             self.wrong(launch, LaunchFault::NoDigest);
         }
         let right = expected.map(|expected| format!("{expected:016x}"));
-        for digest in seen.all {
+        for digest in seen.digests {
             if let Some(right) = right.as_ref().filter(|right| **right != digest) {
                 self.wrong(
                     launch,
@@ -225,10 +225,7 @@ impl Checks {
             .laws
             .values()
             .find(|seen| !seen.level && seen.broken > 0);
-        let off = |seen: &&LawSeen| {
-            seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.samples as f64
-        };
-        let broken = exact.or_else(|| self.laws.values().find(off));
+        let broken = exact.or_else(|| self.laws.values().find(|seen| seen.is_level_broken()));
         let law = broken.map(|seen| BrokenLaw {
             first: seen.first.clone(),
             broken: seen.broken,
@@ -243,20 +240,31 @@ impl Checks {
     }
 }
 
+/// Tells whether a method has a phase; each side of it may time one, and `overall` is the laboratory's.
+fn is_planned(method: &Method, name: &str) -> bool {
+    let base = name.strip_suffix(".b").unwrap_or(name);
+    name == "overall" || method.phases.iter().any(|phase| phase == base)
+}
+
 #[cfg(test)]
 mod tests {
     use record::transcript::Counts;
 
     use super::*;
+    use crate::evidence::slots::TimedPhase;
 
     fn wrong(phases: &[&str], may_lack: &[String]) -> bool {
         let method = Method::parse("method\tx\ty\tphases=touch refault\tkeys=bytes:size").unwrap();
-        let seen: Vec<TimedPhase> = phases
+        let phases = phases
             .iter()
-            .map(|p| TimedPhase::by_laboratory(p, Counts::default()))
+            .map(|phase| TimedPhase::by_laboratory(phase, Counts::default()))
             .collect();
+        let slot = Slot {
+            phases,
+            ..Slot::default()
+        };
         let mut checks = Checks::default();
-        checks.phases(&method, (&seen, None), may_lack, 0);
+        checks.phases(&method, &slot, may_lack, 0);
         checks.outcome().is_some()
     }
 
@@ -271,9 +279,9 @@ mod tests {
             launches.map(|facts| facts.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let (mut joined, mut taken) = (Checks::default(), Checks::default());
         for facts in &launches {
-            let mut one = Checks::default();
-            one.facts(facts);
-            joined.join(one);
+            let mut launch = Checks::default();
+            launch.facts(facts);
+            joined.join(launch);
             taken.facts(facts);
         }
         assert_eq!(joined.facts, taken.facts);
@@ -282,18 +290,18 @@ mod tests {
 
     #[test]
     fn only_what_stands_beside_the_question_may_be_left_out() {
-        let seldom = ["refault".to_owned()];
-        assert!(!wrong(&["touch", "refault"], &[]) && !wrong(&["touch"], &seldom));
+        let sampled = ["refault".to_owned()];
+        assert!(!wrong(&["touch", "refault"], &[]) && !wrong(&["touch"], &sampled));
         assert!(
             wrong(&["touch"], &[]),
             "a round that proves passes all of them"
         );
         assert!(
-            wrong(&["refault"], &seldom),
+            wrong(&["refault"], &sampled),
             "the question itself is never left out"
         );
         assert!(
-            wrong(&["touch", "release"], &seldom),
+            wrong(&["touch", "release"], &sampled),
             "and nothing is passed that was not declared"
         );
     }

@@ -16,7 +16,7 @@ const LEAST_STOLEN_TICKS: f64 = 5.0;
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
 const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
-/// Less device traffic than this, in bytes, is nobody's disturbance and no use of a device.
+/// Least device traffic, in bytes, that is a disturbance or a use of a device.
 const LEAST_BYTES: u64 = 1 << 20;
 /// Rounds below this length, in nanoseconds, can do without being switched out: it is the slowest timer tick in common use.
 pub const SHORT_NS: f64 = 4e6;
@@ -90,38 +90,56 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&s
 /// took more than 5 % during most of the time that was measured, and so many ticks that it is no accident of counting.
 pub fn stolen(cell: &CellEvidence) -> Option<f64> {
     let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
-    let share = |l: &CellLaunch| l.noise.as_ref().map_or(0.0, |n| n.steal_share);
-    let hit = || cell.launches.iter().filter(|l| share(l) > STEAL_SHARE);
-    let ticks: f64 = hit().map(|l| share(l) * l.wall_s * TICKS_PER_SECOND).sum();
-    let most = hit().map(|l| l.wall_s).sum::<f64>() > MOST_DISTURBED * seconds;
-    let taken: f64 = cell.launches.iter().map(|l| share(l) * l.wall_s).sum();
-    (most && ticks >= LEAST_STOLEN_TICKS).then(|| taken / seconds)
+    let mut disturbed: Vec<&CellLaunch> = cell.launches.iter().collect();
+    disturbed.retain(|launch| steal_share(launch) > STEAL_SHARE);
+    let disturbed_s: f64 = disturbed.iter().map(|l| l.wall_s).sum();
+    let ticks: f64 = disturbed
+        .iter()
+        .map(|l| steal_share(l) * l.wall_s * TICKS_PER_SECOND)
+        .sum();
+    let stolen_s: f64 = cell
+        .launches
+        .iter()
+        .map(|l| steal_share(l) * l.wall_s)
+        .sum();
+    (disturbed_s > MOST_DISTURBED * seconds && ticks >= LEAST_STOLEN_TICKS)
+        .then(|| stolen_s / seconds)
+}
+
+fn steal_share(launch: &CellLaunch) -> f64 {
+    launch.noise.as_ref().map_or(0.0, |noise| noise.steal_share)
 }
 
 /// The share of a cell's launches, by time, for which a CPU quota kept its group waiting, where it is so large that the cell's
 /// figures are the quota's too. Beyond 1 it kept more than one CPU of it waiting.
 pub fn throttled(cell: &CellEvidence) -> Option<f64> {
     let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
-    let waited = |l: &CellLaunch| {
-        l.noise
-            .as_ref()
-            .map_or(0.0, |n| n.throttled_us as f64 / 1e6)
-    };
-    let share = cell.launches.iter().map(waited).sum::<f64>() / seconds;
+    let share = cell.launches.iter().map(throttled_s).sum::<f64>() / seconds;
     (share > THROTTLED_SHARE).then_some(share)
+}
+
+fn throttled_s(launch: &CellLaunch) -> f64 {
+    launch
+        .noise
+        .as_ref()
+        .map_or(0.0, |noise| noise.throttled_us as f64 / 1e6)
 }
 
 /// The share of a cell's rounds with a switch, where all are short; `None` for long ones, which are always switched.
 pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
-    // By CPU time, because a round that was switched out is long by the clock.
-    let is_short = |m: &Figures| median(&mut m.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS);
-    let short = cell.launches.iter().flat_map(|l| &l.measures).all(is_short);
+    let mut measures = cell.launches.iter().flat_map(|launch| &launch.measures);
+    let short = measures.all(is_short);
     let launches = cell.launches.len() as f64;
     (short && launches > 0.0)
         .then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
 }
 
-/// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is told.
+/// Tells whether rounds are short by CPU time: one that was switched out is long by the clock.
+fn is_short(figures: &Figures) -> bool {
+    median(&mut figures.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS)
+}
+
+/// Fewest launches of a cell that is judged by its disturbed ones: with fewer no ratio is decided, and the flag is shown.
 const LEAST_JUDGED: usize = 3;
 
 /// The outcome of a cell that was disturbed too much to be trusted.
@@ -150,11 +168,11 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
         });
         names.extend(kinds.map(|kind| kind.code().to_owned()));
     }
-    let all = cell.launches.len();
-    (launches as f64 > MOST_DISTURBED * all as f64 && all >= LEAST_JUDGED).then(|| {
+    let judged = cell.launches.len();
+    (launches as f64 > MOST_DISTURBED * judged as f64 && judged >= LEAST_JUDGED).then(|| {
         let disturbed = Disturbed {
             launches,
-            all,
+            all: judged,
             by: names.into_iter().collect(),
         };
         let is_disk = 2 * on_disk > launches;
@@ -257,24 +275,25 @@ mod tests {
         );
     }
 
+    fn throttled_by(throttled_us: u64) -> CellLaunch {
+        launch(
+            NoiseDelta {
+                throttled_us,
+                ..NoiseDelta::default()
+            },
+            1e5,
+            0.0,
+        )
+    }
+
     #[test]
     fn a_quota_is_told_by_the_time_that_it_took_from_all_launches() {
-        let held = |throttled_us| {
-            launch(
-                NoiseDelta {
-                    throttled_us,
-                    ..NoiseDelta::default()
-                },
-                1e5,
-                0.0,
-            )
-        };
         assert_eq!(
-            throttled(&cell(vec![held(800_000), held(600_000)])),
+            throttled(&cell(vec![throttled_by(800_000), throttled_by(600_000)])),
             Some(0.7)
         );
         assert_eq!(
-            throttled(&cell(vec![held(80_000), held(0), held(0)])),
+            throttled(&cell(vec![throttled_by(80_000), quiet(), quiet()])),
             None,
             "one accident in three launches"
         );
@@ -292,31 +311,29 @@ mod tests {
 
     #[test]
     fn being_switched_out_counts_for_short_rounds_only() {
-        let often = |cpu_ns| cell(vec![launch(NoiseDelta::default(), cpu_ns, 0.8)]);
-        assert!(distrust(&often(1e5)).is_some());
-        assert_eq!(
-            (distrust(&often(1e8)), interrupted_share(&often(1e8))),
-            (None, None)
-        );
+        let short = cell(vec![launch(NoiseDelta::default(), 1e5, 0.8)]);
+        let long = cell(vec![launch(NoiseDelta::default(), 1e8, 0.8)]);
+        assert!(distrust(&short).is_some());
+        assert_eq!((distrust(&long), interrupted_share(&long)), (None, None));
     }
 
     #[test]
     fn others_disturb_a_device_only_while_the_cell_uses_it() {
-        let noise = |own| NoiseDelta {
-            device_read_bytes: 200 << 20,
-            own_read_bytes: own,
-            ..NoiseDelta::default()
-        };
-        let one = cell(vec![launch(noise(0), 1e5, 0.0)]);
-        assert_eq!(of_launch(&one, &one.launches[0], None), []);
-        let one = cell(vec![launch(noise(100 << 20), 1e5, 0.0)]);
-        assert_eq!(of_launch(&one, &one.launches[0], None), [Flag::ForeignIo]);
+        for (own_read_bytes, flags) in [(0, vec![]), (100 << 20, vec![Flag::ForeignIo])] {
+            let noise = NoiseDelta {
+                device_read_bytes: 200 << 20,
+                own_read_bytes,
+                ..NoiseDelta::default()
+            };
+            let cell = cell(vec![launch(noise, 1e5, 0.0)]);
+            assert_eq!(of_launch(&cell, &cell.launches[0], None), flags);
+        }
     }
 
     #[test]
     fn a_fallback_is_told_and_nothing_more() {
         let vmstat = [("thp_fault_fallback".to_owned(), 3)].into();
-        let mut one = cell(vec![launch(
+        let mut cell = cell(vec![launch(
             NoiseDelta {
                 vmstat,
                 ..NoiseDelta::default()
@@ -324,44 +341,46 @@ mod tests {
             1e5,
             0.0,
         )]);
-        one.checks
+        cell.checks
             .facts(&[("huge_bytes".to_owned(), "2097152".to_owned())]);
         assert_eq!(
-            of_launch(&one, &one.launches[0], Some("huge_bytes")),
+            of_launch(&cell, &cell.launches[0], Some("huge_bytes")),
             [Flag::ThpFallback]
         );
         assert_eq!(
-            of_launch(&one, &one.launches[0], None),
+            of_launch(&cell, &cell.launches[0], None),
             [],
             "an experiment without huge pages wants none"
         );
-        assert_eq!(distrust(&one), None);
+        assert_eq!(distrust(&cell), None);
+    }
+
+    /// The flags of a launch in a state that moves this counter itself.
+    fn relieved(counter: &str, launch: CellLaunch) -> Vec<Flag> {
+        let noise = launch
+            .noise
+            .map(|noise| noise.without(&[counter.to_owned()]));
+        let cell = cell(vec![CellLaunch { noise, ..launch }]);
+        of_launch(&cell, &cell.launches[0], None)
     }
 
     #[test]
     fn counters_that_the_state_moves_itself_disturb_no_launch() {
-        let relieved = |counter: &str, launch: CellLaunch| {
-            let noise = launch
-                .noise
-                .map(|noise| noise.without(&[counter.to_owned()]));
-            let one = cell(vec![CellLaunch { noise, ..launch }]);
-            of_launch(&one, &one.launches[0], None)
-        };
         assert_eq!(relieved("pgscan_direct", reclaimed()), []);
         assert_eq!(
             relieved("allocstall_normal", reclaimed()),
             [Flag::Reclaim],
             "another counter moved"
         );
-        let others = NoiseDelta {
+        let foreign = NoiseDelta {
             device_written_bytes: 200 << 20,
             own_read_bytes: 100 << 20,
             ..NoiseDelta::default()
         };
         assert_eq!(
-            relieved("pgscan_direct", launch(others.clone(), 1e5, 0.0)),
+            relieved("pgscan_direct", launch(foreign.clone(), 1e5, 0.0)),
             [Flag::ForeignIo]
         );
-        assert_eq!(relieved("device_bytes", launch(others, 1e5, 0.0)), []);
+        assert_eq!(relieved("device_bytes", launch(foreign, 1e5, 0.0)), []);
     }
 }

@@ -5,7 +5,8 @@ use crate::evidence::laws::PlacedLaws;
 use crate::evidence::slots::{Slot, added, counts_of, overall, slots};
 use record::experiment::{Content, Experiment, Total};
 use record::launches::{COUNTED, LaunchRecord};
-use record::method::{Method, Role};
+use record::method::Role;
+use record::plan::PlannedCell;
 use record::state::{Stage, State};
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
 use record::{launches::End, machine::preflight::NoiseDelta, machine_state::LostProof};
@@ -56,9 +57,10 @@ pub struct LaunchEvidence {
     pub(crate) in_block: bool,
     pub(crate) lost_state: Option<LostProof>,
     pub(crate) page_bytes: u64,
-    pub(crate) cells: Vec<CellBrought>,
+    pub(crate) cells: Vec<VerifiedCell>,
 }
 
+/// One count of a single pass.
 #[derive(Debug)]
 pub(crate) struct PassCount {
     /// The cell's number in the plan.
@@ -69,8 +71,9 @@ pub(crate) struct PassCount {
     pub count: u64,
 }
 
+/// One cell of a launch.
 #[derive(Debug)]
-pub(crate) struct CellBrought {
+pub(crate) struct VerifiedCell {
     pub cell: usize,
     pub checks: Checks,
     pub digests: Option<DigestsSeen>,
@@ -79,7 +82,7 @@ pub(crate) struct CellBrought {
 }
 
 impl LaunchEvidence {
-    /// By what its sides wrote. Each of its cells is one of the plan's.
+    /// The results by what its sides wrote. Each of its cells is one of the plan's.
     pub fn by(state: &State, record: &LaunchRecord, transcripts: &Read) -> LaunchEvidence {
         let mut verified = LaunchEvidence {
             page_bytes: 4096,
@@ -132,26 +135,22 @@ impl LaunchEvidence {
                 continue;
             };
             let phase = &transcript.phases[usize::from(sample.phase)];
-            let further = transcript
-                .extra_columns
-                .iter()
-                .map(String::as_str)
-                .zip(sample.extra.iter().copied());
             let faults = [
                 ("minor_faults", sample.counts.minor_faults),
                 ("major_faults", sample.counts.major_faults),
             ];
-            let count = |(name, count): (&str, u64)| {
-                let (phase, name) = (phase.to_string(), name.to_owned());
-                PassCount {
+            let extra = transcript.extra_columns.iter().map(String::as_str);
+            for (name, count) in faults
+                .into_iter()
+                .chain(extra.zip(sample.extra.iter().copied()))
+            {
+                self.counts.push(PassCount {
                     cell,
-                    phase,
-                    name,
+                    phase: phase.to_string(),
+                    name: name.to_owned(),
                     count,
-                }
-            };
-            self.counts
-                .extend(faults.into_iter().chain(further).map(count));
+                });
+            }
         }
     }
 
@@ -174,84 +173,208 @@ impl LaunchEvidence {
         for slot in slots.values().filter(|s| s.round >= 0) {
             by_cell.entry(slot.cell).or_default().push(slot);
         }
-        let endings = transcripts.iter().flatten().flat_map(|t| &t.endings);
-        let ended: BTreeSet<usize> = endings
-            .filter_map(|e| e.cell())
+        let ended: BTreeSet<usize> = transcripts
+            .iter()
+            .flatten()
+            .flat_map(|transcript| &transcript.endings)
+            .filter_map(|ending| ending.cell())
             .map(|cell| cell as usize)
             .collect();
         let about = transcripts.iter().flatten().next().map(|t| &t.about);
         if let Some(page) = about
-            .and_then(|a| a.get("page_bytes"))
-            .and_then(|v| v.parse().ok())
+            .and_then(|about| about.get("page_bytes"))
+            .and_then(|bytes| bytes.parse().ok())
         {
             self.page_bytes = page;
         }
         for (number, &cell) in record.cells.iter().enumerate() {
             let mut slots = by_cell.remove(&number).unwrap_or_default();
-            slots.sort_by_key(|s| s.round);
+            slots.sort_by_key(|slot| slot.round);
             let planned = &state.cells[cell];
             let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else {
                 continue;
             };
-            let (method, parameters) = (&planned.method, &planned.cell.parameters);
+            let slots = CellSlots {
+                experiment,
+                planned,
+                record,
+                slots,
+            };
             let mut checks = Checks::default();
             if !ended.contains(&number) {
-                checks.rounds(slots.len(), record.turns(number), record.launch);
-                for slot in &slots {
-                    let may_lack = if record.proves(slot.round) {
-                        &[]
-                    } else {
-                        experiment.seldom.as_slice()
-                    };
-                    checks.phases(
-                        method,
-                        (slot.phases.as_slice(), slot.twice),
-                        may_lack,
-                        record.launch,
-                    );
-                }
+                slots.check_phases(&mut checks, record.turns(number));
             }
-            let has_content = matches!(method.role, Role::Method | Role::Published)
-                && experiment.content != Content::None;
-            let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
-            let relieved = record
-                .state
-                .as_ref()
-                .map_or(&[][..], |state| &state.relieves);
-            let applying = method.laws.iter().filter(|law| {
-                !relieved
-                    .iter()
-                    .any(|fact| law.operands().contains(fact.as_str()))
-            });
-            let mut laws = PlacedLaws::placed(applying, parameters, about);
-            for slot in &slots {
-                let proves = record.proves(slot.round);
-                laws.ask(slot, record.launch, proves);
-                checks.facts(slot.facts.iter().copied());
-                if let Some(digests) = digests.as_mut().filter(|_| proves) {
-                    digests.take(slot.facts.iter().copied());
-                }
-            }
-            checks.laws(laws.seen());
-            let launch = (!slots.is_empty()).then(|| {
-                let mut launch = figures(experiment, method, &slots, record);
-                launch.noise = launch.noise.map(|noise| noise.without(relieved));
-                if planned.cell.has_company() || method.has_helpers() {
-                    launch.interrupted = 0.0;
-                }
-                launch
-            });
-            self.cells.push(CellBrought {
+            slots.check_proofs(&mut checks, about);
+            self.cells.push(VerifiedCell {
                 cell,
                 checks,
-                digests,
-                launch,
+                digests: slots.digests(),
+                launch: slots.launch(),
             });
         }
     }
 }
 
-/// Why a transcript cannot be used, if it cannot.
+/// The slots of one cell in a launch by round, with all that they are judged by.
+struct CellSlots<'a> {
+    experiment: &'a Experiment,
+    planned: &'a PlannedCell,
+    record: &'a LaunchRecord,
+    slots: Vec<&'a Slot<'a>>,
+}
+
+impl CellSlots<'_> {
+    /// Checks that the cell had its turns, and the phases of its method in each.
+    fn check_phases(&self, checks: &mut Checks, turns: u32) {
+        checks.rounds(self.slots.len(), turns, self.record.launch);
+        for slot in &self.slots {
+            let may_lack = if self.record.proves(slot.round) {
+                &[]
+            } else {
+                self.experiment.seldom.as_slice()
+            };
+            checks.phases(&self.planned.method, slot, may_lack, self.record.launch);
+        }
+    }
+
+    /// Checks the laws of the method and collects the facts, of a worker that said this of itself.
+    fn check_proofs(&self, checks: &mut Checks, about: Option<&BTreeMap<String, String>>) {
+        let relieved = self.relieved();
+        let laws = self.planned.method.laws.iter().filter(|law| {
+            !relieved
+                .iter()
+                .any(|fact| law.operands().contains(fact.as_str()))
+        });
+        let mut laws = PlacedLaws::placed(laws, &self.planned.cell.parameters, about);
+        for slot in &self.slots {
+            laws.ask(slot, self.record.launch, self.record.proves(slot.round));
+            checks.facts(slot.facts.iter().copied());
+        }
+        checks.laws(laws.seen());
+    }
+
+    /// Facts and counters that the state of the machine takes from the method.
+    fn relieved(&self) -> &[String] {
+        self.record
+            .state
+            .as_ref()
+            .map_or(&[], |state| &state.relieves)
+    }
+
+    /// The digests of the rounds that prove, of a cell whose content is compared.
+    fn digests(&self) -> Option<DigestsSeen> {
+        let has_content = matches!(self.planned.method.role, Role::Method | Role::Published)
+            && self.experiment.content != Content::None;
+        if !has_content || self.slots.is_empty() {
+            return None;
+        }
+        let mut digests = DigestsSeen::default();
+        for slot in &self.slots {
+            if self.record.proves(slot.round) {
+                digests.take(slot.facts.iter().copied());
+            }
+        }
+        Some(digests)
+    }
+
+    /// The cell's figures; none where it had no turn.
+    fn launch(&self) -> Option<CellLaunch> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let noise = self.record.noise.clone();
+        Some(CellLaunch {
+            launch: self.record.launch,
+            block: self.record.block,
+            measures: self.measures(),
+            rounds: self.slots.iter().map(|slot| slot.round).collect(),
+            latencies: self.latencies(),
+            interrupted: self.interrupted_share(),
+            noise: noise.map(|noise| noise.without(self.relieved())),
+            wall_s: self.record.wall_s,
+            laboratory_cpu_s: self.record.laboratory_cpu_s,
+        })
+    }
+
+    fn measures(&self) -> Vec<Figures> {
+        let mut sampled: Vec<&String> = self.experiment.seldom.iter().collect();
+        sampled.retain(|phase| self.planned.method.phases.contains(phase));
+        let totals = &self.experiment.totals;
+        self.experiment
+            .measures()
+            .map(|name| {
+                let total = totals.iter().find(|total| total.name == name);
+                let mut figures = Figures::default();
+                for slot in &self.slots {
+                    let counts = match total {
+                        Some(total) => total_counts(total, slot, &sampled),
+                        None => counts_of(&slot.phases, name).copied(),
+                    };
+                    if let Some(counts) = counts {
+                        figures.take(&counts);
+                    }
+                }
+                figures
+            })
+            .collect()
+    }
+
+    fn latencies(&self) -> BTreeMap<(u64, u64), u64> {
+        let mut latencies = BTreeMap::new();
+        for &(low, high, count) in self.slots.iter().flat_map(|slot| &slot.latencies) {
+            let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
+            *sum = sum.saturating_add(count);
+        }
+        latencies
+    }
+
+    /// The share of rounds in which one and the same phase was switched out against its will; zero where the cell's own
+    /// processes and threads may have done it.
+    fn interrupted_share(&self) -> f64 {
+        if self.planned.cell.has_company() || self.planned.method.has_helpers() {
+            return 0.0;
+        }
+        let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();
+        for timed in self.slots.iter().flat_map(|slot| &slot.phases) {
+            if timed.counts.involuntary_switches > 0 {
+                *interrupted.entry(&timed.name).or_insert(0) += 1;
+            }
+        }
+        let most = interrupted.into_values().max().unwrap_or(0);
+        f64::from(most) / self.slots.len().max(1) as f64
+    }
+}
+
+/// The phases of a total added up, where the slot passed all of it: those that are sampled may be missing.
+fn total_counts(total: &Total, slot: &Slot, sampled: &[&String]) -> Option<Counts> {
+    let is_missing = sampled
+        .iter()
+        .any(|phase| total.phases.contains(phase) && counts_of(&slot.phases, phase).is_none());
+    if is_missing {
+        return None;
+    }
+    let mut parts = total
+        .phases
+        .iter()
+        .filter_map(|phase| counts_of(&slot.phases, phase))
+        .peekable();
+    if total.overlap && parts.peek().is_some() {
+        return Some(overall(parts));
+    }
+    parts.copied().reduce(one_after_the_other)
+}
+
+/// Counts of two phases together, on the same work.
+fn one_after_the_other(a: Counts, b: Counts) -> Counts {
+    let first = Counts {
+        ops: a.ops.max(b.ops),
+        bytes: a.bytes.max(b.bytes),
+        ..a
+    };
+    added(first, b)
+}
+
+/// The reason why a transcript cannot be used, if it cannot.
 pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
     match transcript {
         Err(reason) => Some(reason.clone()),
@@ -259,90 +382,6 @@ pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
             Some("the transcript is truncated: it does not end with \"done\"".to_owned())
         }
         Ok(_) => None,
-    }
-}
-
-fn figures(
-    experiment: &Experiment,
-    method: &Method,
-    slots: &[&Slot],
-    record: &LaunchRecord,
-) -> CellLaunch {
-    // A total counts only where all of it was passed.
-    let seldom: Vec<&String> = experiment
-        .seldom
-        .iter()
-        .filter(|p| method.phases.contains(p))
-        .collect();
-    let total = |name| experiment.totals.iter().find(|t| t.name == name);
-    let names: Vec<(&str, Option<&Total>)> = experiment
-        .measures()
-        .map(|name| (name, total(name)))
-        .collect();
-    let mut measures = vec![Figures::default(); names.len()];
-    let mut latencies = BTreeMap::new();
-    let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();
-    for slot in slots {
-        for ((name, total), into) in names.iter().zip(&mut measures) {
-            let lacks = |total: &Total| {
-                seldom
-                    .iter()
-                    .any(|p| total.phases.contains(p) && counts_of(&slot.phases, p).is_none())
-            };
-            let counts = match total {
-                Some(total) if lacks(total) => None,
-                Some(total) => {
-                    let mut parts = total
-                        .phases
-                        .iter()
-                        .filter_map(|p| counts_of(&slot.phases, p))
-                        .copied()
-                        .peekable();
-                    if total.overlap && parts.peek().is_some() {
-                        let parts: Vec<Counts> = parts.collect();
-                        into.take(&overall(parts.iter()));
-                        continue;
-                    }
-                    parts.reduce(|a, b| {
-                        added(
-                            Counts {
-                                ops: a.ops.max(b.ops),
-                                bytes: a.bytes.max(b.bytes),
-                                ..a
-                            },
-                            b,
-                        )
-                    })
-                }
-                None => counts_of(&slot.phases, name).copied(),
-            };
-            if let Some(counts) = counts {
-                into.take(&counts);
-            }
-        }
-        for timed in slot
-            .phases
-            .iter()
-            .filter(|timed| timed.counts.involuntary_switches > 0)
-        {
-            *interrupted.entry(&timed.name).or_insert(0) += 1;
-        }
-        for &(low, high, count) in &slot.latencies {
-            let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
-            *sum = sum.saturating_add(count);
-        }
-    }
-    CellLaunch {
-        launch: record.launch,
-        block: record.block,
-        measures,
-        rounds: slots.iter().map(|s| s.round).collect(),
-        latencies,
-        interrupted: f64::from(interrupted.into_values().max().unwrap_or(0))
-            / slots.len().max(1) as f64,
-        noise: record.noise.clone(),
-        wall_s: record.wall_s,
-        laboratory_cpu_s: record.laboratory_cpu_s,
     }
 }
 

@@ -6,14 +6,17 @@ use record::expression::{Condition, Holding, Law, Values};
 use record::transcript::COLUMNS;
 use std::collections::BTreeMap;
 
+/// All laws of a method in one launch.
+pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
+
 /// Place of the values of one name in a law.
 struct Operand<'a> {
     name: &'a str,
     /// A phase and the number of its column, for slots that have the phase.
     column: Option<(&'a str, usize)>,
-    /// For slots that have neither that phase nor a fact of that name.
+    /// Value in slots that have neither that phase nor a fact of that name.
     kept: Option<i128>,
-    /// The parameter's own word.
+    /// The parameter's value as text.
     word: Option<&'a str>,
 }
 
@@ -30,9 +33,6 @@ struct PlacedValues<'s> {
     slot: &'s Slot<'s>,
 }
 
-/// All laws of a method in one launch.
-pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
-
 impl<'a> PlacedLaws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
     pub fn placed(
@@ -40,30 +40,10 @@ impl<'a> PlacedLaws<'a> {
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> PlacedLaws<'a> {
-        let placed = |law: &'a Law| {
-            let mut names = Vec::new();
-            for condition in &law.when {
-                match condition {
-                    Condition::Word(key, _) => names.push(key.as_str()),
-                    Condition::Related(a, _, b) => {
-                        [a, b].iter().for_each(|side| side.names(&mut names))
-                    }
-                }
-            }
-            [&law.left, &law.right]
-                .iter()
-                .for_each(|side| side.names(&mut names));
-            let operands = names
-                .into_iter()
-                .map(|name| Operand::named(name, parameters, about))
-                .collect();
-            Placed {
-                law,
-                operands,
-                seen: LawSeen::default(),
-            }
-        };
-        PlacedLaws(laws.map(placed).collect())
+        PlacedLaws(
+            laws.map(|law| Placed::new(law, parameters, about))
+                .collect(),
+        )
     }
 
     /// Checks every law on one slot. In a round without proofs those that need one are not asked.
@@ -101,16 +81,45 @@ impl<'a> PlacedLaws<'a> {
     }
 }
 
+impl<'a> Placed<'a> {
+    fn new(
+        law: &'a Law,
+        parameters: &'a BTreeMap<String, String>,
+        about: Option<&'a BTreeMap<String, String>>,
+    ) -> Placed<'a> {
+        let mut names = Vec::new();
+        for condition in &law.when {
+            match condition {
+                Condition::Word(key, _) => names.push(key.as_str()),
+                Condition::Related(a, _, b) => {
+                    a.names(&mut names);
+                    b.names(&mut names);
+                }
+            }
+        }
+        law.left.names(&mut names);
+        law.right.names(&mut names);
+        Placed {
+            law,
+            operands: names
+                .into_iter()
+                .map(|name| Operand::named(name, parameters, about))
+                .collect(),
+            seen: LawSeen::default(),
+        }
+    }
+}
+
 impl<'a> Operand<'a> {
     fn named(
         name: &'a str,
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> Operand<'a> {
-        let number = |column: &str| COLUMNS.iter().position(|known| *known == column);
-        let column = name
-            .rsplit_once('.')
-            .and_then(|(phase, column)| Some((phase, number(column)?)));
+        let column = name.rsplit_once('.').and_then(|(phase, column)| {
+            let number = COLUMNS.iter().position(|known| *known == column)?;
+            Some((phase, number))
+        });
         let word = parameters.get(name).map(String::as_str);
         let text = word.or_else(|| about.and_then(|a| a.get(name)).map(String::as_str));
         Operand {
@@ -207,15 +216,38 @@ mod tests {
         }
     }
 
+    fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    /// The laws that are asked of a slot, each looked up by itself.
+    fn seen_alone(laws: &[Law], values: &SlotValues, proves: bool) -> BTreeMap<String, LawSeen> {
+        let mut alone = BTreeMap::new();
+        for law in laws {
+            let holding = if proves {
+                law.check(values)
+            } else {
+                law.check_recorded(values)
+            };
+            if holding != Holding::NotAsked {
+                let mut seen = LawSeen {
+                    level: law.is_level(),
+                    ..LawSeen::default()
+                };
+                seen.take(holding, 7);
+                alone.insert(law.text.clone(), seen);
+            }
+        }
+        alone
+    }
+
     #[test]
     fn every_law_says_of_every_slot_what_it_says_by_itself() {
-        let words = |all: &[(&str, &str)]| -> BTreeMap<String, String> {
-            all.iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect()
-        };
-        let parameters = words(&[("bytes", "8192"), ("release", "dontneed")]);
-        let about = words(&[
+        let parameters = texts(&[("bytes", "8192"), ("release", "dontneed")]);
+        let about = texts(&[
             ("page_bytes", "4096"),
             ("libc", "glibc 2.36"),
             ("bytes", "1"),
@@ -270,26 +302,11 @@ mod tests {
                     parameters: &parameters,
                     about,
                 };
-                let mut asked = PlacedLaws::placed(laws.iter(), &parameters, about);
-                asked.ask(&slot, 7, proves);
-                let found: BTreeMap<String, LawSeen> = asked.seen().collect();
-                let mut alone = BTreeMap::new();
-                for law in &laws {
-                    let holding = if proves {
-                        law.check(&values)
-                    } else {
-                        law.check_recorded(&values)
-                    };
-                    if holding != Holding::NotAsked {
-                        let mut seen = LawSeen {
-                            level: law.is_level(),
-                            ..LawSeen::default()
-                        };
-                        seen.take(holding, 7);
-                        alone.insert(law.text.clone(), seen);
-                    }
-                }
-                assert_eq!(found, alone);
+                let mut placed = PlacedLaws::placed(laws.iter(), &parameters, about);
+                placed.ask(&slot, 7, proves);
+                let together: BTreeMap<String, LawSeen> = placed.seen().collect();
+                let alone = seen_alone(&laws, &values, proves);
+                assert_eq!(together, alone);
                 assert!(!alone.is_empty() && alone.len() < laws.len());
             }
         }

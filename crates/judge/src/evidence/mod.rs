@@ -1,4 +1,4 @@
-//! Results of a run's launches, verified: figures by cell, phase and launch; laws, facts and digests beside them.
+//! Results of a run's launches, verified: figures by cell, phase and launch; laws, facts and digests with them.
 
 pub mod agreement;
 pub mod checks;
@@ -31,7 +31,7 @@ pub struct CellEvidence {
 /// Everything known of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// By cell of the state.plan.
+    /// Evidence by cell of the plan.
     pub cells: BTreeMap<usize, CellEvidence>,
     pub about: BTreeMap<String, BTreeMap<String, String>>,
     /// Columns that this machine cannot fill, with the reason.
@@ -57,12 +57,18 @@ pub const PREFLIGHT: &str = "preflight.json";
 /// Reads one launch of a run, by its place among them.
 pub type ReadOne<'a> = &'a (dyn Fn(usize) -> Result<LaunchEvidence> + Sync);
 
-/// Reads so many launches and gives what they brought in their order. Who may use threads shares them out.
+/// Reads so many launches and gives their results in their order. Who may use threads shares them out.
 pub type Reading<'a> = dyn Fn(usize, ReadOne) -> Vec<Result<LaunchEvidence>> + 'a;
 
 /// Each launch in its turn.
 pub fn one_by_one(launches: usize, read: ReadOne) -> Vec<Result<LaunchEvidence>> {
     (0..launches).map(read).collect()
+}
+
+/// A cell of a launch that the plan does not have.
+fn unplanned(state: &State, record: &LaunchRecord) -> Option<usize> {
+    let mut cells = record.cells.iter().copied();
+    cells.find(|cell| *cell >= state.cells.len())
 }
 
 impl Evidence {
@@ -82,22 +88,15 @@ impl Evidence {
         evidence.damage = launches.damage;
         evidence.count(state, launches.records.len(), &unlisted);
         let (records, reader) = (&launches.records, folder.reader());
-        let unplanned = |record: &LaunchRecord| {
-            record
-                .cells
-                .iter()
-                .find(|c| **c >= state.cells.len())
-                .copied()
-        };
-        let launch_result = |number: usize| match &records[number] {
-            unknown if unplanned(unknown).is_some() => Ok(LaunchEvidence::default()),
-            record => Ok(LaunchEvidence::by(
-                state,
-                record,
-                &reader.transcripts(record)?,
-            )),
-        };
-        for (record, verified) in records.iter().zip(reading(records.len(), &launch_result)) {
+        let verified = reading(records.len(), &|number| {
+            let record = &records[number];
+            if unplanned(state, record).is_some() {
+                return Ok(LaunchEvidence::default());
+            }
+            let transcripts = reader.transcripts(record)?;
+            Ok(LaunchEvidence::by(state, record, &transcripts))
+        });
+        for (record, verified) in records.iter().zip(verified) {
             if record.decisions > state.decisions {
                 let seen = format!(
                     "decisions.jsonl has fewer lines than launch {} saw",
@@ -109,7 +108,7 @@ impl Evidence {
                 }
                 .into());
             }
-            if let Some(cell) = unplanned(record) {
+            if let Some(cell) = unplanned(state, record) {
                 evidence.damage.push(format!(
                     "launch {}: no cell {cell} is planned",
                     record.launch
@@ -132,7 +131,7 @@ impl Evidence {
     /// Notes which launches are missing between what was kept and what has a line.
     fn count(&mut self, state: &State, listed: usize, unlisted: &[usize]) {
         match unlisted[..] {
-            // Where a line is damaged, its launch is told already; the end of a run tells how many there were.
+            // Where a line is damaged, its launch is named already; the end of a run says how many there were.
             _ if !self.damage.is_empty() || state.ended.is_some() => {}
             [] => {}
             [only] => self.lost = Some(only),
@@ -227,16 +226,10 @@ impl Evidence {
             return None;
         }
         let experiment = state.plan.experiment(&planned.cell.experiment)?;
-        let number = |key: &str| {
-            planned
-                .cell
-                .parameters
-                .get(key)
-                .and_then(|v| v.parse::<u64>().ok())
-        };
-        let bytes = number("bytes")?;
+        let parameters = &planned.cell.parameters;
+        let bytes = number(parameters, "bytes")?;
         *self.expected.entry((cell, bytes)).or_insert_with(|| {
-            let processes = number("processes").unwrap_or(1);
+            let processes = number(parameters, "processes").unwrap_or(1);
             content::expected(
                 experiment.content,
                 bytes,
@@ -246,4 +239,8 @@ impl Evidence {
             )
         })
     }
+}
+
+fn number(parameters: &BTreeMap<String, String>, key: &str) -> Option<u64> {
+    parameters.get(key)?.parse().ok()
 }

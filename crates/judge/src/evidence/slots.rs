@@ -1,8 +1,9 @@
-//! The slots of a launch: what each turn of a cell timed and told, those of both sides together.
+//! The slots of a launch: all that each turn of a cell timed and recorded, those of both sides together.
 
 use record::transcript::{Counts, Read};
 use std::{borrow::Cow, collections::BTreeMap};
 
+/// A phase that a slot timed.
 #[derive(Clone, Debug)]
 pub(crate) struct TimedPhase<'a> {
     /// Its name; `PHASE.b` where both sides timed it and this is the second's.
@@ -30,6 +31,7 @@ pub(crate) fn counts_of<'s>(phases: &'s [TimedPhase], name: &str) -> Option<&'s 
         .map(|timed| &timed.counts)
 }
 
+/// One turn of a cell.
 #[derive(Default)]
 pub(crate) struct Slot<'a> {
     pub round: i32,
@@ -40,15 +42,12 @@ pub(crate) struct Slot<'a> {
     pub latencies: Vec<(u64, u64, u64)>,
 }
 
-/// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
-/// Slots of transcripts. With two sides, `overall` runs from the earliest start to the latest end.
+/// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`. With two
+/// sides, `overall` runs from the earliest start to the latest end.
 pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
     let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
-    for (side, transcript) in transcripts
-        .iter()
-        .enumerate()
-        .filter_map(|(i, t)| Some((i, t.as_ref().ok()?)))
-    {
+    for (side, transcript) in transcripts.iter().enumerate() {
+        let Ok(transcript) = transcript else { continue };
         for sample in &transcript.samples {
             let slot = slots.entry(sample.slot).or_default();
             slot.round = sample.round;
@@ -103,7 +102,7 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// From the earliest start to the latest end of what ran side by side.
+/// Counts from the earliest start to the latest end of what ran side by side.
 pub(crate) fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
     let mut sum = Counts {
         start_ns: u64::MAX,

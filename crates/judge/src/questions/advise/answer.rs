@@ -1,303 +1,307 @@
 //! Answer to one question, for a person and for the advice file.
 
 use super::choice::{choices, flips, segments};
-use super::points::{AdviceRequest, by_size, points, ratio, repeated};
+use super::points::{AdviceRequest, at_size, points, ratio, repeated};
+use crate::questions::claims::figure::index_of;
 use crate::{contrast::estimate::LEVEL, summarise::rounded};
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::summary::{
-    CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
+    BestClaim, CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
 };
 use record::{claim::Of, machine_state::STATE, outcome::Status, sizes::format_size};
 use std::collections::BTreeMap;
 
-/// The cells of one case at the size asked for, in the first summary that has them.
+/// The cells of one case at the size of the question, in the first summary that has them.
 struct CaseCells<'a> {
+    request: &'a AdviceRequest,
     summary: &'a Summary,
-    obvious: &'a CellSummary,
-    ways: Vec<(&'a str, &'a CellSummary)>,
+    baseline: &'a CellSummary,
+    methods: Vec<(&'a str, &'a CellSummary)>,
 }
 
-fn here<'a>(
-    request: &'a AdviceRequest,
-    settings: &BTreeMap<String, String>,
-    summary: &'a Summary,
-) -> Option<CaseCells<'a>> {
-    let cell = |wanted| {
-        by_size(summary, wanted, settings)
-            .get(&request.bytes)
-            .copied()
-    };
-    let obvious = cell(&request.obvious)?;
-    let ways = request
-        .ways
-        .iter()
-        .filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?)))
-        .collect();
-    Some(CaseCells {
-        summary,
-        obvious,
-        ways,
-    })
+/// The ratio of a method to the usual choice, and what it shows.
+struct JudgedMethod<'a> {
+    name: &'a str,
+    ratio: Ratio,
+    verdict: Verdict,
 }
 
 impl<'a> CaseCells<'a> {
+    fn of_summary(
+        request: &'a AdviceRequest,
+        settings: &BTreeMap<String, String>,
+        summary: &'a Summary,
+    ) -> Option<CaseCells<'a>> {
+        let bytes = request.bytes;
+        let baseline = at_size(summary, &request.baseline, settings, bytes)?;
+        let mut methods = Vec::new();
+        for (name, wanted) in &request.methods {
+            if let Some(cell) = at_size(summary, wanted, settings, bytes) {
+                methods.push((name.as_str(), cell));
+            }
+        }
+        Some(CaseCells {
+            request,
+            summary,
+            baseline,
+            methods,
+        })
+    }
+
     fn measured(&self) -> usize {
-        self.ways
+        self.methods
             .iter()
             .filter(|(_, cell)| cell.outcome.status == Status::Ok)
             .count()
     }
 
-    fn index(&self, cell: &CellSummary) -> Option<usize> {
-        self.summary
-            .cells
-            .iter()
-            .position(|c| std::ptr::eq(c, cell))
-    }
-
-    fn group(&self) -> Option<&'a GroupSummary> {
-        let obvious = self.index(self.obvious)?;
+    /// The group whose baseline is the usual choice, where the run judged the phase or total of the question.
+    fn judged_group(&self) -> Option<&'a GroupSummary> {
+        let experiment = self.summary.experiment(&self.request.topic.experiment)?;
+        if experiment.headline != self.request.measure {
+            return None;
+        }
+        let baseline = index_of(self.summary, self.baseline)?;
         self.summary
             .groups
             .iter()
-            .find(|g| g.baseline == Some(obvious))
+            .find(|group| group.baseline == Some(baseline))
     }
 
-    fn name_of(&self, index: usize) -> Option<&'a str> {
-        self.ways
-            .iter()
-            .find(|(_, cell)| self.index(cell) == Some(index))
-            .map(|(name, _)| *name)
+    fn method(&self, name: &str) -> Option<&'a CellSummary> {
+        let (_, cell) = self.methods.iter().find(|(method, _)| *method == name)?;
+        Some(cell)
     }
 
-    fn way(&self, name: &str) -> Option<&'a CellSummary> {
-        self.ways
+    /// The name of a method by its cell's index in the summary.
+    fn method_name(&self, index: usize) -> Option<String> {
+        let cell = self.summary.cells.get(index)?;
+        let (name, _) = self
+            .methods
             .iter()
-            .find(|(own, _)| *own == name)
-            .map(|(_, cell)| *cell)
+            .find(|(_, method)| std::ptr::eq(*method, cell))?;
+        Some((*name).to_owned())
+    }
+
+    /// The same, or the name of the usual choice.
+    fn name(&self, group: &GroupSummary, index: usize) -> Option<String> {
+        if Some(index) == group.baseline {
+            return Some(self.request.topic.obvious.clone());
+        }
+        self.method_name(index)
+    }
+
+    fn is_faster(&self, group: &GroupSummary, cell: usize) -> bool {
+        group
+            .comparison(cell, &self.request.measure)
+            .is_some_and(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+    }
+
+    /// The method with the lowest ratio among those that are shown to be faster.
+    fn fastest(&self, group: &GroupSummary) -> Option<(String, Ratio)> {
+        group
+            .comparisons
+            .iter()
+            .filter(|c| c.phase == self.request.measure && self.is_faster(group, c.cell))
+            .filter(|c| self.summary.cells[c.cell].is_ranked())
+            .filter_map(|c| Some((self.method_name(c.cell)?, c.contrast.ratio?)))
+            .min_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio))
+    }
+
+    /// The method that the run's own verdict on the group advises, with its gain.
+    fn advised(&self, group: &GroupSummary) -> (Option<String>, Option<Ratio>) {
+        match group.recommendation {
+            Recommendation::Use { cell, ratio } => {
+                return (self.method_name(cell), Some(ratio));
+            }
+            // A case is one condition: what flips it is another case.
+            Recommendation::Depends { cell, ratio } if self.is_faster(group, cell) => {
+                return (self.method_name(cell), ratio);
+            }
+            Recommendation::Nothing => return (None, None),
+            // The fastest is open, but not that this is faster than the usual choice.
+            Recommendation::Inconclusive { .. } => {
+                if let Some((name, ratio)) = self.fastest(group) {
+                    return (Some(name), Some(ratio));
+                }
+            }
+            Recommendation::Keep { .. } | Recommendation::Depends { .. } => {}
+        }
+        // Where no other method was measured, nothing is known of them.
+        let usual = (self.measured() > 0).then(|| self.request.topic.obvious.clone());
+        (usual, None)
+    }
+
+    /// The ratio of every method by the phase of the question.
+    fn judged_methods(&self, margin: f64) -> Vec<JudgedMethod<'a>> {
+        let measure = &self.request.measure;
+        let mut judged = Vec::new();
+        for (name, cell) in &self.methods {
+            if let Some(ratio) = ratio(self.summary, cell, self.baseline, measure, Of::Wall) {
+                judged.push(JudgedMethod {
+                    name,
+                    ratio,
+                    verdict: Verdict::from_interval(ratio.low, ratio.high, margin),
+                });
+            }
+        }
+        judged
     }
 }
 
-/// Advice for one case, with the summary behind it. A way is advised only where the run's own judging does: its gain
-/// lies beyond the margin, and the word holds among all words of the run.
+/// Advice for one case, with the summary behind it. A method is advised only where the run's own judging does: its gain
+/// lies beyond the margin, and the verdict holds among all verdicts of the run.
 fn case<'a>(
     request: &'a AdviceRequest,
     settings: &BTreeMap<String, String>,
     summaries: &[&'a Summary],
     margin: f64,
 ) -> (Case, Option<CaseCells<'a>>) {
-    let of_size = |s: &&'a Summary| here(request, settings, s);
     // Of equals the last is taken, and the newest runs come first.
     let most = summaries
         .iter()
         .rev()
-        .filter_map(of_size)
-        .max_by_key(|h| (h.measured(), h.obvious.launches));
+        .filter_map(|summary| CaseCells::of_summary(request, settings, summary))
+        .max_by_key(|cells| (cells.measured(), cells.baseline.launches));
+    let usual = &request.topic.obvious;
     let mut case = Case {
         settings: settings.clone(),
-        obvious: request.topic.obvious.clone(),
+        obvious: usual.clone(),
         ..Case::default()
     };
-    let Some(here) = most else {
+    let Some(cells) = most else {
         return (case, None);
     };
-    let lacks = |c: &CellSummary| c.outcome.status != Status::Ok;
-    let missing = here.ways.iter().filter(|(_, c)| lacks(c));
-    case.missing = missing
-        .map(|(name, c)| ((*name).to_owned(), c.outcome.clone()))
+    let sides = cells.methods.iter().copied();
+    case.missing = sides
+        .chain([(usual.as_str(), cells.baseline)])
+        .filter(|(_, cell)| cell.outcome.status != Status::Ok)
+        .map(|(name, cell)| (name.to_owned(), cell.outcome.clone()))
         .collect();
-    if lacks(here.obvious) {
-        case.missing
-            .push((request.topic.obvious.clone(), here.obvious.outcome.clone()));
+    match cells.judged_group() {
+        Some(group) => advise_by_group(&mut case, &cells, group),
+        None => advise_by_measure(&mut case, &cells, margin),
     }
-    let headline = here
-        .summary
-        .experiment(&request.topic.experiment)
-        .is_some_and(|e| e.headline == request.measure);
-    match here.group().filter(|_| headline) {
-        Some(group) => of_group(&mut case, request, &here, group),
-        None => of_measure(&mut case, request, &here, margin),
+    if let Some(method) = case.way.as_deref().and_then(|name| cells.method(name)) {
+        let (summary, measure) = (cells.summary, &request.measure);
+        case.cpu = ratio(summary, method, cells.baseline, measure, Of::Cpu);
     }
-    if let Some(way) = case.way.as_deref().and_then(|name| here.way(name)) {
-        case.cpu = ratio(here.summary, (way, here.obvious), &request.measure, Of::Cpu);
-    }
-    (case, Some(here))
+    (case, Some(cells))
 }
 
 /// Applies the run's own verdict on the group.
-fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &GroupSummary) {
-    let is_faster = |cell: usize| {
-        group
-            .comparison(cell, &request.measure)
-            .is_some_and(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
-    };
-    let fastest = || {
-        let shown = group
-            .comparisons
-            .iter()
-            .filter(|c| c.phase == request.measure && is_faster(c.cell));
-        let ranked = shown.filter(|c| here.summary.cells[c.cell].is_ranked());
-        let named =
-            ranked.filter_map(|c| Some((here.name_of(c.cell)?.to_owned(), c.contrast.ratio?)));
-        named.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
-    };
-    match group.recommendation {
-        Recommendation::Use { cell, ratio } => {
-            case.way = here.name_of(cell).map(str::to_owned);
-            case.gain = Some(ratio);
-        }
-        // A case is one condition: what flips it is another case.
-        Recommendation::Depends { cell, ratio } if is_faster(cell) => {
-            case.way = here.name_of(cell).map(str::to_owned);
-            case.gain = ratio;
-        }
-        Recommendation::Nothing => {}
-        // Which is the fastest is open, but not that this is faster than the usual choice.
-        Recommendation::Inconclusive { .. } if fastest().is_some() => {
-            (case.way, case.gain) = fastest().unzip()
-        }
-        // Where no other way was measured, nothing is known of them.
-        _ if here.measured() > 0 => case.way = Some(request.topic.obvious.clone()),
-        _ => {}
-    }
-    let name = |cell: usize| {
-        if Some(cell) == group.baseline {
-            Some(request.topic.obvious.clone())
-        } else {
-            here.name_of(cell).map(str::to_owned)
-        }
-    };
-    if let Some(best) = group.best.iter().find(|b| b.group.is_empty()) {
-        let (mut near, mut open) = (
-            best.within.clone(),
-            best.unsettled
-                .iter()
-                .map(|u| u.cell)
-                .collect::<Vec<usize>>(),
-        );
-        near.push(best.leader);
-        // Where the fastest is open, what is near it is as open.
-        if case.way.is_none() || matches!(group.recommendation, Recommendation::Inconclusive { .. })
-        {
-            open.append(&mut near);
-        }
-        let others = |cells: Vec<usize>| {
-            cells
-                .into_iter()
-                .filter_map(name)
-                .filter(|n| Some(n) != case.way.as_ref())
-                .collect()
-        };
-        (case.within, case.unsettled) = (others(near), others(open));
+fn advise_by_group(case: &mut Case, cells: &CaseCells, group: &GroupSummary) {
+    (case.way, case.gain) = cells.advised(group);
+    if let Some(best) = group.best.iter().find(|best| best.group.is_empty()) {
+        note_near(case, cells, group, best);
     }
 }
 
-/// The same where another phase than the headline is asked about, such as using memory that is there.
-fn of_measure(case: &mut Case, request: &AdviceRequest, here: &CaseCells, margin: f64) {
-    let outcome = |(name, way): &(&str, &CellSummary)| {
-        let cost = ratio(
-            here.summary,
-            (way, here.obvious),
-            &request.measure,
-            Of::Wall,
-        )?;
-        Some((
-            (*name).to_owned(),
-            cost,
-            Verdict::from_interval(cost.low, cost.high, margin),
-        ))
-    };
-    let all: Vec<(String, Ratio, Verdict)> = here.ways.iter().filter_map(outcome).collect();
-    // As many may be faster by chance as were asked: the limits are those of all together (Bonferroni).
-    let tail = (1.0 - LEVEL) / 2.0 / all.len().max(1) as f64;
-    let faster = |outcome: &&(String, Ratio, Verdict)| {
-        let together = outcome.1.bounds(1.0 - 2.0 * tail);
-        together.is_ok_and(|(_, high)| high < 1.0 / (1.0 + margin))
-    };
-    let best = all
+/// Notes which methods are as fast as the fastest, and which may be.
+fn note_near(case: &mut Case, cells: &CaseCells, group: &GroupSummary, best: &BestClaim) {
+    let mut near = best.within.clone();
+    near.push(best.leader);
+    let mut open: Vec<usize> = best.unsettled.iter().map(|open| open.cell).collect();
+    // Where the fastest is open, what is near it is as open.
+    let is_open = matches!(group.recommendation, Recommendation::Inconclusive { .. });
+    if case.way.is_none() || is_open {
+        open.append(&mut near);
+    }
+    for (indexes, names) in [(near, &mut case.within), (open, &mut case.unsettled)] {
+        *names = indexes
+            .into_iter()
+            .filter_map(|index| cells.name(group, index))
+            .filter(|name| Some(name) != case.way.as_ref())
+            .collect();
+    }
+}
+
+/// Advises where another phase than the headline is asked about, such as using memory that is there.
+fn advise_by_measure(case: &mut Case, cells: &CaseCells, margin: f64) {
+    let judged = cells.judged_methods(margin);
+    // As many may be faster by chance as were asked: the bounds are those of all together (Bonferroni).
+    let tail = (1.0 - LEVEL) / 2.0 / judged.len().max(1) as f64;
+    let best = judged
         .iter()
-        .filter(faster)
-        .min_by(|a, b| a.1.high.total_cmp(&b.1.high));
-    case.way = best
-        .map(|(name, ..)| name.clone())
-        .or((!all.is_empty()).then(|| request.topic.obvious.clone()));
-    case.gain = best.map(|(_, cost, _)| *cost);
-    let others = || {
-        all.iter()
-            .filter(|(name, ..)| Some(name) != case.way.as_ref())
-    };
-    let unsettled = others()
-        .filter(|(.., v)| *v == Verdict::NotSettled)
-        .map(|(name, ..)| name.clone());
-    let within = others()
-        .filter(|(.., v)| matches!(v, Verdict::Within { .. }))
-        .map(|(name, ..)| name.clone());
-    (case.unsettled, case.within) = (unsettled.collect(), within.collect());
+        .filter(|method| {
+            let together = method.ratio.bounds(1.0 - 2.0 * tail);
+            together.is_ok_and(|(_, high)| high < 1.0 / (1.0 + margin))
+        })
+        .min_by(|a, b| a.ratio.high.total_cmp(&b.ratio.high));
+    let usual = cells.request.topic.obvious.as_str();
+    let advised = best.map_or(usual, |best| best.name);
+    case.gain = best.map(|best| best.ratio);
+    case.way = (!judged.is_empty()).then(|| advised.to_owned());
+    for method in judged.iter().filter(|method| method.name != advised) {
+        match method.verdict {
+            Verdict::NotSettled => case.unsettled.push(method.name.to_owned()),
+            Verdict::Within { .. } => case.within.push(method.name.to_owned()),
+            _ => {}
+        }
+    }
 }
 
 /// Costs of the advised method elsewhere: facts that differ, the sentence of its topic, and the first use.
-fn costs(request: &AdviceRequest, case: &Case, here: Option<&CaseCells>) -> Vec<String> {
-    let Some((here, way)) = here
+fn costs(request: &AdviceRequest, case: &Case, cells: Option<&CaseCells>) -> Vec<String> {
+    let (topic, mut costs) = (&request.topic, Vec::new());
+    let Some((cells, name)) = cells
         .zip(case.way.as_deref())
-        .filter(|(_, way)| *way != request.topic.obvious)
+        .filter(|(_, name)| *name != topic.obvious)
     else {
-        return Vec::new();
-    };
-    let mut costs = Vec::new();
-    let Some(cell) = here.way(way) else {
         return costs;
     };
-    for (fact, words) in &request.topic.facts {
-        let most = |c: &CellSummary| match c.proofs.get(fact)? {
-            FactProof::Number { max, .. } => Some(*max),
-            FactProof::Words(_) => None,
-        };
-        if let (Some(mine), Some(theirs)) = (most(cell), most(here.obvious))
-            && mine.max(theirs) as f64 > 1.05 * mine.min(theirs) as f64
+    let Some(cell) = cells.method(name) else {
+        return costs;
+    };
+    for (fact, noun) in &topic.facts {
+        if let (Some(here), Some(usual)) = (most(cell, fact), most(cells.baseline, fact))
+            && here.max(usual) as f64 > 1.05 * here.min(usual) as f64
         {
-            costs.push(format!(
-                "{words}: {} instead of {}",
-                format_size(mine),
-                format_size(theirs)
-            ));
+            let (here, usual) = (format_size(here), format_size(usual));
+            costs.push(format!("{noun}: {here} instead of {usual}"));
         }
     }
-    let method = way.split('@').next().unwrap_or(way);
+    let method = name.split('@').next().unwrap_or(name);
     costs.extend(
-        request
-            .topic
+        topic
             .way(method)
-            .map(|w| w.costs.clone())
-            .filter(|c| !c.is_empty()),
+            .map(|method| method.costs.clone())
+            .filter(|sentence| !sentence.is_empty()),
     );
     costs
 }
 
-/// Pools all runs of the size, where one of them alone does not settle it.
+fn most(cell: &CellSummary, fact: &str) -> Option<u64> {
+    match cell.proofs.get(fact)? {
+        FactProof::Number { max, .. } => Some(*max),
+        FactProof::Words(_) => None,
+    }
+}
+
+/// Pools all runs of the size, where no run alone settles it.
 fn together(case: &mut Case, request: &AdviceRequest, points: &[AdvicePoint], margin: f64) {
-    let all = choices(points, &request.topic.obvious, margin);
-    let Some(way) = all
+    let choices = choices(points, &request.topic.obvious, margin);
+    let Some(method) = choices
         .into_iter()
         .find(|(bytes, _)| *bytes == request.bytes)
-        .and_then(|(_, way)| way)
+        .and_then(|(_, method)| method)
     else {
         return;
     };
     case.gain = points
         .iter()
-        .find(|p| p.bytes == request.bytes && p.way == way)
+        .find(|p| p.bytes == request.bytes && p.way == method)
         .map(|p| p.cost);
-    case.missing.retain(|(name, _)| *name != way);
-    [&mut case.within, &mut case.unsettled]
-        .into_iter()
-        .for_each(|others| others.retain(|name| *name != way));
-    case.way = Some(way);
+    case.missing.retain(|(name, _)| *name != method);
+    case.within.retain(|name| *name != method);
+    case.unsettled.retain(|name| *name != method);
+    case.way = Some(method);
 }
 
-/// Takes the advice back unless its interval lies below 1: whatever a record says, no costlier way is advised.
+/// Takes the advice back unless its interval lies below 1: whatever a record says, no costlier method is advised.
 fn keep_to_gains(case: &mut Case) {
-    let other = case.way.as_ref().is_some_and(|way| *way != case.obvious);
-    if other
+    let is_change = case.way.as_ref().is_some_and(|way| *way != case.obvious);
+    if is_change
         && case
             .gain
             .is_none_or(|gain| gain.high >= 1.0 || gain.ratio >= 1.0)
@@ -306,12 +310,8 @@ fn keep_to_gains(case: &mut Case) {
     }
 }
 
-/// Gives the cases their conditions: whether one of them contradicts the first answer.
-fn conditions<'a>(
-    request: &AdviceRequest,
-    first: &mut Case,
-    also: impl Iterator<Item = &'a mut Case>,
-) -> bool {
+/// Gives the cases their conditions. It is true if one of them contradicts the first answer.
+fn conditions(request: &AdviceRequest, first: &mut Case, also: &mut [Case]) -> bool {
     let mut flipped: BTreeMap<String, String> = BTreeMap::new();
     for case in also {
         let unusual = request.unusual(&case.settings);
@@ -329,10 +329,15 @@ fn conditions<'a>(
 
 /// Tells whether two cases advise what is shown to be worse in the other one.
 pub(super) fn contradicts(case: &Case, other: &Case) -> bool {
-    let is_near =
-        |case: &Case, way: &String| case.within.contains(way) || case.unsettled.contains(way);
-    let both = case.way.as_ref().zip(other.way.as_ref());
-    both.is_some_and(|(a, b)| a != b && !is_near(case, b) && !is_near(other, a))
+    case.way
+        .as_ref()
+        .zip(other.way.as_ref())
+        .is_some_and(|(a, b)| a != b && !is_near(case, b) && !is_near(other, a))
+}
+
+/// Tells whether a method may be as fast as the advised one.
+fn is_near(case: &Case, method: &String) -> bool {
+    case.within.contains(method) || case.unsettled.contains(method)
 }
 
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
@@ -344,54 +349,45 @@ pub fn answer(
     margin: f64,
     snippets: impl Fn(&str) -> Vec<Snippet>,
 ) -> AdviceAnswer {
-    let (mut first, here) = case(request, &request.settings, summaries, margin);
-    let mut also: Vec<(Case, Option<CaseCells>)> = cases
+    let topic = &request.topic;
+    let (mut first, cells) = case(request, &request.settings, summaries, margin);
+    let (mut also, also_cells): (Vec<Case>, Vec<Option<CaseCells>>) = cases
         .iter()
-        .map(|s| case(request, s, summaries, margin))
-        .collect();
+        .map(|settings| case(request, settings, summaries, margin))
+        .unzip();
     let (points, mut runs) = points(request, summaries);
-    // A way that is measured at one size only has no place among those whose sizes are searched.
-    let searched: Vec<AdvicePoint> = points
-        .iter()
-        .filter(|p| !request.topic.is_only_asked(&p.way))
-        .cloned()
-        .collect();
-    let segments = segments(&searched, &request.topic.obvious, margin);
+    // A method that is measured at one size only has no place among those whose sizes are searched.
+    let mut searched = points.clone();
+    searched.retain(|point| !topic.is_only_asked(&point.way));
+    let segments = segments(&searched, &topic.obvious, margin);
     if first.gain.is_none() {
         together(&mut first, request, &points, margin);
     }
-    [&mut first]
-        .into_iter()
-        .chain(also.iter_mut().map(|(case, _)| case))
-        .for_each(keep_to_gains);
-    let depends = conditions(request, &mut first, also.iter_mut().map(|(case, _)| case));
-    runs.extend(
-        [&here]
-            .into_iter()
-            .chain(also.iter().map(|(_, h)| h))
-            .flatten()
-            .map(|h| h.summary.run.clone()),
-    );
+    keep_to_gains(&mut first);
+    also.iter_mut().for_each(keep_to_gains);
+    let depends = conditions(request, &mut first, &mut also);
+    let behind = also_cells.iter().chain([&cells]).flatten();
+    runs.extend(behind.map(|cells| cells.summary.run.clone()));
     runs.sort();
     runs.dedup();
     let measured = points
         .first()
         .zip(points.last())
-        .map(|(a, b)| (a.bytes, b.bytes));
+        .map(|(first, last)| (first.bytes, last.bytes));
     rounded(AdviceAnswer {
         schema: ANSWER_SCHEMA,
-        question: request.topic.id.clone(),
-        does: request.topic.does.clone(),
+        question: topic.id.clone(),
+        does: topic.does.clone(),
         bytes: request.bytes,
-        costs: costs(request, &first, here.as_ref()),
-        flips: flips(&searched, &segments, &request.topic.obvious),
+        costs: costs(request, &first, cells.as_ref()),
+        flips: flips(&searched, &segments, &topic.obvious),
         segments,
-        measured: measured.filter(|(a, b)| a < b && request.topic.by_size),
-        uses: here
+        measured: measured.filter(|(first, last)| first < last && topic.by_size),
+        uses: cells
             .as_ref()
-            .map_or_else(Vec::new, |h| repeated(request, h.summary)),
-        also: also.into_iter().map(|(case, _)| case).collect(),
-        snippets: snippets(first.way.as_deref().unwrap_or(&request.topic.obvious)),
+            .map_or_else(Vec::new, |cells| repeated(request, cells.summary)),
+        also,
+        snippets: snippets(first.way.as_deref().unwrap_or(&topic.obvious)),
         points,
         depends,
         reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),

@@ -3,15 +3,15 @@
 use super::{choice::segments, pool::pooled};
 use crate::summarise::rounded;
 use anyhow::{Result, bail};
-use record::advice::Advice;
+use record::advice::{Advice, Question};
 
 /// The advice of several runs of one kind of machine as one; what they disagree about becomes wider.
-pub fn merge(all: &[Advice]) -> Result<Advice> {
-    let [first, rest @ ..] = all else {
+pub fn merge(advices: &[Advice]) -> Result<Advice> {
+    let [first, rest @ ..] = advices else {
         bail!("there is no advice to merge")
     };
-    for other in rest {
-        let differences = other.machine.differences(&first.machine);
+    for advice in rest {
+        let differences = advice.machine.differences(&first.machine);
         if !differences.is_empty() {
             bail!(
                 "advice of different machines is not merged: {}",
@@ -19,42 +19,48 @@ pub fn merge(all: &[Advice]) -> Result<Advice> {
             );
         }
     }
-    let mut whole = first.clone();
-    whole.margin = all.iter().map(|a| a.margin).fold(first.margin, f64::max);
-    whole.created = all
+    let mut merged = first.clone();
+    merged.margin = advices
+        .iter()
+        .map(|a| a.margin)
+        .fold(first.margin, f64::max);
+    merged.created = advices
         .iter()
         .map(|a| a.created.clone())
         .max()
         .unwrap_or_default();
-    for (name, other) in rest.iter().flat_map(|advice| &advice.questions) {
-        let Some(mine) = whole.questions.get_mut(name) else {
-            whole.questions.insert(name.clone(), other.clone());
-            continue;
-        };
-        if mine.settings != other.settings || mine.obvious != other.obvious {
-            bail!(
-                "the question {name} was asked of different cases, so its answers are not merged"
-            );
+    for (name, further) in rest.iter().flat_map(|advice| &advice.questions) {
+        match merged.questions.get_mut(name) {
+            Some(question) => add(question, name, further)?,
+            None => _ = merged.questions.insert(name.clone(), further.clone()),
         }
-        // A run that both rest on counts once.
-        if other.runs.iter().any(|run| mine.runs.contains(run)) {
-            if other.runs.len() > mine.runs.len() {
-                mine.clone_from(other);
-            }
-            continue;
-        }
-        for (condition, segments) in &other.conditions {
-            mine.conditions
-                .entry(condition.clone())
-                .or_insert_with(|| segments.clone());
-        }
-        mine.points.extend(other.points.iter().cloned());
-        mine.runs.extend(other.runs.iter().cloned());
     }
-    for question in whole.questions.values_mut() {
+    for question in merged.questions.values_mut() {
         question.points = pooled(std::mem::take(&mut question.points));
         question.runs.sort();
-        question.segments = segments(&question.points, &question.obvious, whole.margin);
+        question.segments = segments(&question.points, &question.obvious, merged.margin);
     }
-    Ok(rounded(whole))
+    Ok(rounded(merged))
+}
+
+/// Adds the figures of further runs to a question. A run that both rest on counts once.
+fn add(question: &mut Question, name: &str, further: &Question) -> Result<()> {
+    if question.settings != further.settings || question.obvious != further.obvious {
+        bail!("the question {name} was asked of different cases, so its answers are not merged");
+    }
+    if further.runs.iter().any(|run| question.runs.contains(run)) {
+        if further.runs.len() > question.runs.len() {
+            question.clone_from(further);
+        }
+        return Ok(());
+    }
+    for (condition, segments) in &further.conditions {
+        question
+            .conditions
+            .entry(condition.clone())
+            .or_insert_with(|| segments.clone());
+    }
+    question.points.extend(further.points.iter().cloned());
+    question.runs.extend(further.runs.iter().cloned());
+    Ok(())
 }

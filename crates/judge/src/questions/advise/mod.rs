@@ -1,4 +1,4 @@
-//! Advice from summaries: which way costs less at which size, between which sizes that changes, and what is not settled.
+//! Advice from summaries: which method costs less at which size, between which sizes that changes, and what is not settled.
 //! Pure: the same summaries give the same advice.
 
 mod answer;
@@ -19,7 +19,7 @@ mod tests {
 
     use std::collections::BTreeMap;
 
-    use record::advice::{Advice, AdvicePoint, Fingerprint, Question, Topic};
+    use record::advice::{Advice, AdvicePoint, Case, Fingerprint, Flip, Question, Topic};
     use record::cell::Cell;
     use record::experiment::Experiment;
     use record::folder::RunFolder;
@@ -50,25 +50,28 @@ mod tests {
         }
     }
 
-    fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> AdvicePoint {
+    fn point(bytes: u64, method: &str, ratio: f64, width: f64) -> AdvicePoint {
         AdvicePoint {
             bytes,
-            way: way.to_owned(),
+            way: method.to_owned(),
             cost: cost(ratio, width),
         }
     }
 
-    fn one(points: &[AdvicePoint]) -> Option<String> {
-        let all = choices(points, "old", MARGIN);
-        assert_eq!(all.len(), 1);
-        all[0].1.clone()
+    fn only_choice(points: &[AdvicePoint]) -> Option<String> {
+        let choices = choices(points, "old", MARGIN);
+        assert_eq!(choices.len(), 1);
+        choices[0].1.clone()
+    }
+
+    fn choice_at(ratio: f64, width: f64) -> Option<String> {
+        only_choice(&[point(1, "new", ratio, width)])
     }
 
     #[test]
-    fn a_way_is_advised_only_beyond_the_margin_at_all_sizes_together() {
-        let at = |ratio, width| one(&[point(1, "new", ratio, width)]);
-        assert_eq!(at(0.8, 0.01).as_deref(), Some("new"));
-        assert_eq!(at(1.2, 0.01).as_deref(), Some("old"));
+    fn a_method_is_advised_only_beyond_the_margin_at_all_sizes_together() {
+        assert_eq!(choice_at(0.8, 0.01).as_deref(), Some("new"));
+        assert_eq!(choice_at(1.2, 0.01).as_deref(), Some("old"));
         for (ratio, width) in [
             (0.985, 0.001),
             (1.015, 0.001),
@@ -76,10 +79,10 @@ mod tests {
             (0.9, 0.2),
             (1.1, 0.2),
         ] {
-            assert_eq!(at(ratio, width), None, "{ratio} ±{width}");
+            assert_eq!(choice_at(ratio, width), None, "{ratio} ±{width}");
         }
         // The 95 % limit lies beyond the margin by a hair; among six sizes that is not enough.
-        assert_eq!(at(0.98 / 1.02, 0.0185), None);
+        assert_eq!(choice_at(0.98 / 1.02, 0.0185), None);
         assert!(cost(0.98 / 1.02, 0.0185).high < 1.0 / (1.0 + MARGIN));
     }
 
@@ -87,21 +90,21 @@ mod tests {
     fn no_advice_is_ever_given_inside_the_margin() {
         let mut random = Seeded::new(7);
         for _ in 0..1500 {
-            let mut all = Vec::new();
+            let mut points = Vec::new();
             for bytes in 1..=6 {
-                for way in ["a", "b", "c"] {
-                    all.push(point(
+                for method in ["a", "b", "c"] {
+                    points.push(point(
                         bytes,
-                        way,
+                        method,
                         (random.unit() - 0.5).exp(),
                         0.3 * random.unit(),
                     ));
                 }
             }
             let edge = 1.0 + MARGIN;
-            for segment in segments(&all, "old", MARGIN) {
+            for segment in segments(&points, "old", MARGIN) {
                 for bytes in segment.from..=segment.to {
-                    let here = all.iter().filter(|p| p.bytes == bytes);
+                    let here = points.iter().filter(|p| p.bytes == bytes);
                     let shown = if segment.way == "old" {
                         here.clone().any(|p| p.cost.low > edge)
                             && here.clone().all(|p| p.cost.low > 1.0 / edge)
@@ -121,20 +124,20 @@ mod tests {
 
     #[test]
     fn segments_end_at_measured_sizes_and_leave_a_band_between() {
-        let all = [
+        let points = [
             point(10, "new", 1.5, 0.01),
             point(20, "new", 1.2, 0.01),
             point(30, "new", 1.0, 0.05),
             point(40, "new", 0.8, 0.01),
             point(80, "new", 0.5, 0.01),
         ];
-        let found = segments(&all, "old", MARGIN);
-        let short: Vec<(u64, u64, &str, &str)> = found
+        let segments = segments(&points, "old", MARGIN);
+        let short: Vec<(u64, u64, &str, &str)> = segments
             .iter()
             .map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str()))
             .collect();
         assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
-        let flip = &flips(&all, &found, "old")[0];
+        let flip = &flips(&points, &segments, "old")[0];
         assert_eq!(
             (
                 flip.above,
@@ -144,63 +147,67 @@ mod tests {
             ),
             (20, 40, "old", "new")
         );
-        assert!((found[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && found[0].at_most < 1.0);
+        assert!(
+            (segments[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && segments[0].at_most < 1.0
+        );
+    }
+
+    /// The change of the answer between the segments at 10 and at 40.
+    fn only_flip(points: &[AdvicePoint]) -> Flip {
+        let segments = segments(points, "old", MARGIN);
+        let sizes: Vec<(u64, u64)> = segments.iter().map(|s| (s.from, s.to)).collect();
+        assert_eq!(sizes, [(10, 10), (40, 40)]);
+        let mut flips = flips(points, &segments, "old");
+        assert_eq!(flips.len(), 1);
+        flips.remove(0)
     }
 
     #[test]
     fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
-        let mut all = vec![
+        let mut points = vec![
             point(10, "new", 1.5, 0.001),
             point(20, "new", 1.01, 0.001),
             point(25, "new", 1.0, 0.01),
             point(30, "new", 0.99, 0.001),
             point(40, "new", 0.8, 0.001),
         ];
-        let band = |all: &[AdvicePoint]| {
-            let found = segments(all, "old", MARGIN);
-            assert_eq!(
-                found.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(),
-                [(10, 10), (40, 40)]
-            );
-            flips(all, &found, "old")
-                .first()
-                .map(|f| (f.above, f.up_to))
-                .unwrap()
-        };
-        assert_eq!(band(&all), (20, 30));
-        let below = |all: &[AdvicePoint]| {
-            flips(all, &segments(all, "old", MARGIN), "old")[0]
-                .below
-                .clone()
-        };
-        assert_eq!(below(&all), "old");
+        let flip = only_flip(&points);
+        assert_eq!(
+            (flip.above, flip.up_to, flip.below.as_str()),
+            (20, 30, "old")
+        );
         // Where the signs do not agree on one change, all of them lie within the band.
-        (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
-        assert_eq!(band(&all), (10, 40));
+        (points[1].cost, points[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
+        let flip = only_flip(&points);
+        assert_eq!((flip.above, flip.up_to), (10, 40));
         let turned: Vec<AdvicePoint> = [1.5, 1.01, 1.0, 0.99, 0.8]
             .into_iter()
             .rev()
             .zip([10, 20, 25, 30, 40])
             .map(|(ratio, bytes)| point(bytes, "new", ratio, 0.001))
             .collect();
-        assert_eq!((band(&turned), below(&turned).as_str()), ((20, 30), "new"));
+        let flip = only_flip(&turned);
+        assert_eq!(
+            (flip.above, flip.up_to, flip.below.as_str()),
+            (20, 30, "new")
+        );
     }
 
     #[test]
-    fn a_third_way_takes_over_only_where_it_is_shown_to_be_better() {
-        let all = [
+    fn a_third_method_takes_over_only_where_it_is_shown_to_be_better() {
+        let points = [
             point(1, "a", 0.8, 0.01),
             point(1, "b", 0.79, 0.01),
             point(2, "a", 0.8, 0.01),
             point(2, "b", 0.5, 0.01),
             point(3, "a", 0.8, 0.01),
         ];
-        let ways: Vec<Option<String>> = choices(&all, "old", MARGIN)
+        let methods: Vec<Option<String>> = choices(&points, "old", MARGIN)
             .into_iter()
-            .map(|(_, way)| way)
+            .map(|(_, method)| method)
             .collect();
         assert_eq!(
-            ways,
+            methods,
             [
                 Some("a".to_owned()),
                 Some("b".to_owned()),
@@ -209,17 +216,22 @@ mod tests {
         );
     }
 
+    fn pooled_cost(a: f64, b: f64) -> Ratio {
+        pooled(vec![point(1, "new", a, 0.05), point(1, "new", b, 0.05)])[0].cost
+    }
+
     #[test]
     fn runs_that_agree_narrow_and_runs_that_disagree_widen() {
-        let both = |a: f64, b: f64| {
-            pooled(vec![point(1, "new", a, 0.05), point(1, "new", b, 0.05)])[0].cost
-        };
-        let (alone, agree, disagree) = (cost(0.8, 0.05), both(0.8, 0.801), both(0.6, 1.1));
+        let (alone, agree, disagree) = (
+            cost(0.8, 0.05),
+            pooled_cost(0.8, 0.801),
+            pooled_cost(0.6, 1.1),
+        );
         assert!(agree.half_width() < alone.half_width());
         assert!(disagree.half_width() > 3.0 * alone.half_width());
         assert!(disagree.low < 0.6 && disagree.high > 1.1, "{disagree:?}");
         assert_eq!(
-            one(&[AdvicePoint {
+            only_choice(&[AdvicePoint {
                 bytes: 1,
                 way: "new".into(),
                 cost: disagree
@@ -250,27 +262,29 @@ mod tests {
         })
     }
 
+    fn curve(ratios: [f64; 4]) -> Vec<AdvicePoint> {
+        (1..)
+            .zip(ratios)
+            .map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02))
+            .collect()
+    }
+
+    fn first_flip(advice: &Advice) -> Option<(u64, u64)> {
+        let question = &advice.questions["copy"];
+        flips(&question.points, &question.segments, "old")
+            .first()
+            .map(|flip| (flip.above, flip.up_to))
+    }
+
     #[test]
     fn files_of_equal_machines_are_merged_and_disagreement_widens_the_band() {
-        let curve = |at: [f64; 4]| {
-            (1..)
-                .zip(at)
-                .map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02))
-                .collect::<Vec<_>>()
-        };
         let (first, second) = (
             advice("1", curve([1.5, 1.3, 0.7, 0.5])),
             advice("2", curve([1.5, 0.7, 0.7, 0.5])),
         );
         let merged = merge(&[first.clone(), second.clone()]).unwrap();
-        let flip = |a: &Advice| {
-            let question = &a.questions["copy"];
-            flips(&question.points, &question.segments, "old")
-                .first()
-                .map(|f| (f.above, f.up_to))
-        };
         assert_eq!(
-            (flip(&first), flip(&second), flip(&merged)),
+            (first_flip(&first), first_flip(&second), first_flip(&merged),),
             (Some((2, 3)), Some((1, 2)), Some((1, 3)))
         );
         assert_eq!(merged.questions["copy"].runs, ["1", "2"]);
@@ -290,14 +304,17 @@ mod tests {
         assert!(error.contains("kernel (7.0 here"), "{error}");
     }
 
+    fn advised(method: &str, within: &[&str], open: &[&str]) -> Case {
+        Case {
+            way: Some(method.to_owned()),
+            within: within.iter().map(|name| (*name).to_owned()).collect(),
+            unsettled: open.iter().map(|name| (*name).to_owned()).collect(),
+            ..Case::default()
+        }
+    }
+
     #[test]
     fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse() {
-        let advised = |way: &str, within: &[&str], open: &[&str]| record::advice::Case {
-            way: Some(way.to_owned()),
-            within: within.iter().map(|way| (*way).to_owned()).collect(),
-            unsettled: open.iter().map(|way| (*way).to_owned()).collect(),
-            ..record::advice::Case::default()
-        };
         let first = advised("mmap", &[], &[]);
         assert!(contradicts(&first, &advised("read", &[], &[])));
         assert!(!contradicts(&first, &advised("mmap", &[], &[])));
@@ -306,83 +323,83 @@ mod tests {
         assert!(!contradicts(&first, &advised("read", &[], &["mmap"])));
         assert!(!contradicts(
             &first,
-            &record::advice::Case {
+            &Case {
                 way: None,
-                ..record::advice::Case::default()
+                ..Case::default()
             }
         ));
+    }
+
+    fn text(path: &str) -> String {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        std::fs::read_to_string(format!("{root}/{path}")).unwrap()
+    }
+
+    fn cell(summary: &Summary, index: usize) -> Cell {
+        let cell = &summary.cells[index];
+        Cell {
+            experiment: cell.experiment.clone(),
+            method: cell.method.clone(),
+            worker: cell.worker.clone(),
+            parameters: cell.parameters.clone(),
+        }
     }
 
     /// A recorded run of touch and populate, whose recommendation is open.
     fn open_run() -> (AdviceRequest, Summary) {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        let text = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
         let folder = RunFolder::open(
             &format!("{root}/tests/fixtures/runs/ordinary"),
             root.as_ref(),
         )
         .unwrap();
         let summary = crate::replay(&folder).unwrap().1;
-        let cell = |index: usize| {
-            let cell = &summary.cells[index];
-            Cell {
-                experiment: cell.experiment.clone(),
-                method: cell.method.clone(),
-                worker: cell.worker.clone(),
-                parameters: cell.parameters.clone(),
-            }
-        };
         let request = AdviceRequest {
             topic: Topic::parse("fault.toml", &text("advice/fault.toml")).unwrap(),
             settings: BTreeMap::new(),
             experiment: Experiment::parse("fault.toml", &text("experiments/fault.toml")).unwrap(),
             open: BTreeMap::new(),
             measure: "ready".to_owned(),
-            obvious: cell(0),
-            ways: vec![("populate".to_owned(), cell(1))],
+            baseline: cell(&summary, 0),
+            methods: vec![("populate".to_owned(), cell(&summary, 1))],
             bytes: 1 << 20,
         };
         (request, summary)
     }
 
+    /// The advice of the open run with this verdict on populate, and of the same under another condition, which rests on the
+    /// group's verdict alone; each with the methods that are not settled.
+    fn advised_at(verdict: Verdict) -> [(String, Vec<String>); 2] {
+        let (request, mut summary) = open_run();
+        for comparison in &mut summary.groups[0].comparisons {
+            if comparison.cell == 1 && comparison.phase == "ready" {
+                comparison.contrast.ratio = Some(cost(0.7, 0.1));
+                comparison.contrast.verdict = verdict;
+                comparison.contrast.holds_among_all = true;
+            }
+        }
+        let answer = answer(
+            &request,
+            &[BTreeMap::new()],
+            &[&summary],
+            &[],
+            MARGIN,
+            |_| Vec::new(),
+        );
+        [&answer.case, &answer.also[0]]
+            .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+    }
+
     #[test]
     fn where_the_fastest_is_open_what_is_shown_to_be_faster_is_advised() {
-        let (request, mut summary) = open_run();
-        // Under another condition only the group's verdict counts; the first question takes all runs together.
-        let mut advised = |verdict| {
-            for comparison in summary.groups[0]
-                .comparisons
-                .iter_mut()
-                .filter(|c| c.cell == 1 && c.phase == "ready")
-            {
-                (
-                    comparison.contrast.ratio,
-                    comparison.contrast.verdict,
-                    comparison.contrast.holds_among_all,
-                ) = (Some(cost(0.7, 0.1)), verdict, true);
-            }
-            let answer = answer(
-                &request,
-                &[BTreeMap::new()],
-                &[&summary],
-                &[],
-                MARGIN,
-                |_| Vec::new(),
-            );
-            [&answer.case, &answer.also[0]]
-                .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
-        };
-        let populate = || ("populate".to_owned(), Vec::new());
+        let populate = ("populate".to_owned(), Vec::new());
         assert_eq!(
-            advised(Verdict::Faster { at_least: 0.2 }),
-            [populate(), populate()]
+            advised_at(Verdict::Faster { at_least: 0.2 }),
+            [populate.clone(), populate.clone()]
         );
         assert_eq!(
-            advised(Verdict::NotSettled),
-            [
-                populate(),
-                ("touch".to_owned(), vec!["populate".to_owned()])
-            ]
+            advised_at(Verdict::NotSettled),
+            [populate, ("touch".to_owned(), vec!["populate".to_owned()])]
         );
     }
 }

@@ -2,97 +2,15 @@
 
 use super::pool::pooled;
 use crate::contrast::estimate::{LEVEL, of_series};
-use crate::questions::claims::figure::{ClaimSide, timed};
+use crate::questions::claims::figure::{ClaimSide, is_positive, timed};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};
 use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
 use record::{cell::Cell, claim::Of, experiment::Experiment, outcome::Status, plan::BATCH};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 
-/// One way's cost relative to another's in a summary.
-pub(super) fn ratio(
-    summary: &Summary,
-    (way, other): (&CellSummary, &CellSummary),
-    measure: &str,
-    cost: Of,
-) -> Option<Ratio> {
-    let measured = |c: &CellSummary| c.outcome.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
-    if !measured(way) || !measured(other) {
-        return None;
-    }
-    let side = |cell| ClaimSide {
-        cell,
-        phase: measure,
-    };
-    let figure = timed(cost, summary, side(way), side(other))?;
-    let sound = |e: &Ratio| {
-        [e.low, e.ratio, e.high]
-            .iter()
-            .all(|v| v.is_finite() && *v > 0.0)
-    };
-    Some(figure.estimate).filter(|e| figure.paired && sound(e))
-}
-
-fn of_one(
-    request: &AdviceRequest,
-    settings: &BTreeMap<String, String>,
-    summary: &Summary,
-) -> Vec<AdvicePoint> {
-    let obvious = by_size(summary, &request.obvious, settings);
-    let mut points = Vec::new();
-    for (name, cell) in &request.ways {
-        for (bytes, way) in by_size(summary, cell, settings) {
-            let Some(base) = obvious.get(&bytes) else {
-                continue;
-            };
-            if let Some(cost) = ratio(summary, (way, base), &request.measure, Of::Wall) {
-                points.push(AdvicePoint {
-                    bytes,
-                    way: name.clone(),
-                    cost,
-                });
-            }
-        }
-    }
-    points
-}
-
-/// Points of all summaries, ascending by size, with the runs that said anything. Several runs of one size are pooled.
-pub fn points(request: &AdviceRequest, summaries: &[&Summary]) -> (Vec<AdvicePoint>, Vec<String>) {
-    let mut all = Vec::new();
-    let mut runs = Vec::new();
-    for summary in summaries {
-        let mine = of_one(request, &request.settings, summary);
-        if !mine.is_empty() && !runs.contains(&summary.run) {
-            runs.push(summary.run.clone());
-        }
-        all.extend(mine);
-    }
-    (pooled(all), runs)
-}
-
-/// Tells whether a summary already answers the question at this size: every way that can be measured is shown to be
-/// better, worse or the same as the obvious one.
-pub fn has(
-    request: &AdviceRequest,
-    settings: &BTreeMap<String, String>,
-    bytes: u64,
-    summary: &Summary,
-    margin: f64,
-) -> bool {
-    let cell = |wanted| by_size(summary, wanted, settings).get(&bytes).copied();
-    let Some(base) = cell(&request.obvious) else {
-        return false;
-    };
-    request.ways.iter().all(|(_, wanted)| {
-        cell(wanted).is_some_and(|way| {
-            let settled =
-                |e: Ratio| Verdict::from_interval(e.low, e.high, margin) != Verdict::NotSettled;
-            let cost = || ratio(summary, (way, base), &request.measure, Of::Wall);
-            way.outcome.status == Status::Skipped || cost().is_some_and(settled)
-        })
-    })
-}
+/// The parameter that is the axis of a question.
+const BYTES: &str = "bytes";
 
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]
@@ -106,25 +24,22 @@ pub struct AdviceRequest {
     /// The phase or total that counts.
     pub measure: String,
     /// The usual choice's cell, at any size.
-    pub obvious: Cell,
-    /// The other ways' cells with their names: the method, and its worker where that is another than the usual choice's.
-    pub ways: Vec<(String, Cell)>,
+    pub baseline: Cell,
+    /// The other methods' cells with their names: the method, and its worker where that is another than the usual choice's.
+    pub methods: Vec<(String, Cell)>,
     pub bytes: u64,
 }
 
 impl AdviceRequest {
     /// Open conditions that do not have their usual value in a case.
     pub(super) fn unusual(&self, settings: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-        let is_unusual = |(key, value): &(&String, &String)| {
+        let mut unusual = settings.clone();
+        unusual.retain(|key, value| {
             self.open
-                .get(*key)
-                .is_some_and(|all| all.first() != Some(value))
-        };
-        settings
-            .iter()
-            .filter(is_unusual)
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect()
+                .get(key)
+                .is_some_and(|values| values.first() != Some(value))
+        });
+        unusual
     }
 
     pub fn under(&self, key: &str, value: &str) -> AdviceRequest {
@@ -135,124 +50,237 @@ impl AdviceRequest {
             ..self.clone()
         }
     }
-}
 
-pub(super) const BYTES: &str = "bytes";
-
-/// Tells whether a cell of a summary is this one at whatever size, and in the case that these settings say.
-fn is(cell: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
-    let setting = |key: &String| settings.get(key).or_else(|| wanted.parameters.get(key));
-    let plain = |key: &&String| *key != BATCH && *key != BYTES;
-    !cell.hidden
-        && cell.cell == wanted.name()
-        && cell.parameters.len() == wanted.parameters.len()
-        && cell
-            .parameters
-            .keys()
-            .filter(plain)
-            .all(|key| setting(key) == cell.parameters.get(key))
-}
-
-/// The cells of a summary that are this one, by size.
-pub(super) fn by_size<'a>(
-    summary: &'a Summary,
-    wanted: &Cell,
-    settings: &BTreeMap<String, String>,
-) -> BTreeMap<u64, &'a CellSummary> {
-    let mine = summary.cells.iter().filter(|c| is(c, wanted, settings));
-    mine.filter_map(|c| Some((c.parameters.get(BYTES)?.parse().ok()?, c)))
-        .collect()
-}
-
-/// Cost of a method the first time and each time after, in nanoseconds, in each block of launches.
-type Costs = BTreeMap<i32, (f64, f64)>;
-
-fn costs(uses: &Uses, way: &CellSummary, again: &CellSummary) -> Costs {
-    let costs = |launch: &LaunchValues| {
-        let later = again
-            .per_launch
-            .iter()
-            .find(|other| other.block == launch.block)?;
-        let first = uses
-            .first
-            .iter()
-            .filter_map(|phase| launch.wall_ns.get(phase))
-            .sum();
-        Some((launch.block, (first, *later.wall_ns.get(&uses.again)?)))
-    };
-    way.per_launch.iter().filter_map(costs).collect()
-}
-
-/// The number of uses from which one way costs less than another, where there is one: each block of launches says its own.
-fn crossing(few: &Costs, many: &Costs) -> Option<(Vec<f64>, bool)> {
-    let crossing = |(block, (first, again)): (&i32, &(f64, f64))| {
-        let (other_first, other_again) = many.get(block)?;
-        Some(1.0 + (other_first - first) / (again - other_again))
-    };
-    let all: Vec<f64> = few.iter().filter_map(crossing).collect();
-    let shared = few.keys().filter(|block| many.contains_key(block));
-    // Each block must say that it costs more at first and less later; otherwise there is no such number, or it is not settled.
-    let agree = shared
-        .clone()
-        .all(|b| many[b].0 > few[b].0 && many[b].1 < few[b].1);
-    Some((all, agree)).filter(|(all, _)| all.len() >= LEAST_LAUNCHES)
-}
-
-/// For each way and the obvious one, the number of uses at which the cheaper of the two changes.
-pub(super) fn repeated(request: &AdviceRequest, summary: &Summary) -> Vec<Repeated> {
-    let Some(uses) = &request.topic.uses else {
-        return Vec::new();
-    };
-    let cell = |wanted| {
-        by_size(summary, wanted, &request.settings)
-            .get(&request.bytes)
-            .copied()
-    };
-    let named = |name: &str| {
-        if name == request.topic.obvious {
-            cell(&request.obvious)
-        } else {
-            request
-                .ways
-                .iter()
-                .find(|(other, _)| other == name)
-                .and_then(|(_, wanted)| cell(wanted))
+    /// The cell of a method, or of the usual choice, by its name.
+    fn cell(&self, name: &str) -> Option<&Cell> {
+        if name == self.topic.obvious {
+            return Some(&self.baseline);
         }
-    };
-    let costs_of = |name: &str| {
-        let again = request
-            .topic
-            .way(name)
-            .and_then(|w| w.again_as.as_deref())
-            .unwrap_or(name);
-        Some(costs(uses, named(name)?, named(again)?))
-    };
-    let Some(obvious) = costs_of(&request.topic.obvious) else {
-        return Vec::new();
-    };
-    let mut crossings = Vec::new();
-    for (name, _) in &request.ways {
-        let Some(way) = costs_of(name) else { continue };
-        let pairs = [
-            (&obvious, &way, name, &request.topic.obvious),
-            (&way, &obvious, &request.topic.obvious, name),
-        ];
-        for (few, many, way, than) in pairs {
-            let Some((counts, true)) = crossing(few, many) else {
+        let (_, cell) = self.methods.iter().find(|(method, _)| method == name)?;
+        Some(cell)
+    }
+}
+
+/// Points of all summaries, ascending by size, with the runs that said anything. Several runs of one size are pooled.
+pub fn points(request: &AdviceRequest, summaries: &[&Summary]) -> (Vec<AdvicePoint>, Vec<String>) {
+    let mut points = Vec::new();
+    let mut runs = Vec::new();
+    for summary in summaries {
+        let of_run = points_of_run(request, summary);
+        if !of_run.is_empty() && !runs.contains(&summary.run) {
+            runs.push(summary.run.clone());
+        }
+        points.extend(of_run);
+    }
+    (pooled(points), runs)
+}
+
+fn points_of_run(request: &AdviceRequest, summary: &Summary) -> Vec<AdvicePoint> {
+    let baseline = by_size(summary, &request.baseline, &request.settings);
+    let mut points = Vec::new();
+    for (name, cell) in &request.methods {
+        for (bytes, method) in by_size(summary, cell, &request.settings) {
+            let Some(baseline) = baseline.get(&bytes) else {
                 continue;
             };
-            let logs: Vec<f64> = counts.iter().map(|n| n.ln()).collect();
-            if let Some(count) = of_series(&logs, LEVEL) {
-                let (way, than, noun) = (way.clone(), than.clone(), uses.noun.clone());
-                crossings.push(Repeated {
-                    way,
-                    than,
-                    noun,
-                    count,
+            if let Some(cost) = ratio(summary, method, baseline, &request.measure, Of::Wall) {
+                points.push(AdvicePoint {
+                    bytes,
+                    way: name.clone(),
+                    cost,
                 });
             }
         }
     }
+    points
+}
+
+/// A method's cost relative to the usual choice's in a summary.
+pub(super) fn ratio(
+    summary: &Summary,
+    method: &CellSummary,
+    baseline: &CellSummary,
+    measure: &str,
+    cost: Of,
+) -> Option<Ratio> {
+    if !is_measured(method) || !is_measured(baseline) {
+        return None;
+    }
+    let [method, baseline] = [method, baseline].map(|cell| ClaimSide {
+        cell,
+        phase: measure,
+    });
+    let figure = timed(cost, summary, method, baseline)?;
+    (figure.paired && is_positive(&figure.estimate)).then_some(figure.estimate)
+}
+
+fn is_measured(cell: &CellSummary) -> bool {
+    cell.outcome.status == Status::Ok && cell.launches >= LEAST_LAUNCHES
+}
+
+/// Tells whether a summary already answers the question at this size: every method that can be measured is shown to be
+/// better, worse or the same as the usual choice.
+pub fn has(
+    request: &AdviceRequest,
+    settings: &BTreeMap<String, String>,
+    bytes: u64,
+    summary: &Summary,
+    margin: f64,
+) -> bool {
+    let Some(baseline) = at_size(summary, &request.baseline, settings, bytes) else {
+        return false;
+    };
+    request.methods.iter().all(|(_, wanted)| {
+        at_size(summary, wanted, settings, bytes).is_some_and(|method| {
+            method.outcome.status == Status::Skipped
+                || ratio(summary, method, baseline, &request.measure, Of::Wall)
+                    .is_some_and(|ratio| is_settled(&ratio, margin))
+        })
+    })
+}
+
+fn is_settled(ratio: &Ratio, margin: f64) -> bool {
+    Verdict::from_interval(ratio.low, ratio.high, margin) != Verdict::NotSettled
+}
+
+/// The cells of a summary that are this one, by size.
+fn by_size<'a>(
+    summary: &'a Summary,
+    wanted: &Cell,
+    settings: &BTreeMap<String, String>,
+) -> BTreeMap<u64, &'a CellSummary> {
+    summary
+        .cells
+        .iter()
+        .filter(|cell| is_variant(cell, wanted, settings))
+        .filter_map(|cell| Some((cell.parameters.get(BYTES)?.parse().ok()?, cell)))
+        .collect()
+}
+
+/// The cell of a summary that is this one at a size.
+pub(super) fn at_size<'a>(
+    summary: &'a Summary,
+    wanted: &Cell,
+    settings: &BTreeMap<String, String>,
+    bytes: u64,
+) -> Option<&'a CellSummary> {
+    by_size(summary, wanted, settings).get(&bytes).copied()
+}
+
+/// Tells whether a cell of a summary is this one at whatever size, and in the case that these settings say.
+fn is_variant(cell: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
+    if cell.hidden || cell.cell != wanted.name() || cell.parameters.len() != wanted.parameters.len()
+    {
+        return false;
+    }
+    cell.parameters.iter().all(|(key, value)| {
+        let expected = settings.get(key).or_else(|| wanted.parameters.get(key));
+        key == BATCH || key == BYTES || expected == Some(value)
+    })
+}
+
+/// Cost of a method in one block of launches, in nanoseconds.
+struct UseCost {
+    first: f64,
+    /// Each time after.
+    again: f64,
+}
+
+type CostsByBlock = BTreeMap<i32, UseCost>;
+
+/// The number of uses at which the cheaper of a method and the usual choice changes, for each method.
+pub(super) fn repeated(request: &AdviceRequest, summary: &Summary) -> Vec<Repeated> {
+    let Some(uses) = &request.topic.uses else {
+        return Vec::new();
+    };
+    let usual = &request.topic.obvious;
+    let Some(baseline) = use_costs(request, summary, uses, usual) else {
+        return Vec::new();
+    };
+    let mut crossings = Vec::new();
+    for (name, _) in &request.methods {
+        let Some(method) = use_costs(request, summary, uses, name) else {
+            continue;
+        };
+        if let Some(count) = crossing(&baseline, &method) {
+            crossings.push(Repeated {
+                way: name.clone(),
+                than: usual.clone(),
+                noun: uses.noun.clone(),
+                count,
+            });
+        }
+        if let Some(count) = crossing(&method, &baseline) {
+            crossings.push(Repeated {
+                way: usual.clone(),
+                than: name.clone(),
+                noun: uses.noun.clone(),
+                count,
+            });
+        }
+    }
     crossings.sort_by(|a, b| a.count.ratio.total_cmp(&b.count.ratio));
     crossings
+}
+
+/// The costs of a method's first use and of each further one, which is another method's where it says so.
+fn use_costs(
+    request: &AdviceRequest,
+    summary: &Summary,
+    uses: &Uses,
+    name: &str,
+) -> Option<CostsByBlock> {
+    let again = request
+        .topic
+        .way(name)
+        .and_then(|method| method.again_as.as_deref())
+        .unwrap_or(name);
+    let (settings, bytes) = (&request.settings, request.bytes);
+    let first = at_size(summary, request.cell(name)?, settings, bytes)?;
+    let again = at_size(summary, request.cell(again)?, settings, bytes)?;
+    let mut costs = CostsByBlock::new();
+    for launch in &first.per_launch {
+        if let Some(again) = again_ns(uses, again, launch.block) {
+            let first = first_ns(uses, launch);
+            costs.insert(launch.block, UseCost { first, again });
+        }
+    }
+    Some(costs)
+}
+
+fn first_ns(uses: &Uses, launch: &LaunchValues) -> f64 {
+    uses.first
+        .iter()
+        .filter_map(|phase| launch.wall_ns.get(phase))
+        .sum()
+}
+
+fn again_ns(uses: &Uses, cell: &CellSummary, block: i32) -> Option<f64> {
+    let launch = cell
+        .per_launch
+        .iter()
+        .find(|launch| launch.block == block)?;
+    launch.wall_ns.get(&uses.again).copied()
+}
+
+/// The number of uses from which the second method costs less than the first: each block of launches says its own. Where one
+/// does not say that it costs more at first and less later, there is no such number, or it is not settled.
+fn crossing(few: &CostsByBlock, many: &CostsByBlock) -> Option<Ratio> {
+    let mut logs = Vec::new();
+    for (block, few) in few {
+        let Some(many) = many.get(block) else {
+            continue;
+        };
+        let dearer_first = many.first > few.first;
+        let cheaper_again = many.again < few.again;
+        if !dearer_first || !cheaper_again {
+            return None;
+        }
+        let count = 1.0 + (many.first - few.first) / (few.again - many.again);
+        logs.push(count.ln());
+    }
+    if logs.len() < LEAST_LAUNCHES {
+        return None;
+    }
+    of_series(&logs, LEVEL)
 }

@@ -11,194 +11,321 @@ const SHARE: f64 = 0.5;
 const TIMES: f64 = 1.5;
 /// Fewer faults or sleeps than this explain nothing.
 const LEAST: f64 = 8.0;
+/// Facts that count work of the kernel, in the order in which they explain a difference.
+const KERNEL_FACTS: [(&str, Counter); 5] = [
+    ("redirtied_bytes", Counter::Redirtied),
+    ("copied_bytes", Counter::Copied),
+    ("calls", Counter::Calls),
+    ("read_calls", Counter::Calls),
+    ("enters", Counter::Calls),
+];
 
-type Side<'a> = (ClaimSide<'a>, &'a PhaseSummary);
-/// A counter with the dearer and the cheaper side's count.
-type Counted = Option<(Counter, f64, f64)>;
+/// One side of a comparison with the figures of its phase.
+#[derive(Clone, Copy)]
+struct CostSide<'a> {
+    cell: &'a CellSummary,
+    phase_name: &'a str,
+    phase: &'a PhaseSummary,
+}
+
+/// A counter that explains a difference, with both sides' counts.
+struct Explanation {
+    counter: Counter,
+    dear: f64,
+    cheap: f64,
+}
 
 /// The cause; `None` where it was not found.
 pub(super) fn difference(
     job: &Job,
-    way: ClaimSide,
-    other: ClaimSide,
+    method: ClaimSide,
+    baseline: ClaimSide,
     word: Word,
 ) -> Option<Difference> {
-    let (a, b) = (way.summary()?, other.summary()?);
+    let (method, baseline) = (CostSide::new(method)?, CostSide::new(baseline)?);
     match (&job.fact, job.cost) {
         (Some(fact), _) => return Some(Difference::Counted { fact: fact.clone() }),
         (None, Of::Faults) => {
             return Some(Difference::Faults {
-                first: a.minor_faults,
-                second: b.minor_faults,
+                first: method.phase.minor_faults,
+                second: baseline.phase.minor_faults,
             });
         }
         // Counters are of all operations and launches together.
         (None, Of::Spread | Of::Tail) => return None,
         (None, Of::Wall | Of::Cpu) => {}
     }
-    if word == Word::NoDifferenceHere
-        || (word == Word::Holds && (a.wall_ns.median / b.wall_ns.median).ln().abs() < 0.05)
-    {
-        return alike((way, a), (other, b));
+    let log = (method.phase.wall_ns.median / baseline.phase.wall_ns.median).ln();
+    if word == Word::NoDifferenceHere || (word == Word::Holds && log.abs() < 0.05) {
+        return alike(method, baseline);
     }
-    let cost = |p: &PhaseSummary| {
-        if job.cost == Of::Cpu {
-            p.cpu_ns.median
-        } else {
-            p.wall_ns.median
-        }
-    };
-    let (dear, cheap) = if cost(a) >= cost(b) {
-        ((way, a), (other, b))
+    if method.cost_ns(job.cost) >= baseline.cost_ns(job.cost) {
+        explain(job.cost, method, baseline)
     } else {
-        ((other, b), (way, a))
-    };
-    explain(job.cost, cost(dear.1) - cost(cheap.1), dear, cheap)
+        explain(job.cost, baseline, method)
+    }
 }
 
-fn explain(cost: Of, difference: f64, dear: Side, cheap: Side) -> Option<Difference> {
+impl<'a> CostSide<'a> {
+    fn new(side: ClaimSide<'a>) -> Option<CostSide<'a>> {
+        Some(CostSide {
+            cell: side.cell,
+            phase_name: side.phase,
+            phase: side.summary()?,
+        })
+    }
+
+    fn cost_ns(&self, cost: Of) -> f64 {
+        if cost == Of::Cpu {
+            self.phase.cpu_ns.median
+        } else {
+            self.phase.wall_ns.median
+        }
+    }
+
+    fn waiting_ns(&self) -> f64 {
+        (self.phase.wall_ns.median - self.phase.cpu_ns.median).max(0.0)
+    }
+
+    /// The share of its wall time that it waits.
+    fn waiting_share(&self) -> f64 {
+        1.0 - self.phase.cpu_ns.median / self.phase.wall_ns.median
+    }
+
+    fn sleeps(&self) -> bool {
+        self.phase.voluntary_switches >= LEAST && self.waiting_share() > 0.3
+    }
+
+    fn number(&self, fact: &str) -> Option<f64> {
+        match self.cell.proofs.get(fact)? {
+            FactProof::Number { max, .. } => Some(*max as f64),
+            FactProof::Words(_) => None,
+        }
+    }
+
+    fn device_bytes(&self) -> f64 {
+        self.number("device_bytes").unwrap_or(0.0)
+    }
+
+    /// Difference of this side from the other: its method, or the parameter in which they differ.
+    fn label(&self, other: CostSide) -> String {
+        let (cell, other) = (self.cell, other.cell);
+        if cell.method != other.method {
+            return cell.method.clone();
+        }
+        if cell.worker != other.worker {
+            return cell.worker.clone();
+        }
+        let Some((key, value)) = cell
+            .parameters
+            .iter()
+            .find(|(key, value)| other.parameters.get(*key) != Some(value))
+        else {
+            return self.phase_name.to_owned();
+        };
+        let is_size = value.parse::<u64>().is_ok() && key.ends_with("bytes") || key == "chunk";
+        format!("{key}={}", record::cell::display_value(value, is_size))
+    }
+}
+
+/// The part that carries the difference between two sides, the dearer of which comes first.
+fn explain(cost: Of, dear: CostSide, cheap: CostSide) -> Option<Difference> {
+    let difference = dear.cost_ns(cost) - cheap.cost_ns(cost);
     if difference <= 0.0 {
         return None;
     }
-    let (d, c) = (dear.1, cheap.1);
-    let waits = |p: &PhaseSummary| (p.wall_ns.median - p.cpu_ns.median).max(0.0);
+    let kernel = (dear.phase.system_ns - cheap.phase.system_ns) / difference;
+    let program = (dear.phase.user_ns - cheap.phase.user_ns) / difference;
     let waiting = if cost == Of::Wall {
-        waits(d) - waits(c)
+        (dear.waiting_ns() - cheap.waiting_ns()) / difference
     } else {
         0.0
     };
-    let part = |ns: f64, counted: Counted| {
-        let (counter, dear_count, cheap_count) = counted.unwrap_or((Counter::Nothing, 0.0, 0.0));
-        let share = (ns / difference).min(1.0);
-        let (dear, cheap) = (label(dear.0, cheap.0), label(cheap.0, dear.0));
-        DifferencePart {
-            share,
-            dear,
-            cheap,
-            counter,
-            dear_count,
-            cheap_count,
-        }
-    };
-    let (kernel, program) = (d.system_ns - c.system_ns, d.user_ns - c.user_ns);
-    let carries = |ns: f64| ns / difference >= SHARE;
-    if carries(kernel) {
-        Some(Difference::Kernel(part(kernel, in_kernel(dear, cheap))))
-    } else if carries(waiting) {
-        Some(Difference::Waiting(part(
-            waiting,
-            while_waiting(dear, cheap),
-        )))
-    } else if carries(program) {
-        Some(Difference::Program(part(
-            program,
-            huge_pages(dear.0.cell, cheap.0.cell),
-        )))
+    if kernel >= SHARE {
+        let counter = in_kernel(dear, cheap);
+        Some(Difference::Kernel(part(kernel, counter, dear, cheap)))
+    } else if waiting >= SHARE {
+        let counter = while_waiting(dear, cheap);
+        Some(Difference::Waiting(part(waiting, counter, dear, cheap)))
+    } else if program >= SHARE {
+        let counter = huge_pages(dear, cheap);
+        Some(Difference::Program(part(program, counter, dear, cheap)))
     } else {
         None
     }
 }
 
-/// Difference of one side from the other: its method, or the parameters in which they differ.
-fn label(side: ClaimSide, beside: ClaimSide) -> String {
-    if side.cell.method != beside.cell.method {
-        return side.cell.method.clone();
-    }
-    if side.cell.worker != beside.cell.worker {
-        return side.cell.worker.clone();
-    }
-    let differs = side
-        .cell
-        .parameters
-        .iter()
-        .find(|(k, v)| beside.cell.parameters.get(*k) != Some(v));
-    differs.map_or_else(
-        || side.phase.to_owned(),
-        |(key, value)| {
-            let is_size = value.parse::<u64>().is_ok() && key.ends_with("bytes") || key == "chunk";
-            format!("{key}={}", record::cell::display_value(value, is_size))
-        },
-    )
-}
-
-fn number(cell: &CellSummary, fact: &str) -> Option<f64> {
-    match cell.proofs.get(fact)? {
-        FactProof::Number { max, .. } => Some(*max as f64),
-        FactProof::Words(_) => None,
+fn part(
+    share: f64,
+    explanation: Option<Explanation>,
+    dear: CostSide,
+    cheap: CostSide,
+) -> DifferencePart {
+    let explanation = explanation.unwrap_or(Explanation {
+        counter: Counter::Nothing,
+        dear: 0.0,
+        cheap: 0.0,
+    });
+    DifferencePart {
+        share: share.min(1.0),
+        dear: dear.label(cheap),
+        cheap: cheap.label(dear),
+        counter: explanation.counter,
+        dear_count: explanation.dear,
+        cheap_count: explanation.cheap,
     }
 }
 
 /// A counter of which the dearer side has so many more that it explains something, and at least so many.
-fn more(counter: Counter, dear: f64, cheap: f64, least: f64) -> Counted {
-    (dear >= TIMES * cheap && dear - cheap >= 1.0 && dear >= least)
-        .then_some((counter, dear, cheap))
+fn more(counter: Counter, dear: f64, cheap: f64, least: f64) -> Option<Explanation> {
+    (dear >= TIMES * cheap && dear - cheap >= 1.0 && dear >= least).then_some(Explanation {
+        counter,
+        dear,
+        cheap,
+    })
+}
+
+/// A counter that is alike on both sides, of which each count took longer.
+fn longer(counter: Counter) -> Explanation {
+    Explanation {
+        counter,
+        dear: 0.0,
+        cheap: 0.0,
+    }
 }
 
 /// Kernel counter that differs in the right direction.
-fn in_kernel((dear, d): Side, (cheap, c): Side) -> Counted {
-    let fact = |(name, counter): (&str, Counter)| {
-        more(
-            counter,
-            number(dear.cell, name)?,
-            number(cheap.cell, name)?,
-            0.0,
-        )
-    };
-    let facts = [
-        ("redirtied_bytes", Counter::Redirtied),
-        ("copied_bytes", Counter::Copied),
-        ("calls", Counter::Calls),
-        ("read_calls", Counter::Calls),
-        ("enters", Counter::Calls),
-    ];
-    more(Counter::Faults, d.minor_faults, c.minor_faults, LEAST)
-        .or_else(|| facts.into_iter().find_map(fact))
-        .or_else(|| {
-            more(
-                Counter::Sleeps,
-                d.voluntary_switches,
-                c.voluntary_switches,
-                LEAST,
-            )
+fn in_kernel(dear: CostSide, cheap: CostSide) -> Option<Explanation> {
+    more(
+        Counter::Faults,
+        dear.phase.minor_faults,
+        cheap.phase.minor_faults,
+        LEAST,
+    )
+    .or_else(|| {
+        KERNEL_FACTS.iter().find_map(|&(fact, counter)| {
+            more(counter, dear.number(fact)?, cheap.number(fact)?, 0.0)
         })
-        .or_else(|| huge_pages(dear.cell, cheap.cell))
+    })
+    .or_else(|| more_sleeps(dear, cheap, LEAST))
+    .or_else(|| huge_pages(dear, cheap))
 }
 
-fn while_waiting((dear, d): Side, (cheap, c): Side) -> Counted {
-    let device = |side: ClaimSide| number(side.cell, "device_bytes").unwrap_or(0.0);
-    let (n, m) = (device(dear), device(cheap));
-    let switches = (d.voluntary_switches, c.voluntary_switches);
-    let longer = |counter| Some((counter, 0.0, 0.0));
-    more(Counter::Device, n, m, 0.0)
-        .or_else(|| longer(Counter::DeviceLonger).filter(|_| n > 0.0 || d.major_faults >= 1.0))
-        .or_else(|| more(Counter::Sleeps, switches.0, switches.1, 1.0))
-        .or_else(|| longer(Counter::SleepsLonger).filter(|_| switches.0 >= 1.0))
+fn while_waiting(dear: CostSide, cheap: CostSide) -> Option<Explanation> {
+    let (dear_bytes, cheap_bytes) = (dear.device_bytes(), cheap.device_bytes());
+    if let Some(device) = more(Counter::Device, dear_bytes, cheap_bytes, 0.0) {
+        return Some(device);
+    }
+    if dear_bytes > 0.0 || dear.phase.major_faults >= 1.0 {
+        return Some(longer(Counter::DeviceLonger));
+    }
+    if let Some(sleeps) = more_sleeps(dear, cheap, 1.0) {
+        return Some(sleeps);
+    }
+    (dear.phase.voluntary_switches >= 1.0).then(|| longer(Counter::SleepsLonger))
+}
+
+fn more_sleeps(dear: CostSide, cheap: CostSide, least: f64) -> Option<Explanation> {
+    more(
+        Counter::Sleeps,
+        dear.phase.voluntary_switches,
+        cheap.phase.voluntary_switches,
+        least,
+    )
 }
 
 /// Huge pages on the cheaper side only.
-fn huge_pages(dear: &CellSummary, cheap: &CellSummary) -> Counted {
-    let (n, m) = (
-        number(dear, "huge_bytes").unwrap_or(0.0),
-        number(cheap, "huge_bytes")?,
-    );
-    more(Counter::HugePages, m, n, 0.0).map(|(counter, ..)| (counter, n, m))
+fn huge_pages(dear: CostSide, cheap: CostSide) -> Option<Explanation> {
+    let dear_bytes = dear.number("huge_bytes").unwrap_or(0.0);
+    let cheap_bytes = cheap.number("huge_bytes")?;
+    let explanation = more(Counter::HugePages, cheap_bytes, dear_bytes, 0.0)?;
+    Some(Explanation {
+        dear: dear_bytes,
+        cheap: cheap_bytes,
+        ..explanation
+    })
 }
 
 /// Two costs that are the same: what they have in common.
-fn alike((way, a): Side, (other, b): Side) -> Option<Difference> {
-    let waits = |p: &PhaseSummary| 1.0 - p.cpu_ns.median / p.wall_ns.median;
-    let sleeps = |p: &PhaseSummary| p.voluntary_switches >= LEAST && waits(p) > 0.3;
-    if sleeps(a) && sleeps(b) {
+fn alike(method: CostSide, baseline: CostSide) -> Option<Difference> {
+    if method.sleeps() && baseline.sleeps() {
         return Some(Difference::BothSleep {
-            first: a.voluntary_switches,
-            second: b.voluntary_switches,
+            first: method.phase.voluntary_switches,
+            second: baseline.phase.voluntary_switches,
         });
     }
-    let near = |x: f64, y: f64| (x - y).abs() <= 0.1 * x.max(y).max(1.0);
-    let device = |s: ClaimSide| number(s.cell, "device_bytes").unwrap_or(0.0);
-    if waits(a) > 0.5 && waits(b) > 0.5 && device(way) > 0.0 && near(device(way), device(other)) {
+    let both_wait = method.waiting_share() > 0.5 && baseline.waiting_share() > 0.5;
+    let device_bytes = method.device_bytes();
+    if both_wait && device_bytes > 0.0 && near(device_bytes, baseline.device_bytes()) {
         return Some(Difference::BothWait);
     }
-    (near(a.minor_faults, b.minor_faults) && near(a.system_ns, b.system_ns))
-        .then_some(Difference::Same)
+    (near(method.phase.minor_faults, baseline.phase.minor_faults)
+        && near(method.phase.system_ns, baseline.phase.system_ns))
+    .then_some(Difference::Same)
+}
+
+/// Tells whether two figures are within a tenth of the larger one, or of one.
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 0.1 * a.max(b).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::questions::claims::answers;
+    use crate::questions::claims::tests::{
+        MARGIN, claim, distribution, measured, resolved, summary,
+    };
+
+    /// A cell of which one launch costs that much in the kernel and in the program, in nanoseconds, with so many faults.
+    fn cost(method: &str, wall: f64, system: f64, user: f64, faults: f64) -> CellSummary {
+        let mut cell = measured(method, "64", wall, 5);
+        let phase = cell.phases.get_mut("copy").unwrap();
+        (phase.system_ns, phase.user_ns, phase.minor_faults) = (system, user, faults);
+        phase.cpu_ns = distribution(system + user);
+        cell
+    }
+
+    fn cause(a: CellSummary, b: CellSummary) -> Option<Difference> {
+        let made = summary("r", vec![a, b]);
+        let answers = answers(&[resolved(claim("ratio", "high = 0.9"))], &[&made], MARGIN);
+        answers[0].jobs[0].cause.clone()
+    }
+
+    #[test]
+    fn the_cause_is_said_where_a_part_carries_the_difference_and_not_otherwise() {
+        let faults = cause(
+            cost("a", 1000.0, 100.0, 900.0, 10.0),
+            cost("b", 3000.0, 2000.0, 1000.0, 5120.0),
+        );
+        let Some(Difference::Kernel(part)) = faults else {
+            panic!("{faults:?}")
+        };
+        assert_eq!(
+            (part.counter, part.dear.as_str(), part.cheap.as_str()),
+            (Counter::Faults, "b", "a")
+        );
+        assert_eq!((part.dear_count, part.cheap_count), (5120.0, 10.0));
+        let waiting = cause(
+            cost("a", 1000.0, 100.0, 900.0, 0.0),
+            cost("b", 9000.0, 100.0, 900.0, 0.0),
+        );
+        assert!(
+            matches!(waiting, Some(Difference::Waiting(_))),
+            "{waiting:?}"
+        );
+        let program = cause(
+            cost("a", 1000.0, 0.0, 1000.0, 0.0),
+            cost("b", 3000.0, 0.0, 3000.0, 0.0),
+        );
+        assert!(
+            matches!(program, Some(Difference::Program(_))),
+            "{program:?}"
+        );
+        let unknown = cause(
+            cost("a", 1000.0, 300.0, 700.0, 0.0),
+            cost("b", 3000.0, 1100.0, 1500.0, 0.0),
+        );
+        assert_eq!(unknown, Some(Difference::NotFound));
+    }
 }

@@ -1,9 +1,8 @@
-//! The line of all possible figures, cut into regions with a word each. A word is said where the whole interval lies in one.
+//! The line of all possible figures, cut into regions with a verdict each: it is given where the whole interval lies in one.
 
 use super::figure::ClaimFigure;
-use record::claim::{AnswerChange, Answers, Claim, ClaimKind, JobAnswer, Word};
+use record::claim::{Claim, ClaimKind, Word};
 use record::summary::Ratio;
-use std::collections::BTreeSet;
 
 /// Regions in ascending order; each ends where the next begins, and the last has no end.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +12,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// The regions of a claim. Below one the praised way costs less.
+    /// The regions of a claim. Below one the praised method costs less.
     pub fn of_claim(claim: &Claim, margin: f64) -> Regions {
         let (low, high) = claim.holds.as_ref().map_or((None, None), |h| h.edges());
         if claim.kind == ClaimKind::Absolute {
@@ -29,7 +28,7 @@ impl Regions {
                     verdicts: mirrored.verdicts.into_iter().rev().collect(),
                 }
             }
-            // That two ways cost the same is either so or not so.
+            // That two methods cost the same is either so or not so.
             _ => Regions::around(low, high, Word::Reversed, Word::Reversed),
         }
     }
@@ -51,7 +50,7 @@ impl Regions {
         regions
     }
 
-    /// A claim that the praised way is cheaper: its cost lies between `low`, where one is given, and `high`, at most one.
+    /// A claim that the praised method is cheaper: its cost lies between `low`, where one is given, and `high`, at most one.
     fn cheaper(low: Option<f64>, high: f64, margin: f64) -> Regions {
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
         let mut regions = Regions {
@@ -79,7 +78,7 @@ impl Regions {
         self.edges.iter().take_while(|edge| value > **edge).count()
     }
 
-    /// The word of an interval: undecided where it reaches across an edge.
+    /// The verdict on an interval: undecided where it reaches across an edge.
     pub fn word(&self, low: f64, high: f64) -> Word {
         let sound = low.is_finite() && high.is_finite() && low <= high;
         match (self.index(low), self.index(high)) {
@@ -88,7 +87,7 @@ impl Regions {
         }
     }
 
-    /// The one-sided probability of a word where the truth lies at the nearer edge of its region.
+    /// The one-sided probability of a verdict where the truth lies at the nearer edge of its region.
     pub fn p(&self, word: Word, figure: &ClaimFigure) -> Option<f64> {
         if self.verdicts.get(self.index(figure.estimate.ratio)) != Some(&word) {
             return (!figure.estimate.is_of_extremes()).then_some(1.0);
@@ -137,48 +136,115 @@ impl Regions {
     }
 }
 
-/// Claims whose verdicts contradict each other, or that only one of the runs decided.
-pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
-    let keys = |answers: &Answers| -> BTreeSet<(String, String)> {
-        answers
-            .answers
-            .iter()
-            .flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone())))
-            .collect()
-    };
-    let all: BTreeSet<_> = keys(first).union(&keys(second)).cloned().collect();
-    let mut changes = Vec::new();
-    for (id, job) in all {
-        let (a, b) = (find(first, &id, &job), find(second, &id, &job));
-        let (first, second) = (a.map(|(_, j)| j.word), b.map(|(_, j)| j.word));
-        let decided = first
-            .into_iter()
-            .chain(second)
-            .filter(|word| word.is_decided())
-            .count();
-        if decided != 1 && !first.zip(second).is_some_and(|(a, b)| a.contradicts(b)) {
-            continue;
-        }
-        let statement = a
-            .or(b)
-            .map_or_else(String::new, |(statement, _)| statement.to_owned());
-        changes.push(AnswerChange {
-            id,
-            statement,
-            job,
-            first,
-            second,
-            ratios: (a.and_then(|(_, j)| j.ratio), b.and_then(|(_, j)| j.ratio)),
-            unit: a.or(b).map_or_else(String::new, |(_, j)| j.unit.clone()),
-        });
-    }
-    changes
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::questions::claims::tests::{claim, word};
+    use stats::rng::Seeded;
 
-fn find<'a>(answers: &'a Answers, id: &str, job: &str) -> Option<(&'a str, &'a JobAnswer)> {
-    let answer = answers.answers.iter().find(|a| a.id == id)?;
-    Some((
-        &answer.statement,
-        answer.jobs.iter().find(|j| j.job == job)?,
-    ))
+    #[test]
+    fn a_claim_that_it_is_cheaper_has_its_word_on_both_sides_of_each_edge() {
+        let holds = "low = 0.4\nhigh = 0.6";
+        for (ratio, expected) in [
+            (0.38, Word::Stronger),
+            (0.4, Word::HoldsOrStronger),
+            (0.42, Word::Holds),
+            (0.58, Word::Holds),
+            (0.6, Word::Undecided),
+            (0.62, Word::Weaker),
+            (0.93, Word::Weaker),
+            (1.0 / 1.05, Word::DoesNotHold),
+            (0.97, Word::NoDifferenceHere),
+            (1.03, Word::NoDifferenceHere),
+            (1.05, Word::DoesNotHold),
+            (1.07, Word::Reversed),
+        ] {
+            assert_eq!(word(holds, ratio), expected, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_it_is_dearer_is_the_mirror_of_that() {
+        let holds = "low = 2.0\nhigh = 3.0";
+        let expected = [
+            (3.1, Word::Stronger),
+            (2.9, Word::Holds),
+            (2.0, Word::Undecided),
+            (1.9, Word::Weaker),
+            (1.02, Word::NoDifferenceHere),
+            (0.9, Word::Reversed),
+        ];
+        for (ratio, expected) in expected {
+            assert_eq!(word(holds, ratio), expected, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn open_ranges_and_claims_that_nothing_differs() {
+        assert_eq!(
+            (word("high = 0.95", 0.001), word("high = 0.95", 1.0)),
+            (Word::Holds, Word::NoDifferenceHere)
+        );
+        assert_eq!(
+            (word("low = 1.05", 9.0), word("low = 1.05", 0.8)),
+            (Word::Holds, Word::Reversed)
+        );
+        let same = "low = 0.9\nhigh = 1.1";
+        assert_eq!(
+            (word(same, 1.0), word(same, 1.2), word(same, 0.8)),
+            (Word::Holds, Word::Reversed, Word::Reversed)
+        );
+        assert_eq!(
+            (word("high = 1.1", 0.2), word("high = 1.1", 1.3)),
+            (Word::Holds, Word::Reversed)
+        );
+    }
+
+    fn within(random: &mut Seeded, low: f64, high: f64) -> f64 {
+        low + (high - low) * random.unit()
+    }
+
+    /// Every value in an interval that has a verdict, taken by itself, must get the same one.
+    #[test]
+    fn no_word_is_said_across_an_edge() {
+        let mut random = Seeded::new(20_261_121);
+        for _ in 0..4000 {
+            let (a, b) = (
+                within(&mut random, -2.0, 2.0).exp(),
+                within(&mut random, 0.01, 1.5).exp(),
+            );
+            let holds = match within(&mut random, 0.0, 4.0) as u32 {
+                0 => format!("low = {a}"),
+                1 => format!("high = {a}"),
+                _ => format!("low = {a}\nhigh = {}", a * b),
+            };
+            let kind = if within(&mut random, 0.0, 1.0) < 0.2 {
+                "absolute"
+            } else {
+                "ratio"
+            };
+            let per = if kind == "absolute" {
+                "\nper = \"unit\""
+            } else {
+                ""
+            };
+            let margin = within(&mut random, 0.01, 0.2);
+            let regions = Regions::of_claim(&claim(kind, &(holds.clone() + per)), margin);
+            let (low, width) = (
+                within(&mut random, -3.0, 3.0).exp(),
+                within(&mut random, 0.0, 0.8).exp(),
+            );
+            let verdict = regions.word(low, low * width);
+            if verdict != Word::Undecided {
+                for step in 0..=50 {
+                    let inside = low * width.powf(f64::from(step) / 50.0);
+                    assert_eq!(
+                        regions.word(inside, inside),
+                        verdict,
+                        "{holds} {low} {width} {margin}"
+                    );
+                }
+            }
+        }
+    }
 }
