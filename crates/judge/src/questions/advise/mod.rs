@@ -23,7 +23,7 @@ mod tests {
     use record::cell::Cell;
     use record::experiment::Experiment;
     use record::folder::RunFolder;
-    use record::summary::{Ratio, Summary, Verdict};
+    use record::summary::{Ratio, Recommendation, Summary, Verdict};
     use stats::rng::Seeded;
 
     use crate::summarise::rounded;
@@ -353,7 +353,8 @@ mod tests {
             root.as_ref(),
         )
         .unwrap();
-        let summary = crate::replay(&folder).unwrap().1;
+        let mut summary = crate::replay(&folder).unwrap().1;
+        summary.groups[0].recommendation = Recommendation::Inconclusive { cell: 0 };
         let request = AdviceRequest {
             topic: Topic::parse("fault.toml", &text("advice/fault.toml")).unwrap(),
             settings: BTreeMap::new(),
