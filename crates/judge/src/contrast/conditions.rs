@@ -1,8 +1,8 @@
 //! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
-use crate::contrast::estimate::{LEVEL, PairedCost, alone};
-use crate::contrast::verdicts::hold_among_all;
-use crate::evidence::{CellEvidence, Evidence, flags::distrust};
+use crate::contrast::estimate::{LEVEL, Metric, alone};
+use crate::contrast::verdicts::{hold_among_all, trusted};
+use crate::evidence::Evidence;
 use record::machine_state::{PLAIN, STATE};
 use record::summary::{
     AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, StateAnswer,
@@ -232,7 +232,7 @@ fn ratios(
         };
         let ratio = trusted(evidence, plain_cell)
             .zip(trusted(evidence, cell))
-            .and_then(|(base, cell)| alone(base, cell, measure, PairedCost::Wall, LEVEL))
+            .and_then(|(base, cell)| alone(base, cell, Metric::wall(measure), LEVEL))
             .map(|ratio| ratio.widened(widened));
         ratios.push(StateRatio {
             cell,
@@ -252,13 +252,6 @@ fn is_same_but_for_state(state: &State, a: usize, b: usize) -> bool {
 
 fn stateless(parameters: &Parameters) -> impl Iterator<Item = (&String, &String)> {
     parameters.iter().filter(|(key, _)| *key != STATE)
-}
-
-fn trusted(evidence: &Evidence, cell: usize) -> Option<&CellEvidence> {
-    evidence
-        .cells
-        .get(&cell)
-        .filter(|cell| distrust(cell).is_none())
 }
 
 /// The effect on the recommendation. It changes only where a verdict in the state contradicts that of the plain machine.
