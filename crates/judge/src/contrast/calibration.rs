@@ -19,12 +19,15 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
         .copied()
         .collect();
     let calibration = calibrate(&pool);
-    for estimate in judged
-        .iter_mut()
-        .flat_map(|judged| &mut judged.measures)
-        .flat_map(MeasureRatios::ratios_mut)
-    {
-        *estimate = estimate.widened(calibration.factor);
+    for group in judged.iter_mut() {
+        for ratio in group
+            .measures
+            .iter_mut()
+            .flat_map(MeasureRatios::ratios_mut)
+        {
+            *ratio = ratio.widened(calibration.factor);
+        }
+        group.widened = calibration.factor;
     }
     let has_checks = !pool.is_empty();
     let calibration = Calibration {

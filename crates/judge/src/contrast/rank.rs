@@ -18,7 +18,6 @@ pub(crate) fn claims(
     state: &State,
     evidence: &Evidence,
     judged: &Judged,
-    widened: f64,
 ) -> Result<Vec<BestClaim>> {
     let group = judged.group;
     let mut by_kind: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -37,7 +36,6 @@ pub(crate) fn claims(
         judged,
         measure,
         margin: state.plan.margin,
-        widened,
     };
     Ok(by_kind
         .into_iter()
@@ -51,7 +49,6 @@ struct Contest<'a> {
     judged: &'a Judged<'a>,
     measure: usize,
     margin: f64,
-    widened: f64,
 }
 
 impl Contest<'_> {
@@ -72,7 +69,7 @@ impl Contest<'_> {
             |a, b| self.level(ranked[a]).max(self.level(ranked[b])),
             ranked.iter().position(|cell| Some(*cell) == baseline),
             (self.margin, LEVEL),
-            self.widened,
+            self.judged.widened,
         )
         .ok()?;
         let mut fastest_first: Vec<usize> = (0..ranked.len()).collect();
@@ -212,9 +209,9 @@ pub(crate) fn recommend(
 pub(crate) fn best_possible(
     state: &State,
     evidence: &Evidence,
-    group: &Group,
-    widened: f64,
+    judged: &Judged,
 ) -> Result<Option<usize>> {
+    let group = judged.group;
     let Some(measure) = group.headline_measure() else {
         return Ok(None);
     };
@@ -239,7 +236,7 @@ pub(crate) fn best_possible(
     for &limit in &limits[1..] {
         // Limits are candidates for one place and take part in few launches: which is the least needs no interval.
         let quotient = ratio(evidence, limit, best, measure, level)
-            .map(|ratio| ratio.widened(widened).ratio)
+            .map(|ratio| ratio.widened(judged.widened).ratio)
             .or_else(|| {
                 Some(typical(evidence, limit, measure)? / typical(evidence, best, measure)?)
             });
@@ -249,7 +246,7 @@ pub(crate) fn best_possible(
     }
     for &method in &methods {
         let ratio = ratio(evidence, method, best, measure, level);
-        if ratio.is_some_and(|ratio| ratio.widened(widened).high < 1.0) {
+        if ratio.is_some_and(|ratio| ratio.widened(judged.widened).high < 1.0) {
             best = method;
         }
     }
@@ -319,23 +316,22 @@ pub(crate) fn shares(
     evidence: &Evidence,
     cells: &mut [CellSummary],
     summaries: &[GroupSummary],
-    groups: &[Group],
-    widened: f64,
+    judged: &[Judged],
 ) {
-    for (summary, group) in summaries.iter().zip(groups) {
+    for (summary, judged) in summaries.iter().zip(judged) {
         let Some(best) = summary.best_possible else {
             continue;
         };
         let kind = cells[best].group.clone();
-        for (measure, name) in group.experiment.measures().enumerate() {
-            let ratios = against(state, evidence, group, best, Metric::wall(measure));
+        for (measure, name) in judged.group.experiment.measures().enumerate() {
+            let ratios = against(state, evidence, judged.group, best, Metric::wall(measure));
             for (cell, ratio) in ratios {
                 if cells[cell].group == kind
                     && cells[cell].role != Role::Null
                     && summary.cells.contains(&cell)
                     && let Some(phase) = cells[cell].phases.get_mut(name)
                 {
-                    let share = ratio.widened(widened).inverse().undrifted();
+                    let share = ratio.widened(judged.widened).inverse().undrifted();
                     phase.of_best_possible = Some(share).filter(|e| e.ratio.is_finite());
                 }
             }

@@ -45,6 +45,8 @@ pub(crate) struct Judged<'a> {
     pub disagreeing: &'a BTreeMap<usize, Cause>,
     /// One entry for each measure; the hidden duplicate is among the cells.
     pub measures: Vec<MeasureRatios>,
+    /// Factor by which the run's calibration has widened all of them.
+    pub widened: f64,
 }
 
 impl<'a> Judged<'a> {
@@ -64,6 +66,7 @@ impl<'a> Judged<'a> {
                     None => MeasureRatios::default(),
                 })
                 .collect(),
+            widened: 1.0,
         }
     }
 
