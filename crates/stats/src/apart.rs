@@ -64,17 +64,16 @@ pub fn apart(values: &[f64], errors: &[f64], margin: f64) -> Result<Vec<Apart>, 
 
 fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin: f64) -> Apart {
     let others = sorted.len() - 1;
-    let at = |p: f64| quantile_without(sorted, place, p);
-    let mut spread = ((at(0.75) - at(0.25)) / QUARTILES)
+    let mut spread = (range_without(sorted, place, 0.25, 0.75) / QUARTILES)
         .max(typical_error)
         .max(LEAST_SPREAD);
     if others >= WITH_TAILS {
-        spread = spread.max((at(0.9) - at(0.1)) / DECILES);
+        spread = spread.max(range_without(sorted, place, 0.1, 0.9) / DECILES);
     }
     if others >= WITH_FAR_TAILS {
-        spread = spread.max((at(0.999) - at(0.001)) / FAR);
+        spread = spread.max(range_without(sorted, place, 0.001, 0.999) / FAR);
     }
-    let by = sorted[place] - at(0.5);
+    let by = sorted[place] - quantile_without(sorted, place, 0.5);
     let of_median = std::f64::consts::FRAC_PI_2 / others as f64;
     let deviation = (spread.max(error).powi(2) + of_median * spread.powi(2)).sqrt();
     let freedom = (EFFICIENCY * others as f64).clamp(2.0, MOST_FREEDOM);
@@ -89,12 +88,17 @@ fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin
 
 /// The quantile (type 7) of sorted values without the one at `place`.
 fn quantile_without(sorted: &[f64], place: usize, p: f64) -> f64 {
-    let value = |i: usize| sorted[if i < place { i } else { i + 1 }];
     let last = sorted.len() - 2;
     let position = p * last as f64;
     let below = position.floor() as usize;
-    let (low, high) = (value(below), value((below + 1).min(last)));
+    let [low, high] = [below, (below + 1).min(last)]
+        .map(|index| sorted[if index < place { index } else { index + 1 }]);
     low + (position - below as f64) * (high - low)
+}
+
+/// The distance of two quantiles of sorted values without the one at `place`.
+fn range_without(sorted: &[f64], place: usize, low: f64, high: f64) -> f64 {
+    quantile_without(sorted, place, high) - quantile_without(sorted, place, low)
 }
 
 #[cfg(test)]

@@ -89,7 +89,9 @@ fn mid_ranks(values: &[f64]) -> Vec<f64> {
     // Zero and minus zero are equal, and stand beside each other in this order.
     for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
         let rank = below as f64 + (equal.len() as f64 + 1.0) / 2.0;
-        equal.iter().for_each(|&at| ranks[at] = rank);
+        for &index in equal {
+            ranks[index] = rank;
+        }
         below += equal.len();
     }
     ranks
@@ -190,10 +192,13 @@ mod tests {
         assert!(alike_by_chance(&step).expect("ten") < MOVED_AT);
     }
 
+    fn unit(rng: &mut crate::rng::Seeded) -> f64 {
+        (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     #[test]
     fn values_without_order_are_rarely_said_to_have_one() {
         let mut rng = crate::rng::Seeded::new(7);
-        let mut unit = || (rng.bits() >> 11) as f64 / (1u64 << 53) as f64;
         let shapes: [fn(f64, f64) -> f64; 4] = [
             |u, v| (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos(),
             |u, _| (std::f64::consts::PI * (u - 0.5)).tan(),
@@ -204,7 +209,9 @@ mod tests {
             for (number, shape) in shapes.iter().enumerate() {
                 let mut said = 0;
                 for _ in 0..4000 {
-                    let values: Vec<f64> = (0..n).map(|_| shape(unit(), unit())).collect();
+                    let values: Vec<f64> = (0..n)
+                        .map(|_| shape(unit(&mut rng), unit(&mut rng)))
+                        .collect();
                     said += u32::from(alike_by_chance(&values).expect("enough") <= MOVED_AT);
                 }
                 // Values of two kinds only have few ratios, and the nearest may lie beyond one in a hundred.

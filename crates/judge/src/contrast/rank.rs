@@ -9,7 +9,7 @@ use record::summary::{
 };
 use record::{expression::Values, kind::Kind, method::Role, plan::PlannedCell, state::State};
 use stats::estimate::{LEAST_POINTS, Point, Ratio};
-use stats::leader::{Standing, rank_contrasts, simultaneous};
+use stats::leader::{RankingTerms, Standing, rank_contrasts, simultaneous};
 use stats::quantile::median;
 use std::collections::BTreeMap;
 
@@ -68,8 +68,11 @@ impl Contest<'_> {
             |a, b| self.points(ranked[a], ranked[b]),
             |a, b| self.level(ranked[a]).max(self.level(ranked[b])),
             ranked.iter().position(|cell| Some(*cell) == baseline),
-            (self.margin, LEVEL),
-            self.judged.widened,
+            RankingTerms {
+                margin: self.margin,
+                confidence: LEVEL,
+                widening: self.judged.widened,
+            },
         )
         .ok()?;
         let mut fastest_first: Vec<usize> = (0..ranked.len()).collect();
