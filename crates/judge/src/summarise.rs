@@ -1,4 +1,4 @@
-//! From evidence to a summary.
+//! Summary of a run from its evidence.
 
 use crate::cells::{LastCache, summary_of_cell};
 use crate::contrast::groups::{Group, groups};
@@ -163,7 +163,7 @@ pub fn summarise(
         warnings: Vec::new(),
         notes: notes(state),
     };
-    summary.warnings = warnings::all(state, evidence, &summary);
+    summary.warnings = warnings::of_run(state, evidence, &summary);
     Ok(rounded(summary))
 }
 

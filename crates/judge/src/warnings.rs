@@ -18,13 +18,13 @@ use std::collections::BTreeMap;
 const INTERRUPTED_SHARE: f64 = 0.25;
 /// Share of a cell's launches or samples that may be flagged without a warning: no median feels it.
 const WARNED_SHARE: f64 = 0.05;
-/// The share of a busy process's time that may be taken from it before it is told.
+/// The share of a busy process's time that may be taken from it without a warning.
 const TAKEN_SHARE: f64 = 0.02;
 /// A clock read above this cost, in nanoseconds, asks the kernel or the hypervisor each time.
 const SLOW_CLOCK_NS: f64 = 200.0;
-/// CPUs that other processes may use before it is told.
+/// CPUs that other processes may use without a warning.
 const BUSY_CPUS: f64 = 0.2;
-/// CPUs that the kernel's memory threads may use before it is told.
+/// CPUs that the kernel's memory threads may use without a warning.
 const MEMORY_THREAD_CPUS: f64 = 0.02;
 /// The share of a launch in which something waited for memory.
 const PRESSURE_SHARE: f64 = 0.02;
@@ -57,7 +57,7 @@ const TESTS: [Test; 14] = [
 ];
 
 /// Runs every test.
-pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
+pub fn of_run(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
     TESTS
         .iter()
         .flat_map(|test| test(state, evidence, summary))
@@ -339,7 +339,7 @@ fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 const FIRST_PASS_FACTOR: f64 = 2.0;
 
 /// Warm caches below the page cache: where it is emptied before every pass, a cache below it (the hypervisor's, the device's)
-/// may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
+/// may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; this warns of the difference.
 fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, first) in &evidence.first_pass_ns {

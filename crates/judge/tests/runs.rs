@@ -119,22 +119,24 @@ fn a_killed_run_is_judged_as_far_as_it_came() {
 #[test]
 fn a_call_that_failed_fails_its_cell_and_no_other() {
     let summary = judged("failed-cell").1;
-    let touch = |large: bool| {
-        let of = |c: &&record::summary::CellSummary| {
-            c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large
-        };
-        summary.cells.iter().find(of).unwrap()
-    };
-    assert_eq!(touch(false).outcome, Outcome::OK);
-    assert_eq!(touch(true).outcome.status, Status::Failed);
+    let [small, large] = [false, true].map(|is_large| {
+        summary
+            .cells
+            .iter()
+            .filter(|cell| cell.method == "touch" && !cell.hidden)
+            .find(|cell| (cell.parameters["bytes"].len() > 8) == is_large)
+            .unwrap()
+    });
+    assert_eq!(small.outcome, Outcome::OK);
+    assert_eq!(large.outcome.status, Status::Failed);
     let text = "mmap between phases: Cannot allocate memory";
     assert!(
-        matches!(&touch(true).outcome.cause, Some(Cause::Written { text: seen }) if seen.starts_with(text)),
+        matches!(&large.outcome.cause, Some(Cause::Written { text: seen }) if seen.starts_with(text)),
         "{:?}",
-        touch(true).outcome
+        large.outcome
     );
     assert!(
-        touch(true).per_launch.is_empty(),
+        large.per_launch.is_empty(),
         "no figure of a cell that failed"
     );
 }
@@ -147,18 +149,19 @@ fn what_a_machine_lacks_is_skipped_and_the_rest_is_judged() {
         .iter()
         .filter(|c| c.outcome.status == Status::Skipped)
         .collect();
-    let because = |worker: &str, word: &str| {
-        let has = |cause: &Cause| {
-            matches!(cause, Cause::Written { .. }) && format!("{cause:?}").contains(word)
-        };
-        skipped
+    for (worker, reason) in [
+        ("java", "no Java in JAVA_HOME or PATH"),
+        ("go", "no Go toolchain in PATH"),
+    ] {
+        let mut causes = skipped
             .iter()
-            .any(|c| c.worker == worker && c.outcome.cause.as_ref().is_some_and(has))
-    };
-    assert!(
-        because("java", "no Java in JAVA_HOME or PATH") && because("go", "no Go toolchain in PATH"),
-        "{skipped:?}"
-    );
+            .filter(|cell| cell.worker == worker)
+            .filter_map(|cell| cell.outcome.cause.as_ref());
+        assert!(
+            causes.any(|cause| matches!(cause, Cause::Written { text } if text.contains(reason))),
+            "{skipped:?}"
+        );
+    }
     assert!(skipped.iter().all(|c| c.per_launch.is_empty()));
     assert!(
         summary

@@ -13,9 +13,9 @@ pub const LEAST: usize = 5;
 pub const QUARTILES: f64 = 1.349;
 /// The distance of the tenth and ninetieth percentiles, likewise; looked at from [`WITH_TAILS`] values on.
 const DECILES: f64 = 2.563;
-/// From so many others the deciles say whether tails are heavier than the quartiles let expect.
+/// Number of others from which on the deciles say whether tails are heavier than the quartiles let expect.
 const WITH_TAILS: usize = 20;
-/// From so many others the outer thousandths say it too: nothing less says how far off the farthest of thousands lie.
+/// Number of others from which on the outer thousandths say it too: nothing less says how far off the farthest of thousands lie.
 const WITH_FAR_TAILS: usize = 5000;
 /// The distance of these in deviations of a t distribution of [`MOST_FREEDOM`] degrees of freedom: twice 3.552.
 const FAR: f64 = 7.104;
@@ -23,7 +23,7 @@ const FAR: f64 = 7.104;
 const EFFICIENCY: f64 = 0.37;
 /// Most degrees of freedom, however many the others are: machines are not normally distributed.
 const MOST_FREEDOM: f64 = 20.0;
-/// Below this a spread is taken for this, so that exact counts can be compared.
+/// The least spread, so that exact counts can be compared.
 const LEAST_SPREAD: f64 = 1e-9;
 
 /// Position of one value relative to all others.

@@ -4,7 +4,7 @@ use super::interval::{Undefined, check};
 use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// Below this many launches no movement can be seen.
+/// The fewest launches in which a movement can be seen.
 pub const LEAST_IN_ORDER: usize = 8;
 /// Neighbours that are this much too alike cost the independence of the launches: the interval is made of blocks. It is no
 /// claim, so it may err in one case of ten on the side of width.
@@ -116,7 +116,7 @@ pub fn memory(values: &[f64]) -> f64 {
     autocorrelation(values, 1).map_or(0.0, |r| (r + 1.0 / n) * (1.0 + 4.0 / n))
 }
 
-/// By how much a correlation of neighbours raises the variance of the mean of `n` launches over s² / n, and the share of the
+/// Factor by which a correlation of neighbours raises the variance of the mean of `n` launches over s² / n, and the share of the
 /// degrees of freedom that it leaves.
 ///
 /// For a first-order series n values say as much as n / κ independent ones, κ = (1 + ρ) / (1 − ρ), and s² itself comes out too

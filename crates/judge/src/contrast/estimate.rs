@@ -1,4 +1,4 @@
-//! From launches to ratios with their intervals: the one place where a ratio's statistics are chosen.
+//! Ratios of launches with their intervals: the one place where a ratio's statistics are chosen.
 
 use crate::contrast::groups::{Group, groups};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};

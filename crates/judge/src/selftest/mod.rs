@@ -419,7 +419,7 @@ pub struct Done {
     pub slot_s: f64,
     pub batch: Option<u64>,
     pub cells: usize,
-    /// From the first to the last launch, in seconds.
+    /// Time from the first to the last launch, in seconds.
     pub seconds: f64,
     pub warnings: BTreeMap<String, usize>,
 }

@@ -166,8 +166,8 @@ fn tail_logs(cell: &CellSummary) -> Vec<f64> {
 /// The questions of all runs of a set, each once.
 #[derive(Clone, Debug, Default)]
 pub struct SetQuestions {
-    /// In the order in which they were first met.
-    pub all: Vec<SetQuestion>,
+    /// The questions in the order in which they were first met.
+    pub list: Vec<SetQuestion>,
     known: HashMap<(String, Key), usize>,
 }
 
@@ -180,9 +180,9 @@ impl SetQuestions {
             ..
         } = question.headline.clone();
         let key = (experiment, (cell, parameters));
-        let index = *self.known.entry(key).or_insert(self.all.len());
-        if index == self.all.len() {
-            self.all.push(question);
+        let index = *self.known.entry(key).or_insert(self.list.len());
+        if index == self.list.len() {
+            self.list.push(question);
         }
         index
     }
@@ -198,7 +198,7 @@ impl SetQuestions {
         }
         for (&index, question) in indices.iter().zip(&measured.questions) {
             if let Some(baseline) = question.baseline {
-                self.all[index].baseline.get_or_insert(indices[baseline]);
+                self.list[index].baseline.get_or_insert(indices[baseline]);
             }
         }
         measured

@@ -14,7 +14,7 @@ const HOLDING: f64 = 100.0;
 
 /// Counts and their credibility.
 pub(super) struct Counted<'a> {
-    /// As it is shown: means over launches.
+    /// Counts as they are shown: means over launches.
     pub shown: EventCounts,
     /// Launches whose faults were followed; none if kinds are not known.
     pub followed: Vec<(&'a CommandCost, &'a Faults)>,
@@ -49,7 +49,7 @@ impl Counted<'_> {
         Some(mean(faults.map(|count| count as f64)))
     }
 
-    /// What is shown, from the launches of the command by itself.
+    /// Counts as they are shown, from the launches of the command by itself.
     fn of_launches(&self, plain: &[&CommandCost]) -> EventCounts {
         let minor_faults = mean_of(plain, |cost| cost.minor_faults);
         let mut events = if self.followed.is_empty() {

@@ -38,14 +38,14 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
     });
     let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
     let cells = pairs(
-        &questions.all,
+        &questions.list,
         &costs(&by_a),
         &costs(&by_b),
         options.margin,
         options.gate,
     );
     let mut missing = Vec::new();
-    for (index, question) in questions.all.iter().enumerate() {
+    for (index, question) in questions.list.iter().enumerate() {
         if !cells.contains_key(&index) {
             let [a_cells, b_cells] =
                 [&by_a, &by_b].map(|side| side.get(&index).map_or(&[][..], Vec::as_slice));

@@ -26,7 +26,7 @@ pub const BY: [&str; 13] = [
 /// Nodes whose memory differs by no more are of one kind: kernels and firmware keep a little more or less of it.
 const MEMORY_TOLERANCE: f64 = 0.04;
 
-/// By what a node is known.
+/// Facts by which a node is known.
 pub fn facts(environment: &Environment, version: &str) -> KindFacts {
     let mut facts = environment.headline();
     facts.retain(|name, _| BY.contains(&name.as_str()) && name != "memory");

@@ -55,7 +55,7 @@ impl Merging<'_> {
     }
 
     fn question(&self, index: usize) -> &SetQuestion {
-        &self.gathered.questions.all[index]
+        &self.gathered.questions.list[index]
     }
 
     /// Each method against its baseline: the ratio on each node, and the interval over nodes.
@@ -108,7 +108,7 @@ impl Merging<'_> {
                 continue;
             }
             let cells = pairs(
-                &self.gathered.questions.all,
+                &self.gathered.questions.list,
                 &self.costs(&self.tables[0]),
                 &self.costs(table),
                 self.margin,

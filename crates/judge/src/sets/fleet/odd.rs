@@ -28,7 +28,7 @@ pub(super) fn odd(
     tables: &[Table],
     margin: f64,
 ) -> Vec<OddNode> {
-    let questions = &gathered.questions.all;
+    let questions = &gathered.questions.list;
     let mut by_node: BTreeMap<(usize, usize), Vec<NodeFinding>> = BTreeMap::new();
     for (kind, finding) in costs(questions, tables, margin) {
         by_node
