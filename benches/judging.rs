@@ -6,7 +6,7 @@
 use stats::absolute::absolute;
 use stats::estimate::{Point, estimates};
 use stats::interval::CONFIDENCE;
-use stats::leader::rank_contrasts;
+use stats::leader::{RankingTerms, rank_contrasts};
 use stats::rng::Seeded;
 use stats::steady::{TOLERANCE, steadiness};
 use std::time::{Duration, Instant};
@@ -94,8 +94,11 @@ fn judge(run: &mut Run) {
         contrast,
         |_, _| CONFIDENCE,
         Some(0),
-        (0.02, CONFIDENCE),
-        1.0,
+        RankingTerms {
+            margin: 0.02,
+            confidence: CONFIDENCE,
+            widening: 1.0,
+        },
     )
     .expect("enough launches");
     for cell in run.iter_mut() {

@@ -33,33 +33,39 @@ fn outcome(
     state: &State,
     evidence: &Evidence,
     index: usize,
-    mine: &CellEvidence,
+    cell: &CellEvidence,
     doubt: Option<&Cause>,
 ) -> Outcome {
     let planned = &state.cells[index];
     let doubt = doubt
         .cloned()
         .or_else(|| doubt_of_twin(state, evidence, planned));
-    let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
-    let outcome = outcome.or_else(|| doubt.map(|cause| Outcome::because(Status::Untrusted, cause)));
-    let outcome = outcome.or_else(|| distrust(mine));
-    outcome.unwrap_or_else(|| {
-        if !mine.launches.is_empty() {
-            Outcome::OK
-        } else if let Some((launches, proof)) = evidence.lost_states.get(&index) {
-            Outcome::because(
-                Status::Untrusted,
-                Cause::StateLost {
-                    launches: *launches,
-                    proof: proof.clone(),
-                },
-            )
-        } else if evidence.damaged_cells.contains(&index) {
-            Outcome::because(Status::Damaged, Cause::Altered)
-        } else {
-            Outcome::because(Status::Refused, Cause::Budget)
-        }
-    })
+    planned
+        .outcome
+        .clone()
+        .or_else(|| cell.checks.outcome())
+        .or_else(|| doubt.map(|cause| Outcome::because(Status::Untrusted, cause)))
+        .or_else(|| distrust(cell))
+        .unwrap_or_else(|| outcome_by_launches(evidence, index, cell))
+}
+
+/// The outcome of a cell that nothing is held against: it has launches, or a reason why it has none.
+fn outcome_by_launches(evidence: &Evidence, index: usize, cell: &CellEvidence) -> Outcome {
+    if !cell.launches.is_empty() {
+        Outcome::OK
+    } else if let Some((launches, proof)) = evidence.lost_states.get(&index) {
+        Outcome::because(
+            Status::Untrusted,
+            Cause::StateLost {
+                launches: *launches,
+                proof: proof.clone(),
+            },
+        )
+    } else if evidence.damaged_cells.contains(&index) {
+        Outcome::because(Status::Damaged, Cause::Altered)
+    } else {
+        Outcome::because(Status::Refused, Cause::Budget)
+    }
 }
 
 pub(crate) fn summary_of_cell(
@@ -71,26 +77,26 @@ pub(crate) fn summary_of_cell(
 ) -> Result<CellSummary> {
     let planned = &state.cells[index];
     let method = &planned.method;
-    let nothing = CellEvidence::default();
-    let mine = evidence.cells.get(&index).unwrap_or(&nothing);
-    let outcome = outcome(state, evidence, index, mine, doubt);
+    let unlaunched = CellEvidence::default();
+    let cell = evidence.cells.get(&index).unwrap_or(&unlaunched);
     let measures: Vec<&str> = state
         .plan
         .experiment(&planned.cell.experiment)
         .map_or_else(Vec::new, |e| e.measures().collect());
-    let named_phase = |(measure, name): (usize, &&str)| {
-        Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?))
-    };
-    let laws = mine.checks.laws.iter().map(|(t, s)| {
-        (
-            t.clone(),
-            LawSummary {
-                samples: s.samples,
-                broken: s.broken,
-            },
-        )
+    let mut phases = BTreeMap::new();
+    for (measure, name) in measures.iter().enumerate() {
+        if let Some(phase) = phase_summary(&cell.launches, measure) {
+            phases.insert((*name).to_owned(), phase);
+        }
+    }
+    let laws = cell.checks.laws.iter().map(|(law, seen)| {
+        let summary = LawSummary {
+            samples: seen.samples,
+            broken: seen.broken,
+        };
+        (law.clone(), summary)
     });
-    let proofs: BTreeMap<String, FactProof> = mine
+    let proofs: BTreeMap<String, FactProof> = cell
         .checks
         .facts
         .iter()
@@ -105,73 +111,82 @@ pub(crate) fn summary_of_cell(
         group: method.group.clone(),
         parameters: planned.cell.parameters.clone(),
         hidden: planned.twin,
-        outcome,
-        launches: mine.launches.len(),
-        per_launch: mine
+        outcome: outcome(state, evidence, index, cell, doubt),
+        launches: cell.launches.len(),
+        per_launch: cell
             .launches
             .iter()
-            .map(|l| launch_values(&measures, l))
+            .map(|launch| launch_values(&measures, launch))
             .collect(),
         footprint: footprint(&proofs, cache),
-        steady: steady(state, &planned.cell.experiment, &mine.launches),
-        phases: measures
-            .iter()
-            .enumerate()
-            .filter_map(named_phase)
-            .collect(),
-        counts: mine.counts.clone(),
+        steady: steady(state, &planned.cell.experiment, &cell.launches),
+        phases,
+        counts: cell.counts.clone(),
         proofs,
         laws: laws.collect(),
-        latency_ns: tails::latency(&mine.launches),
+        latency_ns: tails::latency(&cell.launches),
     })
 }
 
 fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
-    let medians = |which: fn(&crate::evidence::Figures) -> &Vec<f64>| {
-        let named = measures.iter().zip(&launch.measures);
-        named
-            .filter_map(|(name, figures)| {
-                Some(((*name).to_owned(), median(&mut which(figures).clone())?))
-            })
-            .collect()
-    };
     LaunchValues {
         launch: launch.launch,
         block: launch.block,
         rounds: launch.rounds.len(),
-        wall_ns: medians(|f| &f.wall_ns),
-        cpu_ns: medians(|f| &f.cpu_ns),
+        wall_ns: medians(measures, launch, PairedCost::Wall),
+        cpu_ns: medians(measures, launch, PairedCost::Cpu),
         tail_ns: tails::of_launch(launch),
     }
 }
 
-/// The last-level cache by two accounts, which differ on virtual machines: others may fill most of what the hypervisor tells.
+/// The median of a launch's rounds by measure.
+fn medians(measures: &[&str], launch: &CellLaunch, cost: PairedCost) -> BTreeMap<String, f64> {
+    measures
+        .iter()
+        .zip(&launch.measures)
+        .filter_map(|(name, figures)| {
+            let median = median(&mut column(figures, cost).to_vec())?;
+            Some(((*name).to_owned(), median))
+        })
+        .collect()
+}
+
+/// The last-level cache by two accounts, which differ on virtual machines: others may fill most of what the hypervisor reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastCache {
     /// Size that the machine reports, in bytes.
-    pub told_bytes: Option<u64>,
-    /// The largest working set that a ladder saw the caches hold.
-    pub seen_bytes: Option<u64>,
+    pub reported_bytes: Option<u64>,
+    /// The largest working set that the caches held in a latency sweep.
+    pub measured_bytes: Option<u64>,
 }
 
 impl LastCache {
     pub fn read(environment: &Environment) -> LastCache {
         let cpu = &environment.cpu;
         LastCache {
-            told_bytes: cpu.last_level_cache().and_then(|c| c.size_bytes),
-            seen_bytes: cpu.ladder.as_ref().and_then(|l| Some(l.reach()?.bytes)),
+            reported_bytes: cpu.last_level_cache().and_then(|c| c.size_bytes),
+            measured_bytes: cpu.ladder.as_ref().and_then(|l| Some(l.reach()?.bytes)),
         }
     }
 
     /// Half a cache is in it by the lesser account, four caches are beyond it by the greater one (McCalpin's rule for
     /// STREAM); in between some of both is measured.
     fn fit(self, bytes: u64) -> CacheFit {
-        let known = || self.told_bytes.into_iter().chain(self.seen_bytes);
-        match known().min().zip(known().max()) {
-            Some((least, _)) if bytes <= least / 2 => CacheFit::InCache,
-            Some((_, most)) if bytes >= most.saturating_mul(4) => CacheFit::InMemory,
-            Some(_) => CacheFit::Around,
-            None => CacheFit::Unknown,
+        let [Some(least), Some(most)] = [
+            self.reported_bytes
+                .into_iter()
+                .chain(self.measured_bytes)
+                .min(),
+            self.reported_bytes.max(self.measured_bytes),
+        ] else {
+            return CacheFit::Unknown;
+        };
+        if bytes <= least / 2 {
+            CacheFit::InCache
+        } else if bytes >= most.saturating_mul(4) {
+            CacheFit::InMemory
+        } else {
+            CacheFit::Around
         }
     }
 }
@@ -205,9 +220,9 @@ fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<St
         .filter_map(|rounds| steadiness(rounds, TOLERANCE, state.plan.seed).ok())
         .collect();
     let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
-    judged
-        .iter()
-        .for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
+    for launch in &judged {
+        *counts.entry(launch.label).or_insert(0) += 1;
+    }
     let (&label, _) = counts
         .iter()
         .max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
@@ -260,40 +275,48 @@ fn distribution(
 
 pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
     let wall_ns = distribution(launches, measure, PairedCost::Wall)?;
-    let with: Vec<&Figures> = launches
+    let figures: Vec<&Figures> = launches
         .iter()
-        .map(|l| &l.measures[measure])
-        .filter(|f| !f.wall_ns.is_empty())
+        .map(|launch| &launch.measures[measure])
+        .filter(|figures| !figures.wall_ns.is_empty())
         .collect();
-    let mean =
-        |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
-    let (ops, bytes) = (mean("ops"), mean("bytes"));
+    let (ops, bytes) = (mean(&figures, "ops"), mean(&figures, "bytes"));
     Some(PhaseSummary {
         wall_ns,
         cpu_ns: distribution(launches, measure, PairedCost::Cpu)?,
         per_unit_ns: wall_ns.map(|ns| ns / ops.max(1.0)),
         bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0)
             .then(|| bytes / (wall_ns.median / 1e9)),
-        user_ns: mean("user_ns"),
-        system_ns: mean("system_ns"),
-        minor_faults: mean("minor_faults"),
-        major_faults: mean("major_faults"),
-        voluntary_switches: mean("voluntary_switches"),
-        involuntary_switches: mean("involuntary_switches"),
+        user_ns: mean(&figures, "user_ns"),
+        system_ns: mean(&figures, "system_ns"),
+        minor_faults: mean(&figures, "minor_faults"),
+        major_faults: mean(&figures, "major_faults"),
+        voluntary_switches: mean(&figures, "voluntary_switches"),
+        involuntary_switches: mean(&figures, "involuntary_switches"),
         of_best_possible: None,
-        levels: two_levels(
-            &with
-                .iter()
-                .filter_map(|f| Some(median(&mut f.wall_ns.clone())?.ln()))
-                .collect::<Vec<_>>(),
-        )
-        .map(|levels| Levels {
-            low: levels.low.exp(),
-            high: levels.high.exp(),
-            share: levels.share,
-        }),
+        levels: levels(&figures),
         below_floor: false,
-        samples: with.iter().map(|f| f.wall_ns.len()).sum(),
+        samples: figures.iter().map(|f| f.wall_ns.len()).sum(),
+    })
+}
+
+/// The mean of a counter over launches.
+fn mean(figures: &[&Figures], counter: &str) -> f64 {
+    let sum: f64 = figures.iter().filter_map(|f| f.mean(counter)).sum();
+    sum / figures.len() as f64
+}
+
+/// The two levels on which the medians of launches lie, if they do.
+fn levels(figures: &[&Figures]) -> Option<Levels> {
+    let logs: Vec<f64> = figures
+        .iter()
+        .filter_map(|f| Some(median(&mut f.wall_ns.clone())?.ln()))
+        .collect();
+    let levels = two_levels(&logs)?;
+    Some(Levels {
+        low: levels.low.exp(),
+        high: levels.high.exp(),
+        share: levels.share,
     })
 }
 
@@ -301,15 +324,16 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
 mod tests {
     use super::*;
 
+    const MIB: u64 = 1 << 20;
+
     #[test]
     fn a_footprint_is_in_cache_by_the_lesser_account_and_in_memory_by_the_greater() {
-        let mib = |n: u64| n << 20;
-        let told = LastCache {
-            told_bytes: Some(mib(32)),
-            seen_bytes: None,
+        let reported = LastCache {
+            reported_bytes: Some(32 * MIB),
+            measured_bytes: None,
         };
         assert_eq!(
-            [16, 17, 127, 128].map(|n| told.fit(mib(n))),
+            [16, 17, 127, 128].map(|n| reported.fit(n * MIB)),
             [
                 CacheFit::InCache,
                 CacheFit::Around,
@@ -317,13 +341,13 @@ mod tests {
                 CacheFit::InMemory
             ]
         );
-        // A hypervisor tells 32 MiB, and others leave 4 of them.
+        // A hypervisor reports 32 MiB, and others leave 4 of them.
         let both = LastCache {
-            seen_bytes: Some(mib(4)),
-            ..told
+            measured_bytes: Some(4 * MIB),
+            ..reported
         };
         assert_eq!(
-            [2, 3, 16, 127, 128].map(|n| both.fit(mib(n))),
+            [2, 3, 16, 127, 128].map(|n| both.fit(n * MIB)),
             [
                 CacheFit::InCache,
                 CacheFit::Around,

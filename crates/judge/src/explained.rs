@@ -1,6 +1,6 @@
 //! Derivation of one verdict, step by step, for those who doubt it.
 
-use crate::contrast::estimate::{PairedCost, numbered};
+use crate::contrast::estimate::{Metric, numbered};
 use crate::evidence::{Evidence, one_by_one};
 use crate::{contrast::groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
@@ -135,7 +135,7 @@ fn launches(
         .get(&base)
         .zip(evidence.cells.get(&cell))
         .zip(measure);
-    pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, PairedCost::Wall))
+    pair.and_then(|((base, cell), measure)| numbered(base, cell, Metric::wall(measure)))
         .unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! From evidence to a summary.
+//! Summary of a run from its evidence.
 
 use crate::cells::{LastCache, summary_of_cell};
 use crate::contrast::groups::{Group, groups};
@@ -11,7 +11,10 @@ use crate::{
 };
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
-use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};
+use record::outcome::Status;
+use record::summary::{
+    CellSummary, ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary,
+};
 use record::{
     experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight,
     state::State,
@@ -64,7 +67,7 @@ pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
     replay_by(folder, &one_by_one)
 }
 
-/// The same by a way of reading its launches.
+/// The same by another reading of its launches.
 pub fn replay_by(folder: &RunFolder, reading: &Reading) -> Result<(State, Summary)> {
     let (state, _, summary) = replay_with_evidence(folder, reading)?;
     Ok((state, summary))
@@ -85,134 +88,153 @@ pub(crate) fn replay_with_evidence(
     let state = folder.state()?;
     let evidence = Evidence::read_by(&state, folder, reading)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
-    let around = Circumstances {
+    let circumstances = Circumstances {
         kept_scores: kept_scores(folder)?,
         ..Circumstances::from_environment(&environment)
     };
-    let summary = summarise(&state, &evidence, around)?;
+    let summary = summarise(&state, &evidence, circumstances)?;
     Ok((state, evidence, summary))
 }
 
 /// Judges a whole run.
-pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> Result<Summary> {
+pub fn summarise(
+    state: &State,
+    evidence: &Evidence,
+    circumstances: Circumstances,
+) -> Result<Summary> {
     let disagreeing = disagreements(state, evidence);
     let mut cells = Vec::with_capacity(state.cells.len());
     for index in 0..state.cells.len() {
+        let doubt = disagreeing.get(&index);
         cells.push(summary_of_cell(
             state,
             evidence,
             index,
-            disagreeing.get(&index),
-            around.cache,
+            doubt,
+            circumstances.cache,
         )?);
     }
-    let all = groups(state, None);
-    let mut judged: Vec<Judged> = all
+    let compared_cells = groups(state, None);
+    let mut judged: Vec<Judged> = compared_cells
         .iter()
-        .map(|g| Judged::new(state, evidence, g, &disagreeing))
+        .map(|group| Judged::new(state, evidence, group, &disagreeing))
         .collect();
-    let (calibration, scores) = calibration::widen(&mut judged, &around.kept_scores);
+    let (calibration, scores) = calibration::widen(&mut judged, &circumstances.kept_scores);
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);
     let mut compared: Vec<Vec<CellComparison>> = judged
         .iter()
         .zip(&checks)
-        .map(|(g, aa)| compare(state, evidence, g, aa.as_ref()))
+        .map(|(group, aa)| compare(state, evidence, group, aa.as_ref()))
         .collect();
     adjust(&mut compared, state.plan.margin);
-    let mut groups = Vec::with_capacity(all.len());
+    let mut groups = Vec::with_capacity(judged.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
-        let group = judged.group;
-        let best = claims(state, evidence, judged, calibration.widened)?;
-        let recommendation = recommend(state, group, &compared);
         groups.push(GroupSummary {
-            experiment: group.experiment.name.clone(),
-            parameters: group.parameters.clone(),
-            cells: ranked(&cells, group),
-            baseline: group.baseline,
-            best_possible: best_possible(state, evidence, group, calibration.widened)?,
-            floor: group
-                .cells
-                .iter()
-                .copied()
-                .find(|&c| cells[c].role == Role::Null),
             aa,
-            comparisons: compared.into_iter().map(|c| c.comparison).collect(),
-            best,
-            recommendation,
-            conditions: Vec::new(),
-            state: None,
+            ..group_summary(state, evidence, &cells, judged, compared)?
         });
     }
     conditions::compare_states(state, evidence, &mut groups, calibration.widened);
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
     tails::compare(state, evidence, &mut cells, &groups);
     floors(state, &mut cells, &mut groups);
-    shares(
-        state,
-        evidence,
-        &mut cells,
-        &groups,
-        &all,
-        calibration.widened,
-    );
+    shares(state, evidence, &mut cells, &groups, &judged);
+    let experiments: Vec<ExperimentSummary> = state
+        .plan
+        .experiments
+        .iter()
+        .map(|experiment| experiment_summary(state, evidence, experiment))
+        .collect();
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA,
         run: state.plan.run.clone(),
         created: state.plan.created.clone(),
         version: state.plan.version.clone(),
-        host: around.host,
-        environment: around.environment,
-        settings: Settings {
-            seed: state.plan.seed,
-            budget_s: state.plan.budget_s,
-            precision: state.plan.precision,
-            margin: state.plan.margin,
-            first_look: state.plan.first_look && !state.plan.short,
-        },
-        elapsed_s: 0.0,
-        experiments: state
-            .plan
-            .experiments
-            .iter()
-            .map(|e| experiment_summary(state, evidence, e))
-            .collect(),
-        trusted: evidence.damage.is_empty()
-            && groups.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
-            && cells
-                .iter()
-                .all(|c| c.outcome.status != record::outcome::Status::Untrusted),
+        host: circumstances.host,
+        environment: circumstances.environment,
+        settings: settings(state),
+        elapsed_s: experiments.iter().map(|e| e.launch_s).sum(),
+        experiments,
+        trusted: is_trusted(evidence, &groups, &cells),
         groups,
         cells,
         calibration,
         warnings: Vec::new(),
         notes: notes(state),
     };
-    summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
-    summary.warnings = warnings::all(state, evidence, &summary);
+    summary.warnings = warnings::of_run(state, evidence, &summary);
     Ok(rounded(summary))
 }
 
+fn settings(state: &State) -> Settings {
+    Settings {
+        seed: state.plan.seed,
+        budget_s: state.plan.budget_s,
+        precision: state.plan.precision,
+        margin: state.plan.margin,
+        first_look: state.plan.first_look && !state.plan.short,
+    }
+}
+
+/// True without damage, a differing A/A check and an untrusted cell.
+fn is_trusted(evidence: &Evidence, groups: &[GroupSummary], cells: &[CellSummary]) -> bool {
+    evidence.damage.is_empty()
+        && groups
+            .iter()
+            .all(|group| group.aa.is_none_or(|aa| !aa.differs))
+        && cells
+            .iter()
+            .all(|cell| cell.outcome.status != Status::Untrusted)
+}
+
+/// A group without its A/A check, and before it is compared with other groups.
+fn group_summary(
+    state: &State,
+    evidence: &Evidence,
+    cells: &[CellSummary],
+    judged: &Judged,
+    compared: Vec<CellComparison>,
+) -> Result<GroupSummary> {
+    let group = judged.group;
+    let best = claims(state, evidence, judged)?;
+    let recommendation = recommend(state, group, &compared);
+    Ok(GroupSummary {
+        experiment: group.experiment.name.clone(),
+        parameters: group.parameters.clone(),
+        cells: ranked(cells, group),
+        baseline: group.baseline,
+        best_possible: best_possible(state, evidence, judged)?,
+        floor: group
+            .cells
+            .iter()
+            .copied()
+            .find(|&cell| cells[cell].role == Role::Null),
+        aa: None,
+        comparisons: compared.into_iter().map(|c| c.comparison).collect(),
+        best,
+        recommendation,
+        conditions: Vec::new(),
+        state: None,
+    })
+}
+
 /// A group's cells, fastest first by the headline; lower bounds and floors last.
-fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
+fn ranked(cells: &[CellSummary], group: &Group) -> Vec<usize> {
     let headline = group.experiment.headline();
     let mut order = group.cells.clone();
-    let key = |c: &usize| {
-        let cell = &cells[*c];
-        let last = matches!(cell.role, Role::Limit | Role::Null).then_some(cell.role);
-        (
-            last,
-            cell.phases
-                .get(headline)
-                .map_or(f64::MAX, |p| p.wall_ns.median),
-        )
-    };
-    order.sort_by(|a, b| {
-        key(a)
-            .partial_cmp(&key(b))
-            .unwrap_or(std::cmp::Ordering::Equal)
+    order.sort_by(|&a, &b| {
+        let [a, b] = [a, b].map(|cell| place(&cells[cell], headline));
+        a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal)
     });
     order
+}
+
+/// Key of a cell in the order of its group: the role of a lower bound or floor, and the headline's median.
+fn place(cell: &CellSummary, headline: &str) -> (Option<Role>, f64) {
+    let last = matches!(cell.role, Role::Limit | Role::Null).then_some(cell.role);
+    let phase = cell.phases.get(headline);
+    (last, phase.map_or(f64::MAX, |p| p.wall_ns.median))
 }
 
 /// Use of the time of an experiment's launches.
@@ -276,8 +298,8 @@ fn round(value: &mut Value) {
                 .and_then(Number::from_f64)
                 .unwrap_or_else(|| number.clone());
         }
-        Value::Array(all) => all.iter_mut().for_each(round),
-        Value::Object(all) => all.values_mut().for_each(round),
+        Value::Array(values) => values.iter_mut().for_each(round),
+        Value::Object(fields) => fields.values_mut().for_each(round),
         _ => {}
     }
 }
@@ -308,11 +330,8 @@ mod tests {
     fn what_differs_in_the_last_digit_is_the_same_afterwards() {
         let sum = 0.1 + 0.2;
         assert_ne!(sum, 0.3);
-        let all = BTreeMap::from([("a", sum)])
-            .into_iter()
-            .map(|(k, v)| (k.to_owned(), v))
-            .collect();
-        assert_eq!(rounded::<BTreeMap<String, f64>>(all)["a"], 0.3);
+        let figures = BTreeMap::from([("a".to_owned(), sum)]);
+        assert_eq!(rounded(figures)["a"], 0.3);
         assert_eq!(rounded(rounded(1.0 / 3.0)), rounded(1.0 / 3.0));
     }
 

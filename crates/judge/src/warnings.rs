@@ -1,14 +1,12 @@
 //! Every doubt has a name, a test and advice. They flag; they never correct a figure. Notes are of a run as a whole.
 
-use crate::evidence::checks::LawSeen;
 use crate::evidence::flags::{self, Flag, interrupted_share};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::concern::{COLD, Concern, DROPPED};
 use record::decision::{Ending, Reason, Width};
-use record::machine_state::LostProof;
 use record::summary::{
-    AaCheck, CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role,
-    Summary, Warning, WarningKind,
+    CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role, Summary,
+    Warning, WarningKind,
 };
 use record::{
     command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State,
@@ -19,14 +17,14 @@ use std::collections::BTreeMap;
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
 /// Share of a cell's launches or samples that may be flagged without a warning: no median feels it.
-const TOLD_SHARE: f64 = 0.05;
-/// The share of a busy process's time that may be taken from it before it is told.
+const WARNED_SHARE: f64 = 0.05;
+/// The share of a busy process's time that may be taken from it without a warning.
 const TAKEN_SHARE: f64 = 0.02;
 /// A clock read above this cost, in nanoseconds, asks the kernel or the hypervisor each time.
 const SLOW_CLOCK_NS: f64 = 200.0;
-/// CPUs that other processes may use before it is told.
+/// CPUs that other processes may use without a warning.
 const BUSY_CPUS: f64 = 0.2;
-/// CPUs that the kernel's memory threads may use before it is told.
+/// CPUs that the kernel's memory threads may use without a warning.
 const MEMORY_THREAD_CPUS: f64 = 0.02;
 /// The share of a launch in which something waited for memory.
 const PRESSURE_SHARE: f64 = 0.02;
@@ -43,7 +41,7 @@ type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 /// All tests, in the order in which their warnings are shown.
 const TESTS: [Test; 14] = [
     damaged,
-    company,
+    another_run,
     aa_differs,
     beaten,
     below_floor,
@@ -59,7 +57,7 @@ const TESTS: [Test; 14] = [
 ];
 
 /// Runs every test.
-pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
+pub fn of_run(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
     TESTS
         .iter()
         .flat_map(|test| test(state, evidence, summary))
@@ -67,7 +65,7 @@ pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning
 }
 
 /// Another run at the same time takes CPUs and bandwidth from both, in one round more than in the next.
-fn company(state: &State, _: &Evidence, _: &Summary) -> Vec<Warning> {
+fn another_run(state: &State, _: &Evidence, _: &Summary) -> Vec<Warning> {
     state
         .had_company
         .then(|| at("this machine", WarningKind::AnotherRun))
@@ -105,67 +103,66 @@ fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 }
 
 fn aa_differs(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let differing = summary
-        .groups
-        .iter()
-        .filter_map(|g| g.aa.filter(|aa| aa.differs));
-    let kind = |aa: &AaCheck| WarningKind::AaDiffers {
-        low: aa.ratio.low,
-        high: aa.ratio.high,
-    };
-    differing
-        .map(|aa| of_cell(state, aa.cell, kind(&aa)))
+    let checks = summary.groups.iter().filter_map(|group| group.aa);
+    checks
+        .filter(|check| check.differs)
+        .map(|check| {
+            let kind = WarningKind::AaDiffers {
+                low: check.ratio.low,
+                high: check.ratio.high,
+            };
+            of_cell(state, check.cell, kind)
+        })
         .collect()
 }
 
 fn beaten(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in &summary.groups {
+        let Some(winner) = group.best_possible.map(|best| &summary.cells[best]) else {
+            continue;
+        };
         // That another limit took less is no surprise: they are candidates for one place.
-        let winner = group
-            .best_possible
-            .map(|b| &summary.cells[b])
-            .filter(|by| by.role != Role::Limit);
-        let limits = group
-            .cells
-            .iter()
-            .filter(|c| summary.cells[**c].role == Role::Limit);
-        let beaten = winner
-            .into_iter()
-            .flat_map(|by| limits.clone().map(|&cell| (cell, by.cell.clone())));
-        warnings.extend(
-            beaten.map(|(cell, by)| of_cell(state, cell, WarningKind::BestPossibleBeaten { by })),
-        );
+        if winner.role == Role::Limit {
+            continue;
+        }
+        for &cell in &group.cells {
+            if summary.cells[cell].role == Role::Limit {
+                let by = winner.cell.clone();
+                warnings.push(of_cell(state, cell, WarningKind::BestPossibleBeaten { by }));
+            }
+        }
     }
     warnings
 }
 
 fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let is_method =
-        |c: &CellSummary| c.outcome.status == Status::Ok && c.role == Role::Method && !c.hidden;
-    let warning_of = |(index, cell): (usize, &CellSummary)| {
-        let headline = state
-            .plan
-            .experiment(&cell.experiment)
-            .map_or("", |e| e.headline());
-        cell.phases
-            .get(headline)
-            .filter(|phase| phase.below_floor)?;
-        Some(of_cell(
-            state,
-            index,
-            WarningKind::BelowFloor {
-                phase: headline.to_owned(),
-            },
-        ))
-    };
+    let mut warnings = Vec::new();
+    for (index, cell) in shown(summary) {
+        if cell.outcome.status != Status::Ok || cell.role != Role::Method {
+            continue;
+        }
+        let Some(experiment) = state.plan.experiment(&cell.experiment) else {
+            continue;
+        };
+        let phase = experiment.headline();
+        if cell.phases.get(phase).is_some_and(|p| p.below_floor) {
+            let kind = WarningKind::BelowFloor {
+                phase: phase.to_owned(),
+            };
+            warnings.push(of_cell(state, index, kind));
+        }
+    }
+    warnings
+}
+
+/// Cells of a summary but hidden duplicates, with their places.
+fn shown(summary: &Summary) -> impl Iterator<Item = (usize, &CellSummary)> {
     summary
         .cells
         .iter()
         .enumerate()
-        .filter(|(_, c)| is_method(c))
-        .filter_map(warning_of)
-        .collect()
+        .filter(|(_, cell)| !cell.hidden)
 }
 
 /// The warnings of a test on every cell but hidden duplicates.
@@ -174,18 +171,14 @@ fn of_cells<D: IntoIterator<Item = WarningKind>>(
     evidence: &Evidence,
     test: impl Fn(usize, &CellEvidence) -> D,
 ) -> Vec<Warning> {
-    let cells = evidence
-        .cells
-        .iter()
-        .filter(|(index, _)| !state.cells[**index].twin);
-    let doubts = cells.flat_map(|(&index, cell)| {
-        test(index, cell)
-            .into_iter()
-            .map(move |doubt| (index, doubt))
-    });
-    doubts
-        .map(|(index, kind)| of_cell(state, index, kind))
-        .collect()
+    let mut warnings = Vec::new();
+    for (&index, cell) in &evidence.cells {
+        if !state.cells[index].twin {
+            let kinds = test(index, cell).into_iter();
+            warnings.extend(kinds.map(|kind| of_cell(state, index, kind)));
+        }
+    }
+    warnings
 }
 
 /// Shares of a cell's time that others took, and launches that a counter flags. Steal is judged over a cell as a whole.
@@ -206,11 +199,14 @@ fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
             .iter()
             .flat_map(|launch| flags::of_launch(cell, launch, huge_pages));
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
-        let all = cell.launches.len();
-        counts.retain(|_, count| *count as f64 > TOLD_SHARE * all as f64);
-        let flagged = counts
-            .into_iter()
-            .filter_map(move |(flag, launches)| flag.warning(LaunchCount { launches, all }));
+        let launched = cell.launches.len();
+        counts.retain(|_, count| *count as f64 > WARNED_SHARE * launched as f64);
+        let flagged = counts.into_iter().filter_map(move |(flag, launches)| {
+            flag.warning(LaunchCount {
+                launches,
+                all: launched,
+            })
+        });
         shares.into_iter().flatten().chain(flagged)
     })
 }
@@ -226,11 +222,11 @@ fn count(cell: &CellEvidence, holds: impl Fn(&CellLaunch) -> bool) -> LaunchCoun
 fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
         // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
-        let disturbs = |l: &CellLaunch| {
-            l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s
-        };
-        let count = count(cell, disturbs);
-        (count.launches as f64 > TOLD_SHARE * count.all as f64)
+        let count = count(cell, |launch| {
+            launch.wall_s > SHORT_LAUNCH_S
+                && launch.laboratory_cpu_s > LABORATORY_SHARE * launch.wall_s
+        });
+        (count.launches as f64 > WARNED_SHARE * count.all as f64)
             .then_some(WarningKind::Laboratory(count))
     })
 }
@@ -251,53 +247,41 @@ fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warni
 }
 
 fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let warning_of = |(index, cell): (usize, &CellSummary)| {
-        let steady = cell
-            .steady
-            .as_ref()
-            .filter(|steady| matches!(steady.label, Label::Drifting | Label::TwoLevel))?;
-        Some(of_cell(
-            state,
-            index,
-            WarningKind::Unsteady {
+    let mut warnings = Vec::new();
+    for (index, cell) in shown(summary) {
+        if let Some(steady) = &cell.steady
+            && matches!(steady.label, Label::Drifting | Label::TwoLevel)
+        {
+            let kind = WarningKind::Unsteady {
                 label: steady.label,
                 shift: steady.shift,
-            },
-        ))
-    };
-    summary
-        .cells
-        .iter()
-        .enumerate()
-        .filter(|(_, c)| !c.hidden)
-        .filter_map(warning_of)
-        .collect()
+            };
+            warnings.push(of_cell(state, index, kind));
+        }
+    }
+    warnings
 }
 
 fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let lost = evidence
-        .lost_states
-        .iter()
-        .filter(|(index, _)| !state.cells[**index].twin);
-    let warning_of = |(&index, (launches, proof)): (&usize, &(usize, LostProof))| {
+    let mut warnings = Vec::new();
+    for (&index, (launches, proof)) in &evidence.lost_states {
+        if state.cells[index].twin {
+            continue;
+        }
         let judged = evidence
             .cells
             .get(&index)
             .map_or(0, |cell| cell.launches.len());
-        let count = LaunchCount {
-            launches: *launches,
-            all: launches + judged,
-        };
-        of_cell(
-            state,
-            index,
-            WarningKind::StateLost {
-                count,
-                proof: proof.clone(),
+        let kind = WarningKind::StateLost {
+            count: LaunchCount {
+                launches: *launches,
+                all: launches + judged,
             },
-        )
-    };
-    lost.map(warning_of).collect()
+            proof: proof.clone(),
+        };
+        warnings.push(of_cell(state, index, kind));
+    }
+    warnings
 }
 
 fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
@@ -316,13 +300,12 @@ fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         .iter()
         .map(|thread| thread.cpus)
         .sum::<f64>();
-    let busiest = || seen.busy.iter().take(MOST_NAMED).cloned().collect();
     let kinds = [
         (share > TAKEN_SHARE).then_some(WarningKind::CpuTaken { share, longest_ns }),
         (read_ns > SLOW_CLOCK_NS).then_some(WarningKind::SlowClock { read_ns }),
         (cpus > BUSY_CPUS).then(|| WarningKind::BusyProcesses {
             cpus,
-            busiest: busiest(),
+            busiest: seen.busy.iter().take(MOST_NAMED).cloned().collect(),
         }),
         (memory_cpus > MEMORY_THREAD_CPUS).then(|| WarningKind::MemoryThreads {
             busiest: seen.memory_threads.clone(),
@@ -337,18 +320,18 @@ fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 
 fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
-        let laws = cell
-            .checks
-            .laws
-            .values()
-            .filter(|law| law.level && law.broken > 0);
-        let off = laws.filter(|law| law.broken as f64 > TOLD_SHARE * law.samples as f64);
-        let kind = |law: &LawSeen| WarningKind::Level {
-            broken: law.broken,
-            samples: law.samples,
-            first: law.first.clone(),
-        };
-        off.map(kind).collect::<Vec<_>>()
+        let mut kinds = Vec::new();
+        for law in cell.checks.laws.values() {
+            let is_often_broken = law.broken as f64 > WARNED_SHARE * law.samples as f64;
+            if law.level && law.broken > 0 && is_often_broken {
+                kinds.push(WarningKind::Level {
+                    broken: law.broken,
+                    samples: law.samples,
+                    first: law.first.clone(),
+                });
+            }
+        }
+        kinds
     })
 }
 
@@ -356,7 +339,7 @@ fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 const FIRST_PASS_FACTOR: f64 = 2.0;
 
 /// Warm caches below the page cache: where it is emptied before every pass, a cache below it (the hypervisor's, the device's)
-/// may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
+/// may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; this warns of the difference.
 fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, first) in &evidence.first_pass_ns {
@@ -453,32 +436,37 @@ pub fn notes(state: &State) -> Vec<Note> {
 
 /// The notes of a run that ends, with the variables that its workers did not have.
 pub fn ending_notes(state: &State, endings: &[Ending], cleared: &[String]) -> Vec<Note> {
-    let method = |cell: usize| state.cells[cell].cell.method.clone();
-    let target = state.plan.precision;
-    let width = |w: &Width| LeastPrecise {
-        method: method(w.cell),
-        base: method(w.base),
-        half_width: w.half_width,
-        target,
-    };
-    let ended = |ending: &Ending| match ending {
+    let mut notes = Vec::new();
+    if !cleared.is_empty() {
+        notes.push(
+            NoteKind::EnvironmentCleared {
+                names: cleared.to_vec(),
+            }
+            .into(),
+        );
+    }
+    notes.extend(endings.iter().map(|ending| ending_note(state, ending)));
+    notes
+}
+
+fn ending_note(state: &State, ending: &Ending) -> Note {
+    match ending {
         Ending::Experiment {
             experiment,
             reason,
             launches,
             widest,
         } => {
-            let kind = match reason {
-                Reason::Precise => NoteKind::PrecisionReached,
-                Reason::BudgetSpent => NoteKind::BudgetEnded,
-                Reason::NothingOpen => NoteKind::LaunchesEnded,
-            };
-            let kind = kind(EndedExperiment {
+            let ended = EndedExperiment {
                 launches: *launches,
-                widest: widest.as_ref().map(width),
-            });
+                widest: widest.as_ref().map(|width| least_precise(state, width)),
+            };
             Note {
-                kind,
+                kind: match reason {
+                    Reason::Precise => NoteKind::PrecisionReached(ended),
+                    Reason::BudgetSpent => NoteKind::BudgetEnded(ended),
+                    Reason::NothingOpen => NoteKind::LaunchesEnded(ended),
+                },
                 experiment: experiment.clone(),
             }
         }
@@ -492,17 +480,16 @@ pub fn ending_notes(state: &State, endings: &[Ending], cleared: &[String]) -> Ve
             launches,
         }
         .into(),
-    };
-    let environment = (!cleared.is_empty()).then(|| {
-        NoteKind::EnvironmentCleared {
-            names: cleared.to_vec(),
-        }
-        .into()
-    });
-    environment
-        .into_iter()
-        .chain(endings.iter().map(ended))
-        .collect()
+    }
+}
+
+fn least_precise(state: &State, width: &Width) -> LeastPrecise {
+    LeastPrecise {
+        method: state.cells[width.cell].cell.method.clone(),
+        base: state.cells[width.base].cell.method.clone(),
+        half_width: width.half_width,
+        target: state.plan.precision,
+    }
 }
 
 /// Notes on each damage of a kept study of a command, and on its early end.

@@ -36,13 +36,11 @@ impl Copy {
         }
         files.sort();
         let folder = open(place.path()).unwrap();
-        let of = |r: &record::launches::LaunchRecord| {
-            (
-                r.frame.offset as usize,
-                (r.frame.offset + r.frame.length) as usize,
-            )
-        };
-        let frames = folder.launches().unwrap().records.iter().map(of).collect();
+        let mut frames = Vec::new();
+        for record in folder.launches().unwrap().records {
+            let start = record.frame.offset as usize;
+            frames.push((start, start + record.frame.length as usize));
+        }
         let summary = judge::replay(&folder).unwrap().1;
         Copy {
             place,
@@ -137,12 +135,14 @@ impl Copy {
 
 /// Puts something else in the place of the number that is next behind a byte.
 fn number(bytes: &mut Vec<u8>, at: usize, other: &str) -> String {
-    let digit = |b: &u8| b.is_ascii_digit();
     let start = bytes[at..]
         .iter()
-        .position(digit)
+        .position(u8::is_ascii_digit)
         .map_or(at, |next| at + next);
-    let length = bytes[start..].iter().take_while(|b| digit(b)).count();
+    let length = bytes[start..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
     bytes.splice(start..start + length, other.bytes());
     format!("the number at {start} is {other}")
 }

@@ -17,15 +17,16 @@ fn with_a_machine_that_slows_down() -> Summary {
             .iter_mut()
             .find(|c| c.cell == cell && !c.hidden)
             .unwrap();
-        let launch = |block: i32| LaunchValues {
-            launch: block as usize,
-            block,
-            rounds: 1,
-            wall_ns: [("ready".to_owned(), least * f64::from(1 << block))].into(),
-            cpu_ns: Default::default(),
-            tail_ns: Default::default(),
-        };
-        cell.per_launch = (0..4).map(launch).collect();
+        cell.per_launch = (0..4)
+            .map(|block: i32| LaunchValues {
+                launch: block as usize,
+                block,
+                rounds: 1,
+                wall_ns: [("ready".to_owned(), least * f64::from(1 << block))].into(),
+                cpu_ns: Default::default(),
+                tail_ns: Default::default(),
+            })
+            .collect();
         let phase = cell.phases.get_mut("ready").unwrap();
         (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) =
             (least * 3.0, Some(least), Some(least * 9.0));
@@ -47,12 +48,11 @@ fn article(column: &str, against: Option<&str>) -> Published {
         column: column.to_owned(),
         job: "corrected".to_owned(),
     };
-    let text = || String::new();
     Published {
-        id: text(),
-        title: text(),
-        source: text(),
-        machine: text(),
+        id: String::new(),
+        title: String::new(),
+        source: String::new(),
+        machine: String::new(),
         once: false,
         note: None,
         figures: vec![figure],

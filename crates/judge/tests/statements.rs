@@ -64,12 +64,14 @@ fn nothing_that_was_not_settled_is_a_statement() {
         .iter()
         .filter(|s| s.kind != StatementKind::BestSet)
         .count();
-    let headline = |s: &Summary, e: &str| s.experiment(e).expect("its experiment").headline.clone();
     let mut silenced = 0;
     let names: Vec<String> = unsettled
         .groups
         .iter()
-        .map(|g| headline(&unsettled, &g.experiment))
+        .map(|group| {
+            let experiment = unsettled.experiment(&group.experiment);
+            experiment.expect("its experiment").headline.clone()
+        })
         .collect();
     for (group, phase) in unsettled.groups.iter_mut().zip(names) {
         for comparison in group.comparisons.iter_mut().filter(|c| c.phase == phase) {
@@ -87,10 +89,14 @@ fn nothing_that_was_not_settled_is_a_statement() {
     );
 }
 
+fn faster(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Faster { .. })
+}
+
 #[test]
 fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
-    let faster = |v: &Verdict| matches!(v, Verdict::Faster { .. });
-    let all = held_against(&look(), &changed(look(), faster, 100.0));
+    let slower = changed(look(), faster, 100.0);
+    let all = held_against(&look(), &slower);
     assert!(count(&all, StatementKind::Faster, StatementOutcome::Contradicted) > 0);
     assert_eq!(
         count(&all, StatementKind::Faster, StatementOutcome::Confirmed),
@@ -142,6 +148,15 @@ fn two() -> Summary {
     serde_json::from_str(text).expect("as it was written")
 }
 
+/// What a longer run says of the best sets of a shorter one.
+fn sets(short: &Summary, long: &Summary) -> Vec<StatementOutcome> {
+    held_against(short, long)
+        .into_iter()
+        .filter(|statement| statement.kind == StatementKind::BestSet)
+        .map(|statement| statement.outcome)
+        .collect()
+}
+
 #[test]
 fn a_set_is_contradicted_by_whom_it_left_out() {
     let best = two().groups[0].best[0].clone();
@@ -149,32 +164,18 @@ fn a_set_is_contradicted_by_whom_it_left_out() {
         best.ranked == 2 && best.within.is_empty() && best.unsettled.is_empty(),
         "{best:?}"
     );
-    let sets = |long: &Summary| {
-        let all = held_against(&two(), long);
-        all.into_iter()
-            .filter(|s| s.kind == StatementKind::BestSet)
-            .map(|s| s.outcome)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(sets(&two()), [StatementOutcome::Confirmed]);
+    assert_eq!(sets(&two(), &two()), [StatementOutcome::Confirmed]);
     // In the longer run the other one costs what the leader does.
     let mut long = two();
     let leader = long.cells[best.leader].per_launch.clone();
     let other = two().groups[0].baseline.expect("a baseline");
     assert_ne!(other, best.leader);
     long.cells[other].per_launch = leader;
-    assert_eq!(sets(&long), [StatementOutcome::Contradicted]);
+    assert_eq!(sets(&two(), &long), [StatementOutcome::Contradicted]);
     // And here it was within the margin of the leader, which the longer run denies.
     let mut look = two();
     look.groups[0].best[0].within.push(other);
-    let said = held_against(&look, &two());
-    assert_eq!(
-        said.iter()
-            .filter(|s| s.kind == StatementKind::BestSet)
-            .map(|s| s.outcome)
-            .collect::<Vec<_>>(),
-        [StatementOutcome::Contradicted]
-    );
+    assert_eq!(sets(&look, &two()), [StatementOutcome::Contradicted]);
 }
 
 #[test]

@@ -40,13 +40,9 @@ fn writes(records: &[LaunchRecord]) -> Vec<Write> {
         bytes: fs::read(recorded().join(file)).unwrap(),
         whole: true,
     };
-    let mut all: Vec<Write> = [
-        "environment.json",
-        "plan.json",
-        "preflight.json",
-    ]
-    .map(whole)
-    .into();
+    let mut all: Vec<Write> = ["environment.json", "plan.json", "preflight.json"]
+        .map(whole)
+        .into();
     let append = |file, bytes| Write {
         file,
         bytes,

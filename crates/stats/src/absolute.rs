@@ -52,8 +52,10 @@ pub fn absolute(
         samples += launch.len();
         min = launch.iter().copied().fold(min, f64::min);
         max = launch.iter().copied().fold(max, f64::max);
-        let mut take = |p: f64| quantile(launch, p).ok_or(Undefined::NotFinite);
-        let [median, p90, p99] = [take(0.5)?, take(0.9)?, take(0.99)?];
+        let [Some(median), Some(p90), Some(p99)] = [0.5, 0.9, 0.99].map(|p| quantile(launch, p))
+        else {
+            return Err(Undefined::NotFinite);
+        };
         medians.push(median);
         // A launch of fewer than 1 / (1 - p) samples shows nothing beyond the quantile at p: it is only its maximum.
         p90s.extend((launch.len() >= 10).then_some(p90));

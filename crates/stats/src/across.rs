@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// The fewest runs of a side that a verdict rests on.
 pub const LEAST_RUNS: usize = 3;
-/// Below this an error is taken for this, so that runs of exact counts have limits too.
+/// The least error, so that runs of exact counts have limits too.
 const LEAST_ERROR: f64 = 1e-9;
 
 /// One side: how it lies and how its runs and launches scatter. All in logarithms.
@@ -41,8 +41,10 @@ pub fn side(runs: &[Vec<f64>]) -> Result<MeasuredSide, Undefined> {
     check(&means, 1)?;
     let n = means.len() as f64;
     let (log, variance) = mean_and_variance(&means);
-    let of_run = |run: &Vec<f64>| MIDMEAN_VARIANCE * mean_and_variance(run).1 / run.len() as f64;
-    let within = runs.iter().map(of_run).sum::<f64>().sqrt() / n;
+    let of_runs = runs
+        .iter()
+        .map(|run| MIDMEAN_VARIANCE * mean_and_variance(run).1 / run.len() as f64);
+    let within = of_runs.sum::<f64>().sqrt() / n;
     Ok(MeasuredSide {
         log,
         runs: means.len(),
@@ -88,13 +90,13 @@ pub fn runs_to_decide(
     confidence: f64,
 ) -> Option<usize> {
     // Each further run adds launches too, so that both kinds of scatter shrink with the number of runs.
-    let variance = |side: &MeasuredSide| Some(side.error_squared()? * side.runs as f64);
-    let scatter = (variance(a)? + variance(b)?).sqrt();
+    let variance_a = a.error_squared()? * a.runs as f64;
+    let variance_b = b.error_squared()? * b.runs as f64;
+    let scatter = (variance_a + variance_b).sqrt();
     let log = (b.log - a.log).abs();
     let distance = (log - margin.ln_1p()).abs();
-    let decides = |runs: &usize| {
+    (LEAST_RUNS..=MOST_RUNS).find(|runs| {
         let n = *runs as f64;
         t_quantile(1.0 - (1.0 - confidence) / 2.0, n - 1.0) * scatter / n.sqrt() < distance
-    };
-    (LEAST_RUNS..=MOST_RUNS).find(decides)
+    })
 }

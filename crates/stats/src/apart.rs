@@ -13,9 +13,9 @@ pub const LEAST: usize = 5;
 pub const QUARTILES: f64 = 1.349;
 /// The distance of the tenth and ninetieth percentiles, likewise; looked at from [`WITH_TAILS`] values on.
 const DECILES: f64 = 2.563;
-/// From so many others the deciles say whether tails are heavier than the quartiles let expect.
+/// Number of others from which on the deciles say whether tails are heavier than the quartiles let expect.
 const WITH_TAILS: usize = 20;
-/// From so many others the outer thousandths say it too: nothing less says how far off the farthest of thousands lie.
+/// Number of others from which on the outer thousandths say it too: nothing less says how far off the farthest of thousands lie.
 const WITH_FAR_TAILS: usize = 5000;
 /// The distance of these in deviations of a t distribution of [`MOST_FREEDOM`] degrees of freedom: twice 3.552.
 const FAR: f64 = 7.104;
@@ -23,7 +23,7 @@ const FAR: f64 = 7.104;
 const EFFICIENCY: f64 = 0.37;
 /// Most degrees of freedom, however many the others are: machines are not normally distributed.
 const MOST_FREEDOM: f64 = 20.0;
-/// Below this a spread is taken for this, so that exact counts can be compared.
+/// The least spread, so that exact counts can be compared.
 const LEAST_SPREAD: f64 = 1e-9;
 
 /// Position of one value relative to all others.
@@ -64,17 +64,16 @@ pub fn apart(values: &[f64], errors: &[f64], margin: f64) -> Result<Vec<Apart>, 
 
 fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin: f64) -> Apart {
     let others = sorted.len() - 1;
-    let at = |p: f64| quantile_without(sorted, place, p);
-    let mut spread = ((at(0.75) - at(0.25)) / QUARTILES)
+    let mut spread = (range_without(sorted, place, 0.25, 0.75) / QUARTILES)
         .max(typical_error)
         .max(LEAST_SPREAD);
     if others >= WITH_TAILS {
-        spread = spread.max((at(0.9) - at(0.1)) / DECILES);
+        spread = spread.max(range_without(sorted, place, 0.1, 0.9) / DECILES);
     }
     if others >= WITH_FAR_TAILS {
-        spread = spread.max((at(0.999) - at(0.001)) / FAR);
+        spread = spread.max(range_without(sorted, place, 0.001, 0.999) / FAR);
     }
-    let by = sorted[place] - at(0.5);
+    let by = sorted[place] - quantile_without(sorted, place, 0.5);
     let of_median = std::f64::consts::FRAC_PI_2 / others as f64;
     let deviation = (spread.max(error).powi(2) + of_median * spread.powi(2)).sqrt();
     let freedom = (EFFICIENCY * others as f64).clamp(2.0, MOST_FREEDOM);
@@ -89,12 +88,17 @@ fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin
 
 /// The quantile (type 7) of sorted values without the one at `place`.
 fn quantile_without(sorted: &[f64], place: usize, p: f64) -> f64 {
-    let value = |i: usize| sorted[if i < place { i } else { i + 1 }];
     let last = sorted.len() - 2;
     let position = p * last as f64;
     let below = position.floor() as usize;
-    let (low, high) = (value(below), value((below + 1).min(last)));
+    let [low, high] = [below, (below + 1).min(last)]
+        .map(|index| sorted[if index < place { index } else { index + 1 }]);
     low + (position - below as f64) * (high - low)
+}
+
+/// The distance of two quantiles of sorted values without the one at `place`.
+fn range_without(sorted: &[f64], place: usize, low: f64, high: f64) -> f64 {
+    quantile_without(sorted, place, high) - quantile_without(sorted, place, low)
 }
 
 #[cfg(test)]

@@ -69,22 +69,26 @@ pub fn calibrate(scores: &[f64]) -> ErrorCalibration {
 /// The A/A checks of a run, by index, that are no chance: their difference is beyond Holm's adjustment at
 /// [`UNTRUSTED_AT`], and their interval does not lie within the margin, inside which no verdict depends on it.
 pub fn differing(checks: &[Ratio], margin: f64) -> Vec<usize> {
-    let p = |check: &Ratio| {
-        if check.log() == 0.0 {
-            1.0
-        } else {
-            two_sided_p(check.log() / check.error, check.freedom)
-        }
-    };
-    let adjusted = holm(&checks.iter().map(p).collect::<Vec<_>>());
-    let edge = margin.ln_1p();
-    let harmless = |check: &Ratio| {
-        let outside = |t: f64| t_tail(t, check.freedom);
-        let p = outside((check.log() - edge) / check.error)
-            .max(outside((-edge - check.log()) / check.error));
-        p <= (1.0 - check.level) / 2.0
-    };
+    let p: Vec<f64> = checks.iter().map(p_if_the_same).collect();
+    let adjusted = holm(&p);
     (0..checks.len())
-        .filter(|&i| adjusted[i] <= UNTRUSTED_AT && !harmless(&checks[i]))
+        .filter(|&i| adjusted[i] <= UNTRUSTED_AT && !is_within(&checks[i], margin))
         .collect()
+}
+
+/// The probability of a difference this large where there is none.
+fn p_if_the_same(check: &Ratio) -> f64 {
+    if check.log() == 0.0 {
+        1.0
+    } else {
+        two_sided_p(check.log() / check.error, check.freedom)
+    }
+}
+
+/// Tells whether a check is shown to lie within the margin, at its own level.
+fn is_within(check: &Ratio, margin: f64) -> bool {
+    let edge = margin.ln_1p();
+    let above = t_tail((check.log() - edge) / check.error, check.freedom);
+    let below = t_tail((-edge - check.log()) / check.error, check.freedom);
+    above.max(below) <= (1.0 - check.level) / 2.0
 }

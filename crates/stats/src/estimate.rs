@@ -189,7 +189,7 @@ impl Ratio {
         t_tail((edge.ln() - self.log()) / self.error, self.freedom)
     }
 
-    /// The ratio the other way round.
+    /// The ratio of the second cost to the first.
     pub fn inverse(&self) -> Ratio {
         let drift = self.drift.map(|drift| Drift {
             low: 1.0 / drift.high,
@@ -245,8 +245,13 @@ pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<Ratio, Und
 /// Common part of the variances of a group's comparisons; comparisons that have too few launches are left out.
 pub fn prior(group: &[Vec<Point>]) -> Prior {
     let enough = group.iter().filter(|points| points.len() >= LEAST_POINTS);
-    let spread = |points: &Vec<Point>| Some((mean_of(points).ok()?.1, (points.len() - 1) as f64));
-    let pooled = Prior::fit(&enough.clone().filter_map(spread).collect::<Vec<_>>());
+    let mut spreads = Vec::new();
+    for points in enough.clone() {
+        if let Ok((_, variance)) = mean_of(points) {
+            spreads.push((variance, (points.len() - 1) as f64));
+        }
+    }
+    let pooled = Prior::fit(&spreads);
     let memories: Vec<f64> = enough.map(|points| memory(&logs_of(points))).collect();
     Prior {
         memory: memories.iter().sum::<f64>() / memories.len().max(1) as f64,
@@ -295,20 +300,19 @@ fn in_order(plain: Ratio, points: &[Point], by_rank: f64, p: f64) -> Result<Rati
         return Ok(plain);
     }
     let count = block_count(points.len());
-    let bounds = |block: usize| block * points.len() / count;
     let within = round_part(points);
     let between = between(points, within);
     let blocks: Vec<(f64, f64)> = (0..count)
         .map(|block| {
-            let inside = &points[bounds(block)..bounds(block + 1)];
+            let inside = &points[block * points.len() / count..(block + 1) * points.len() / count];
             let weights = weights(inside, within, between);
-            let all: f64 = weights.iter().sum();
+            let weight: f64 = weights.iter().sum();
             let sum: f64 = inside
                 .iter()
                 .zip(&weights)
                 .map(|(point, weight)| weight * point.log)
                 .sum();
-            (sum / all, all)
+            (sum / weight, weight)
         })
         .collect();
     let (means, weights): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
@@ -382,10 +386,11 @@ fn between(points: &[Point], within: f64) -> f64 {
 /// 1 / (between + within / rounds); all the same where neither is known or the rounds are.
 fn weights(points: &[Point], within: f64, between: f64) -> Vec<f64> {
     let equal = points.iter().all(|point| point.rounds == points[0].rounds);
-    let variance = |point: &Point| between + within / point.rounds.max(1) as f64;
     if equal || within == 0.0 {
-        vec![1.0; points.len()]
-    } else {
-        points.iter().map(|point| 1.0 / variance(point)).collect()
+        return vec![1.0; points.len()];
     }
+    points
+        .iter()
+        .map(|point| 1.0 / (between + within / point.rounds.max(1) as f64))
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! The leader of a comparison group, and how the others stand to it.
+//! The leader of a comparison group, and the standing of the others.
 
 use super::estimate::{Point, Ratio, estimates};
 use super::interval::{Undefined, check_probability};
@@ -30,10 +30,21 @@ pub struct Ranking {
     pub to_leader: Vec<Option<Ratio>>,
 }
 
+/// Terms of a ranking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankingTerms {
+    /// Differences below this share count as none.
+    pub margin: f64,
+    /// The probability that no word is wrong.
+    pub confidence: f64,
+    /// Factor of all standard errors, from a calibration.
+    pub widening: f64,
+}
+
 /// Ranks methods from the launches of each pair, so that rounds are paired where two methods shared a process and not every
 /// method has to have been launched everywhere. `contrast(a, b)` gives b relative to a; pairs with too few launches stay
-/// without a word. `level(a, b)` is the confidence of a pair's interval: more than `confidence` where one of them left the
-/// launches for its width. All standard errors are widened by a calibration's factor.
+/// without a word. `level(a, b)` is the confidence of a pair's interval: more than that of the terms where one of them left the
+/// launches for its width.
 ///
 /// All pairs are compared and their words adjusted together (Holm), so that with the confidence asked for *no* word on a
 /// standing is wrong, whichever method leads.
@@ -44,10 +55,9 @@ pub fn rank_contrasts(
     contrast: impl Fn(usize, usize) -> Vec<Point>,
     level: impl Fn(usize, usize) -> f64,
     baseline: Option<usize>,
-    (margin, confidence): (f64, f64),
-    widening: f64,
+    terms: RankingTerms,
 ) -> Result<Ranking, Undefined> {
-    check_probability(confidence)?;
+    check_probability(terms.confidence)?;
     if methods == 0 {
         return Err(Undefined::TooFew { got: 0, needed: 1 });
     }
@@ -55,36 +65,30 @@ pub fn rank_contrasts(
         .flat_map(|a| (a + 1..methods).map(move |b| (a, b)))
         .collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
-    let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
-    let at =
-        |estimate: Ratio, (a, b): (usize, usize)| estimate.widened(widening).at(level(a, b)).ok();
-    let (pairs, compared): (Vec<_>, Vec<_>) = estimated
-        .filter_map(|(estimate, pair)| Some((pair, at(estimate.ok()?, pair)?)))
-        .unzip();
-    let verdicts = verdicts(
-        &compared
-            .iter()
-            .map(|estimate| (*estimate, margin))
-            .collect::<Vec<_>>(),
-        confidence,
-    );
-    let to = |method: usize, other: usize| {
-        let pair = pairs
-            .iter()
-            .position(|&pair| pair == (method.min(other), method.max(other)))?;
-        Some(if method > other {
-            compared[pair]
-        } else {
-            compared[pair].inverse()
-        })
-    };
-    let leader = leader(methods, baseline, &pairs, &verdicts, to);
+    let mut compared = Compared::default();
+    let estimated = estimates(&contrasts, terms.confidence);
+    for (ratio, (a, b)) in estimated.into_iter().zip(pairs) {
+        let Ok(ratio) = ratio else { continue };
+        if let Ok(ratio) = ratio.widened(terms.widening).at(level(a, b)) {
+            compared.pairs.push((a, b));
+            compared.ratios.push(ratio);
+        }
+    }
+    let with_margin: Vec<(Ratio, f64)> = compared
+        .ratios
+        .iter()
+        .map(|ratio| (*ratio, terms.margin))
+        .collect();
+    compared.verdicts = verdicts(&with_margin, terms.confidence);
+    let leader = compared.leader(methods, baseline);
     Ok(Ranking {
         leader,
         standings: (0..methods)
-            .map(|method| standing(method, leader, &pairs, &verdicts))
+            .map(|method| compared.standing(method, leader))
             .collect(),
-        to_leader: (0..methods).map(|method| to(method, leader)).collect(),
+        to_leader: (0..methods)
+            .map(|method| compared.ratio(method, leader))
+            .collect(),
     })
 }
 
@@ -93,55 +97,77 @@ pub fn simultaneous(confidence: f64, intervals: usize) -> f64 {
     confidence.powf(1.0 / intervals.max(1) as f64)
 }
 
-/// The method that costs least relative to one common method; never one that is shown to cost more than another.
-fn leader(
-    methods: usize,
-    baseline: Option<usize>,
-    pairs: &[(usize, usize)],
-    verdicts: &[AdjustedVerdict],
-    to: impl Fn(usize, usize) -> Option<Ratio>,
-) -> usize {
-    let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
-    let log = |method: usize| {
+/// The pairs of methods that have launches enough; of each, the ratio of the second to the first.
+#[derive(Default)]
+struct Compared {
+    pairs: Vec<(usize, usize)>,
+    ratios: Vec<Ratio>,
+    verdicts: Vec<AdjustedVerdict>,
+}
+
+impl Compared {
+    /// Index of the pair of two methods.
+    fn pair(&self, a: usize, b: usize) -> Option<usize> {
+        self.pairs
+            .iter()
+            .position(|&pair| pair == (a.min(b), a.max(b)))
+    }
+
+    /// The ratio of a method to another.
+    fn ratio(&self, method: usize, base: usize) -> Option<Ratio> {
+        let ratio = self.ratios[self.pair(method, base)?];
+        Some(if method > base {
+            ratio
+        } else {
+            ratio.inverse()
+        })
+    }
+
+    /// The method that costs least relative to one common method; never one that is shown to cost more than another.
+    fn leader(&self, methods: usize, baseline: Option<usize>) -> usize {
+        let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
+        (0..methods)
+            .min_by(|&a, &b| {
+                let [log_a, log_b] = [a, b].map(|method| self.log(method, reference));
+                self.costs_more(a)
+                    .cmp(&self.costs_more(b))
+                    .then(log_a.total_cmp(&log_b))
+            })
+            .unwrap_or(0)
+    }
+
+    fn log(&self, method: usize, reference: usize) -> f64 {
         if method == reference {
             0.0
         } else {
-            to(method, reference).map_or(f64::INFINITY, |ratio| ratio.log())
+            self.ratio(method, reference)
+                .map_or(f64::INFINITY, |ratio| ratio.log())
         }
-    };
-    let beaten = |method: usize| costs_more(method, pairs, verdicts);
-    (0..methods)
-        .min_by(|&a, &b| beaten(a).cmp(&beaten(b)).then(log(a).total_cmp(&log(b))))
-        .unwrap_or(0)
-}
+    }
 
-/// Tells whether a method is shown to cost more than some other.
-fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict]) -> bool {
-    pairs
-        .iter()
-        .zip(verdicts)
-        .any(|(&(a, b), word)| match word.verdict {
-            Region::Slower => b == method,
-            Region::Faster => a == method,
-            _ => false,
-        })
-}
+    /// Tells whether a method is shown to cost more than some other.
+    fn costs_more(&self, method: usize) -> bool {
+        self.pairs
+            .iter()
+            .zip(&self.verdicts)
+            .any(|(&(a, b), word)| match word.verdict {
+                Region::Slower => b == method,
+                Region::Faster => a == method,
+                _ => false,
+            })
+    }
 
-fn standing(
-    method: usize,
-    leader: usize,
-    pairs: &[(usize, usize)],
-    verdicts: &[AdjustedVerdict],
-) -> Standing {
-    let with_leader = pairs
-        .iter()
-        .zip(verdicts)
-        .find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
-    match with_leader {
-        _ if method == leader => Standing::Leader,
-        _ if costs_more(method, pairs, verdicts) => Standing::Beaten,
-        Some((_, word)) if word.verdict == Region::Equivalent => Standing::Within,
-        _ => Standing::NotSettled,
+    fn standing(&self, method: usize, leader: usize) -> Standing {
+        let with_leader = self.pair(method, leader);
+        if method == leader {
+            Standing::Leader
+        } else if self.costs_more(method) {
+            Standing::Beaten
+        } else if with_leader.is_some_and(|p| self.verdicts[p].verdict == Region::Equivalent) {
+            Standing::Within
+        } else {
+            Standing::NotSettled
+        }
     }
 }
 
@@ -162,23 +188,26 @@ mod tests {
             .collect()
     }
 
+    fn point(log: f64) -> Point {
+        Point {
+            log,
+            rounds: 1,
+            round_variance: 0.0,
+        }
+    }
+
     /// A ranking by one row of logarithms a launch.
     fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
-        let log = |a: usize, b: usize| {
-            move |row: &Vec<f64>| Point {
-                log: row[b] - row[a],
-                rounds: 1,
-                round_variance: 0.0,
-            }
-        };
-        let contrast = |a, b| rows.iter().map(log(a, b)).collect();
         rank_contrasts(
             rows[0].len(),
-            contrast,
+            |a, b| rows.iter().map(|row| point(row[b] - row[a])).collect(),
             |_, _| confidence,
             Some(0),
-            (margin, confidence),
-            1.0,
+            RankingTerms {
+                margin,
+                confidence,
+                widening: 1.0,
+            },
         )
         .expect("methods")
     }
@@ -194,17 +223,25 @@ mod tests {
         );
     }
 
+    fn without_launches(methods: usize, confidence: f64) -> Result<Ranking, Undefined> {
+        let terms = RankingTerms {
+            margin: 0.0,
+            confidence,
+            widening: 1.0,
+        };
+        rank_contrasts(methods, |_, _| Vec::new(), |_, _| 0.95, None, terms)
+    }
+
     #[test]
     fn bad_input_is_named_and_too_few_launches_settle_nothing() {
-        let none = |_, _| Vec::new();
-        let ranked = |methods, confidence| {
-            rank_contrasts(methods, none, |_, _| 0.95, None, (0.0, confidence), 1.0)
-        };
         assert!(matches!(
-            ranked(0, 0.95),
+            without_launches(0, 0.95),
             Err(Undefined::TooFew { got: 0, needed: 1 })
         ));
-        assert!(matches!(ranked(2, 1.5), Err(Undefined::NotAProbability(_))));
+        assert!(matches!(
+            without_launches(2, 1.5),
+            Err(Undefined::NotAProbability(_))
+        ));
         assert_eq!(
             rank(&rows(3, &[0.0, 0.3]), 0.0, 0.95).standings,
             [Standing::Leader, Standing::NotSettled]

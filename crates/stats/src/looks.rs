@@ -26,7 +26,7 @@ pub fn looks(launches: usize) -> usize {
     planned().take_while(|at| *at <= launches).count().max(1)
 }
 
-/// By what a probability is multiplied that is found at the last of these looks.
+/// Factor of a probability that is found at the last of these looks.
 pub fn price(launches: usize) -> f64 {
     let k = looks(launches) as f64;
     k * (k + 1.0)

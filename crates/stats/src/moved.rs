@@ -4,7 +4,7 @@ use super::interval::{Undefined, check};
 use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// Below this many launches no movement can be seen.
+/// The fewest launches in which a movement can be seen.
 pub const LEAST_IN_ORDER: usize = 8;
 /// Neighbours that are this much too alike cost the independence of the launches: the interval is made of blocks. It is no
 /// claim, so it may err in one case of ten on the side of width.
@@ -89,7 +89,9 @@ fn mid_ranks(values: &[f64]) -> Vec<f64> {
     // Zero and minus zero are equal, and stand beside each other in this order.
     for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
         let rank = below as f64 + (equal.len() as f64 + 1.0) / 2.0;
-        equal.iter().for_each(|&at| ranks[at] = rank);
+        for &index in equal {
+            ranks[index] = rank;
+        }
         below += equal.len();
     }
     ranks
@@ -114,7 +116,7 @@ pub fn memory(values: &[f64]) -> f64 {
     autocorrelation(values, 1).map_or(0.0, |r| (r + 1.0 / n) * (1.0 + 4.0 / n))
 }
 
-/// By how much a correlation of neighbours raises the variance of the mean of `n` launches over s² / n, and the share of the
+/// Factor by which a correlation of neighbours raises the variance of the mean of `n` launches over s² / n, and the share of the
 /// degrees of freedom that it leaves.
 ///
 /// For a first-order series n values say as much as n / κ independent ones, κ = (1 + ρ) / (1 − ρ), and s² itself comes out too
@@ -190,10 +192,13 @@ mod tests {
         assert!(alike_by_chance(&step).expect("ten") < MOVED_AT);
     }
 
+    fn unit(rng: &mut crate::rng::Seeded) -> f64 {
+        (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     #[test]
     fn values_without_order_are_rarely_said_to_have_one() {
         let mut rng = crate::rng::Seeded::new(7);
-        let mut unit = || (rng.bits() >> 11) as f64 / (1u64 << 53) as f64;
         let shapes: [fn(f64, f64) -> f64; 4] = [
             |u, v| (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos(),
             |u, _| (std::f64::consts::PI * (u - 0.5)).tan(),
@@ -204,7 +209,9 @@ mod tests {
             for (number, shape) in shapes.iter().enumerate() {
                 let mut said = 0;
                 for _ in 0..4000 {
-                    let values: Vec<f64> = (0..n).map(|_| shape(unit(), unit())).collect();
+                    let values: Vec<f64> = (0..n)
+                        .map(|_| shape(unit(&mut rng), unit(&mut rng)))
+                        .collect();
                     said += u32::from(alike_by_chance(&values).expect("enough") <= MOVED_AT);
                 }
                 // Values of two kinds only have few ratios, and the nearest may lie beyond one in a hundred.

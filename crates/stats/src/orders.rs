@@ -1,4 +1,4 @@
-//! In which order a round runs its cells: randomised complete blocks, balanced for what came just before.
+//! Orders in which rounds run their cells: randomised complete blocks, balanced for what came just before.
 //!
 //! A cell runs faster or slower after some cells than after others (the cache, the allocator and the host remember), by
 //! more than many differences that are asked for. In a Williams square every cell follows every other equally often and
@@ -32,20 +32,23 @@ pub fn rounds(cells: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
 
 /// The rows of a Williams square: the zigzag 0, 1, n−1, 2, n−2 … shifted by every number, and for odd n its mirror too.
 fn williams(cells: usize) -> Vec<Vec<usize>> {
-    let zigzag = |place: usize| match place % 2 {
+    let needs_mirror = cells % 2 == 1 && cells > 1;
+    let mut rows = Vec::new();
+    for shift in 0..cells.max(1) {
+        let row: Vec<usize> = (0..cells)
+            .map(|place| (zigzag(place, cells) + shift) % cells)
+            .collect();
+        if needs_mirror {
+            rows.push(row.iter().rev().copied().collect());
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn zigzag(place: usize, cells: usize) -> usize {
+    match place % 2 {
         1 => place.div_ceil(2),
         _ => (cells - place / 2) % cells,
-    };
-    let row = |shift: usize| {
-        (0..cells)
-            .map(|place| (zigzag(place) + shift) % cells)
-            .collect()
-    };
-    let rows = (0..cells.max(1)).map(row);
-    match cells % 2 {
-        1 if cells > 1 => rows
-            .flat_map(|row: Vec<usize>| [row.iter().rev().copied().collect(), row])
-            .collect(),
-        _ => rows.collect(),
     }
 }

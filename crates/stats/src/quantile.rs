@@ -66,7 +66,7 @@ pub fn midmean(values: &[f64]) -> Result<f64, Undefined> {
     Ok(middle.iter().sum::<f64>() / middle.len() as f64)
 }
 
-/// By how much the midmean's variance exceeds that of a mean of as many normal values.
+/// The midmean's variance by that of a mean of as many normal values.
 pub const MIDMEAN_VARIANCE: f64 = 1.2;
 
 /// Two order statistics that enclose a quantile, as ranks counted from one.

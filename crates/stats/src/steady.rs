@@ -85,9 +85,12 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
     let shift = middle(&logs[logs.len() - third..]) - middle(&logs[..third]);
     let least_shift = tolerance.ln_1p();
     let blocks = logs.len().min(BLOCKS);
-    let first_round = |block: usize| block * logs.len() / blocks;
-    let levels: Vec<f64> = (0..blocks)
-        .map(|b| middle(&logs[first_round(b)..first_round(b + 1)]))
+    let starts: Vec<usize> = (0..=blocks)
+        .map(|block| block * logs.len() / blocks)
+        .collect();
+    let levels: Vec<f64> = starts
+        .windows(2)
+        .map(|bounds| middle(&logs[bounds[0]..bounds[1]]))
         .collect();
     let change = ChangeRule {
         least_length: 5,
@@ -104,7 +107,7 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
     Ok(Steadiness {
         label,
         shift: Some(shift.exp()),
-        change_points: shifts.into_iter().map(first_round).collect(),
+        change_points: shifts.into_iter().map(|block| starts[block]).collect(),
     })
 }
 
@@ -120,14 +123,16 @@ fn has_two_levels(values: &[f64], change_points: &[usize]) -> bool {
         .collect();
     let mut levels: Vec<f64> = segments.iter().map(|segment| middle(segment)).collect();
     levels.sort_by(f64::total_cmp);
-    let gaps = || levels.windows(2).map(|pair| pair[1] - pair[0]);
-    let step = gaps().fold(0.0, f64::max);
+    let step = levels
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .fold(0.0, f64::max);
     let spread = levels[levels.len() - 1] - levels[0] - step;
-    let inner = |segment: &&[f64]| {
+    let is_flat = segments.iter().all(|segment| {
         let (first, second) = segment.split_at(segment.len() / 2);
-        (middle(second) - middle(first)).abs()
-    };
-    spread <= step / 3.0 && segments.iter().map(inner).all(|moved| moved <= step / 3.0)
+        (middle(second) - middle(first)).abs() <= step / 3.0
+    });
+    spread <= step / 3.0 && is_flat
 }
 
 /// The median of finite values, of which there is at least one.
@@ -160,26 +165,33 @@ pub struct TwoLevels {
 pub fn two_levels(logs: &[f64]) -> Option<TwoLevels> {
     let mut sorted: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
-    let (count, last) = (sorted.len(), *sorted.last()?);
+    let count = sorted.len();
     let least = LEAST_OF_LEVEL
         .0
         .max((LEAST_OF_LEVEL.1 * count as f64).ceil() as usize);
-    let gap = |at: usize| sorted[at] - sorted[at - 1];
-    let apart = |at: usize| {
-        gap(at) >= LEAST_FACTOR.ln()
-            && gap(at) >= LEAST_GAP * (sorted[at - 1] - sorted[0]).max(last - sorted[at])
-    };
-    let splits = least..=count.saturating_sub(least);
-    let at = splits
-        .filter(|&at| count >= LEAST_LAUNCHES && apart(at))
-        .max_by(|&a, &b| gap(a).total_cmp(&gap(b)))?;
-    let (low, high) = sorted.split_at(at);
+    if count < LEAST_LAUNCHES {
+        return None;
+    }
+    let (_, split) = (least..=count.saturating_sub(least))
+        .filter_map(|split| Some((gap(&sorted, split)?, split)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (low, high) = sorted.split_at(split);
     let share = high.len() as f64 / count as f64;
     Some(TwoLevels {
         low: median(&mut low.to_vec())?,
         high: median(&mut high.to_vec())?,
         share,
     })
+}
+
+/// The gap of sorted values before `split`, if it is wider than either side of it.
+fn gap(sorted: &[f64], split: usize) -> Option<f64> {
+    let (low, high) = sorted.split_at(split);
+    let (least, most) = (low.first()?, high.last()?);
+    let (below, above) = (low.last()?, high.first()?);
+    let gap = above - below;
+    let widest = (below - least).max(most - above);
+    (gap >= LEAST_FACTOR.ln() && gap >= LEAST_GAP * widest).then_some(gap)
 }
 
 #[cfg(test)]
@@ -209,16 +221,22 @@ mod tests {
         assert_eq!(two_levels(&two), None);
     }
 
+    fn noise(seeded: &mut Seeded) -> f64 {
+        (0..12)
+            .map(|_| seeded.below(1 << 20) as f64 / f64::from(1 << 20))
+            .sum::<f64>()
+            - 6.0
+    }
+
     #[test]
     fn one_scattered_level_is_seldom_called_two() {
         let mut seeded = Seeded::new(7);
-        let mut noise = || {
-            let mut unit = || seeded.below(1 << 20) as f64 / f64::from(1 << 20);
-            (0..12).map(|_| unit()).sum::<f64>() - 6.0
-        };
         for count in [8, 10, 20, 100] {
-            let sets = (0..400).map(|_| (0..count).map(|_| 0.3 * noise()).collect::<Vec<f64>>());
-            let wrong = sets.filter(|set| two_levels(set).is_some()).count();
+            let mut wrong = 0;
+            for _ in 0..400 {
+                let set: Vec<f64> = (0..count).map(|_| 0.3 * noise(&mut seeded)).collect();
+                wrong += usize::from(two_levels(&set).is_some());
+            }
             assert!(wrong <= 16, "{wrong} of 400 with {count} launches");
         }
     }

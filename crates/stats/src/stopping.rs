@@ -1,4 +1,4 @@
-//! When a run has launched enough: on precision, on the budget, or because the target is out of reach.
+//! End of a run that has launched enough: on precision, on the budget, or because the target is out of reach.
 //!
 //! The rule sees how wide the intervals are and never where they lie. Stopping when a difference looks significant finds
 //! differences between identical programs a quarter of the time; a width carries no such news. Looking starts at
@@ -35,6 +35,12 @@ pub struct GroupProgress {
     pub launch_seconds: f64,
 }
 
+impl GroupProgress {
+    fn width(&self) -> f64 {
+        self.half_width.unwrap_or(0.0)
+    }
+}
+
 /// Next step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
@@ -55,7 +61,7 @@ pub enum NextStep {
     },
 }
 
-/// Possible overestimate of the launches needed may be. The width shown by six launches varies by a third from run to run, so
+/// Possible overestimate of the launches needed. The width shown by six launches varies by a third from run to run, so
 /// that it is easily twice what it should be and foretells four times the launches; giving up is only right beyond that.
 pub const DOUBT: f64 = 4.0;
 
@@ -75,9 +81,11 @@ pub fn decide(goal: &StoppingGoal, groups: &[GroupProgress], spent_seconds: f64)
             NextStep::BudgetSpent { needs_seconds }
         };
     }
-    let width = |group: usize| groups[group].half_width.unwrap_or(0.0);
-    let widest = (0..groups.len()).max_by(|&a, &b| width(a).total_cmp(&width(b)));
-    let Some(group) = widest.filter(|&group| width(group) > goal.precision) else {
+    let widest = (0..groups.len()).max_by(|&a, &b| {
+        let [a, b] = [a, b].map(|group| groups[group].width());
+        a.total_cmp(&b)
+    });
+    let Some(group) = widest.filter(|&group| groups[group].width() > goal.precision) else {
         return NextStep::Precise;
     };
     if left < groups[group].launch_seconds {
@@ -94,10 +102,12 @@ pub fn decide(goal: &StoppingGoal, groups: &[GroupProgress], spent_seconds: f64)
 ///
 /// Widths shrink with the square root of the number of launches.
 fn seconds_to_go(goal: &StoppingGoal, groups: &[GroupProgress], doubt: f64) -> f64 {
-    let of_group = |group: &GroupProgress| {
-        let have = group.launches as f64;
-        let needed = have * (group.half_width.unwrap_or(0.0) / goal.precision).powi(2) / doubt;
-        (needed.max(LEAST_LAUNCHES as f64) - have).max(0.0).ceil() * group.launch_seconds
-    };
-    groups.iter().map(of_group).sum()
+    groups
+        .iter()
+        .map(|group| {
+            let have = group.launches as f64;
+            let needed = have * (group.width() / goal.precision).powi(2) / doubt;
+            (needed.max(LEAST_LAUNCHES as f64) - have).max(0.0).ceil() * group.launch_seconds
+        })
+        .sum()
 }

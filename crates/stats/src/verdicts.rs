@@ -27,25 +27,23 @@ pub fn verdicts(comparisons: &[(Ratio, f64)], confidence: f64) -> Vec<AdjustedVe
         .iter()
         .map(|(estimate, margin)| likeliest(estimate, *margin))
         .collect();
-    let chosen = |estimate: &Ratio| ((1.0 - confidence) / (1.0 - estimate.level)).max(1.0);
     let p: Vec<f64> = tests
         .iter()
         .zip(comparisons)
-        .map(|((_, p), (estimate, _))| (2.0 * p * chosen(estimate)).min(1.0))
+        .map(|((_, p), (estimate, _))| {
+            let chosen = ((1.0 - confidence) / (1.0 - estimate.level)).max(1.0);
+            (2.0 * p * chosen).min(1.0)
+        })
         .collect();
-    let decided = |verdict: Region, p: f64| {
-        if p <= 1.0 - confidence {
-            verdict
-        } else {
-            Region::Undecided
-        }
-    };
-    let word = |((verdict, _), (p, adjusted)): (&(Region, f64), (&f64, f64))| AdjustedVerdict {
-        verdict: decided(*verdict, adjusted),
-        alone: decided(*verdict, *p),
-        p: adjusted,
-    };
-    tests.iter().zip(p.iter().zip(holm(&p))).map(word).collect()
+    let mut verdicts = Vec::with_capacity(tests.len());
+    for ((region, _), (p, adjusted)) in tests.into_iter().zip(p.iter().zip(holm(&p))) {
+        verdicts.push(AdjustedVerdict {
+            verdict: region.decided(adjusted, confidence),
+            alone: region.decided(*p, confidence),
+            p: adjusted,
+        });
+    }
+    verdicts
 }
 
 /// The word with the smallest probability of being wrong, and that probability at the edge of its claim.
@@ -78,4 +76,15 @@ pub enum Region {
     Equivalent,
     /// The interval reaches across an edge of the margin: more launches are needed, or the truth lies at the edge.
     Undecided,
+}
+
+impl Region {
+    /// The region itself where the probability of its being wrong allows the word.
+    fn decided(self, p: f64, confidence: f64) -> Region {
+        if p <= 1.0 - confidence {
+            self
+        } else {
+            Region::Undecided
+        }
+    }
 }

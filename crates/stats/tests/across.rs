@@ -52,13 +52,13 @@ fn normal(rng: &mut Seeded) -> f64 {
 }
 
 fn simulated(machine: Machine, centre: f64, rng: &mut Seeded) -> Vec<Vec<f64>> {
-    let run = |_| {
+    let mut runs = Vec::new();
+    for _ in 0..machine.runs {
         let level = centre + machine.between * normal(rng);
-        (0..machine.launches)
-            .map(|_| level + machine.within * normal(rng))
-            .collect()
-    };
-    (0..machine.runs).map(run).collect()
+        let launches = (0..machine.launches).map(|_| level + machine.within * normal(rng));
+        runs.push(launches.collect());
+    }
+    runs
 }
 
 /// Of `tries`, the share in which a judgement holds.
@@ -70,14 +70,13 @@ fn share(
     judge: impl Fn(&[Vec<f64>], &[Vec<f64>]) -> bool,
 ) -> f64 {
     let mut rng = Seeded::new(20_261_121);
-    let mut once = || {
-        let (a, b) = (
-            simulated(a, 6.0, &mut rng),
-            simulated(b, 6.0 + effect, &mut rng),
-        );
-        judge(&a, &b)
-    };
-    (0..tries).filter(|_| once()).count() as f64 / tries as f64
+    let mut holding = 0;
+    for _ in 0..tries {
+        let runs_a = simulated(a, 6.0, &mut rng);
+        let runs_b = simulated(b, 6.0 + effect, &mut rng);
+        holding += usize::from(judge(&runs_a, &runs_b));
+    }
+    holding as f64 / tries as f64
 }
 
 fn interval(a: &[Vec<f64>], b: &[Vec<f64>]) -> Ratio {
@@ -108,15 +107,18 @@ const WILD: Machine = Machine {
     within: 0.02,
 };
 
+fn usual(runs: usize) -> Machine {
+    Machine { runs, ..USUAL }
+}
+
 #[test]
 fn identical_sides_are_called_different_in_at_most_five_of_a_hundred() {
-    let more = |machine: Machine, runs: usize| Machine { runs, ..machine };
     for (a, b) in [
         (QUIET, QUIET),
         (USUAL, USUAL),
         (WILD, WILD),
-        (more(USUAL, 5), more(USUAL, 5)),
-        (more(USUAL, 3), more(USUAL, 8)),
+        (usual(5), usual(5)),
+        (usual(3), usual(8)),
     ] {
         let alarms = share(a, b, 0.0, 4000, differs);
         assert!(alarms <= 0.05, "{alarms}");
@@ -154,9 +156,8 @@ fn effects_far_above_the_noise_are_found() {
 
 #[test]
 fn launches_taken_for_runs_would_be_wrong_most_of_the_time() {
-    let flat = |runs: &[Vec<f64>]| runs.iter().flatten().copied().collect::<Vec<f64>>();
     let alarms = share(USUAL, USUAL, 0.0, 1000, |a, b| {
-        welch(&flat(a), &flat(b)).unwrap().p() < 0.05
+        welch(&a.concat(), &b.concat()).unwrap().p() < 0.05
     });
     assert!(
         alarms > 0.3,
@@ -167,19 +168,10 @@ fn launches_taken_for_runs_would_be_wrong_most_of_the_time() {
 #[test]
 fn a_forecast_of_runs_never_names_as_many_as_have_not_decided() {
     // Copies of one run agree to the last digit; only their launches scatter.
-    let scattered = |shift: f64| {
-        side(&vec![
-            vec![
-                -0.2 + shift,
-                0.1 + shift,
-                0.0 + shift,
-                0.15 + shift
-            ];
-            3
-        ])
-        .unwrap()
-    };
-    let (a, b) = (scattered(0.0), scattered(0.1));
+    let [a, b] = [0.0, 0.1].map(|shift| {
+        let launches = [-0.2, 0.1, 0.0, 0.15].map(|log| log + shift).to_vec();
+        side(&vec![launches; 3]).unwrap()
+    });
     let now = ratio(&a, &b, 0.95).unwrap();
     assert!(now.low < 1.0 && now.high > 1.0, "{now:?}");
     assert!(runs_to_decide(&a, &b, 0.02, 0.95).is_some_and(|runs| runs > 3));

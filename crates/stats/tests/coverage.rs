@@ -3,7 +3,7 @@
 
 use pagewise_stats::calibration::{calibrate, differing, score};
 use pagewise_stats::estimate::{Point, Ratio, estimates};
-use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
+use pagewise_stats::leader::{Ranking, RankingTerms, Standing, rank_contrasts};
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::verdicts::Region;
 use pagewise_stats::verdicts::verdicts;
@@ -67,7 +67,6 @@ impl Machine {
     /// For each method its points in the order of the launches.
     fn run(&self, launches: usize, truths: &[f64], rng: &mut Seeded) -> Vec<Vec<Point>> {
         let cells = truths.len() + 1;
-        let scale = |cell: usize| 1.0 + (self.unlike - 1.0) * cell as f64 / (cells - 1) as f64;
         let mut level: Vec<f64> = (0..cells).map(|_| self.noise.draw(rng)).collect();
         let mut points = vec![Vec::new(); truths.len()];
         for _ in 0..launches {
@@ -76,15 +75,12 @@ impl Machine {
                 .iter_mut()
                 .for_each(|level| *level = self.memory * *level + fresh * self.noise.draw(rng));
             let rounds = self.rounds.0 + rng.below(self.rounds.1 - self.rounds.0 + 1);
-            let mut cost = |cell: usize| -> Vec<f64> {
-                let around = self.launch_sd * level[cell];
-                (0..rounds)
-                    .map(|_| scale(cell) * (around + self.round_sd * self.noise.draw(rng)))
-                    .collect()
-            };
-            let baseline = cost(0);
+            let baseline = self.costs(rounds, level[0], 1.0, rng);
             for (method, truth) in truths.iter().enumerate() {
-                let logs: Vec<f64> = cost(method + 1)
+                let cell = method + 1;
+                let scale = 1.0 + (self.unlike - 1.0) * cell as f64 / (cells - 1) as f64;
+                let logs: Vec<f64> = self
+                    .costs(rounds, level[cell], scale, rng)
                     .iter()
                     .zip(&baseline)
                     .map(|(m, b)| truth.ln() + m - b)
@@ -93,6 +89,14 @@ impl Machine {
             }
         }
         points
+    }
+
+    /// Logarithms of the rounds of a cell in one launch.
+    fn costs(&self, rounds: usize, level: f64, scale: f64, rng: &mut Seeded) -> Vec<f64> {
+        let launch = self.launch_sd * level;
+        (0..rounds)
+            .map(|_| scale * (launch + self.round_sd * self.noise.draw(rng)))
+            .collect()
     }
 }
 
@@ -106,19 +110,20 @@ fn judged(machine: &Machine, launches: usize, truths: &[f64], rng: &mut Seeded) 
 /// The share of intervals that hold the truth, their median half-width, and the share said to have moved.
 fn coverage(machine: &Machine, launches: usize, trials: usize) -> (f64, f64, f64) {
     let mut rng = Seeded::new(launches as u64);
-    let all: Vec<Ratio> = (0..trials)
+    let ratios: Vec<Ratio> = (0..trials)
         .flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng))
         .collect();
-    let share = |holds: &dyn Fn(&&Ratio) -> bool| {
-        all.iter().filter(holds).count() as f64 / all.len() as f64
-    };
-    let mut widths: Vec<f64> = all.iter().map(Ratio::half_width).collect();
+    let mut widths: Vec<f64> = ratios.iter().map(Ratio::half_width).collect();
     widths.sort_by(f64::total_cmp);
     (
-        share(&|e| e.low <= TRUTH && TRUTH <= e.high),
+        share(&ratios, |ratio| ratio.low <= TRUTH && TRUTH <= ratio.high),
         widths[widths.len() / 2],
-        share(&|e| e.drift.is_some()),
+        share(&ratios, |ratio| ratio.drift.is_some()),
     )
+}
+
+fn share(ratios: &[Ratio], holds: impl Fn(&Ratio) -> bool) -> f64 {
+    ratios.iter().filter(|ratio| holds(ratio)).count() as f64 / ratios.len() as f64
 }
 
 /// Trials of five methods each.
@@ -249,33 +254,32 @@ fn a_long_series_with_memory_is_covered_as_promised() {
     }
 }
 
+/// The factor of twelve checks whose errors are stated this many times too small.
+fn factor_of_a_pool(machine: &Machine, shrink: f64, seed: u64) -> f64 {
+    let mut rng = Seeded::new(seed);
+    let mut scores = Vec::new();
+    for _ in 0..12 {
+        for check in judged(machine, 8, &[1.0], &mut rng) {
+            scores.extend(score(&Ratio {
+                error: check.error / shrink,
+                ..check
+            }));
+        }
+    }
+    calibrate(&scores).factor
+}
+
 #[test]
 fn a_sound_pool_of_checks_is_left_alone_and_an_unsound_one_widens() {
-    let pool = |machine: &Machine, shrink: f64, seed: u64| {
-        let mut rng = Seeded::new(seed);
-        let checks: Vec<Ratio> = (0..12)
-            .flat_map(|_| judged(machine, 8, &[1.0], &mut rng))
-            .collect();
-        let told = |check: &Ratio| Ratio {
-            error: check.error / shrink,
-            ..*check
-        };
-        calibrate(
-            &checks
-                .iter()
-                .filter_map(|check| score(&told(check)))
-                .collect::<Vec<_>>(),
-        )
-    };
     for noise in [Noise::Normal, Noise::T2, Noise::Contaminated] {
         let machine = Machine { noise, ..PLAIN };
         let off = (0..200)
-            .filter(|&seed| pool(&machine, 1.0, seed).factor > 1.0)
+            .filter(|&seed| factor_of_a_pool(&machine, 1.0, seed) > 1.0)
             .count();
         assert!(off <= 2, "{noise:?}: {off} of 200 at 0.001");
     }
     let factors: Vec<f64> = (0..100)
-        .map(|seed| pool(&PLAIN, 5.0, seed).factor)
+        .map(|seed| factor_of_a_pool(&PLAIN, 5.0, seed))
         .collect();
     let widened = factors.iter().filter(|factor| **factor > 1.5).count();
     println!(
@@ -302,6 +306,15 @@ fn a_run_of_identical_pairs_is_seldom_untrusted_and_a_broken_pair_always() {
     assert_eq!(differing(&broken, 0.02), [13]);
 }
 
+fn is_wrong(verdict: Region, truth: f64) -> bool {
+    match verdict {
+        Region::Faster => truth >= 1.0 / 1.02,
+        Region::Slower => truth <= 1.02,
+        Region::Equivalent => !(1.0 / 1.02 < truth && truth < 1.02),
+        Region::Undecided => false,
+    }
+}
+
 /// Truths within the margin, at its edge and beyond it: a word that the truth contradicts is wrong.
 #[test]
 fn all_words_of_a_run_hold_together() {
@@ -320,12 +333,6 @@ fn all_words_of_a_run_hold_together() {
             &all.iter().map(|one| (*one, 0.02)).collect::<Vec<_>>(),
             0.95,
         );
-        let is_wrong = |verdict: Region, truth: f64| match verdict {
-            Region::Faster => truth >= 1.0 / 1.02,
-            Region::Slower => truth <= 1.02,
-            Region::Equivalent => !(1.0 / 1.02 < truth && truth < 1.02),
-            Region::Undecided => false,
-        };
         wrong_runs += usize::from(
             verdicts
                 .iter()
@@ -356,23 +363,26 @@ fn all_words_of_a_run_hold_together() {
 
 /// A ranking by one row of logarithms a launch.
 fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
-    let log = |a: usize, b: usize| {
-        move |row: &Vec<f64>| Point {
-            log: row[b] - row[a],
-            rounds: 1,
-            round_variance: 0.0,
-        }
-    };
-    let contrast = |a, b| rows.iter().map(log(a, b)).collect();
     rank_contrasts(
         rows[0].len(),
-        contrast,
+        |a, b| rows.iter().map(|row| point(row[b] - row[a])).collect(),
         |_, _| confidence,
         Some(0),
-        (margin, confidence),
-        1.0,
+        RankingTerms {
+            margin,
+            confidence,
+            widening: 1.0,
+        },
     )
     .expect("methods")
+}
+
+fn point(log: f64) -> Point {
+    Point {
+        log,
+        rounds: 1,
+        round_variance: 0.0,
+    }
 }
 
 #[test]
@@ -383,12 +393,13 @@ fn nobody_equal_to_a_leader_chosen_among_equals_is_called_beaten() {
         let trials = 400;
         for _ in 0..trials {
             let points = PLAIN.run(10, &vec![1.0; methods - 1], &mut rng);
-            let row = |launch: usize| -> Vec<f64> {
-                std::iter::once(0.0)
-                    .chain(points.iter().map(|method| method[launch].log))
-                    .collect()
-            };
-            let rows: Vec<Vec<f64>> = (0..10).map(row).collect();
+            let rows: Vec<Vec<f64>> = (0..10)
+                .map(|launch| {
+                    std::iter::once(0.0)
+                        .chain(points.iter().map(|method| method[launch].log))
+                        .collect()
+                })
+                .collect();
             let ranking = rank(&rows, 0.0, 0.95);
             let plain = ranking.to_leader[0].map(|one| one.bounds(0.95).expect("limits").0 > 1.0);
             selected += usize::from(plain == Some(true));

@@ -45,19 +45,24 @@ fn covered(series: &[Vec<f64>; 2], which: usize, n: usize) -> (usize, usize) {
         series[1].iter().sum::<f64>() / series[1].len() as f64
     };
     let runs = series[0].len() - n + 1;
-    let holds = |start: &usize| {
-        let point = |log: &f64| Point {
+    let mut holding = 0;
+    for start in 0..runs {
+        let group = [0, 1].map(|side: usize| points(&series[side][start..start + n]));
+        let judged = &estimates(&group, CONFIDENCE)[which];
+        let judged = judged.as_ref().expect("enough launches");
+        holding += usize::from(judged.low.ln() <= truth && truth <= judged.high.ln());
+    }
+    (holding, runs)
+}
+
+fn points(logs: &[f64]) -> Vec<Point> {
+    logs.iter()
+        .map(|log| Point {
             log: *log,
             rounds: 1,
             round_variance: 0.0,
-        };
-        let group =
-            [0, 1].map(|one: usize| series[one][*start..start + n].iter().map(point).collect());
-        let judged = &estimates(&group, CONFIDENCE)[which];
-        let judged = judged.as_ref().expect("enough launches");
-        judged.low.ln() <= truth && truth <= judged.high.ln()
-    };
-    ((0..runs).filter(holds).count(), runs)
+        })
+        .collect()
 }
 
 /// Neighbouring runs of 30 share most of their launches: no more than a dozen of an experiment's share none, so one

@@ -8,7 +8,7 @@ mod simulated;
 use pagewise_stats::absolute::absolute;
 use pagewise_stats::estimate::{Point, Ratio, estimates};
 use pagewise_stats::interval::{CONFIDENCE, Interval};
-use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
+use pagewise_stats::leader::{Ranking, RankingTerms, Standing, rank_contrasts};
 use pagewise_stats::moved::autocorrelation;
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::stopping::{GroupProgress, NextStep, STOPPED_CONFIDENCE, StoppingGoal, decide};
@@ -125,18 +125,17 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
 fn identical_cells_are_seldom_told_apart() {
     let noise = long_memory(NOISE, 3);
     for (name, machine) in machines(&noise, &[80.0, 80.0]) {
-        let of_count = |launches| (0..500).map(move |seed| (launches, seed));
-        let judged: Vec<Ratio> = LAUNCHES
-            .into_iter()
-            .flat_map(of_count)
-            .map(|(launches, seed)| judge(&machine, launches, seed))
-            .collect();
-        let share_of = |wrong: &dyn Fn(&Ratio) -> bool| {
-            judged.iter().filter(|ratio| wrong(ratio)).count() as f64 / judged.len() as f64
-        };
-        let apart = share_of(&|ratio| !covers(ratio, 1.0));
-        let beyond_margin =
-            share_of(&|ratio| matches!(verdict(ratio), Region::Faster | Region::Slower));
+        let (mut judged, mut apart, mut beyond_margin) = (0.0, 0.0, 0.0);
+        for launches in LAUNCHES {
+            for seed in 0..500 {
+                let ratio = judge(&machine, launches, seed);
+                let is_beyond = matches!(verdict(&ratio), Region::Faster | Region::Slower);
+                judged += 1.0;
+                apart += f64::from(u8::from(!covers(&ratio, 1.0)));
+                beyond_margin += f64::from(u8::from(is_beyond));
+            }
+        }
+        let (apart, beyond_margin) = (apart / judged, beyond_margin / judged);
         println!("{name}: {apart:.4} told apart, {beyond_margin:.4} beyond the margin");
         assert!(apart <= 0.05, "{name}: {apart}");
         assert!(beyond_margin <= 0.01, "{name}: {beyond_margin}");
@@ -233,10 +232,9 @@ fn stopping_on_precision_keeps_the_coverage() {
         }
         assert!((0.93..=0.98).contains(&covered), "±{precision}: {covered}");
         assert!(precise >= trials * 9 / 10, "±{precision}: {precise}");
-        let held = |(logs, stopped): &(Interval, NextStep)| {
-            *stopped != NextStep::Precise || half_width(logs) <= precision
-        };
-        assert!(runs.iter().all(held));
+        for (logs, stopped) in &runs {
+            assert!(*stopped != NextStep::Precise || half_width(logs) <= precision);
+        }
     }
     let covered = after_many_looks.iter().sum::<f64>() / after_many_looks.len() as f64;
     assert!(
@@ -312,9 +310,12 @@ fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64
                 decide(&goal, &[group], points.len() as f64),
                 NextStep::Continue { .. }
             ) {
-                let all = |_, _| points.clone();
-                let ranking = rank_contrasts(2, all, |_, _| level, Some(0), (0.0, CONFIDENCE), 1.0);
-                break ranking
+                let terms = RankingTerms {
+                    margin: 0.0,
+                    confidence: CONFIDENCE,
+                    widening: 1.0,
+                };
+                break rank_contrasts(2, |_, _| points.clone(), |_, _| level, Some(0), terms)
                     .expect("six launches")
                     .standings
                     .contains(&Standing::Beaten);
@@ -333,12 +334,11 @@ fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64
 #[test]
 fn who_is_beaten_in_a_stopped_run_is_said_at_the_level_of_stopping() {
     let machines = [(1.3, 0.1), (2.0, 0.1), (1.3, 0.2), (2.0, 0.2)];
-    let rate = |level: f64| {
+    let [kept, without] = [STOPPED_CONFIDENCE, CONFIDENCE].map(|level| {
         let each =
             machines.map(|(deviation, memory)| wrongly_beaten(deviation, memory, level, 2_000));
         each.iter().sum::<f64>() / each.len() as f64
-    };
-    let (kept, without) = (rate(STOPPED_CONFIDENCE), rate(CONFIDENCE));
+    });
     println!("stopped runs: {kept:.4} wrongly beaten, {without:.4} at the ordinary level");
     assert!(kept <= 0.05, "{kept}");
     assert!(
@@ -349,29 +349,35 @@ fn who_is_beaten_in_a_stopped_run_is_said_at_the_level_of_stopping() {
 
 /// A ranking by one row of logarithms a launch.
 fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
-    let log = |a: usize, b: usize| {
-        move |row: &Vec<f64>| Point {
-            log: row[b] - row[a],
-            rounds: 1,
-            round_variance: 0.0,
-        }
-    };
-    let contrast = |a, b| rows.iter().map(log(a, b)).collect();
     rank_contrasts(
         rows[0].len(),
-        contrast,
+        |a, b| rows.iter().map(|row| point(row[b] - row[a])).collect(),
         |_, _| confidence,
         Some(0),
-        (margin, confidence),
-        1.0,
+        RankingTerms {
+            margin,
+            confidence,
+            widening: 1.0,
+        },
     )
     .expect("methods")
 }
 
+fn point(log: f64) -> Point {
+    Point {
+        log,
+        rounds: 1,
+        round_variance: 0.0,
+    }
+}
+
 /// The logarithms of what each cell of a launch costs relative to the first.
 fn relative_costs(cells: &[Vec<f64>]) -> Vec<f64> {
-    let pair = |cell: &Vec<f64>| points(&[vec![cells[0].clone(), cell.clone()]])[0].log;
-    cells.iter().map(pair).collect()
+    let first = &cells[0];
+    cells
+        .iter()
+        .map(|cell| points(&[vec![first.clone(), cell.clone()]])[0].log)
+        .collect()
 }
 
 #[test]
@@ -400,7 +406,7 @@ fn balanced_orders_make_what_ran_before_harmless() {
 }
 
 #[test]
-fn the_naive_way_is_misled_by_the_same_machine() {
+fn the_naive_method_is_misled_by_the_same_machine() {
     let noise = long_memory(NOISE, 9);
     let machine = Machine::new(&noise, &[80.0]);
     let alarms = share(300, |seed| {
@@ -412,25 +418,27 @@ fn the_naive_way_is_misled_by_the_same_machine() {
     assert!(alarms > 0.4, "{alarms}");
 }
 
+/// The interval of the median of launches that scatter by 30 %.
+fn interval_of_skewed(launches: usize, seed: u64) -> Interval {
+    let mut rng = Seeded::new(seed);
+    let mut samples: Vec<Vec<f64>> = (0..launches)
+        .map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9])
+        .collect();
+    absolute(&mut samples, CONFIDENCE)
+        .expect("samples")
+        .median
+        .interval
+        .expect("enough launches")
+}
+
 #[test]
 fn absolute_medians_cover_the_typical_launch() {
     // Nothing is assumed of the distribution from six launches on, of which these are skewed; below, of its logarithm.
     for launches in [4, 5].into_iter().chain(LAUNCHES) {
         let trials = 1_000;
-        let judged = |seed: u64| {
-            let mut rng = Seeded::new(seed);
-            let mut samples: Vec<Vec<f64>> = (0..launches)
-                .map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9])
-                .collect();
-            absolute(&mut samples, CONFIDENCE)
-                .expect("samples")
-                .median
-                .interval
-                .expect("enough launches")
-        };
-        let promised = judged(0).coverage;
+        let promised = interval_of_skewed(launches, 0).coverage;
         let covered = share(trials, |seed| {
-            let interval = judged(seed);
+            let interval = interval_of_skewed(launches, seed);
             interval.low <= 80.0 && 80.0 <= interval.high
         });
         assert!(

@@ -112,7 +112,8 @@ pub fn selftest(
         &real,
         naive,
         seed,
-        (budget_s, started.elapsed().as_secs_f64()),
+        budget_s,
+        started.elapsed().as_secs_f64(),
     );
     Ok((result, signals.arrived()))
 }

@@ -1,11 +1,10 @@
 //! Hidden duplicates of a run's baselines: the widths that its intervals must have, and whether it can be believed.
 
-use crate::contrast::verdicts::Judged;
+use crate::contrast::verdicts::{Judged, MeasureRatios};
 use record::summary::{AaCheck, Calibration};
 use stats::calibration::{calibrate, differing, score};
 use stats::estimate::{Ratio, confirm_drifts};
 use stats::t::two_sided_p;
-use std::collections::BTreeMap;
 
 /// The word "moved" is said where it holds among all ratios of the run at this level.
 const MOVED_FAMILY: f64 = 0.05;
@@ -20,13 +19,15 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
         .copied()
         .collect();
     let calibration = calibrate(&pool);
-    for estimate in judged
-        .iter_mut()
-        .flat_map(|judged| &mut judged.measures)
-        .flatten()
-        .flat_map(BTreeMap::values_mut)
-    {
-        *estimate = estimate.widened(calibration.factor);
+    for group in judged.iter_mut() {
+        for ratio in group
+            .measures
+            .iter_mut()
+            .flat_map(MeasureRatios::ratios_mut)
+        {
+            *ratio = ratio.widened(calibration.factor);
+        }
+        group.widened = calibration.factor;
     }
     let has_checks = !pool.is_empty();
     let calibration = Calibration {
@@ -40,13 +41,13 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
 
 /// Keeps "moved" only where it holds among all ratios of the run.
 pub(crate) fn confirm(judged: &mut [Judged]) {
-    let mut all: Vec<Ratio> = judged
+    let mut ratios: Vec<Ratio> = judged
         .iter_mut()
         .flat_map(Judged::walls_mut)
         .map(|estimate| *estimate)
         .collect();
-    confirm_drifts(&mut all, MOVED_FAMILY);
-    for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
+    confirm_drifts(&mut ratios, MOVED_FAMILY);
+    for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(ratios) {
         estimate.drift = confirmed.drift;
     }
 }

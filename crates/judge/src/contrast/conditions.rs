@@ -1,12 +1,12 @@
 //! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
-use crate::contrast::estimate::{LEVEL, alone};
-use crate::contrast::verdicts::hold_among_all;
-use crate::{contrast::estimate::PairedCost, evidence::Evidence, evidence::flags::distrust};
+use crate::contrast::estimate::{LEVEL, Metric, alone};
+use crate::contrast::verdicts::{hold_among_all, trusted};
+use crate::evidence::Evidence;
 use record::machine_state::{PLAIN, STATE};
 use record::summary::{
-    AnswerCondition, CellSummary, Contrast, GroupSummary, Recommendation, StateAnswer, StateEffect,
-    StateRatio, Verdict,
+    AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, StateAnswer,
+    StateEffect, StateRatio, Verdict,
 };
 use record::{experiment::Experiment, method::Role, state::State};
 use std::collections::BTreeMap;
@@ -38,12 +38,15 @@ pub(crate) fn compare(
             .into_values()
             .filter(|question| question.len() > 1)
         {
-            let flips: Vec<_> = question
-                .iter()
-                .map(|&at| depends(experiment, cells, groups, &question, at))
-                .collect();
-            for (&at, found) in question.iter().zip(flips) {
-                if let Some((recommendation, conditions)) = found {
+            let conditioned = Question {
+                experiment,
+                cells,
+                groups,
+                members: &question,
+            };
+            let answers: Vec<_> = question.iter().map(|&at| conditioned.answer(at)).collect();
+            for (&at, answer) in question.iter().zip(answers) {
+                if let Some((recommendation, conditions)) = answer {
                     (groups[at].recommendation, groups[at].conditions) =
                         (recommendation, conditions);
                 }
@@ -52,74 +55,105 @@ pub(crate) fn compare(
     }
 }
 
-/// The method of a group's answer under the other conditions of its question, and the answer that all of them allow.
-fn depends(
-    experiment: &Experiment,
-    cells: &[CellSummary],
-    groups: &[GroupSummary],
-    question: &[usize],
-    at: usize,
-) -> Option<(Recommendation, Vec<AnswerCondition>)> {
-    let mine = &groups[at];
-    let others = || question.iter().copied().filter(move |&other| other != at);
-    let recommended = |group: usize| match groups[group].recommendation {
-        Recommendation::Use { cell, ratio } => Some((cell, ratio.high)),
-        _ => None,
-    };
-    // The method of the answer, or the one that another condition recommends most clearly.
-    let elsewhere = || {
-        others()
-            .filter_map(recommended)
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-    };
-    let (cell, _) = recommended(at).or_else(elsewhere)?;
-    let same = |group: usize| {
-        let is_same = |other: &usize| {
-            let [a, b] = [cell, *other].map(|c| &cells[c]);
-            let [key, other_key] = [a, b].map(|c| experiment.question(&c.parameters));
-            a.method == b.method && a.worker == b.worker && key == other_key
-        };
-        groups[group].cells.iter().copied().find(is_same)
-    };
-    let contrast = |group: usize, cell: usize| {
-        groups[group]
-            .comparison(cell, experiment.headline())
-            .map_or(Contrast::alone(None, 0.0), |comparison| comparison.contrast)
-    };
-    let condition = |group: usize| {
-        let cell = same(group)?;
-        let theirs = groups[group].parameters.iter();
-        let when = theirs.filter(|(key, value)| {
-            experiment.is_condition(key) && mine.parameters.get(*key) != Some(*value)
+/// One question of an experiment: groups that differ in conditions alone.
+struct Question<'a> {
+    experiment: &'a Experiment,
+    cells: &'a [CellSummary],
+    groups: &'a [GroupSummary],
+    /// The groups that ask it.
+    members: &'a [usize],
+}
+
+impl Question<'_> {
+    /// The answer of a group that all conditions allow, and its method under the other conditions.
+    fn answer(&self, group: usize) -> Option<(Recommendation, Vec<AnswerCondition>)> {
+        let cell = self.subject(group)?;
+        let conditions: Vec<AnswerCondition> = self
+            .under_other_conditions(group)
+            .filter_map(|other| self.condition(group, other, cell))
+            .collect();
+        let answer = self.groups[group].recommendation;
+        if !conditions.iter().any(|other| contradicts(&answer, other)) {
+            return Some((answer, conditions));
+        }
+        let cell = self.same_method(group, cell)?;
+        let ratio = self.contrast(group, cell).ratio;
+        Some((Recommendation::Depends { cell, ratio }, conditions))
+    }
+
+    fn under_other_conditions(&self, group: usize) -> impl Iterator<Item = usize> {
+        self.members
+            .iter()
+            .copied()
+            .filter(move |&other| other != group)
+    }
+
+    /// The cell of the answer, or the one that another condition recommends most clearly.
+    fn subject(&self, group: usize) -> Option<usize> {
+        let recommended = self.recommended(group).or_else(|| {
+            self.under_other_conditions(group)
+                .filter_map(|other| self.recommended(other))
+                .min_by(|a, b| a.1.high.total_cmp(&b.1.high))
         });
-        Some(AnswerCondition {
-            when: when.map(|(k, v)| (k.clone(), v.clone())).collect(),
-            group,
-            cell,
-            contrast: contrast(group, cell),
+        recommended.map(|(cell, _)| cell)
+    }
+
+    fn recommended(&self, group: usize) -> Option<(usize, Ratio)> {
+        match self.groups[group].recommendation {
+            Recommendation::Use { cell, ratio } => Some((cell, ratio)),
+            _ => None,
+        }
+    }
+
+    /// The cell of a group that has the method and the worker of another cell, and its parameters but for conditions.
+    fn same_method(&self, group: usize, cell: usize) -> Option<usize> {
+        let wanted = &self.cells[cell];
+        let parameters = self.experiment.question(&wanted.parameters);
+        self.groups[group].cells.iter().copied().find(|&member| {
+            let member = &self.cells[member];
+            member.method == wanted.method
+                && member.worker == wanted.worker
+                && self.experiment.question(&member.parameters) == parameters
         })
-    };
-    let conditions: Vec<AnswerCondition> = others().filter_map(condition).collect();
-    let contradicts = |condition: &AnswerCondition| {
-        let verdict = condition.contrast.overall();
-        match mine.recommendation {
-            Recommendation::Use { .. } => {
-                matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
-            }
-            Recommendation::Keep { .. } => matches!(verdict, Verdict::Faster { .. }),
-            _ => false,
-        }
-    };
-    let recommendation = if conditions.iter().any(contradicts) {
-        let cell = same(at)?;
-        Recommendation::Depends {
+    }
+
+    fn contrast(&self, group: usize, cell: usize) -> Contrast {
+        self.groups[group]
+            .comparison(cell, self.experiment.headline())
+            .map_or(Contrast::alone(None, 0.0), |comparison| comparison.contrast)
+    }
+
+    /// The method of a cell in `other`, and the conditions in which that group differs from `group`.
+    fn condition(&self, group: usize, other: usize, cell: usize) -> Option<AnswerCondition> {
+        let cell = self.same_method(other, cell)?;
+        let parameters = &self.groups[group].parameters;
+        let when = self.groups[other]
+            .parameters
+            .iter()
+            .filter(|(key, value)| {
+                self.experiment.is_condition(key) && parameters.get(*key) != Some(*value)
+            })
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        Some(AnswerCondition {
+            when,
+            group: other,
             cell,
-            ratio: contrast(at, cell).ratio,
+            contrast: self.contrast(other, cell),
+        })
+    }
+}
+
+/// Tells whether an answer is not true under another condition.
+fn contradicts(answer: &Recommendation, condition: &AnswerCondition) -> bool {
+    let verdict = condition.contrast.overall();
+    match answer {
+        Recommendation::Use { .. } => {
+            matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
         }
-    } else {
-        mine.recommendation
-    };
-    Some((recommendation, conditions))
+        Recommendation::Keep { .. } => matches!(verdict, Verdict::Faster { .. }),
+        _ => false,
+    }
 }
 
 // The same methods on the plain machine and in a state of it: ratios within a block, and the effect on the answer.
@@ -131,31 +165,22 @@ pub(crate) fn compare_states(
     groups: &mut [GroupSummary],
     widened: f64,
 ) {
-    let plain = |group: &GroupSummary| {
-        let mut parameters = group.parameters.clone();
-        let name = parameters.insert(STATE.to_owned(), PLAIN.to_owned());
-        let other = || {
-            groups
-                .iter()
-                .position(|g| g.experiment == group.experiment && g.parameters == parameters)
-        };
-        name.filter(|name| name != PLAIN).and_then(|_| other())
-    };
-    let answer = |group: &GroupSummary| {
-        let plain = plain(group)?;
-        let ratios = ratios(state, evidence, group, &groups[plain], widened);
-        let best = effect(state, &groups[plain], group, &ratios);
-        Some(StateAnswer {
-            plain,
-            ratios,
-            best,
+    let answers: Vec<Option<StateAnswer>> = groups
+        .iter()
+        .map(|group| {
+            let plain = on_the_plain_machine(group, groups)?;
+            let ratios = ratios(state, evidence, group, &groups[plain], widened);
+            let best = effect(state, &groups[plain], group, &ratios);
+            Some(StateAnswer {
+                plain,
+                ratios,
+                best,
+            })
         })
-    };
-    let answers: Vec<Option<StateAnswer>> = groups.iter().map(answer).collect();
-    groups
-        .iter_mut()
-        .zip(answers)
-        .for_each(|(group, answer)| group.state = answer);
+        .collect();
+    for (group, answer) in groups.iter_mut().zip(answers) {
+        group.state = answer;
+    }
     hold_among_all(
         groups
             .iter_mut()
@@ -164,6 +189,17 @@ pub(crate) fn compare_states(
             .map(|ratio| &mut ratio.contrast),
         state.plan.margin,
     );
+}
+
+/// The group that differs from a group of a state in nothing but that state.
+fn on_the_plain_machine(group: &GroupSummary, groups: &[GroupSummary]) -> Option<usize> {
+    let mut parameters = group.parameters.clone();
+    if parameters.insert(STATE.to_owned(), PLAIN.to_owned())? == PLAIN {
+        return None;
+    }
+    groups
+        .iter()
+        .position(|other| other.experiment == group.experiment && other.parameters == parameters)
 }
 
 fn ratios(
@@ -182,37 +218,40 @@ fn ratios(
     else {
         return Vec::new();
     };
-    let name = |cell: usize| {
-        let planned = &state.cells[cell].cell;
-        let mut parameters: BTreeMap<_, _> = planned.parameters.iter().collect();
-        parameters.remove(&STATE.to_owned());
-        (&planned.method, &planned.worker, parameters)
-    };
-    let ratio = |cell: usize| {
-        let other = plain
+    let mut ratios = Vec::new();
+    for &cell in &group.cells {
+        if state.cells[cell].method.role == Role::Null {
+            continue;
+        }
+        let Some(&plain_cell) = plain
             .cells
             .iter()
-            .copied()
-            .find(|&other| name(other) == name(cell))?;
-        let [mine, theirs] = [cell, other].map(|cell| evidence.cells.get(&cell));
-        let sound = |cell: &&_| distrust(cell).is_none();
-        let pair = theirs.filter(sound).zip(mine.filter(sound));
-        let estimate = pair.and_then(|(a, b)| alone(a, b, measure, PairedCost::Wall, LEVEL));
-        let ratio = estimate.map(|estimate| estimate.widened(widened));
-        Some(StateRatio {
+            .find(|&&other| is_same_but_for_state(state, cell, other))
+        else {
+            continue;
+        };
+        let ratio = trusted(evidence, plain_cell)
+            .zip(trusted(evidence, cell))
+            .and_then(|(base, cell)| alone(base, cell, Metric::wall(measure), LEVEL))
+            .map(|ratio| ratio.widened(widened));
+        ratios.push(StateRatio {
             cell,
-            plain: other,
+            plain: plain_cell,
             contrast: Contrast::alone(ratio, state.plan.margin),
-        })
-    };
-    let is_method = |cell: &usize| state.cells[*cell].method.role != Role::Null;
-    group
-        .cells
-        .iter()
-        .copied()
-        .filter(is_method)
-        .filter_map(ratio)
-        .collect()
+        });
+    }
+    ratios
+}
+
+fn is_same_but_for_state(state: &State, a: usize, b: usize) -> bool {
+    let (a, b) = (&state.cells[a].cell, &state.cells[b].cell);
+    a.method == b.method
+        && a.worker == b.worker
+        && stateless(&a.parameters).eq(stateless(&b.parameters))
+}
+
+fn stateless(parameters: &Parameters) -> impl Iterator<Item = (&String, &String)> {
+    parameters.iter().filter(|(key, _)| *key != STATE)
 }
 
 /// The effect on the recommendation. It changes only where a verdict in the state contradicts that of the plain machine.
@@ -222,17 +261,10 @@ fn effect(
     group: &GroupSummary,
     ratios: &[StateRatio],
 ) -> StateEffect {
-    let recommended = |group: &GroupSummary| match group.recommendation {
-        Recommendation::Use { cell, .. } | Recommendation::Keep { cell } => Some(cell),
-        _ => None,
-    };
-    let here = |cell: usize| {
-        ratios
-            .iter()
-            .find(|ratio| ratio.plain == cell)
-            .map(|ratio| ratio.cell)
-    };
-    let (Some(from), Some(to)) = (recommended(plain).and_then(here), recommended(group)) else {
+    let from = named(plain)
+        .and_then(|cell| ratios.iter().find(|ratio| ratio.plain == cell))
+        .map(|ratio| ratio.cell);
+    let (Some(from), Some(to)) = (from, named(group)) else {
         return StateEffect::Inconclusive;
     };
     if from == to {
@@ -242,20 +274,29 @@ fn effect(
         .plan
         .experiment(&group.experiment)
         .map_or("", |experiment| experiment.headline());
-    let verdict = |cell: usize| {
+    let [verdict_of_from, verdict_of_to] = [from, to].map(|cell| {
         group
             .comparison(cell, headline)
             .map(|comparison| comparison.contrast.overall())
-    };
+    });
     let loses = matches!(
-        verdict(from),
+        verdict_of_from,
         Some(Verdict::Slower { .. } | Verdict::Within { .. })
     );
-    let wins = Some(from) == group.baseline && matches!(verdict(to), Some(Verdict::Faster { .. }));
+    let wins =
+        Some(from) == group.baseline && matches!(verdict_of_to, Some(Verdict::Faster { .. }));
     if loses || wins {
         StateEffect::Changes { from, to }
     } else {
         StateEffect::Inconclusive
+    }
+}
+
+/// The cell that a group's answer names.
+fn named(group: &GroupSummary) -> Option<usize> {
+    match group.recommendation {
+        Recommendation::Use { cell, .. } | Recommendation::Keep { cell } => Some(cell),
+        _ => None,
     }
 }
 
@@ -264,7 +305,7 @@ mod tests {
     //! Answers under several conditions, from a recorded summary whose groups are put under conditions.
 
     use record::experiment::{Experiment, Parameter, ParameterKind};
-    use record::summary::{Comparison, Ratio, Summary};
+    use record::summary::{Comparison, Summary};
 
     use super::*;
 
@@ -291,18 +332,9 @@ mod tests {
         }
     }
 
-    /// One question under a condition for each interval: the first method other than the baseline has it.
-    fn question(
-        intervals: &[(f64, f64)],
-        holds: bool,
-    ) -> (Experiment, Vec<CellSummary>, Vec<GroupSummary>) {
-        let summary = recorded();
-        let mut experiment = summary.experiments[0].definition.clone();
-        let when = VALUES
-            .map(|value| (value.to_owned(), format!("{value} cached it")))
-            .into();
+    fn condition() -> Parameter {
         let values = VALUES.map(str::to_owned).to_vec();
-        let parameter = Parameter {
+        Parameter {
             kind: ParameterKind::Choice,
             meaning: String::new(),
             values: values.clone(),
@@ -312,36 +344,50 @@ mod tests {
             multiple_of: None,
             option: false,
             condition: true,
-            when,
+            when: VALUES
+                .map(|value| (value.to_owned(), format!("{value} cached it")))
+                .into(),
             concerns: None,
             system_changes: Vec::new(),
-        };
-        experiment.parameters.insert("cached".to_owned(), parameter);
+        }
+    }
+
+    /// One question under a condition for each interval: the first method other than the baseline has it.
+    fn question(
+        intervals: &[(f64, f64)],
+        holds: bool,
+    ) -> (Experiment, Vec<CellSummary>, Vec<GroupSummary>) {
+        let summary = recorded();
+        let mut experiment = summary.experiments[0].definition.clone();
+        experiment
+            .parameters
+            .insert("cached".to_owned(), condition());
         let group = summary
             .groups
             .iter()
             .find(|g| g.baseline.is_some())
             .unwrap();
+        let baseline = group.baseline.unwrap();
+        let method = *group
+            .cells
+            .iter()
+            .find(|&&c| c != baseline && summary.cells[c].is_ranked())
+            .unwrap();
         let (mut cells, mut groups) = (Vec::new(), Vec::new());
         for (&(low, high), value) in intervals.iter().zip(VALUES) {
-            let (shift, mut mine) = (cells.len(), group.clone());
-            let baseline = group.baseline.unwrap();
-            let other = *group
-                .cells
-                .iter()
-                .find(|&&c| c != baseline && summary.cells[c].is_ranked())
-                .unwrap();
-            cells.extend([baseline, other].map(|cell| {
+            let (shift, mut conditioned) = (cells.len(), group.clone());
+            for cell in [baseline, method] {
                 let mut cell = summary.cells[cell].clone();
                 cell.parameters
                     .insert("cached".to_owned(), value.to_owned());
-                cell
-            }));
-            mine.parameters
+                cells.push(cell);
+            }
+            conditioned
+                .parameters
                 .insert("cached".to_owned(), value.to_owned());
-            (mine.cells, mine.baseline) = (vec![shift, shift + 1], Some(shift));
+            (conditioned.cells, conditioned.baseline) = (vec![shift, shift + 1], Some(shift));
             let verdict = Verdict::from_interval(low, high, 0.02);
-            mine.comparisons = vec![Comparison {
+            conditioned.comparisons = vec![Comparison {
                 cell: shift + 1,
                 phase: experiment.headline().to_owned(),
                 contrast: Contrast {
@@ -352,7 +398,7 @@ mod tests {
                 faults_ratio: None,
                 doubt: None,
             }];
-            mine.recommendation = match verdict {
+            conditioned.recommendation = match verdict {
                 Verdict::Faster { .. } if holds => Recommendation::Use {
                     cell: shift + 1,
                     ratio: ratio(low, high),
@@ -360,7 +406,7 @@ mod tests {
                 Verdict::NotSettled => Recommendation::Inconclusive { cell: shift },
                 _ => Recommendation::Keep { cell: shift },
             };
-            groups.push(mine);
+            groups.push(conditioned);
         }
         (experiment, cells, groups)
     }

@@ -1,4 +1,4 @@
-//! From launches to ratios with their intervals: the one place where a ratio's statistics are chosen.
+//! Ratios of launches with their intervals: the one place where a ratio's statistics are chosen.
 
 use crate::contrast::groups::{Group, groups};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
@@ -12,96 +12,80 @@ pub(crate) const LEVEL: f64 = CONFIDENCE;
 
 /// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
 pub(crate) fn level(state: &State, experiment: &str) -> f64 {
-    let by_precision = |notes: &[record::summary::Note]| {
-        notes.iter().any(|note| {
+    let by_precision = match &state.ended {
+        Some(ended) => ended.notes.iter().any(|note| {
             matches!(note.kind, NoteKind::PrecisionReached(_))
                 && (note.experiment.is_empty() || note.experiment == experiment)
-        })
+        }),
+        None => state.plan.precision > 0.0,
     };
-    confidence(
-        state
-            .ended
-            .as_ref()
-            .map_or(state.plan.precision > 0.0, |ended| {
-                by_precision(&ended.notes)
-            }),
-    )
+    confidence(by_precision)
 }
 
-/// The ratios of cells to one of a group by one measure. Their variances are pooled; the floor's is no method's and stays out.
+/// The ratios of cells to one of their group. Their variances are pooled; the floor's is no method's and stays out.
 pub(crate) fn against(
     state: &State,
     evidence: &Evidence,
     group: &Group,
     base: usize,
-    (measure, which): (usize, PairedCost),
-    level: f64,
+    metric: Metric,
 ) -> BTreeMap<usize, Ratio> {
     let Some(base_evidence) = evidence.cells.get(&base) else {
         return BTreeMap::new();
     };
-    let others = group
-        .cells
+    let mut contrasts: Vec<(usize, Vec<Point>)> = Vec::new();
+    for cell in group.compared_with(base) {
+        let cell_evidence = evidence.cells.get(&cell);
+        if let Some(points) = cell_evidence.and_then(|e| points(base_evidence, e, metric)) {
+            contrasts.push((cell, points));
+        }
+    }
+    let methods: Vec<Vec<Point>> = contrasts
         .iter()
-        .copied()
-        .chain(group.twin)
-        .filter(|c| *c != base);
-    let points_of = |cell: usize| {
-        Some((
-            cell,
-            points(base_evidence, evidence.cells.get(&cell)?, measure, which)?,
-        ))
-    };
-    let all: Vec<(usize, Vec<Point>)> = others.filter_map(points_of).collect();
-    let methods = all
+        .filter(|(cell, _)| state.cells[*cell].method.role != Role::Null)
+        .map(|(_, points)| points.clone())
+        .collect();
+    let common = prior(&methods);
+    let level = level(state, &group.experiment.name);
+    contrasts
         .iter()
-        .filter(|(cell, _)| state.cells[*cell].method.role != Role::Null);
-    let common = prior(
-        &methods
-            .map(|(_, points)| points.clone())
-            .collect::<Vec<_>>(),
-    );
-    let at = |points: &[Point]| {
-        chosen(
-            |level| estimate(points, &common, level).ok(),
-            state.plan.precision,
-            level,
-        )
-    };
-    all.iter()
-        .filter_map(|(cell, points)| Some((*cell, at(points)?)))
+        .filter_map(|(cell, points)| {
+            let ratio = at_its_level(points, &common, state.plan.precision, level)?;
+            Some((*cell, ratio))
+        })
         .collect()
 }
 
 /// A ratio at its level. A cell leaves the launches as soon as its ratio is as narrow as asked, so a ratio that is has the
 /// level of a run that its precision ended, however the run ended.
-fn chosen(at: impl Fn(f64) -> Option<Ratio>, precision: f64, level: f64) -> Option<Ratio> {
-    let stopped = at(confidence(true)).filter(|estimate| estimate.half_width() <= precision);
-    stopped.or_else(|| at(level))
+fn at_its_level(points: &[Point], common: &Prior, precision: f64, level: f64) -> Option<Ratio> {
+    estimate(points, common, confidence(true))
+        .ok()
+        .filter(|ratio| ratio.half_width() <= precision)
+        .or_else(|| estimate(points, common, level).ok())
 }
 
 /// One cell's ratio to another by itself.
 pub(crate) fn alone(
     base: &CellEvidence,
-    other: &CellEvidence,
-    measure: usize,
-    which: PairedCost,
+    cell: &CellEvidence,
+    metric: Metric,
     level: f64,
 ) -> Option<Ratio> {
-    estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
+    estimate(&points(base, cell, metric)?, &Prior::NONE, level).ok()
 }
 
-/// The logarithm of each ratio of two costs of the same block, in the order of `mine`; blocks of one side and costs that have
+/// The logarithm of each ratio of two costs of the same block, in the order of `cell`; blocks of one side and costs that have
 /// no finite ratio are left out.
 pub(crate) fn logs_by_block<B: Ord>(
     base: impl Iterator<Item = (B, f64)>,
-    mine: impl Iterator<Item = (B, f64)>,
+    cell: impl Iterator<Item = (B, f64)>,
 ) -> Vec<f64> {
     let mut first: BTreeMap<B, f64> = BTreeMap::new();
     for (block, cost) in base {
         first.entry(block).or_insert(cost);
     }
-    mine.filter_map(|(block, cost)| Some((cost / first.get(&block)?).ln()))
+    cell.filter_map(|(block, cost)| Some((cost / first.get(&block)?).ln()))
         .filter(|log| log.is_finite())
         .collect()
 }
@@ -119,45 +103,27 @@ pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Ratio> {
     estimate(&points, &Prior::NONE, level).ok()
 }
 
-/// Place of a group's headline among the measures of its experiment.
-fn headline_column(group: &Group) -> Option<usize> {
-    let headline = group.experiment.headline();
-    group.experiment.measures().position(|m| m == headline)
-}
-
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
     let mut widths = Vec::new();
     for group in groups(state, Some(experiment)) {
-        let Some(measure) = headline_column(&group) else {
+        let Some((base, measure)) = group.baseline.zip(group.headline_measure()) else {
             continue;
         };
-        let Some(base) = group.baseline else { continue };
-        let ratios = against(
-            state,
-            evidence,
-            &group,
-            base,
-            (measure, PairedCost::Wall),
-            level(state, experiment),
-        );
-        // How wide the floor's ratio is does not matter: nobody chooses it.
-        let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
-        let others = group
-            .cells
-            .iter()
-            .copied()
-            .chain(group.twin)
-            .filter(|c| *c != base);
-        for cell in others.filter(|c| !is_null(c)) {
-            if let Some(found) = ratios.get(&cell) {
-                let (planned, first) = (&state.cells[cell], &state.cells[base].cell.worker);
+        let ratios = against(state, evidence, &group, base, Metric::wall(measure));
+        for cell in group.compared_with(base) {
+            let planned = &state.cells[cell];
+            // How wide the floor's ratio is does not matter: nobody chooses it.
+            if planned.method.role == Role::Null {
+                continue;
+            }
+            if let Some(ratio) = ratios.get(&cell) {
                 widths.push(Width {
                     base,
                     cell,
-                    half_width: found.half_width(),
+                    half_width: ratio.half_width(),
                     ranked: !planned.twin
-                        && planned.cell.worker == *first
+                        && planned.cell.worker == state.cells[base].cell.worker
                         && planned.method.group.is_empty()
                         && matches!(planned.method.role, Role::Method | Role::Published),
                 });
@@ -174,61 +140,50 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
 pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)> {
     let mut logs = Vec::new();
     for group in groups(state, None) {
-        let measure = headline_column(&group);
-        let Some((base, measure)) = group.baseline.zip(measure) else {
+        let Some((base, measure)) = group.baseline.zip(group.headline_measure()) else {
             continue;
         };
         let Some(base_evidence) = evidence.cells.get(&base) else {
             continue;
         };
-        for cell in group
-            .cells
-            .iter()
-            .copied()
-            .chain(group.twin)
-            .filter(|c| *c != base)
-        {
-            let all = evidence
+        for cell in group.compared_with(base) {
+            let points = evidence
                 .cells
                 .get(&cell)
-                .and_then(|e| points(base_evidence, e, measure, PairedCost::Wall));
-            logs.extend(all.map(|all| (cell, all.iter().map(|point| point.log).collect())));
+                .and_then(|e| points(base_evidence, e, Metric::wall(measure)));
+            logs.extend(points.map(|points| (cell, logs_of(&points))));
         }
     }
     logs
+}
+
+pub(crate) fn logs_of(points: &[Point]) -> Vec<f64> {
+    points.iter().map(|point| point.log).collect()
 }
 
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.
 pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Ratio, Vec<f64>)> {
     let mut estimates = Vec::new();
     for group in groups(state, None) {
-        let measure = headline_column(&group);
+        let measure = group.headline_measure();
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else {
             continue;
         };
-        let ratios = against(
-            state,
-            evidence,
-            &group,
-            base,
-            (measure, PairedCost::Wall),
-            level(state, &group.experiment.name),
-        );
+        let metric = Metric::wall(measure);
+        let ratios = against(state, evidence, &group, base, metric);
         let Some(ratio) = ratios.get(&twin) else {
             continue;
         };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else {
             continue;
         };
-        let launches = points(base, twin, measure, PairedCost::Wall).unwrap_or_default();
-        estimates.push((*ratio, launches.iter().map(|point| point.log).collect()));
+        let launches = points(base, twin, metric).unwrap_or_default();
+        estimates.push((*ratio, logs_of(&launches)));
     }
     estimates
 }
 
-// Hidden duplicates of a run's baselines: the widths that its intervals must have, and whether it can be believed.
-
-/// Cost of a column in each round.
+/// Cost of a phase in each round.
 #[derive(Clone, Copy)]
 pub(crate) enum PairedCost {
     Wall,
@@ -244,132 +199,150 @@ pub(crate) fn column(figures: &Figures, column: PairedCost) -> &[f64] {
     }
 }
 
-/// Results of a launch for both: round by round where they shared a process, otherwise each side by itself.
-struct LaunchPair<'a> {
-    paired: bool,
-    base: Cow<'a, [f64]>,
-    mine: Cow<'a, [f64]>,
+/// Metric of a comparison: a measure of the experiment, by its place, and a cost of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Metric {
+    pub measure: usize,
+    pub cost: PairedCost,
 }
 
-/// The ratio of b to a in every block in which both were launched, with the number of b's launch, in the order in which they
-/// ran; `None` where a launch has no finite ratio. Where any sample is zero, all launches count by their means.
-pub(crate) fn numbered(
-    a: &CellEvidence,
-    b: &CellEvidence,
-    measure: usize,
-    which: PairedCost,
-) -> Option<Vec<(usize, Point)>> {
-    let by_block: BTreeMap<i32, &CellLaunch> =
-        a.launches.iter().rev().map(|l| (l.block, l)).collect();
-    let mut rows: Vec<(usize, LaunchPair)> = Vec::new();
-    for mine in &b.launches {
-        let Some(base) = by_block.get(&mine.block) else {
-            continue;
-        };
-        let row = row(base, mine, measure, which);
-        if !row.base.is_empty() && !row.mine.is_empty() {
-            rows.push((mine.launch, row));
+impl Metric {
+    pub fn wall(measure: usize) -> Metric {
+        Metric {
+            measure,
+            cost: PairedCost::Wall,
         }
     }
-    let by_means = rows.iter().any(|(_, row)| {
-        row.base
-            .iter()
-            .chain(row.mine.iter())
-            .any(|cost| *cost == 0.0)
-    });
-    rows.iter()
-        .map(|(launch, row)| {
-            Some((
-                *launch,
-                if by_means {
-                    of_means(row)?
-                } else {
-                    of_rounds(row)?
-                },
-            ))
-        })
-        .collect()
+
+    fn costs(self, launch: &CellLaunch) -> &[f64] {
+        column(&launch.measures[self.measure], self.cost)
+    }
+}
+
+/// The ratio of a cell to another in every block in which both were launched, with the number of the cell's launch, in the
+/// order in which they ran; `None` where a launch has no finite ratio. Where any sample is zero, all launches count by their
+/// means.
+pub(crate) fn numbered(
+    base: &CellEvidence,
+    cell: &CellEvidence,
+    metric: Metric,
+) -> Option<Vec<(usize, Point)>> {
+    let by_block: BTreeMap<i32, &CellLaunch> = base
+        .launches
+        .iter()
+        .rev()
+        .map(|launch| (launch.block, launch))
+        .collect();
+    let mut pairs: Vec<(usize, LaunchPair)> = Vec::new();
+    for launch in &cell.launches {
+        let Some(base) = by_block.get(&launch.block) else {
+            continue;
+        };
+        let pair = LaunchPair::new(base, launch, metric);
+        if !pair.base.is_empty() && !pair.cell.is_empty() {
+            pairs.push((launch.launch, pair));
+        }
+    }
+    let by_means = pairs.iter().any(|(_, pair)| pair.has_zeros());
+    let mut points = Vec::new();
+    for (launch, pair) in &pairs {
+        let point = if by_means {
+            pair.of_means()?
+        } else {
+            pair.of_rounds()?
+        };
+        points.push((*launch, point));
+    }
+    Some(points)
 }
 
 /// The same without the numbers.
 pub(crate) fn points(
-    a: &CellEvidence,
-    b: &CellEvidence,
-    measure: usize,
-    which: PairedCost,
+    base: &CellEvidence,
+    cell: &CellEvidence,
+    metric: Metric,
 ) -> Option<Vec<Point>> {
-    Some(
-        numbered(a, b, measure, which)?
-            .into_iter()
-            .map(|(_, point)| point)
-            .collect(),
-    )
+    let numbered = numbered(base, cell, metric)?;
+    Some(numbered.into_iter().map(|(_, point)| point).collect())
 }
 
-fn row<'a>(
-    base: &'a CellLaunch,
-    mine: &'a CellLaunch,
-    measure: usize,
-    which: PairedCost,
-) -> LaunchPair<'a> {
-    let (x, y) = (
-        column(&base.measures[measure], which),
-        column(&mine.measures[measure], which),
-    );
-    let whole = x.len() == base.rounds.len() && y.len() == mine.rounds.len();
-    if base.launch != mine.launch || !whole {
-        return LaunchPair {
-            paired: false,
-            base: x.into(),
-            mine: y.into(),
-        };
-    }
-    if base.rounds == mine.rounds {
-        return LaunchPair {
-            paired: true,
-            base: x.into(),
-            mine: y.into(),
-        };
-    }
-    // Who takes part in fewer rounds is compared with the other's figures of just these.
-    let of_round: BTreeMap<i32, f64> = base.rounds.iter().copied().zip(x.iter().copied()).collect();
-    let both = mine
-        .rounds
-        .iter()
-        .zip(y)
-        .filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
-    let (base, mine): (Vec<f64>, Vec<f64>) = both.unzip();
-    LaunchPair {
-        paired: true,
-        base: base.into(),
-        mine: mine.into(),
-    }
+/// Results of a launch for both: round by round where they shared a process, otherwise each side by itself.
+struct LaunchPair<'a> {
+    paired: bool,
+    base: Cow<'a, [f64]>,
+    cell: Cow<'a, [f64]>,
 }
 
-fn of_rounds(row: &LaunchPair) -> Option<Point> {
-    let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<_>>();
-    if row.paired {
-        Point::of_rounds(
-            &row.mine
+impl<'a> LaunchPair<'a> {
+    fn new(base: &'a CellLaunch, cell: &'a CellLaunch, metric: Metric) -> LaunchPair<'a> {
+        let (base_costs, cell_costs) = (metric.costs(base), metric.costs(cell));
+        let is_whole =
+            base_costs.len() == base.rounds.len() && cell_costs.len() == cell.rounds.len();
+        let paired = base.launch == cell.launch && is_whole;
+        if !paired || base.rounds == cell.rounds {
+            return LaunchPair {
+                paired,
+                base: base_costs.into(),
+                cell: cell_costs.into(),
+            };
+        }
+        // Who takes part in fewer rounds is compared with the other's figures of just these.
+        let in_round: BTreeMap<i32, f64> = base
+            .rounds
+            .iter()
+            .copied()
+            .zip(base_costs.iter().copied())
+            .collect();
+        let (base, cell): (Vec<f64>, Vec<f64>) = cell
+            .rounds
+            .iter()
+            .zip(cell_costs)
+            .filter_map(|(round, cost)| Some((*in_round.get(round)?, *cost)))
+            .unzip();
+        LaunchPair {
+            paired,
+            base: base.into(),
+            cell: cell.into(),
+        }
+    }
+
+    fn has_zeros(&self) -> bool {
+        self.base
+            .iter()
+            .chain(self.cell.iter())
+            .any(|cost| *cost == 0.0)
+    }
+
+    fn of_rounds(&self) -> Option<Point> {
+        if self.paired {
+            let logs: Vec<f64> = self
+                .cell
                 .iter()
-                .zip(row.base.iter())
-                .map(|(m, b)| (m / b).ln())
-                .collect::<Vec<_>>(),
-        )
-        .ok()
-    } else {
-        Point::of_sides(&logs(&row.base), &logs(&row.mine)).ok()
+                .zip(self.base.iter())
+                .map(|(cell, base)| (cell / base).ln())
+                .collect();
+            Point::of_rounds(&logs).ok()
+        } else {
+            Point::of_sides(&logarithms(&self.base), &logarithms(&self.cell)).ok()
+        }
+    }
+
+    fn of_means(&self) -> Option<Point> {
+        let log = (mean(&self.cell) / mean(&self.base)).ln();
+        log.is_finite().then(|| Point {
+            log,
+            rounds: self.base.len().min(self.cell.len()),
+            round_variance: 0.0,
+        })
     }
 }
 
-fn of_means(row: &LaunchPair) -> Option<Point> {
-    let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
-    let log = (mean(&row.mine) / mean(&row.base)).ln();
-    log.is_finite().then(|| Point {
-        log,
-        rounds: row.base.len().min(row.mine.len()),
-        round_variance: 0.0,
-    })
+fn logarithms(costs: &[f64]) -> Vec<f64> {
+    costs.iter().map(|cost| cost.ln()).collect()
+}
+
+fn mean(costs: &[f64]) -> f64 {
+    costs.iter().sum::<f64>() / costs.len() as f64
 }
 
 #[cfg(test)]
@@ -399,7 +372,7 @@ mod tests {
     }
 
     fn ratio(a: &CellEvidence, b: &CellEvidence) -> Option<(f64, usize)> {
-        let found = points(a, b, 0, PairedCost::Wall)?;
+        let found = points(a, b, Metric::wall(0))?;
         Some((found.first()?.log.exp(), found[0].rounds))
     }
 

@@ -16,6 +16,23 @@ pub(crate) struct Group<'a> {
     pub twin: Option<usize>,
 }
 
+impl Group<'_> {
+    /// Cells that are compared with one of the group, the hidden duplicate among them.
+    pub fn compared_with(&self, base: usize) -> impl Iterator<Item = usize> {
+        self.cells
+            .iter()
+            .copied()
+            .chain(self.twin)
+            .filter(move |cell| *cell != base)
+    }
+
+    /// Place of the headline among the measures of the experiment.
+    pub fn headline_measure(&self) -> Option<usize> {
+        let headline = self.experiment.headline();
+        self.experiment.measures().position(|m| m == headline)
+    }
+}
+
 pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for experiment in state
@@ -26,25 +43,18 @@ pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>>
     {
         let name = state.plan.baselines.get(&experiment.name);
         for (parameters, cells) in compared(state, experiment) {
-            let is_baseline = |c: &&usize| Some(&state.cells[**c].cell.method) == name;
+            let (twins, cells): (Vec<usize>, Vec<usize>) =
+                cells.into_iter().partition(|&c| state.cells[c].twin);
             // A user's function may have the name of the built-in method that it is compared with.
-            let is_own = |c: &usize| state.cells[*c].cell.worker == OWN_WORKER;
             let baseline = cells
                 .iter()
-                .filter(is_baseline)
-                .filter(|&&c| !state.cells[c].twin)
                 .copied()
-                .min_by_key(is_own);
-            let same =
-                |c: &usize| baseline.is_some_and(|b| state.cells[b].cell == state.cells[*c].cell);
-            let twin = cells
-                .iter()
-                .copied()
-                .find(|c| state.cells[*c].twin && same(c));
-            let cells = cells
-                .into_iter()
-                .filter(|&c| !state.cells[c].twin)
-                .collect();
+                .filter(|&c| Some(&state.cells[c].cell.method) == name)
+                .min_by_key(|&c| state.cells[c].cell.worker == OWN_WORKER);
+            let twin = baseline.and_then(|baseline| {
+                let cell = &state.cells[baseline].cell;
+                twins.into_iter().find(|&c| state.cells[c].cell == *cell)
+            });
             groups.push(Group {
                 experiment,
                 parameters,
@@ -84,38 +94,45 @@ fn families(alike: &BTreeMap<Parameters, Vec<usize>>) -> Vec<(Parameters, Vec<us
             .or_default()
             .push(parameters);
     }
-    let near = |parameters: &Parameters| -> Vec<&Parameters> {
-        // Those with the same keys differ in a value: they are never compared.
-        let keys: Vec<&String> = parameters.keys().collect();
-        let others = by_keys
-            .iter()
-            .filter(|(other, _)| **other != keys)
-            .flat_map(|(_, all)| all);
-        others
-            .filter(|other| compatible(parameters, other))
-            .copied()
-            .collect()
-    };
-    let is_divided =
-        |near: &[&Parameters]| near.iter().any(|a| near.iter().any(|b| !compatible(a, b)));
     let mut families = Vec::new();
     for (parameters, indices) in alike {
-        let near_ones = near(parameters);
+        let near = near(parameters, &by_keys);
         // Its cells belong to each of the groups that contradict each other, and bring none of them together.
-        let is_shared =
-            is_divided(&near_ones) && near_ones.iter().any(|other| !is_divided(&near(other)));
-        if is_shared || near_ones.iter().any(|other| other.len() > parameters.len()) {
+        let is_shared = is_divided(&near)
+            && near
+                .iter()
+                .any(|other| !is_divided(&self::near(other, &by_keys)));
+        if is_shared || near.iter().any(|other| other.len() > parameters.len()) {
             continue;
         }
         let mut cells: Vec<usize> = indices
             .iter()
-            .chain(near_ones.iter().flat_map(|other| &alike[*other]))
+            .chain(near.iter().flat_map(|other| &alike[*other]))
             .copied()
             .collect();
         cells.sort_unstable();
         families.push((parameters.clone(), cells));
     }
     families
+}
+
+/// Parameters that contradict these nowhere. Those with the same keys differ in a value: they are never compared.
+fn near<'a>(
+    parameters: &Parameters,
+    by_keys: &BTreeMap<Vec<&String>, Vec<&'a Parameters>>,
+) -> Vec<&'a Parameters> {
+    let keys: Vec<&String> = parameters.keys().collect();
+    by_keys
+        .iter()
+        .filter(|(other_keys, _)| **other_keys != keys)
+        .flat_map(|(_, parameters)| parameters)
+        .filter(|other| compatible(parameters, other))
+        .copied()
+        .collect()
+}
+
+fn is_divided(near: &[&Parameters]) -> bool {
+    near.iter().any(|a| near.iter().any(|b| !compatible(a, b)))
 }
 
 #[cfg(test)]
@@ -174,11 +191,11 @@ mod tests {
             expected.map(|(text, cells)| (parameters(text), cells))
         );
         // Nothing is left without a group where each side is divided.
-        let all: std::collections::BTreeSet<usize> =
+        let grouped: std::collections::BTreeSet<usize> =
             grouped(&["a=1 b=1", "a=2 b=1", "b=1 c=1", "b=1 c=2"])
                 .into_iter()
                 .flat_map(|(_, cells)| cells)
                 .collect();
-        assert_eq!(all.len(), 4);
+        assert_eq!(grouped.len(), 4);
     }
 }

@@ -1,6 +1,6 @@
 //! The fastest methods of a group, what may be claimed of them, and figures beside its overhead and its lower bound.
 
-use crate::contrast::estimate::{LEVEL, PairedCost, against, alone, level, points};
+use crate::contrast::estimate::{LEVEL, Metric, against, alone, points};
 use crate::contrast::verdicts::{CellComparison, Judged, sound};
 use crate::{contrast::groups::Group, evidence::Evidence};
 use anyhow::Result;
@@ -8,8 +8,8 @@ use record::summary::{
     BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Unsettled, Verdict,
 };
 use record::{expression::Values, kind::Kind, method::Role, plan::PlannedCell, state::State};
-use stats::estimate::{LEAST_POINTS, Ratio};
-use stats::leader::{Standing, rank_contrasts, simultaneous};
+use stats::estimate::{LEAST_POINTS, Point, Ratio};
+use stats::leader::{RankingTerms, Standing, rank_contrasts, simultaneous};
 use stats::quantile::median;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,6 @@ pub(crate) fn claims(
     state: &State,
     evidence: &Evidence,
     judged: &Judged,
-    widened: f64,
 ) -> Result<Vec<BestClaim>> {
     let group = judged.group;
     let mut by_kind: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -29,89 +28,98 @@ pub(crate) fn claims(
             by_kind.entry(method.group.clone()).or_default().push(cell);
         }
     }
-    let Some(measure) = judged.headline() else {
+    let Some(measure) = group.headline_measure() else {
         return Ok(Vec::new());
     };
-    let kinds = by_kind.into_iter();
-    Ok(kinds
-        .filter_map(|(kind, cells)| {
-            claim(state, evidence, judged, kind, &cells, (measure, widened))
-        })
+    let contest = Contest {
+        evidence,
+        judged,
+        measure,
+        margin: state.plan.margin,
+    };
+    Ok(by_kind
+        .into_iter()
+        .filter_map(|(kind, cells)| contest.claim(kind, &cells))
         .collect())
 }
 
-fn claim(
-    state: &State,
-    evidence: &Evidence,
-    judged: &Judged,
-    kind: String,
-    cells: &[usize],
-    (measure, widened): (usize, f64),
-) -> Option<BestClaim> {
-    let group = judged.group;
-    let contrast = |a: usize, b: usize| {
-        points(
-            evidence.cells.get(&a)?,
-            evidence.cells.get(&b)?,
-            measure,
-            PairedCost::Wall,
-        )
-    };
-    let reference = group
-        .baseline
-        .filter(|b| cells.contains(b))
-        .or_else(|| cells.first().copied())?;
-    let launched =
-        |c: usize| contrast(reference, c).is_some_and(|points| points.len() >= LEAST_POINTS);
-    let ranked: Vec<usize> = cells
-        .iter()
-        .copied()
-        .filter(|&c| c == reference || launched(c))
-        .collect();
-    let base = ranked.iter().position(|c| Some(*c) == group.baseline);
-    let pair = |a: usize, b: usize| contrast(ranked[a], ranked[b]).unwrap_or_default();
-    // The higher of two cells' levels, since a short one chose the launches of both.
-    let level_of = |at: usize| {
-        judged
-            .wall(measure, ranked[at])
-            .map_or(LEVEL, |estimate| estimate.level)
-    };
-    let level = |a: usize, b: usize| level_of(a).max(level_of(b)).max(LEVEL);
-    let ranking = rank_contrasts(
-        ranked.len(),
-        pair,
-        level,
-        base,
-        (state.plan.margin, LEVEL),
-        widened,
-    )
-    .ok()?;
-    let leader = ranked[ranking.leader];
-    let log = |ratio: &Option<Ratio>| ratio.map_or(f64::INFINITY, |ratio| ratio.log());
-    let mut others: Vec<_> = ranked
-        .iter()
-        .zip(&ranking.standings)
-        .zip(&ranking.to_leader)
-        .collect();
-    others.sort_by(|a, b| log(a.1).total_cmp(&log(b.1)));
-    let standing = |wanted| {
-        others
+/// Ranking of a group's methods by its headline.
+struct Contest<'a> {
+    evidence: &'a Evidence,
+    judged: &'a Judged<'a>,
+    measure: usize,
+    margin: f64,
+}
+
+impl Contest<'_> {
+    /// The claim on methods of one kind.
+    fn claim(&self, kind: String, cells: &[usize]) -> Option<BestClaim> {
+        let baseline = self.judged.group.baseline;
+        let reference = baseline
+            .filter(|b| cells.contains(b))
+            .or_else(|| cells.first().copied())?;
+        let ranked: Vec<usize> = cells
             .iter()
-            .filter(move |((_, standing), _)| **standing == wanted)
-    };
-    let open = |&((cell, _), ratio): &((&usize, _), &Option<_>)| Unsettled {
-        cell: *cell,
-        ratio: ratio.as_ref().map(Ratio::undrifted),
-    };
-    Some(BestClaim {
-        group: kind,
-        leader,
-        within: standing(Standing::Within)
-            .map(|((cell, _), _)| **cell)
-            .collect(),
-        unsettled: standing(Standing::NotSettled).map(open).collect(),
-        ranked: ranked.len(),
-    })
+            .copied()
+            .filter(|&cell| cell == reference || self.points(reference, cell).len() >= LEAST_POINTS)
+            .collect();
+        let ranking = rank_contrasts(
+            ranked.len(),
+            |a, b| self.points(ranked[a], ranked[b]),
+            |a, b| self.level(ranked[a]).max(self.level(ranked[b])),
+            ranked.iter().position(|cell| Some(*cell) == baseline),
+            RankingTerms {
+                margin: self.margin,
+                confidence: LEVEL,
+                widening: self.judged.widened,
+            },
+        )
+        .ok()?;
+        let mut fastest_first: Vec<usize> = (0..ranked.len()).collect();
+        fastest_first.sort_by(|&a, &b| {
+            let [a, b] = [a, b].map(|at| log_or_infinity(&ranking.to_leader[at]));
+            a.total_cmp(&b)
+        });
+        let (mut within, mut unsettled) = (Vec::new(), Vec::new());
+        for at in fastest_first {
+            match ranking.standings[at] {
+                Standing::Within => within.push(ranked[at]),
+                Standing::NotSettled => unsettled.push(Unsettled {
+                    cell: ranked[at],
+                    ratio: ranking.to_leader[at].as_ref().map(Ratio::undrifted),
+                }),
+                Standing::Leader | Standing::Beaten => {}
+            }
+        }
+        Some(BestClaim {
+            group: kind,
+            leader: ranked[ranking.leader],
+            within,
+            unsettled,
+            ranked: ranked.len(),
+        })
+    }
+
+    /// The launches of a pair of cells; none where a launch has no finite ratio.
+    fn points(&self, base: usize, cell: usize) -> Vec<Point> {
+        let cells = &self.evidence.cells;
+        cells
+            .get(&base)
+            .zip(cells.get(&cell))
+            .and_then(|(base, cell)| points(base, cell, Metric::wall(self.measure)))
+            .unwrap_or_default()
+    }
+
+    /// The level of a cell's ratio. A pair has the higher one of its cells, since a short one chose the launches of both.
+    fn level(&self, cell: usize) -> f64 {
+        self.judged
+            .wall(self.measure, cell)
+            .map_or(LEVEL, |ratio| ratio.level.max(LEVEL))
+    }
+}
+
+fn log_or_infinity(ratio: &Option<Ratio>) -> f64 {
+    ratio.map_or(f64::INFINITY, |ratio| ratio.log())
 }
 
 /// Ratio to the fastest up to which the simplest is named: which of two so near is the faster would change from run to run, and
@@ -126,8 +134,34 @@ struct Rival {
     cost: (usize, u64),
 }
 
-fn is_faster(rival: &Rival) -> bool {
-    matches!(rival.verdict, Verdict::Faster { .. })
+impl Rival {
+    /// A comparison of an ordinary method by the group's headline, if it has a ratio.
+    fn new(state: &State, group: &Group, comparison: &Comparison) -> Option<Rival> {
+        let planned = &state.cells[comparison.cell];
+        let method = &planned.method;
+        let is_ordinary = method.role == Role::Method && method.group.is_empty();
+        if !is_ordinary || comparison.phase != group.experiment.headline() {
+            return None;
+        }
+        Some(Rival {
+            cell: comparison.cell,
+            ratio: comparison.contrast.ratio?,
+            verdict: comparison.contrast.overall(),
+            cost: (
+                method.calls.values().map(Vec::len).sum(),
+                memory_bytes(planned),
+            ),
+        })
+    }
+
+    fn is_faster(&self) -> bool {
+        matches!(self.verdict, Verdict::Faster { .. })
+    }
+
+    fn may_be_faster(&self, margin: f64) -> bool {
+        self.is_faster()
+            || self.verdict == Verdict::NotSettled && self.ratio.low < 1.0 / (1.0 + margin)
+    }
 }
 
 /// Of the methods within [`NEAR`] of the fastest as measured, that of fewest kinds of calls, then of least memory; `None` if a
@@ -144,7 +178,7 @@ fn simplest(rivals: &[Rival]) -> Option<&Rival> {
         .iter()
         .filter(|r| r.ratio.low < NEAR * fastest.ratio.high)
         .min_by_key(|r| r.cost)?;
-    near.filter(|rival| rival.cell == may_be_near.cell && is_faster(rival) && is_faster(fastest))
+    near.filter(|rival| rival.cell == may_be_near.cell && rival.is_faster() && fastest.is_faster())
 }
 
 /// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none is luck alone.
@@ -156,38 +190,17 @@ pub(crate) fn recommend(
     let Some(baseline) = group.baseline else {
         return Recommendation::Nothing;
     };
-    let rival = |c: &Comparison| {
-        let planned = &state.cells[c.cell];
-        let is_ordinary = planned.method.role == Role::Method && planned.method.group.is_empty();
-        let ratio = c
-            .contrast
-            .ratio
-            .filter(|_| is_ordinary && c.phase == group.experiment.headline())?;
-        let cost = (
-            planned.method.calls.values().map(Vec::len).sum(),
-            memory_bytes(planned),
-        );
-        Some(Rival {
-            cell: c.cell,
-            ratio,
-            verdict: c.contrast.overall(),
-            cost,
-        })
-    };
     let rivals: Vec<Rival> = compared
         .iter()
-        .filter_map(|c| rival(&c.comparison))
+        .filter_map(|c| Rival::new(state, group, &c.comparison))
         .collect();
-    let may_be_faster = |r: &Rival| {
-        r.verdict == Verdict::NotSettled && r.ratio.low < 1.0 / (1.0 + state.plan.margin)
-    };
     match simplest(&rivals) {
         Some(rival) => Recommendation::Use {
             cell: rival.cell,
             ratio: rival.ratio,
         },
         None if rivals.is_empty() => Recommendation::Nothing,
-        None if rivals.iter().any(|r| is_faster(r) || may_be_faster(r)) => {
+        None if rivals.iter().any(|r| r.may_be_faster(state.plan.margin)) => {
             Recommendation::Inconclusive { cell: baseline }
         }
         None => Recommendation::Keep { cell: baseline },
@@ -199,14 +212,13 @@ pub(crate) fn recommend(
 pub(crate) fn best_possible(
     state: &State,
     evidence: &Evidence,
-    group: &Group,
-    widened: f64,
+    judged: &Judged,
 ) -> Result<Option<usize>> {
-    let headline = group.experiment.headline();
-    let Some(measure) = group.experiment.measures().position(|m| m == headline) else {
+    let group = judged.group;
+    let Some(measure) = group.headline_measure() else {
         return Ok(None);
     };
-    let (mut limits, mut others) = (Vec::new(), Vec::new());
+    let (mut limits, mut methods) = (Vec::new(), Vec::new());
     for &cell in &group.cells {
         let method = &state.cells[cell].method;
         let good =
@@ -214,43 +226,57 @@ pub(crate) fn best_possible(
         match method.role {
             Role::Limit if good => limits.push(cell),
             // Who moves pages or throws bytes away does another job, and is no share of this one.
-            Role::Method if good && method.group.is_empty() => others.push(cell),
+            Role::Method if good && method.group.is_empty() => methods.push(cell),
             _ => {}
         }
     }
-    // Any of the others may be the one that seems faster, so that each interval must hold together with theirs.
-    let level = simultaneous(LEVEL, others.len());
-    let against = |a: usize, b: usize| {
-        let (b, a) = evidence.cells.get(&b).zip(evidence.cells.get(&a))?;
-        Some(alone(b, a, measure, PairedCost::Wall, level)?.widened(widened))
-    };
     let Some(&first) = limits.first() else {
         return Ok(None);
     };
-    // Limits are candidates for one place and take part in few launches: which is the least needs no interval.
-    let typical = |cell: usize| {
-        let launches = evidence.cells.get(&cell)?.launches.iter();
-        median(
-            &mut launches
-                .filter_map(|l| median(&mut l.measures[measure].wall_ns.clone()))
-                .collect::<Vec<_>>(),
-        )
-    };
+    // Any of the methods may be the one that seems faster, so that each interval must hold together with theirs.
+    let level = simultaneous(LEVEL, methods.len());
     let mut best = first;
     for &limit in &limits[1..] {
-        let ratio = against(limit, best)
-            .map(|e| e.ratio)
-            .or_else(|| Some(typical(limit)? / typical(best)?));
-        if ratio.is_some_and(|ratio| ratio < 1.0) {
+        // Limits are candidates for one place and take part in few launches: which is the least needs no interval.
+        let quotient = ratio(evidence, limit, best, measure, level)
+            .map(|ratio| ratio.widened(judged.widened).ratio)
+            .or_else(|| {
+                Some(typical(evidence, limit, measure)? / typical(evidence, best, measure)?)
+            });
+        if quotient.is_some_and(|quotient| quotient < 1.0) {
             best = limit;
         }
     }
-    for &other in &others {
-        if against(other, best).is_some_and(|e| e.high < 1.0) {
-            best = other;
+    for &method in &methods {
+        let ratio = ratio(evidence, method, best, measure, level);
+        if ratio.is_some_and(|ratio| ratio.widened(judged.widened).high < 1.0) {
+            best = method;
         }
     }
     Ok(Some(best))
+}
+
+fn ratio(
+    evidence: &Evidence,
+    cell: usize,
+    base: usize,
+    measure: usize,
+    level: f64,
+) -> Option<Ratio> {
+    let (base, cell) = (evidence.cells.get(&base)?, evidence.cells.get(&cell)?);
+    alone(base, cell, Metric::wall(measure), level)
+}
+
+/// The median of a cell's launches, each by its median round, in nanoseconds.
+fn typical(evidence: &Evidence, cell: usize, measure: usize) -> Option<f64> {
+    let mut launches: Vec<f64> = evidence
+        .cells
+        .get(&cell)?
+        .launches
+        .iter()
+        .filter_map(|launch| median(&mut launch.measures[measure].wall_ns.clone()))
+        .collect();
+    median(&mut launches)
 }
 
 /// Marks figures below twice the floor, which resolves nothing. A user's function there may have lost its loop.
@@ -293,31 +319,22 @@ pub(crate) fn shares(
     evidence: &Evidence,
     cells: &mut [CellSummary],
     summaries: &[GroupSummary],
-    all: &[Group],
-    widened: f64,
+    judged: &[Judged],
 ) {
-    for (summary, group) in summaries.iter().zip(all) {
+    for (summary, judged) in summaries.iter().zip(judged) {
         let Some(best) = summary.best_possible else {
             continue;
         };
         let kind = cells[best].group.clone();
-        let level = level(state, &summary.experiment);
-        for (measure, name) in group.experiment.measures().enumerate() {
-            let ratios = against(
-                state,
-                evidence,
-                group,
-                best,
-                (measure, PairedCost::Wall),
-                level,
-            );
+        for (measure, name) in judged.group.experiment.measures().enumerate() {
+            let ratios = against(state, evidence, judged.group, best, Metric::wall(measure));
             for (cell, ratio) in ratios {
                 if cells[cell].group == kind
                     && cells[cell].role != Role::Null
                     && summary.cells.contains(&cell)
                     && let Some(phase) = cells[cell].phases.get_mut(name)
                 {
-                    let share = ratio.widened(widened).inverse().undrifted();
+                    let share = ratio.widened(judged.widened).inverse().undrifted();
                     phase.of_best_possible = Some(share).filter(|e| e.ratio.is_finite());
                 }
             }
@@ -359,50 +376,58 @@ fn memory_bytes(planned: &PlannedCell) -> u64 {
 mod tests {
     use super::*;
 
-    /// The method that is named, of methods with a ratio, a cost and whether it is shown to be faster than the baseline.
-    fn named(rivals: &[(f64, usize, bool)]) -> Option<usize> {
-        let verdict = |shown| {
-            if shown {
+    /// The cell that is named of these.
+    fn named(rivals: &[Rival]) -> Option<usize> {
+        simplest(rivals).map(|rival| rival.cell)
+    }
+
+    /// A cell with a ratio, kinds of calls, and whether it is shown to be faster than the baseline.
+    fn rival(cell: usize, ratio: f64, calls: usize, shown: bool) -> Rival {
+        Rival {
+            cell,
+            ratio: Ratio {
+                ratio,
+                low: ratio * 0.9,
+                high: ratio * 1.1,
+                level: 0.95,
+                launches: 10,
+                error: 0.04,
+                freedom: 9.0,
+                drift: None,
+            },
+            verdict: if shown {
                 Verdict::Faster { at_least: 0.1 }
             } else {
                 Verdict::NotSettled
-            }
-        };
-        let ratio = |ratio| Ratio {
-            ratio,
-            low: ratio * 0.9,
-            high: ratio * 1.1,
-            level: 0.95,
-            launches: 10,
-            error: 0.04,
-            freedom: 9.0,
-            drift: None,
-        };
-        let rival = |(cell, &(r, calls, shown)): (usize, &(f64, usize, bool))| Rival {
-            cell,
-            ratio: ratio(r),
-            verdict: verdict(shown),
+            },
             cost: (calls, 0),
-        };
-        let rivals: Vec<Rival> = rivals.iter().enumerate().map(rival).collect();
-        simplest(&rivals).map(|rival| rival.cell)
+        }
     }
 
     #[test]
     fn the_simplest_near_the_fastest_is_named_if_both_are_shown_to_be_faster() {
+        let fastest = rival(0, 0.50, 3, true);
+        let near = rival(1, 0.52, 1, true);
+        let far = rival(2, 0.80, 0, true);
+        assert_eq!(named(&[fastest, near, far]), Some(1));
         assert_eq!(
-            named(&[(0.50, 3, true), (0.52, 1, true), (0.80, 0, true)]),
-            Some(1)
-        );
-        assert_eq!(
-            named(&[(0.50, 3, true), (0.60, 1, true)]),
+            named(&[rival(0, 0.50, 3, true), rival(1, 0.60, 1, true)]),
             None,
             "may be near: 0.54 is within 5 % of 0.55"
         );
-        assert_eq!(named(&[(0.50, 3, true), (0.80, 1, true)]), Some(0));
+        assert_eq!(
+            named(&[rival(0, 0.50, 3, true), rival(1, 0.80, 1, true)]),
+            Some(0)
+        );
         // Which of two simple ones it is must not depend on how exactly the one was measured.
-        assert_eq!(named(&[(0.50, 3, true), (0.52, 1, false)]), None);
-        assert_eq!(named(&[(0.40, 3, false), (0.50, 1, true)]), None);
+        assert_eq!(
+            named(&[rival(0, 0.50, 3, true), rival(1, 0.52, 1, false)]),
+            None
+        );
+        assert_eq!(
+            named(&[rival(0, 0.40, 3, false), rival(1, 0.50, 1, true)]),
+            None
+        );
         assert_eq!(named(&[]), None);
     }
 }

@@ -2,12 +2,12 @@
 //! of one launch come together, so operations of a launch are no independent samples; launches are.
 
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
-use crate::contrast::verdicts::hold_among_all;
-use crate::evidence::flags::distrust;
+use crate::contrast::verdicts::{hold_among_all, trusted};
+
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::state::State;
 use record::summary::{
-    CellSummary, Contrast, GroupSummary, LatencySummary, TailQuantile, TailRatio,
+    CellSummary, Contrast, GroupSummary, LatencySummary, Ratio, TailQuantile, TailRatio,
 };
 use stats::{absolute::absolute, interval::CONFIDENCE};
 use std::collections::BTreeMap;
@@ -40,13 +40,16 @@ fn total(counts: &Counts) -> u64 {
         .fold(0, |sum: u64, count| sum.saturating_add(*count))
 }
 
+/// The least cost up to which this share of operations came, as the end of its bucket.
 fn at(counts: &Counts, share: f64) -> Option<f64> {
     let mut left = (share * total(counts) as f64).ceil() as u64;
-    let bucket = counts.iter().find(|(_, count)| {
-        left = left.saturating_sub(**count);
-        left == 0
-    });
-    bucket.map(|(high, _)| *high as f64)
+    for (high, count) in counts {
+        left = left.saturating_sub(*count);
+        if left == 0 {
+            return Some(*high as f64);
+        }
+    }
+    None
 }
 
 /// Quantiles of one launch by name; none where it recorded too few operations.
@@ -65,24 +68,19 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     launches.iter().for_each(|launch| add(&mut counts, launch));
     let trips = Some(total(&counts)).filter(|trips| *trips > 0)?;
     let tails: Vec<BTreeMap<String, f64>> = launches.iter().map(of_launch).collect();
-    let over = |name: &str| {
+    let mut over_launches = BTreeMap::new();
+    for (name, _) in QUANTILES {
         let values: Vec<f64> = tails
             .iter()
             .filter_map(|tail| tail.get(name).copied())
             .collect();
-        Some((name.to_owned(), over_launches(&values)?))
-    };
-    let over_launches: BTreeMap<_, _> = QUANTILES
-        .iter()
-        .filter_map(|(name, _)| over(name))
-        .collect();
+        if let Some(quantile) = self::over_launches(&values) {
+            over_launches.insert(name.to_owned(), quantile);
+        }
+    }
     let [median, p99, p999, max] = [0.5, 0.99, 0.999, 1.0].map(|share| at(&counts, share));
-    let ns = |(high, count): (&u64, &u64)| *high as f64 * *count as f64;
-    let stalled = counts
-        .range(STALL_NS + 1..)
-        .map(ns)
-        .fold(0.0, |sum, ns| sum + ns);
-    let stalled_share = stalled / counts.iter().map(ns).sum::<f64>();
+    let stalled_ns: f64 = nanoseconds(counts.range(STALL_NS + 1..));
+    let stalled_share = stalled_ns / nanoseconds(counts.iter());
     Some(LatencySummary {
         median: median?,
         p99: p99?,
@@ -98,6 +96,11 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
         over_launches,
         p999_ratio: None,
     })
+}
+
+/// The time of operations by the ends of their buckets.
+fn nanoseconds<'a>(buckets: impl Iterator<Item = (&'a u64, &'a u64)>) -> f64 {
+    buckets.fold(0.0, |sum, (high, count)| sum + *high as f64 * *count as f64)
 }
 
 fn over_launches(values: &[f64]) -> Option<TailQuantile> {
@@ -120,32 +123,27 @@ pub(crate) fn compare(
 ) {
     let margin = state.plan.margin.max(BUCKET);
     for group in groups {
-        let mine = |cell: usize| {
-            evidence
-                .cells
-                .get(&cell)
-                .filter(|cell| distrust(cell).is_none())
-        };
-        let Some(base) = group.baseline.and_then(mine) else {
+        let Some(base) = group.baseline.and_then(|cell| trusted(evidence, cell)) else {
             continue;
         };
-        let idle = group.floor.and_then(mine);
+        let idle = group.floor.and_then(|cell| trusted(evidence, cell));
         for &cell in group
             .cells
             .iter()
             .filter(|cell| Some(**cell) != group.baseline)
         {
-            let Some(theirs) = mine(cell) else { continue };
-            let ratio = of_series(&logs(base, theirs), LEVEL);
-            let is_idle = |idle| {
-                of_series(&logs(idle, theirs), LEVEL).is_some_and(|e| e.ratio <= IDLE_FACTOR)
+            let Some(cell_evidence) = trusted(evidence, cell) else {
+                continue;
             };
-            if let Some(latency) = &mut cells[cell].latency_ns {
-                latency.p999_ratio = ratio.map(|ratio| TailRatio {
-                    contrast: Contrast::alone(Some(ratio), margin),
-                    machine: idle.is_some_and(is_idle),
-                });
-            }
+            let Some(latency) = &mut cells[cell].latency_ns else {
+                continue;
+            };
+            latency.p999_ratio = ratio(base, cell_evidence).map(|ratio| TailRatio {
+                contrast: Contrast::alone(Some(ratio), margin),
+                machine: idle
+                    .and_then(|idle| self::ratio(idle, cell_evidence))
+                    .is_some_and(|to_idle| to_idle.ratio <= IDLE_FACTOR),
+            });
         }
     }
     hold_among_all(
@@ -157,12 +155,18 @@ pub(crate) fn compare(
     );
 }
 
-fn logs(base: &CellEvidence, mine: &CellEvidence) -> Vec<f64> {
-    let p999 = |launch: &CellLaunch| Some((launch.block, *of_launch(launch).get(P999)?));
-    logs_by_block(
-        base.launches.iter().filter_map(p999),
-        mine.launches.iter().filter_map(p999),
-    )
+fn ratio(base: &CellEvidence, cell: &CellEvidence) -> Option<Ratio> {
+    of_series(&logs(base, cell), LEVEL)
+}
+
+fn logs(base: &CellEvidence, cell: &CellEvidence) -> Vec<f64> {
+    logs_by_block(p999_by_block(base), p999_by_block(cell))
+}
+
+fn p999_by_block(cell: &CellEvidence) -> impl Iterator<Item = (i32, f64)> {
+    cell.launches
+        .iter()
+        .filter_map(|launch| Some((launch.block, *of_launch(launch).get(P999)?)))
 }
 
 #[cfg(test)]
@@ -216,14 +220,10 @@ mod tests {
         let one_stall: Vec<CellLaunch> = (0..6)
             .map(|block| launch(block, 9_980, &[(1_000, 19), (500_000_000, 1)]))
             .collect();
-        let of = |launches: Vec<CellLaunch>| CellEvidence {
+        let [calm, one_stall] = [calm, one_stall].map(|launches| CellEvidence {
             launches,
             ..CellEvidence::default()
-        };
-        assert!(
-            logs(&of(calm), &of(one_stall))
-                .iter()
-                .all(|log| *log == 0.0)
-        );
+        });
+        assert!(logs(&calm, &one_stall).iter().all(|log| *log == 0.0));
     }
 }

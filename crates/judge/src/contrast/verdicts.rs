@@ -1,6 +1,6 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use crate::contrast::estimate::{LEVEL, PairedCost, against, level, points};
+use crate::contrast::estimate::{LEVEL, Metric, PairedCost, against, logs_of, points};
 use crate::contrast::groups::Group;
 use crate::evidence::flags::{distrust, stolen};
 use crate::evidence::{CellEvidence, Evidence};
@@ -10,13 +10,43 @@ use stats::verdicts::{Region, verdicts};
 use stats::{estimate::Ratio, steady::two_levels};
 use std::collections::BTreeMap;
 
+/// The ratios of cells to the baseline by one measure.
+#[derive(Default)]
+pub(crate) struct MeasureRatios {
+    pub wall: BTreeMap<usize, Ratio>,
+    pub cpu: BTreeMap<usize, Ratio>,
+    pub faults: BTreeMap<usize, Ratio>,
+}
+
+impl MeasureRatios {
+    fn new(
+        state: &State,
+        evidence: &Evidence,
+        group: &Group,
+        base: usize,
+        measure: usize,
+    ) -> MeasureRatios {
+        let [wall, cpu, faults] = [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults]
+            .map(|cost| against(state, evidence, group, base, Metric { measure, cost }));
+        MeasureRatios { wall, cpu, faults }
+    }
+
+    pub fn ratios_mut(&mut self) -> impl Iterator<Item = &mut Ratio> {
+        [&mut self.wall, &mut self.cpu, &mut self.faults]
+            .into_iter()
+            .flat_map(BTreeMap::values_mut)
+    }
+}
+
 /// The ratios of a group's cells to its baseline.
 pub(crate) struct Judged<'a> {
     pub group: &'a Group<'a>,
     /// Cells whose content differs from what the others came to.
     pub disagreeing: &'a BTreeMap<usize, Cause>,
-    /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
-    pub measures: Vec<[BTreeMap<usize, Ratio>; 3]>,
+    /// One entry for each measure; the hidden duplicate is among the cells.
+    pub measures: Vec<MeasureRatios>,
+    /// Factor by which the run's calibration has widened all of them.
+    pub widened: f64,
 }
 
 impl<'a> Judged<'a> {
@@ -26,31 +56,27 @@ impl<'a> Judged<'a> {
         group: &'a Group<'a>,
         disagreeing: &'a BTreeMap<usize, Cause>,
     ) -> Judged<'a> {
-        let level = level(state, &group.experiment.name);
-        let columns = |measure: usize| {
-            [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults].map(|which| {
-                match group.baseline {
-                    Some(base) => against(state, evidence, group, base, (measure, which), level),
-                    None => BTreeMap::new(),
-                }
-            })
-        };
+        let measures = 0..group.experiment.measures().count();
         Judged {
             group,
             disagreeing,
-            measures: (0..group.experiment.measures().count())
-                .map(columns)
+            measures: measures
+                .map(|measure| match group.baseline {
+                    Some(base) => MeasureRatios::new(state, evidence, group, base, measure),
+                    None => MeasureRatios::default(),
+                })
                 .collect(),
+            widened: 1.0,
         }
     }
 
     /// The hidden duplicate against the baseline, by the headline.
     pub fn twin(&self) -> Option<&Ratio> {
-        self.wall(self.headline()?, self.group.twin?)
+        self.wall(self.group.headline_measure()?, self.group.twin?)
     }
 
     pub fn wall(&self, measure: usize, cell: usize) -> Option<&Ratio> {
-        self.measures.get(measure)?[0].get(&cell)
+        self.measures.get(measure)?.wall.get(&cell)
     }
 
     /// Evidence of a cell, if its figures may be compared.
@@ -61,21 +87,10 @@ impl<'a> Judged<'a> {
             .filter(|evidence| !self.disagreeing.contains_key(&cell) && sound(evidence))
     }
 
-    pub fn headline(&self) -> Option<usize> {
-        self.group
-            .experiment
-            .measures()
-            .position(|m| m == self.group.experiment.headline())
-    }
-
     pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut Ratio> {
         self.measures
             .iter_mut()
-            .flat_map(|columns| columns[0].values_mut())
-    }
-
-    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<Ratio> {
-        self.measures[measure][column].get(&cell).copied()
+            .flat_map(|ratios| ratios.wall.values_mut())
     }
 }
 
@@ -90,6 +105,15 @@ pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
 
+/// Evidence of a cell that was not disturbed too much to be trusted.
+pub(crate) fn trusted(evidence: &Evidence, cell: usize) -> Option<&CellEvidence> {
+    evidence
+        .cells
+        .get(&cell)
+        .filter(|cell| distrust(cell).is_none())
+}
+
+/// Comparisons of a group's cells with its baseline. `aa` is the check of the group's own duplicate.
 pub(crate) fn compare(
     state: &State,
     evidence: &Evidence,
@@ -103,69 +127,70 @@ pub(crate) fn compare(
     else {
         return Vec::new();
     };
+    let unbelieved = MeasureRatios::default();
     let mut comparisons = Vec::new();
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
-        let Some(mine) = evidence.cells.get(&cell) else {
+        let Some(cell_evidence) = evidence.cells.get(&cell) else {
             continue;
         };
         // Time that others took falls on both sides of a ratio; whether evenly, the group's own duplicate tells.
-        let robbed =
-            aa.is_some_and(|aa| aa.differs) && (stolen(mine).is_some() || stolen(base).is_some());
+        let is_stolen_unevenly = aa.is_some_and(|aa| aa.differs)
+            && (stolen(cell_evidence).is_some() || stolen(base).is_some());
         let believable = [cell, baseline]
             .iter()
             .all(|&c| judged.sound(evidence, c).is_some())
-            && !robbed;
+            && !is_stolen_unevenly;
         for (measure, phase) in group.experiment.measures().enumerate() {
-            let has = |e: &CellEvidence| {
-                e.launches
-                    .iter()
-                    .any(|l| !l.measures[measure].wall_ns.is_empty())
-            };
-            if !has(base) || !has(mine) {
+            if !has_times(base, measure) || !has_times(cell_evidence, measure) {
                 continue;
             }
-            let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
-            // Nobody asked whether these moved.
-            let beside = |column| estimate(column).map(|e| e.undrifted());
-            let mut contrast = Contrast::alone(estimate(0), state.plan.margin);
-            let doubt = contrast
-                .ratio
-                .filter(|_| phase == group.experiment.headline())
-                .and_then(|e| {
-                    let logs: Vec<f64> = points(base, mine, measure, PairedCost::Wall)?
-                        .iter()
-                        .map(|point| point.log)
-                        .collect();
-                    doubt(&e, contrast.verdict, &logs, aa)
-                });
+            let ratios = if believable {
+                &judged.measures[measure]
+            } else {
+                &unbelieved
+            };
+            let is_headline = phase == group.experiment.headline();
+            let ratio = ratios.wall.get(&cell).copied();
+            let mut contrast = Contrast::alone(ratio, state.plan.margin);
+            let doubt = ratio.filter(|_| is_headline).and_then(|ratio| {
+                let points = points(base, cell_evidence, Metric::wall(measure))?;
+                doubt(&ratio, contrast.verdict, &logs_of(&points), aa)
+            });
             if doubt.is_some() {
                 contrast.verdict = Verdict::NotSettled;
             }
-            let comparison = Comparison {
-                cell,
-                phase: phase.to_owned(),
-                contrast,
-                cpu_ratio: beside(1),
-                faults_ratio: beside(2),
-                doubt,
-            };
             let role = state.cells[cell].method.role;
-            let first = phase == group.experiment.headline()
-                && matches!(role, Role::Method | Role::Published);
-            comparisons.push(CellComparison { comparison, first });
+            comparisons.push(CellComparison {
+                comparison: Comparison {
+                    cell,
+                    phase: phase.to_owned(),
+                    contrast,
+                    // Nobody asked whether these moved.
+                    cpu_ratio: ratios.cpu.get(&cell).map(Ratio::undrifted),
+                    faults_ratio: ratios.faults.get(&cell).map(Ratio::undrifted),
+                    doubt,
+                },
+                first: is_headline && matches!(role, Role::Method | Role::Published),
+            });
         }
     }
     comparisons
 }
 
+fn has_times(evidence: &CellEvidence, measure: usize) -> bool {
+    evidence
+        .launches
+        .iter()
+        .any(|launch| !launch.measures[measure].wall_ns.is_empty())
+}
+
 /// The reason to withhold a verdict: two levels have no one ratio, and an effect within a weak A/A check may be a bias.
 fn doubt(ratio: &Ratio, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
-    if let Some(found) = two_levels(logs) {
-        let (low, high) = (found.low.exp(), found.high.exp());
+    if let Some(levels) = two_levels(logs) {
         return Some(Doubt::TwoLevels(Levels {
-            low,
-            high,
-            share: found.share,
+            low: levels.low.exp(),
+            high: levels.high.exp(),
+            share: levels.share,
         }));
     }
     let half_width = aa.filter(|aa| aa.weak)?.ratio.half_width();
@@ -251,11 +276,13 @@ mod tests {
         )
     }
 
+    /// Logarithms of launches that scatter by 2 % about a ratio.
+    fn around(ratio: f64) -> [f64; 8] {
+        [-0.02, 0.02, -0.01, 0.01, 0.0, 0.015, -0.015, 0.005].map(|off| ratio.ln() + off)
+    }
+
     #[test]
     fn a_weak_check_takes_the_verdicts_that_it_could_explain_by_a_bias() {
-        let around = |ratio: f64| {
-            [-0.02, 0.02, -0.01, 0.01, 0.0, 0.015, -0.015, 0.005].map(|off| ratio.ln() + off)
-        };
         // ±54 % excludes nothing of 30 % less time, or of the same time; a tenth of the time is beyond it.
         assert!(
             matches!(doubted(&around(0.7), 0.54), Some(Doubt::WeakCheck { half_width }) if half_width > 0.5)

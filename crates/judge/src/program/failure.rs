@@ -8,12 +8,15 @@ use std::collections::BTreeSet;
 
 /// The reason for ending an arm's launches: a lack of the machine, or a failure. The baseline's failure ends a study.
 pub fn given_up(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize) -> Option<Failure> {
-    let skipped = plan.arms[arm].skipped.clone();
-    let skipped = skipped.map(|cause| Failure {
-        kind: FailureKind::Skipped { cause },
-        message: None,
-    });
-    skipped.or_else(|| failure(plan, launches, arm))
+    match &plan.arms[arm].skipped {
+        Some(cause) => Some(Failure {
+            kind: FailureKind::Skipped {
+                cause: cause.clone(),
+            },
+            message: None,
+        }),
+        None => failure(plan, launches, arm),
+    }
 }
 
 /// The reason why an arm has failed, by all its launches so far, warm-ups included.
@@ -22,57 +25,56 @@ pub(super) fn failure(
     launches: &[CommandLaunch],
     arm: usize,
 ) -> Option<Failure> {
-    // A traced launch of a profile may be refused what the command may do otherwise, such as another user's rights.
-    let counts =
-        |launch: &&CommandLaunch| plan.kind != Kind::Profile || launch.mode != LaunchMode::Traced;
-    let ends = |arm: usize| {
-        let counted = launches
-            .iter()
-            .filter(move |launch| launch.arm == arm)
-            .filter(counts);
-        counted.filter_map(|launch| Some((launch, launch.cost.as_ref()?)))
-    };
-    let because = |kind: FailureKind, launch: &CommandLaunch| {
-        Some(Failure {
-            kind,
-            message: launch
-                .messages
-                .trim()
-                .lines()
-                .last()
-                .map(|line| line.trim().to_owned()),
-        })
-    };
     let program = &plan.arms[arm].command[0];
-    if let Some((launch, kind)) =
-        ends(arm).find_map(|(l, cost)| Some((l, bad_end(cost, program, plan.time_limit_s)?)))
-    {
-        return because(kind, launch);
+    for (launch, cost) in ends(plan, launches, arm) {
+        if let Some(kind) = bad_end(cost, program, plan.time_limit_s) {
+            return Some(because(kind, launch));
+        }
     }
-    let (first, usual) = ends(0).next()?;
+    let (first, usual) = ends(plan, launches, 0).next()?;
     // Another command may end and write as it likes.
     if plan.arms[arm].role == ArmRole::Command {
-        let (launch, cost) = ends(arm).find(|(_, cost)| cost.code != 0 && !plan.ignore_failure)?;
-        return because(exit(cost.code, false, None, false), launch);
+        let (launch, cost) =
+            ends(plan, launches, arm).find(|(_, cost)| cost.code != 0 && !plan.ignore_failure)?;
+        return Some(because(exit(cost.code, false, None, false), launch));
     }
     if arm == 0 && usual.code != 0 && !plan.ignore_failure {
-        return because(exit(usual.code, true, None, false), first);
+        return Some(because(exit(usual.code, true, None, false), first));
     }
-    if let Some((launch, cost)) = ends(arm).find(|(_, cost)| cost.code != usual.code) {
-        return because(
-            exit(
-                cost.code,
-                false,
-                Some(usual.code),
-                launch.mode == LaunchMode::Followed,
-            ),
-            launch,
-        );
+    let other = ends(plan, launches, arm).find(|(_, cost)| cost.code != usual.code);
+    if let Some((launch, cost)) = other {
+        let followed = launch.mode == LaunchMode::Followed;
+        let kind = exit(cost.code, false, Some(usual.code), followed);
+        return Some(because(kind, launch));
     }
     changed_output(plan, launches, arm).map(|kind| Failure {
         kind,
         message: None,
     })
+}
+
+/// Launches of an arm that have ended. A traced launch of a profile does not count: it may be refused what the command may do
+/// otherwise, such as another user's rights.
+fn ends<'a>(
+    plan: &CommandPlan,
+    launches: &'a [CommandLaunch],
+    arm: usize,
+) -> impl Iterator<Item = (&'a CommandLaunch, &'a CommandCost)> {
+    let is_profile = plan.kind == Kind::Profile;
+    launches
+        .iter()
+        .filter(move |launch| launch.arm == arm)
+        .filter(move |launch| !is_profile || launch.mode != LaunchMode::Traced)
+        .filter_map(|launch| Some((launch, launch.cost.as_ref()?)))
+}
+
+/// A failure with the last line that the launch wrote.
+fn because(kind: FailureKind, launch: &CommandLaunch) -> Failure {
+    let last_line = launch.messages.trim().lines().last();
+    Failure {
+        kind,
+        message: last_line.map(|line| line.trim().to_owned()),
+    }
 }
 
 /// The end of a launch that gives no cost.
@@ -160,26 +162,25 @@ pub(super) fn notes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<NoteK
     {
         notes.push(NoteKind::OutputVaries);
     }
-    let is_other = |arm: &usize| outputs(launches, |a| a == *arm) != outputs(launches, |a| a == 0);
-    let commands = (1..plan.arms.len())
+    let usual = outputs(launches, |arm| arm == 0);
+    let arms: Vec<String> = (1..plan.arms.len())
         .filter(|&arm| plan.arms[arm].role == ArmRole::Command)
-        .filter(is_other);
-    let arms: Vec<String> = commands.map(|arm| plan.arms[arm].name.clone()).collect();
-    notes.extend(
-        (!plan.discard_output && !arms.is_empty()).then_some(NoteKind::OutputsDiffer { arms }),
-    );
-    let stayed = launches
-        .iter()
-        .filter_map(|launch| launch.cost.as_ref())
-        .map(|cost| cost.not_evicted)
-        .max();
-    notes.extend(
-        stayed
-            .filter(|bytes| *bytes > 0)
-            .map(|bytes| NoteKind::NotEvicted { bytes }),
-    );
+        .filter(|&arm| outputs(launches, |other| other == arm) != usual)
+        .map(|arm| plan.arms[arm].name.clone())
+        .collect();
+    if !plan.discard_output && !arms.is_empty() {
+        notes.push(NoteKind::OutputsDiffer { arms });
+    }
+    let costs = launches.iter().filter_map(|launch| launch.cost.as_ref());
+    let bytes = costs.map(|cost| cost.not_evicted).max().unwrap_or(0);
+    if bytes > 0 {
+        notes.push(NoteKind::NotEvicted { bytes });
+    }
     let rules: BTreeSet<&str> = launches.iter().map(|launch| launch.thp.as_str()).collect();
-    let rules: Vec<String> = rules.into_iter().map(str::to_owned).collect();
-    notes.extend((rules.len() > 1).then_some(NoteKind::ThpChanged { rules }));
+    if rules.len() > 1 {
+        notes.push(NoteKind::ThpChanged {
+            rules: rules.into_iter().map(str::to_owned).collect(),
+        });
+    }
     notes
 }

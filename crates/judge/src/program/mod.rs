@@ -33,12 +33,11 @@ pub fn judge(kept: &KeptCommand) -> CommandSummary {
 
 /// The half-width that decides whether another block is run.
 pub fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
-    let of_kind = if plan.kind == Kind::Profile {
-        profile::half_width
+    if plan.kind == Kind::Profile {
+        profile::half_width(plan, launches)
     } else {
-        trial::half_width
-    };
-    of_kind(plan, launches)
+        trial::half_width(plan, launches)
+    }
 }
 
 /// True if an interim analysis ends the study.
@@ -60,12 +59,11 @@ pub(crate) struct Times {
 
 /// Costs in each block, for another study to be compared with; nothing of what is not to be believed.
 pub(crate) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
-    let of_kind = if plan.kind == Kind::Profile {
-        profile::costs
+    if plan.kind == Kind::Profile {
+        profile::costs(plan, launches)
     } else {
-        trial::costs
-    };
-    of_kind(plan, launches)
+        trial::costs(plan, launches)
+    }
 }
 
 fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item = &CommandCost> {

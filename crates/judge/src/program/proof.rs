@@ -25,31 +25,26 @@ pub(super) fn proof(
     faults: Option<&Ratio>,
 ) -> ProofSummary {
     let subject = &plan.arms[arm];
-    let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else {
+    let (Some(setting), Some(observed)) = (&subject.setting, seen(runs, arm)) else {
         return ProofSummary::default();
     };
-    let usual = |role: ArmRole| {
-        let index = plan.arms.iter().position(|a| a.role == role);
-        index
-            .and_then(|i| seen(runs, i))
-            .map_or(0, |s| s.huge_bytes)
-    };
-    let usual_huge = usual(ArmRole::Baseline).max(usual(ArmRole::Again));
+    let usual_huge =
+        huge_bytes(plan, runs, ArmRole::Baseline).max(huge_bytes(plan, runs, ArmRole::Again));
     let mut seen = Vec::new();
     let mut effect = true;
     if let Some(library) = &subject.preloaded {
-        let (mapped, all) = (own.mapped.first().copied().unwrap_or(0), own.processes);
+        let mapped = observed.mapped.first().copied().unwrap_or(0);
         // What Pagewise preloads itself is one way of several to huge pages; a library that was asked for must be there.
         effect &= mapped > 0 || setting.advise_mappings;
         seen.push(SettingEffect::Preloaded {
             library: short(library).to_owned(),
             mapped,
-            all,
+            all: observed.processes,
         });
     }
     let mut any = setting.proof.is_empty();
     for proof in &setting.proof {
-        let (holds, effect) = prove(*proof, subject, own, usual_huge, faults);
+        let (holds, effect) = prove(*proof, subject, observed, usual_huge, faults);
         any |= holds;
         seen.push(effect);
     }
@@ -58,6 +53,13 @@ pub(super) fn proof(
         took_effect: is_proven.then_some(effect && any),
         seen,
     }
+}
+
+/// Memory in huge pages that was seen in the arm of a role.
+fn huge_bytes(plan: &CommandPlan, runs: &[CommandLaunch], role: ArmRole) -> u64 {
+    let arm = plan.arms.iter().position(|arm| arm.role == role);
+    arm.and_then(|arm| seen(runs, arm))
+        .map_or(0, |observed| observed.huge_bytes)
 }
 
 fn short(path: &str) -> &str {

@@ -60,7 +60,7 @@ pub struct KnownEffect {
     pub verdicts: BTreeMap<String, usize>,
 }
 
-/// Identical cells judged the usual way.
+/// Identical cells judged by the usual method, a t test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usual {
     pub work: String,
@@ -122,12 +122,27 @@ fn at_least(count: usize, trials: usize, share: f64) -> f64 {
 fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / n as f64;
-    let (ma, mb) = (mean(a), mean(b));
-    let product: f64 = a.iter().zip(b).map(|(x, y)| (x - ma) * (y - mb)).sum();
-    let squares = |v: &[f64], m: f64| v.iter().map(|x| (x - m) * (x - m)).sum::<f64>();
-    let both = (squares(a, ma) * squares(b, mb)).sqrt();
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let product: f64 = a
+        .iter()
+        .zip(b)
+        .map(|(x, y)| (x - mean_a) * (y - mean_b))
+        .sum();
+    let both = (squares(a, mean_a) * squares(b, mean_b)).sqrt();
     (n > 2 && both > 0.0).then(|| product / both)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn squares(values: &[f64], mean: f64) -> f64 {
+    values.iter().map(|x| (x - mean) * (x - mean)).sum()
+}
+
+/// A count summed up over results.
+fn sum<T>(results: &[T], count: fn(&T) -> usize) -> usize {
+    results.iter().map(count).sum()
 }
 
 /// The mean over all pairs of comparisons of one run.
@@ -145,12 +160,12 @@ fn mean_correlation(runs: &[&Done]) -> f64 {
     if correlations.is_empty() {
         0.0
     } else {
-        correlations.iter().sum::<f64>() / correlations.len() as f64
+        mean(&correlations)
     }
 }
 
-fn identical(work: WorkKind, all: &[Done]) -> Option<Identical> {
-    let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
+fn identical(work: WorkKind, done: &[Done]) -> Option<Identical> {
+    let runs: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
     let ratios: Vec<&Ratio> = runs
         .iter()
         .flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio))
@@ -194,21 +209,22 @@ fn holds(ratio: &Ratio, low: f64, high: f64, resolution: f64) -> bool {
     ratio.low - resolution <= high && ratio.high + resolution >= low
 }
 
-fn known_effect(work: WorkKind, extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
-    let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
-    let mean = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
-    let (sample_ns, floor_ns) = (mean(|d| d.sample_ns), mean(|d| d.floor_ns));
-    let resolution = mean(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
-    let mine = runs
+fn known_effect(work: WorkKind, extra_permille: u64, done: &[Done]) -> Option<KnownEffect> {
+    let runs: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
+    let sample_ns = middle(runs.iter().map(|d| d.sample_ns));
+    let floor_ns = middle(runs.iter().map(|d| d.floor_ns));
+    let clock_read_ns = middle(runs.iter().map(|d| d.clock_read_ns.max(1.0)));
+    let resolution = clock_read_ns / sample_ns.max(1.0);
+    let effects: Vec<&Effect> = runs
         .iter()
         .flat_map(|d| &d.effects)
-        .filter(|e| e.extra_permille == extra_permille);
-    let mine: Vec<&Effect> = mine.collect();
-    let ratios: Vec<&Ratio> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
+        .filter(|e| e.extra_permille == extra_permille)
+        .collect();
+    let ratios: Vec<&Ratio> = effects.iter().filter_map(|e| e.ratio.as_ref()).collect();
     let truth = 1.0 + extra_permille as f64 / 1000.0;
     let least = truth_of_samples(truth - 1.0, sample_ns, floor_ns);
     let mut verdicts = BTreeMap::new();
-    for effect in mine.iter().filter(|e| e.ratio.is_some()) {
+    for effect in effects.iter().filter(|e| e.ratio.is_some()) {
         let word = match effect.verdict {
             Verdict::Faster { .. } => "faster",
             Verdict::Slower { .. } => "slower",
@@ -217,14 +233,14 @@ fn known_effect(work: WorkKind, extra_permille: u64, all: &[Done]) -> Option<Kno
         };
         *verdicts.entry(word.to_owned()).or_insert(0) += 1;
     }
-    (!mine.is_empty()).then(|| KnownEffect {
+    (!effects.is_empty()).then(|| KnownEffect {
         work: work.method().to_owned(),
         resolution,
         extra_permille,
         truth,
         truth_of_samples: least,
         trials: ratios.len(),
-        withheld: mine.len() - ratios.len(),
+        withheld: effects.len() - ratios.len(),
         covered: ratios
             .iter()
             .filter(|r| holds(r, least, truth, resolution))
@@ -255,15 +271,18 @@ impl SelfTest {
         runs: &[RealRun],
         naive: Vec<Usual>,
         seed: u64,
-        (budget_s, elapsed_s): (f64, f64),
+        budget_s: f64,
+        elapsed_s: f64,
     ) -> SelfTest {
         let (real, moves) = real::count(runs);
-        let sum = |count: fn(&Real) -> usize| Real::sum(&real, count);
-        let real_chance = at_least(sum(|r| r.false_alarms), sum(|r| r.pairs), NOMINAL);
-        let judged = sum(|r| r.more) + sum(|r| r.pairs);
+        let real_chance = at_least(
+            sum(&real, |r| r.false_alarms),
+            sum(&real, |r| r.pairs),
+            NOMINAL,
+        );
         let sentence_chance = at_least(
-            sum(|r| r.wrong_sentences) + sum(|r| r.missed),
-            judged,
+            sum(&real, |r| r.wrong_sentences + r.missed),
+            sum(&real, |r| r.more + r.pairs),
             NOMINAL,
         );
         let identical: Vec<Identical> = [WorkKind::Steps, WorkKind::Pages]
@@ -278,8 +297,8 @@ impl SelfTest {
                     .filter_map(|extra| known_effect(*work, *extra, done))
             })
             .collect();
-        let trials: usize = effects.iter().map(|e| e.trials).sum();
-        let missed = trials - effects.iter().map(|e| e.covered).sum::<usize>();
+        let trials = sum(&effects, |e| e.trials);
+        let missed = trials - sum(&effects, |e| e.covered);
         let false_alarm_chance = false_alarm_chance(&identical);
         let coverage_chance = at_least(missed, trials, NOMINAL);
         let mut warnings = BTreeMap::new();
@@ -317,20 +336,26 @@ impl SelfTest {
 
     /// Identical pairs judged, and those told apart.
     pub fn false_alarms(&self) -> (usize, usize) {
-        let sum = |count: fn(&Identical) -> usize| self.identical.iter().map(count).sum();
-        (sum(|i| i.comparisons), sum(|i| i.false_alarms))
+        (
+            sum(&self.identical, |i| i.comparisons),
+            sum(&self.identical, |i| i.false_alarms),
+        )
     }
 
     /// Known effects judged, and those whose interval holds the truth.
     pub fn covered(&self) -> (usize, usize) {
-        let sum = |count: fn(&KnownEffect) -> usize| self.effects.iter().map(count).sum();
-        (sum(|e| e.trials), sum(|e| e.covered))
+        (
+            sum(&self.effects, |e| e.trials),
+            sum(&self.effects, |e| e.covered),
+        )
     }
 
-    /// The usual way's comparisons, and the differences it announced.
+    /// Comparisons by the usual method, and the differences it announced.
     pub fn announced(&self) -> (usize, usize) {
-        let sum = |count: fn(&Usual) -> usize| self.naive.iter().map(count).sum();
-        (sum(|u| u.comparisons), sum(|u| u.announced))
+        (
+            sum(&self.naive, |u| u.comparisons),
+            sum(&self.naive, |u| u.announced),
+        )
     }
 
     /// 0 where the promises were kept, 3 where they were not or nothing could be judged.
@@ -394,7 +419,7 @@ pub struct Done {
     pub slot_s: f64,
     pub batch: Option<u64>,
     pub cells: usize,
-    /// From the first to the last launch, in seconds.
+    /// Time from the first to the last launch, in seconds.
     pub seconds: f64,
     pub warnings: BTreeMap<String, usize>,
 }
@@ -418,17 +443,15 @@ mod tests {
     }
 
     fn done(alarms: usize, pairs: usize, effect: Ratio) -> Done {
-        let pair = |i: usize| {
-            if i < alarms {
-                ratio(1.001, 1.01)
-            } else {
-                ratio(0.99, 1.01)
-            }
-        };
-        let logs = |i: usize| (0..8).map(|j| ((i * 31 + j * 17) % 13) as f64).collect();
+        let mut twins = Vec::new();
+        for i in 0..pairs {
+            let low = if i < alarms { 1.001 } else { 0.99 };
+            let logs = (0..8).map(|j| ((i * 31 + j * 17) % 13) as f64).collect();
+            twins.push((ratio(low, 1.01), logs));
+        }
         Done {
             work: WorkKind::Steps,
-            twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
+            twins,
             planned: pairs,
             effects: vec![
                 Effect {
@@ -458,7 +481,8 @@ mod tests {
             &[],
             Vec::new(),
             1,
-            (120.0, 60.0),
+            120.0,
+            60.0,
         )
     }
 
@@ -492,7 +516,7 @@ mod tests {
 
     #[test]
     fn nothing_judged_is_nothing_proved() {
-        let nothing = SelfTest::from_trials(&[], &[], Vec::new(), 1, (1.0, 1.0));
+        let nothing = SelfTest::from_trials(&[], &[], Vec::new(), 1, 1.0, 1.0);
         assert_eq!(nothing.exit_code(), 3);
     }
 

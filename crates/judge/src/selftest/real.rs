@@ -21,8 +21,8 @@ pub struct CellWork {
     pub most: f64,
 }
 
-/// The other way of doing the work of the first experiment: its ratio is another one.
-const OTHER_WAY: (&str, &str) = ("fault", "populate");
+/// An experiment, and a method of it that is not the baseline: its ratio is another one.
+const OTHER_METHOD: (&str, &str) = ("fault", "populate");
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -87,7 +87,9 @@ pub fn count(runs: &[RealRun]) -> (Vec<Real>, Moves) {
         .map(|((worker, experiment), groups)| tally(experiment, worker, &groups))
         .collect();
     let mut moves = Moves::default();
-    runs.iter().for_each(|run| follow(run, &mut moves));
+    for run in runs {
+        follow(run, &mut moves);
+    }
     (real, moves)
 }
 
@@ -166,11 +168,9 @@ fn does_more(run: &RealRun, cell: &CellSummary) -> bool {
 
 /// The baseline's own method with more to do, by what it is compared by first.
 fn is_more(run: &RealRun, group: &GroupSummary, comparison: &Comparison) -> bool {
-    let cells = &run.summary.cells;
-    let same = group
+    group
         .baseline
-        .is_some_and(|b| cells[b].method == cells[comparison.cell].method);
-    same && does_more(run, &cells[comparison.cell])
+        .is_some_and(|base| is_base_with_more(run, base, comparison.cell))
         && headline(run, group) == Some(comparison.phase.as_str())
 }
 
@@ -178,92 +178,81 @@ fn is_more(run: &RealRun, group: &GroupSummary, comparison: &Comparison) -> bool
 /// was not ranked, because it was not trusted, the greater is compared with nothing.
 fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
     let Some(base) = group.baseline else { return 0 };
-    let cells = &run.summary.cells;
-    let more = |c: usize| cells[c].method == cells[base].method && does_more(run, &cells[c]);
-    let excluded = |best: &record::summary::BestClaim| {
-        more(best.leader)
-            && !best.within.contains(&base)
-            && !best.unsettled.iter().any(|u| u.cell == base)
-    };
-    let is_ranked = cells[base].outcome.status == Status::Ok;
-    let best = group
-        .best
-        .iter()
-        .filter(|b| is_ranked && excluded(b))
-        .count();
-    best + usize::from(
-        matches!(&group.recommendation, Recommendation::Use { cell, .. } if more(*cell)),
-    )
+    let mut wrong = 0;
+    if run.summary.cells[base].outcome.status == Status::Ok {
+        for best in &group.best {
+            let is_base_ranked =
+                best.within.contains(&base) || best.unsettled.iter().any(|u| u.cell == base);
+            wrong += usize::from(is_base_with_more(run, base, best.leader) && !is_base_ranked);
+        }
+    }
+    if let Recommendation::Use { cell, .. } = group.recommendation {
+        wrong += usize::from(is_base_with_more(run, base, cell));
+    }
+    wrong
+}
+
+fn is_base_with_more(run: &RealRun, base: usize, cell: usize) -> bool {
+    let (base, cell) = (&run.summary.cells[base], &run.summary.cells[cell]);
+    cell.method == base.method && does_more(run, cell)
 }
 
 /// ln of the ratio of each launch or block in which both have a value.
 pub fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<f64>> {
-    let same_launch = base
+    let shares_launches = base
         .per_launch
         .iter()
-        .all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
+        .all(|launch| other.per_launch.iter().any(|o| o.launch == launch.launch));
     let mut logs = Vec::new();
-    for mine in &base.per_launch {
-        let same = |l: &&record::summary::LaunchValues| {
-            if same_launch {
-                l.launch == mine.launch
+    for launch in &base.per_launch {
+        let other_launch = other.per_launch.iter().find(|other| {
+            if shares_launches {
+                other.launch == launch.launch
             } else {
-                l.block == mine.block
+                other.block == launch.block
             }
-        };
-        let theirs = other
-            .per_launch
-            .iter()
-            .find(same)
-            .and_then(|l| l.wall_ns.get(phase));
-        if let Some((a, b)) = mine
-            .wall_ns
-            .get(phase)
-            .zip(theirs)
-            .filter(|(a, b)| **a > 0.0 && **b > 0.0)
+        });
+        let base_ns = launch.wall_ns.get(phase);
+        let other_ns = other_launch.and_then(|launch| launch.wall_ns.get(phase));
+        if let (Some(&base_ns), Some(&other_ns)) = (base_ns, other_ns)
+            && base_ns > 0.0
+            && other_ns > 0.0
         {
-            logs.push((b / a).ln());
+            logs.push((other_ns / base_ns).ln());
         }
     }
     (!logs.is_empty()).then_some(logs)
 }
 
 fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
-    let base = &run.summary.cells[group.baseline?];
-    let same = |c: &&CellSummary| c.hidden && c.cell == base.cell;
-    logs(
-        base,
-        run.summary.cells.iter().find(same)?,
-        headline(run, group)?,
-    )
+    let cells = &run.summary.cells;
+    let base = &cells[group.baseline?];
+    let twin = cells
+        .iter()
+        .find(|cell| cell.hidden && cell.cell == base.cell)?;
+    logs(base, twin, headline(run, group)?)
 }
 
-/// Tells whether it is said of a series of launches that its ratio moved.
-fn said_to_move(logs: &[f64]) -> Option<bool> {
+/// Tells whether the ratio of a series of launches is judged to have moved.
+fn is_judged_to_move(logs: &[f64]) -> Option<bool> {
     Some(of_series(logs, CONFIDENCE)?.drift.is_some())
 }
 
-/// The launches of one way and then those of another, as if the machine had changed its mind in the middle of the run.
+/// The launches of one method and then those of another, as if the machine had changed its mind in the middle of the run.
 fn follow(run: &RealRun, moves: &mut Moves) {
     for group in run
         .summary
         .groups
         .iter()
-        .filter(|g| g.experiment == OTHER_WAY.0)
+        .filter(|g| g.experiment == OTHER_METHOD.0)
     {
         let (Some(base), Some(phase)) = (group.baseline, headline(run, group)) else {
             continue;
         };
-        let cells = &run.summary.cells;
-        let pick = |method: &str, more: bool| {
-            let method = group
-                .cells
-                .iter()
-                .find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
-            logs(&cells[base], &cells[*method?], phase)
-        };
-        let (Some(first), Some(second)) =
-            (pick(OTHER_WAY.1, false), pick(&cells[base].method, true))
+        let base = &run.summary.cells[base];
+        let first = cell_of(run, group, OTHER_METHOD.1, false);
+        let second = cell_of(run, group, &base.method, true);
+        let [Some(first), Some(second)] = [first, second].map(|cell| logs(base, cell?, phase))
         else {
             continue;
         };
@@ -276,7 +265,9 @@ fn follow(run: &RealRun, moves: &mut Moves) {
             .chain(&second[n / 2..n])
             .copied()
             .collect();
-        if let (Some(mixed), Some(still)) = (said_to_move(&mixed), said_to_move(&first[..n])) {
+        if let (Some(mixed), Some(still)) =
+            (is_judged_to_move(&mixed), is_judged_to_move(&first[..n]))
+        {
             moves.moved += 1;
             moves.detected += usize::from(mixed);
             moves.still += 1;
@@ -285,9 +276,23 @@ fn follow(run: &RealRun, moves: &mut Moves) {
     }
 }
 
+/// The cell of a method that does more of the work, or the one that does not.
+fn cell_of<'a>(
+    run: &'a RealRun,
+    group: &GroupSummary,
+    method: &str,
+    more: bool,
+) -> Option<&'a CellSummary> {
+    group
+        .cells
+        .iter()
+        .map(|&cell| &run.summary.cells[cell])
+        .find(|cell| cell.method == method && does_more(run, cell) == more)
+}
+
 impl Real {
-    pub fn sum(all: &[Real], count: fn(&Real) -> usize) -> usize {
-        all.iter().map(count).sum()
+    pub fn sum(real: &[Real], count: fn(&Real) -> usize) -> usize {
+        super::sum(real, count)
     }
 }
 

@@ -9,7 +9,7 @@ use record::across::{
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, Contrast, CountSummary, LaunchValues, Role, Summary};
+use record::summary::{CellSummary, Contrast, CountSummary, Role, Summary};
 
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
@@ -24,17 +24,7 @@ pub struct GateTerms {
 
 /// Compares each function of the worker `now` with the same of the worker `before`.
 pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> Compared {
-    let functions = |worker: &str| {
-        let worker = worker.to_owned();
-        summary
-            .cells
-            .iter()
-            .filter(move |c| c.worker == worker && !c.hidden && c.role != Role::Null)
-    };
-    let same = |cell: &CellSummary| {
-        functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters)
-    };
-    let side = || ComparedSide {
+    let side = ComparedSide {
         runs: vec![compared_run(summary)],
         environment: summary.environment.clone(),
         unlike: Vec::new(),
@@ -43,37 +33,30 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         schema: COMPARED_SCHEMA,
         margin: terms.margin,
         gate: terms.slower,
-        a: side(),
-        b: side(),
+        a: side.clone(),
+        b: side,
         ..Compared::default()
     };
-    for (a, b) in functions(now).filter_map(|now| Some((same(now)?, now))) {
-        // A gate on counts alone needs no times.
-        let late = |cell: &CellSummary| {
-            cell.outcome.cause == Some(Cause::Budget) && terms.slower.is_none()
-        };
-        if [a, b]
-            .into_iter()
-            .any(|cell| cell.outcome.status != Status::Ok && !late(cell))
-        {
+    for b in functions(summary, now) {
+        let saved = functions(summary, before)
+            .find(|a| a.method == b.method && a.parameters == b.parameters);
+        let Some(a) = saved else { continue };
+        if [a, b].into_iter().any(|cell| terms.is_missing(cell)) {
             let worse = if b.outcome.status == Status::Ok { a } else { b };
-            let (cell, reason) = (label(b), MissingReason::Outcome(worse.outcome.clone()));
             compared.missing.push(MissingCell {
-                cell,
+                cell: label(b),
                 a: Some(a.outcome.status),
                 b: Some(b.outcome.status),
-                reason,
+                reason: MissingReason::Outcome(worse.outcome.clone()),
             });
             continue;
         }
         if terms.counts {
             compared.counts.extend(counts(a, b));
         }
-        compared.cells.extend(
-            terms
-                .slower
-                .and_then(|_| times(summary, a, b, terms.margin)),
-        );
+        if terms.slower.is_some() {
+            compared.cells.extend(times(summary, a, b, terms.margin));
+        }
     }
     settle(
         compared.cells.iter_mut().collect(),
@@ -86,6 +69,22 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         verdict => verdict,
     });
     compared
+}
+
+/// The functions that a worker ran.
+fn functions<'a>(summary: &'a Summary, worker: &str) -> impl Iterator<Item = &'a CellSummary> {
+    summary
+        .cells
+        .iter()
+        .filter(move |cell| cell.worker == worker && !cell.hidden && cell.role != Role::Null)
+}
+
+impl GateTerms {
+    /// Tells whether a function has no figures to be compared. A gate on counts alone needs no times.
+    fn is_missing(&self, cell: &CellSummary) -> bool {
+        let is_late = cell.outcome.cause == Some(Cause::Budget) && self.slower.is_none();
+        cell.outcome.status != Status::Ok && !is_late
+    }
 }
 
 /// A function with its parameters.
@@ -107,23 +106,9 @@ fn times(
 ) -> Option<ComparedCell> {
     let experiment = summary.experiment(&now.experiment)?;
     let headline = &experiment.headline;
-    let wall = |launch: &LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
-    let logs = logs_by_block(
-        before.per_launch.iter().filter_map(wall),
-        now.per_launch.iter().filter_map(wall),
-    );
+    let logs = logs_by_block(wall(before, headline), wall(now, headline));
     let estimate = of_series(&logs, LEVEL);
-    let cost = |cell: &CellSummary| {
-        let per_unit_ns = cell.phases.get(headline)?.per_unit_ns.median;
-        Some(SideCost {
-            per_unit_ns,
-            runs: 1,
-            launches: cell.launches,
-            between_runs: None,
-            per_run_ns: Vec::new(),
-        })
-    };
-    let (a, b) = (cost(before)?, cost(now)?);
+    let (a, b) = (cost(before, headline)?, cost(now, headline)?);
     let headline = CellHeadline {
         cell: format!("{}/{}", now.experiment, now.method),
         experiment: now.experiment.clone(),
@@ -142,26 +127,45 @@ fn times(
     })
 }
 
-/// The counts that both have, by phase.
-fn counts<'a>(a: &'a CellSummary, b: &'a CellSummary) -> impl Iterator<Item = ComparedCount> + 'a {
-    let named = b
-        .counts
+/// Wall time of a phase in each launch, with the launch's block.
+fn wall(cell: &CellSummary, phase: &str) -> impl Iterator<Item = (i32, f64)> {
+    cell.per_launch
         .iter()
-        .flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
-    // Huge pages are no cost: how many there are is shown, and gates nothing.
-    named
-        .filter(|(_, name, _)| *name != "huge_bytes")
-        .filter_map(move |(phase, name, now)| {
-            let before = a.counts.get(phase)?.get(name)?;
-            Some(ComparedCount {
-                cell: label(b),
-                phase: phase.clone(),
-                count: name.clone(),
-                a: *before,
-                b: *now,
-                gate: word(before, now),
-            })
-        })
+        .filter_map(move |launch| Some((launch.block, *launch.wall_ns.get(phase)?)))
+}
+
+fn cost(cell: &CellSummary, headline: &str) -> Option<SideCost> {
+    Some(SideCost {
+        per_unit_ns: cell.phases.get(headline)?.per_unit_ns.median,
+        runs: 1,
+        launches: cell.launches,
+        between_runs: None,
+        per_run_ns: Vec::new(),
+    })
+}
+
+/// The counts that both have, by phase.
+fn counts(a: &CellSummary, b: &CellSummary) -> Vec<ComparedCount> {
+    let mut compared = Vec::new();
+    for (phase, counts) in &b.counts {
+        for (name, now) in counts {
+            // Huge pages are no cost: how many there are is shown, and gates nothing.
+            if name == "huge_bytes" {
+                continue;
+            }
+            if let Some(before) = a.counts.get(phase).and_then(|counts| counts.get(name)) {
+                compared.push(ComparedCount {
+                    cell: label(b),
+                    phase: phase.clone(),
+                    count: name.clone(),
+                    a: *before,
+                    b: *now,
+                    gate: word(before, now),
+                });
+            }
+        }
+    }
+    compared
 }
 
 /// A count that no pass changes is exact. Otherwise passes differ by the tolerance that they show themselves.

@@ -50,24 +50,19 @@ pub fn differences(a: &Environment, b: &Environment) -> Vec<FactDifference> {
 /// The facts that are not the same, those that matter first.
 pub(crate) fn unlike(a: &Facts, b: &Facts) -> Vec<FactDifference> {
     let fields: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let difference = |field: &String| {
-        let side = |facts: &Facts| {
-            facts
-                .get(field)
-                .cloned()
-                .unwrap_or_else(|| ABSENT.to_owned())
-        };
-        let (a, b) = (side(a), side(b));
-        let matters = matters(field, &a, &b);
-        (a != b).then(|| FactDifference {
-            field: field.clone(),
-            matters,
-            a,
-            b,
-            expected: false,
-        })
-    };
-    let mut differences: Vec<FactDifference> = fields.into_iter().filter_map(difference).collect();
+    let mut differences = Vec::new();
+    for field in fields {
+        let [a, b] = [a, b].map(|facts| facts.get(field).map_or(ABSENT, String::as_str));
+        if a != b {
+            differences.push(FactDifference {
+                field: field.clone(),
+                matters: matters(field, a, b),
+                a: a.to_owned(),
+                b: b.to_owned(),
+                expected: false,
+            });
+        }
+    }
     differences.sort_by_key(|difference| !difference.matters);
     differences
 }
@@ -100,18 +95,13 @@ pub(crate) fn facts(environment: &Environment) -> Facts {
 }
 
 fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
-    let below = |part: &str| {
-        if name.is_empty() {
-            part.to_owned()
-        } else {
-            format!("{name}.{part}")
-        }
-    };
     match value {
         Value::Null => {}
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(part, value)| flatten(value, &below(part), facts)),
+        Value::Object(fields) => {
+            for (part, value) in fields {
+                flatten(value, &below(name, part), facts);
+            }
+        }
         Value::Array(values) if values.iter().all(Value::is_string) => {
             let texts: Vec<String> = values.iter().map(plain).collect();
             if !texts.is_empty() {
@@ -119,12 +109,20 @@ fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
             }
         }
         Value::Array(values) => {
-            values
-                .iter()
-                .enumerate()
-                .for_each(|(at, value)| flatten(value, &below(&at.to_string()), facts));
+            for (index, value) in values.iter().enumerate() {
+                flatten(value, &below(name, &index.to_string()), facts);
+            }
         }
         _ => _ = facts.insert(name.to_owned(), plain(value)),
+    }
+}
+
+/// The name of a part of a fact.
+fn below(name: &str, part: &str) -> String {
+    if name.is_empty() {
+        part.to_owned()
+    } else {
+        format!("{name}.{part}")
     }
 }
 
@@ -145,18 +143,17 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_nothing_is_told_last() {
+    fn what_costs_nothing_comes_last() {
         let mut b = Environment::default();
         b.kernel.release = Some("6.12".to_owned());
         b.rights.effective_uid = Some(0);
         b.cpu.memory_flags = Some(["avx2", "erms"].map(str::to_owned).into());
         let found = differences(&Environment::default(), &b);
-        let told: Vec<(&str, bool)> = found
-            .iter()
-            .map(|d| (d.field.as_str(), d.matters))
-            .collect();
         assert_eq!(
-            told,
+            found
+                .iter()
+                .map(|d| (d.field.as_str(), d.matters))
+                .collect::<Vec<_>>(),
             [
                 ("cpu.memory_flags", true),
                 ("kernel.release", true),
@@ -169,13 +166,14 @@ mod tests {
         );
     }
 
+    fn with(total_bytes: u64) -> Environment {
+        let mut environment = Environment::default();
+        environment.memory.total_bytes = Some(total_bytes);
+        environment
+    }
+
     #[test]
     fn a_little_more_memory_is_no_other_machine() {
-        let with = |total_bytes| {
-            let mut environment = Environment::default();
-            environment.memory.total_bytes = Some(total_bytes);
-            environment
-        };
         assert!(!differences(&with(16_700_000_000), &with(16_690_000_000))[0].matters);
         assert!(differences(&with(16_000_000_000), &with(32_000_000_000))[0].matters);
     }

@@ -62,7 +62,6 @@ impl MeasuredCells {
         let visible: Vec<usize> = (0..summary.cells.len())
             .filter(|&at| !summary.cells[at].hidden)
             .collect();
-        let place = |cell: usize| visible.binary_search(&cell).ok();
         let mut measured = MeasuredCells {
             questions: Vec::new(),
             cells: Vec::new(),
@@ -76,7 +75,7 @@ impl MeasuredCells {
                 .groups
                 .iter()
                 .filter(|group| group.cells.contains(&at))
-                .map(|g| g.baseline);
+                .filter_map(|group| group.baseline);
             let throttled = summary
                 .warnings
                 .iter()
@@ -96,7 +95,9 @@ impl MeasuredCells {
             measured.questions.push(SetQuestion {
                 headline,
                 advised: cell.role == Role::Method && cell.group.is_empty(),
-                baseline: baselines.flatten().find_map(place),
+                baseline: baselines
+                    .filter_map(|cell| visible.binary_search(&cell).ok())
+                    .next(),
             });
             let logs = unit_logs(cell, &experiment.headline);
             measured.cells.push(RunCell {
@@ -165,8 +166,8 @@ fn tail_logs(cell: &CellSummary) -> Vec<f64> {
 /// The questions of all runs of a set, each once.
 #[derive(Clone, Debug, Default)]
 pub struct SetQuestions {
-    /// In the order in which they were first met.
-    pub all: Vec<SetQuestion>,
+    /// The questions in the order in which they were first met.
+    pub list: Vec<SetQuestion>,
     known: HashMap<(String, Key), usize>,
 }
 
@@ -179,27 +180,25 @@ impl SetQuestions {
             ..
         } = question.headline.clone();
         let key = (experiment, (cell, parameters));
-        let index = *self.known.entry(key).or_insert(self.all.len());
-        if index == self.all.len() {
-            self.all.push(question);
+        let index = *self.known.entry(key).or_insert(self.list.len());
+        if index == self.list.len() {
+            self.list.push(question);
         }
         index
     }
 
     /// The cells of a run by these questions.
     pub(crate) fn take(&mut self, measured: &MeasuredCells) -> Vec<RunCell> {
-        let alone = |question: &SetQuestion| SetQuestion {
-            baseline: None,
-            ..question.clone()
-        };
-        let indices: Vec<usize> = measured
-            .questions
-            .iter()
-            .map(|question| self.index(alone(question)))
-            .collect();
+        let mut indices = Vec::with_capacity(measured.questions.len());
+        for question in &measured.questions {
+            indices.push(self.index(SetQuestion {
+                baseline: None,
+                ..question.clone()
+            }));
+        }
         for (&index, question) in indices.iter().zip(&measured.questions) {
             if let Some(baseline) = question.baseline {
-                self.all[index].baseline.get_or_insert(indices[baseline]);
+                self.list[index].baseline.get_or_insert(indices[baseline]);
             }
         }
         measured
@@ -218,8 +217,9 @@ pub(crate) fn by_question<'a>(
     runs: impl Iterator<Item = &'a Vec<RunCell>>,
 ) -> BTreeMap<usize, Vec<&'a RunCell>> {
     let mut cells: BTreeMap<usize, Vec<&RunCell>> = BTreeMap::new();
-    runs.flatten()
-        .for_each(|cell| cells.entry(cell.question).or_default().push(cell));
+    for cell in runs.flatten() {
+        cells.entry(cell.question).or_default().push(cell);
+    }
     cells
 }
 
@@ -275,30 +275,31 @@ pub(crate) fn settle(mut cells: Vec<&mut ComparedCell>, margin: f64, gate: Optio
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
-fn gates(estimates: &[Ratio], edge: f64) -> Vec<GateWord> {
-    let above: Vec<f64> = estimates
+fn gates(ratios: &[Ratio], edge: f64) -> Vec<GateWord> {
+    let above: Vec<f64> = ratios
         .iter()
-        .map(|estimate| (2.0 * estimate.p_above(edge)).min(1.0))
+        .map(|ratio| (2.0 * ratio.p_above(edge)).min(1.0))
         .collect();
-    let word = |(estimate, above): (&Ratio, f64)| {
-        if above <= 1.0 - CONFIDENCE {
+    let mut words = Vec::with_capacity(ratios.len());
+    for (ratio, adjusted) in ratios.iter().zip(holm(&above)) {
+        words.push(if adjusted <= 1.0 - CONFIDENCE {
             GateWord::Regression
-        } else if 2.0 * estimate.p_below(edge) <= 1.0 - CONFIDENCE {
+        } else if 2.0 * ratio.p_below(edge) <= 1.0 - CONFIDENCE {
             GateWord::Passes
         } else {
             GateWord::Undecided
-        }
-    };
-    estimates.iter().zip(holm(&above)).map(word).collect()
+        });
+    }
+    words
 }
 
 /// `None` without costs, and where one is zero, which has no ratio.
 pub(crate) fn side_of(logs: &[Vec<f64>]) -> Option<MeasuredSide> {
-    logs.iter()
-        .flatten()
-        .all(|log| log.is_finite())
-        .then(|| side(logs).ok())
-        .flatten()
+    if logs.iter().flatten().all(|log| log.is_finite()) {
+        side(logs).ok()
+    } else {
+        None
+    }
 }
 
 fn cost(side: &MeasuredSide, logs: &[Vec<f64>]) -> SideCost {

@@ -170,15 +170,11 @@ impl Run<'_> {
 
 /// The point of each launch of a run: its second cell against its first.
 pub fn points(launches: &[Vec<Vec<f64>>]) -> Vec<Point> {
-    let logs = |cells: &Vec<Vec<f64>>| {
-        cells[1]
-            .iter()
-            .zip(&cells[0])
-            .map(|(m, b)| (m / b).ln())
-            .collect::<Vec<f64>>()
-    };
-    launches
-        .iter()
-        .map(|cells| Point::of_rounds(&logs(cells)).expect("positive times"))
-        .collect()
+    let mut points = Vec::new();
+    for cells in launches {
+        let rounds = cells[1].iter().zip(&cells[0]);
+        let logs: Vec<f64> = rounds.map(|(m, b)| (m / b).ln()).collect();
+        points.push(Point::of_rounds(&logs).expect("positive times"));
+    }
+    points
 }

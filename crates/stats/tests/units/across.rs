@@ -3,12 +3,13 @@ use pagewise_stats::interval::Undefined;
 
 #[test]
 fn two_runs_are_too_few_and_three_are_not() {
-    let runs = |n: usize| side(&vec![vec![0.0, 0.01, -0.01, 0.02]; n]).unwrap();
+    let [two, three, nine] =
+        [2, 3, 9].map(|runs| side(&vec![vec![0.0, 0.01, -0.01, 0.02]; runs]).unwrap());
     assert_eq!(
-        ratio(&runs(2), &runs(9), 0.95).unwrap_err(),
+        ratio(&two, &nine, 0.95).unwrap_err(),
         Undefined::TooFew { got: 2, needed: 3 }
     );
-    assert!(ratio(&runs(3), &runs(3), 0.95).is_ok());
+    assert!(ratio(&three, &three, 0.95).is_ok());
     assert!(side(&[]).is_err() && side(&[vec![]]).is_err() && side(&[vec![f64::NAN]]).is_err());
 }
 

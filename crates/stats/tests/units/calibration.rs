@@ -43,18 +43,19 @@ fn a_score_is_the_normal_deviate_of_the_same_probability() {
     assert_eq!(score(&check(&[0.0; 5])), None);
 }
 
+fn tight(centre: f64) -> Ratio {
+    check(&[
+        centre,
+        centre + 1e-4,
+        centre - 1e-4,
+        centre + 2e-4,
+        centre - 2e-4,
+        centre,
+    ])
+}
+
 #[test]
 fn only_what_is_no_chance_and_matters_costs_the_trust() {
-    let tight = |centre: f64| {
-        check(&[
-            centre,
-            centre + 1e-4,
-            centre - 1e-4,
-            centre + 2e-4,
-            centre - 2e-4,
-            centre,
-        ])
-    };
     let checks = [
         tight(0.0),
         tight(0.01),

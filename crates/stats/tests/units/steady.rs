@@ -14,12 +14,13 @@ fn launch(rounds: usize, seed: u64, level: impl Fn(f64) -> f64) -> Vec<f64> {
 }
 
 fn labels(rounds: usize, level: impl Fn(f64) -> f64) -> Vec<Label> {
-    let judged = |seed| {
-        steadiness(&launch(rounds, seed, &level), TOLERANCE, seed)
-            .expect("positive costs")
-            .label
-    };
-    (0..20).map(judged).collect()
+    let mut labels = Vec::new();
+    for seed in 0..20 {
+        let costs = launch(rounds, seed, &level);
+        let judged = steadiness(&costs, TOLERANCE, seed).expect("positive costs");
+        labels.push(judged.label);
+    }
+    labels
 }
 
 #[test]
@@ -36,19 +37,21 @@ fn each_behaviour_gets_its_label() {
             [Label::TwoLevel; 20],
             "{rounds}"
         );
-        let there_and_back = |t| if (0.3..0.7).contains(&t) { 1.2 } else { 1.0 };
         assert_eq!(
-            labels(rounds, there_and_back),
+            labels(rounds, |t| if (0.3..0.7).contains(&t) { 1.2 } else { 1.0 }),
             [Label::TwoLevel; 20],
-            "{rounds}"
+            "{rounds}: there and back"
         );
-        let stairs = |t: f64| 1.0 + 0.2 * (3.0 * t).floor();
-        assert_eq!(labels(rounds, stairs), [Label::Drifting; 20], "{rounds}");
+        assert_eq!(
+            labels(rounds, |t| 1.0 + 0.2 * (3.0 * t).floor()),
+            [Label::Drifting; 20],
+            "{rounds}: stairs"
+        );
     }
 }
 
 #[test]
-fn the_place_and_the_size_of_a_step_are_told() {
+fn the_place_and_the_size_of_a_step_are_found() {
     let judged = steadiness(
         &launch(600, 1, |t| if t < 0.5 { 1.0 } else { 1.2 }),
         TOLERANCE,

@@ -14,7 +14,7 @@ const HOLDING: f64 = 100.0;
 
 /// Counts and their credibility.
 pub(super) struct Counted<'a> {
-    /// As it is shown: means over launches.
+    /// Counts as they are shown: means over launches.
     pub shown: EventCounts,
     /// Launches whose faults were followed; none if kinds are not known.
     pub followed: Vec<(&'a CommandCost, &'a Faults)>,
@@ -42,43 +42,77 @@ impl Counted<'_> {
 
     /// Minor faults of a followed launch.
     pub fn followed_faults(&self) -> Option<f64> {
-        (!self.followed.is_empty()).then(|| {
-            mean(
-                self.followed
-                    .iter()
-                    .map(|(cost, _)| cost.minor_faults as f64),
-            )
-        })
+        if self.followed.is_empty() {
+            return None;
+        }
+        let faults = self.followed.iter().map(|(cost, _)| cost.minor_faults);
+        Some(mean(faults.map(|count| count as f64)))
     }
 
+    /// Counts as they are shown, from the launches of the command by itself.
+    fn of_launches(&self, plain: &[&CommandCost]) -> EventCounts {
+        let minor_faults = mean_of(plain, |cost| cost.minor_faults);
+        let mut events = if self.followed.is_empty() {
+            BTreeMap::from([
+                (MemoryEvent::Unknown, minor_faults),
+                (MemoryEvent::FreeBase, minor_faults),
+            ])
+        } else {
+            self.events()
+        };
+        events.extend([
+            (
+                MemoryEvent::ReadCalls,
+                mean_of(plain, |cost| cost.read_calls),
+            ),
+            (
+                MemoryEvent::ReadBytes,
+                mean_of(plain, |cost| cost.read_bytes),
+            ),
+            (
+                MemoryEvent::WriteCalls,
+                mean_of(plain, |cost| cost.write_calls),
+            ),
+            (
+                MemoryEvent::WriteBytes,
+                mean_of(plain, |cost| cost.write_bytes),
+            ),
+            (
+                MemoryEvent::WriteNew,
+                mean_of(plain, |cost| cost.dirtied_pages),
+            ),
+        ]);
+        EventCounts {
+            events,
+            minor_faults,
+            major_faults: mean_of(plain, |cost| cost.major_faults),
+            switches: mean_of(plain, |cost| {
+                cost.voluntary_switches
+                    .saturating_add(cost.involuntary_switches)
+            }),
+            processes: self.mean(|faults| faults.processes),
+            max_rss_bytes: mean_of(plain, |cost| cost.max_rss_kib) * 1024.0,
+        }
+    }
+
+    /// Events of followed launches by kind.
     fn events(&self) -> BTreeMap<MemoryEvent, f64> {
         use MemoryEvent::{File, FreeBase, FreeHuge, Huge, InCalls, ZeroRead};
-        let count =
-            |faults: &Faults, kind: &MemoryEvent| faults.kinds.get(kind).copied().unwrap_or(0);
         let kinds: BTreeSet<MemoryEvent> = self
             .followed
             .iter()
             .flat_map(|(_, faults)| faults.kinds.keys().copied())
             .collect();
-        let of_kind = |kind| {
-            (
-                kind,
-                mean(
-                    self.followed
-                        .iter()
-                        .map(|(_, faults)| count(faults, &kind) as f64),
-                ),
-            )
-        };
-        let mut events: BTreeMap<MemoryEvent, f64> = kinds.into_iter().map(of_kind).collect();
-        let in_calls = |(cost, faults): &(&CommandCost, &Faults)| {
-            cost.minor_faults
-                .saturating_sub(faults.samples.saturating_sub(count(faults, &InCalls)))
-        };
-        events.insert(
-            InCalls,
-            mean(self.followed.iter().map(|pair| in_calls(pair) as f64)),
-        );
+        let mut events = BTreeMap::new();
+        for kind in kinds {
+            let counts = self.followed.iter().map(|(_, faults)| count(faults, kind));
+            events.insert(kind, mean(counts.map(|count| count as f64)));
+        }
+        let in_calls = self
+            .followed
+            .iter()
+            .map(|(cost, faults)| in_calls(cost, faults) as f64);
+        events.insert(InCalls, mean(in_calls));
         // Every page that was given to the program is taken from it once.
         let given = events
             .iter()
@@ -108,9 +142,34 @@ impl Counted<'_> {
     }
 }
 
+fn count(faults: &Faults, kind: MemoryEvent) -> u64 {
+    faults.kinds.get(&kind).copied().unwrap_or(0)
+}
+
+/// Faults of a launch inside calls: all but those that were recorded by their kind.
+fn in_calls(cost: &CommandCost, faults: &Faults) -> u64 {
+    let in_user_mode = faults
+        .samples
+        .saturating_sub(count(faults, MemoryEvent::InCalls));
+    cost.minor_faults.saturating_sub(in_user_mode)
+}
+
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     if count > 0.0 { sum / count } else { 0.0 }
+}
+
+fn mean_of(costs: &[&CommandCost], count: fn(&CommandCost) -> u64) -> f64 {
+    mean(costs.iter().map(|cost| count(cost) as f64))
+}
+
+/// Launches after warm-ups that have ended by themselves.
+fn ended(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item = &CommandCost> {
+    launches
+        .iter()
+        .filter(move |launch| launch.block >= 0 && launch.mode == mode)
+        .filter_map(|launch| launch.cost.as_ref())
+        .filter(|cost| cost.end == CommandEnd::Exit)
 }
 
 /// `None` if no plain launch ended.
@@ -118,34 +177,13 @@ pub(super) fn counted<'a>(
     plan: &CommandPlan,
     launches: &'a [CommandLaunch],
 ) -> Option<Counted<'a>> {
-    let ended = |launch: &&CommandLaunch| {
-        launch
-            .cost
-            .as_ref()
-            .is_some_and(|cost| cost.end == CommandEnd::Exit)
-    };
-    let judged = launches
-        .iter()
-        .filter(|launch| launch.block >= 0)
-        .filter(ended);
-    let costs = |mode| {
-        judged
-            .clone()
-            .filter(move |launch| launch.mode == mode)
-            .filter_map(|l| l.cost.as_ref())
-    };
-    let plain: Vec<&CommandCost> = costs(LaunchMode::Plain).collect();
-    if plain.is_empty() {
-        return None;
-    }
-    let of_plain =
-        |count: fn(&CommandCost) -> u64| mean(plain.iter().map(|cost| count(cost) as f64));
-    let followed = costs(LaunchMode::Followed)
+    let plain: Vec<&CommandCost> = ended(launches, LaunchMode::Plain).collect();
+    let usual_code = plain.first()?.code;
+    let followed = ended(launches, LaunchMode::Followed)
         .filter_map(|cost| Some((cost, cost.faults.as_ref()?)))
         .collect();
     let traced = costs_in(launches, LaunchMode::Traced)
-        .filter(|cost| cost.end == CommandEnd::Exit && cost.code == plain[0].code);
-    let traced = traced
+        .filter(|cost| cost.end == CommandEnd::Exit && cost.code == usual_code)
         .filter_map(|cost| cost.faults.as_ref())
         .find(|faults| !faults.calls.is_empty() && faults.lost == 0);
     let mut counted = Counted {
@@ -154,39 +192,13 @@ pub(super) fn counted<'a>(
         traced,
         doubt: None,
     };
-    let minor_faults = of_plain(|cost| cost.minor_faults);
-    counted.shown = EventCounts {
-        events: if counted.followed.is_empty() {
-            BTreeMap::from([
-                (MemoryEvent::Unknown, minor_faults),
-                (MemoryEvent::FreeBase, minor_faults),
-            ])
-        } else {
-            counted.events()
-        },
-        minor_faults,
-        major_faults: of_plain(|cost| cost.major_faults),
-        switches: of_plain(|cost| {
-            cost.voluntary_switches
-                .saturating_add(cost.involuntary_switches)
-        }),
-        processes: counted.mean(|faults| faults.processes),
-        max_rss_bytes: of_plain(|cost| cost.max_rss_kib) * 1024.0,
-    };
-    let shown = &mut counted.shown;
-    shown.events.extend([
-        (MemoryEvent::ReadCalls, of_plain(|cost| cost.read_calls)),
-        (MemoryEvent::ReadBytes, of_plain(|cost| cost.read_bytes)),
-        (MemoryEvent::WriteCalls, of_plain(|cost| cost.write_calls)),
-        (MemoryEvent::WriteBytes, of_plain(|cost| cost.write_bytes)),
-        (MemoryEvent::WriteNew, of_plain(|cost| cost.dirtied_pages)),
-    ]);
-    let unnamed = plan
+    counted.shown = counted.of_launches(&plain);
+    let is_page_known = plan
         .pages
         .as_ref()
-        .is_none_or(|pages| pages.page_bytes == 0);
+        .is_some_and(|pages| pages.page_bytes != 0);
     counted.doubt = counted
         .doubt()
-        .or_else(|| unnamed.then_some(FailureKind::NoPageSize));
+        .or_else(|| (!is_page_known).then_some(FailureKind::NoPageSize));
     Some(counted)
 }

@@ -1,6 +1,7 @@
 //! Prices of single events, from workers that ran between the runs of the command.
 
-use super::{ProfileBlock, amount, counts::Counted};
+use super::blocks::{BlockLaunches, ProfileBlock, amount};
+use super::counts::Counted;
 use record::command::{
     CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, Price, PricePhase,
 };
@@ -52,21 +53,18 @@ pub(super) struct BlockPrices {
 }
 
 impl BlockPrices {
-    pub fn measured<'a>(
-        plan: &CommandPlan,
-        run: impl Fn(LaunchMode) -> Option<&'a CommandLaunch>,
-    ) -> Option<BlockPrices> {
-        let phase =
-            |what: LaunchMode, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
-        let mut prices = base(&phase)?;
-        let huge_again_s = huge(plan, &phase, &mut prices).unwrap_or_default();
+    /// The prices that the launches of a block measured; `None` without that of a first write.
+    pub fn measured(plan: &CommandPlan, block: &BlockLaunches) -> Option<BlockPrices> {
+        let mut prices = base(block)?;
+        let huge_again_s = huge(plan, block, &mut prices).unwrap_or_default();
         let page_bytes = plan
             .pages
             .as_ref()
             .map_or(4096, |pages| pages.page_bytes.max(1));
-        events(page_bytes, &phase, &mut prices);
-        let copied = phase(LaunchMode::PriceCow, "write").map(|p| per_fault(p, 0));
-        prices.extend(copied.map(|price| (MemoryEvent::Cow, price)));
+        events(page_bytes, block, &mut prices);
+        if let Some(write) = block.phase(LaunchMode::PriceCow, "write") {
+            prices.insert(MemoryEvent::Cow, per_fault(write, 0));
+        }
         Some(BlockPrices {
             each: prices,
             huge_again_s,
@@ -92,56 +90,47 @@ fn per_fault(phase: PricePhase, loop_ns: u64) -> f64 {
     phase.cpu_ns.saturating_sub(loop_ns) as f64 * 1e-9 / phase.minor_faults.max(1) as f64
 }
 
-fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<Prices> {
-    let measured = |name| phase(LaunchMode::PriceBase, name);
-    let first = per_fault(measured("first-touch")?, measured("re-touch")?.cpu_ns);
-    let unmap = measured("unmap")?;
-    let mut prices = BTreeMap::from([(MemoryEvent::Heap, first)]);
-    prices.insert(
-        MemoryEvent::FreeBase,
-        unmap.cpu_ns as f64 * 1e-9 / unmap.ops.max(1) as f64,
-    );
-    Some(prices)
+fn base(block: &BlockLaunches) -> Option<Prices> {
+    let first = block.phase(LaunchMode::PriceBase, "first-touch")?;
+    let again = block.phase(LaunchMode::PriceBase, "re-touch")?;
+    let unmap = block.phase(LaunchMode::PriceBase, "unmap")?;
+    Some(Prices::from([
+        (MemoryEvent::Heap, per_fault(first, again.cpu_ns)),
+        (
+            MemoryEvent::FreeBase,
+            unmap.cpu_ns as f64 * 1e-9 / unmap.ops.max(1) as f64,
+        ),
+    ]))
 }
 
 /// Puts the prices of huge pages to the others and returns that of recycled ones; none where huge pages had run out.
-fn huge(
-    plan: &CommandPlan,
-    phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>,
-    prices: &mut Prices,
-) -> Option<f64> {
-    let measured = |name| phase(LaunchMode::PriceHuge, name);
-    let (again, unmap) = (measured("re-touch")?, measured("unmap")?);
+fn huge(plan: &CommandPlan, block: &BlockLaunches, prices: &mut Prices) -> Option<f64> {
+    let again = block.phase(LaunchMode::PriceHuge, "re-touch")?;
+    let unmap = block.phase(LaunchMode::PriceHuge, "unmap")?;
     let pages = (unmap.bytes / huge_page_bytes(plan).max(1)).max(1);
-    let first = measured("first-touch").filter(|first| first.minor_faults == pages)?;
+    let first = block
+        .phase(LaunchMode::PriceHuge, "first-touch")
+        .filter(|first| first.minor_faults == pages)?;
     prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
     prices.insert(
         MemoryEvent::FreeHuge,
         unmap.cpu_ns as f64 * 1e-9 / pages as f64,
     );
-    Some(per_fault(
-        measured("refault").unwrap_or(first),
-        again.cpu_ns,
-    ))
+    let refault = block.phase(LaunchMode::PriceHuge, "refault");
+    Some(per_fault(refault.unwrap_or(first), again.cpu_ns))
 }
 
-fn events(
-    page_bytes: u64,
-    phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>,
-    prices: &mut Prices,
-) {
-    let measured = |name| phase(LaunchMode::PriceEvents, name);
-    let faults = [
+fn events(page_bytes: u64, block: &BlockLaunches, prices: &mut Prices) {
+    for (kind, name) in [
         (MemoryEvent::ZeroRead, "zero-read"),
         (MemoryEvent::ZeroWrite, "zero-write"),
         (MemoryEvent::File, "file-map"),
         (MemoryEvent::FileWrite, "file-write"),
-    ];
-    prices.extend(
-        faults
-            .into_iter()
-            .filter_map(|(kind, name)| Some((kind, per_fault(measured(name)?, 0)))),
-    );
+    ] {
+        if let Some(phase) = block.phase(LaunchMode::PriceEvents, name) {
+            prices.insert(kind, per_fault(phase, 0));
+        }
+    }
     for (call, byte, calls, bytes) in [
         (
             MemoryEvent::ReadCalls,
@@ -156,7 +145,9 @@ fn events(
             "write-bytes",
         ),
     ] {
-        let (Some(calls), Some(bytes)) = (measured(calls), measured(bytes)) else {
+        let [Some(calls), Some(bytes)] =
+            [calls, bytes].map(|name| block.phase(LaunchMode::PriceEvents, name))
+        else {
             continue;
         };
         let call_s = calls.cpu_ns as f64 * 1e-9 / calls.ops.max(1) as f64;
@@ -165,7 +156,9 @@ fn events(
         prices.insert(byte, copy / bytes.bytes.max(1) as f64);
     }
     // The cost of a new page beyond that of overwriting one that is there.
-    if let (Some(new), Some(over)) = (measured("write-new"), measured("write-bytes")) {
+    if let [Some(new), Some(over)] =
+        ["write-new", "write-bytes"].map(|name| block.phase(LaunchMode::PriceEvents, name))
+    {
         let beyond_s = new.cpu_ns.saturating_sub(over.cpu_ns) as f64 * 1e-9;
         prices.insert(
             MemoryEvent::WriteNew,
@@ -190,26 +183,84 @@ pub(super) fn shown(blocks: &[ProfileBlock], counted: &Counted) -> Vec<Price> {
 }
 
 fn price(kind: MemoryEvent, blocks: &[ProfileBlock], counted: &Counted) -> Option<Price> {
-    let values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.price(kind)).collect();
+    let mut values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.price(kind)).collect();
     let together_s = amount(
         blocks
             .iter()
             .map(|block| block.cost_s(counted, |event| event == kind)),
     )?;
     let each_s = amount(values.iter().copied())?;
-    let decile = |p: f64| quantile(&mut values.clone(), p).unwrap_or(0.0);
-    let spread = if decile(0.1) > 0.0 {
-        decile(0.9) / decile(0.1)
+    let [first_decile, ninth_decile] = [0.1, 0.9].map(|p| quantile(&mut values, p).unwrap_or(0.0));
+    let spread = if first_decile > 0.0 {
+        ninth_decile / first_decile
     } else {
         1.0
     };
-    let count = counted.count(kind);
     Some(Price {
         kind,
-        count,
+        count: counted.count(kind),
         together_s,
         each_s,
         spread,
         unsteady: spread > UNSTEADY,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{example::*, footprint_bytes, judge};
+    use record::command::{LaunchMode, MemoryEvent};
+
+    #[test]
+    fn new_pages_of_files_cost_more_than_overwritten_ones() {
+        let mut launches = runs(|_| 2_000);
+        launches
+            .iter_mut()
+            .filter_map(|run| run.cost.as_mut())
+            .for_each(|cost| cost.dirtied_pages = 1_000);
+        for block in 0..BLOCKS {
+            let phases = [
+                ("read-calls", 100, 1),
+                ("write-calls", 100, 1),
+                ("read-bytes", 1, 1),
+                ("write-bytes", 20_480_000, 1),
+            ];
+            let new = ("write-new", 61_440_000, 1);
+            launches.push(priced(
+                block,
+                LaunchMode::PriceEvents,
+                &[&phases[..], &[new]].concat(),
+            ));
+        }
+        let of = judge(&plan(), &launches);
+        let new = of
+            .prices
+            .iter()
+            .find(|price| price.kind == MemoryEvent::WriteNew)
+            .unwrap();
+        // 20 480 new pages took 41 ms longer than overwriting as many.
+        near(new.each_s.value, 2e-6);
+        near(new.together_s.value, 2e-3);
+    }
+
+    #[test]
+    fn prices_that_spread_are_unsteady() {
+        let of = judge(
+            &plan(),
+            &runs(|block| if block % 2 == 0 { 1_500 } else { 2_500 }),
+        );
+        let heap = of
+            .prices
+            .iter()
+            .find(|p| p.kind == MemoryEvent::Heap)
+            .unwrap();
+        assert!(heap.unsteady && heap.spread > 1.6, "{heap:?}");
+        assert!(of.faults.unwrap().seconds.low < 0.04);
+    }
+
+    #[test]
+    fn prices_are_of_the_programs_footprint() {
+        assert_eq!(footprint_bytes(&plan(), &runs(|_| 1)), Some(80 << 20));
+        assert_eq!(footprint_bytes(&plan(), &[]), None);
+    }
 }

@@ -64,19 +64,18 @@ pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
             .or_default()
             .push(run);
     }
-    let mut named: HashMap<&str, usize> = HashMap::new();
-    by_name
-        .keys()
-        .for_each(|(name, _)| *named.entry(name).or_default() += 1);
-    let called = |name: &str, machine: &str| match named[name] {
-        1 => name.to_owned(),
-        _ => format!("{name}#{}", machine.chars().take(8).collect::<String>()),
-    };
+    let mut machines: HashMap<&str, usize> = HashMap::new();
+    for (name, _) in by_name.keys() {
+        *machines.entry(name).or_default() += 1;
+    }
     let mut nodes = Vec::new();
     for ((name, machine), runs) in by_name {
         let cells = by_question(runs.iter().map(|run| &run.cells));
         nodes.push(Node {
-            name: called(name, machine),
+            name: match machines[name] {
+                1 => name.to_owned(),
+                _ => format!("{name}#{}", machine.chars().take(8).collect::<String>()),
+            },
             runs,
             cells,
         });

@@ -26,20 +26,19 @@ pub const BY: [&str; 13] = [
 /// Nodes whose memory differs by no more are of one kind: kernels and firmware keep a little more or less of it.
 const MEMORY_TOLERANCE: f64 = 0.04;
 
-/// By what a node is known.
+/// Facts by which a node is known.
 pub fn facts(environment: &Environment, version: &str) -> KindFacts {
-    let word = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
     let mut facts = environment.headline();
     facts.retain(|name, _| BY.contains(&name.as_str()) && name != "memory");
-    facts.insert(
-        "cpus".to_owned(),
-        word(environment.cpu.online.map(|n| n.to_string())),
-    );
-    facts.insert(
-        "microcode".to_owned(),
-        word(environment.cpu.microcode.clone()),
-    );
-    facts.insert("pagewise".to_owned(), version.to_owned());
+    let cpus = environment.cpu.online.map(|count| count.to_string());
+    for (name, fact) in [
+        ("cpus", cpus),
+        ("microcode", environment.cpu.microcode.clone()),
+        ("pagewise", Some(version.to_owned())),
+    ] {
+        let fact = fact.unwrap_or_else(|| "unknown".to_owned());
+        facts.insert(name.to_owned(), fact);
+    }
     KindFacts {
         facts,
         memory_bytes: environment.memory.total_bytes,
@@ -81,20 +80,19 @@ impl NodeKind {
 
 /// The kinds, that with the most nodes first. A node whose runs disagree counts by its latest.
 pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
-    let is_asked = |name: &str| by.iter().any(|word| word == name);
     let mut like: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
     for (index, known) in known.iter().enumerate() {
         let facts = known
             .facts
             .iter()
-            .filter(|(name, _)| is_asked(name))
+            .filter(|(name, _)| by.contains(name))
             .map(|(n, f)| (n.clone(), f.clone()))
             .collect();
         like.entry(facts).or_default().push(index);
     }
     let mut kinds = Vec::new();
     for (facts, mut nodes) in like {
-        if !is_asked("memory") {
+        if !by.iter().any(|name| name == "memory") {
             kinds.push(NodeKind {
                 name: String::new(),
                 known_by: KindFacts {
@@ -111,16 +109,16 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
                 facts: facts.clone(),
                 memory_bytes: known[first].memory_bytes,
             };
-            let (mut own, others) = nodes
+            let (mut members, unlike) = nodes
                 .into_iter()
                 .partition::<Vec<usize>, _>(|&n| fits(&known_by, &known[n]));
-            own.sort_unstable();
+            members.sort_unstable();
             kinds.push(NodeKind {
                 name: String::new(),
                 known_by,
-                nodes: own,
+                nodes: members,
             });
-            nodes = others;
+            nodes = unlike;
         }
     }
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.nodes.len()));
@@ -131,13 +129,12 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
 }
 
 pub(super) fn kinds(nodes: &[Node], by: &[String]) -> Vec<NodeKind> {
-    let latest = |node: &Node| {
-        node.runs
-            .iter()
-            .max_by_key(|run| &run.run)
-            .map(|run| run.known_by.clone())
-    };
-    kinds_of(&nodes.iter().filter_map(latest).collect::<Vec<_>>(), by)
+    let mut known = Vec::new();
+    for node in nodes {
+        let latest = node.runs.iter().max_by_key(|run| &run.run);
+        known.extend(latest.map(|run| run.known_by.clone()));
+    }
+    kinds_of(&known, by)
 }
 
 /// A … Z, AA …
@@ -166,20 +163,20 @@ mod tests {
     #[test]
     fn a_little_more_memory_is_no_other_kind_and_another_kernel_is() {
         let by: Vec<String> = BY.map(str::to_owned).into();
-        let all = [
+        let nodes = [
             known("6.1", 1000),
             known("6.2", 1000),
             known("6.1", 1030),
             known("6.1", 2000),
             known("6.1", 1010),
         ];
-        let found = kinds_of(&all, &by);
+        let found = kinds_of(&nodes, &by);
         assert_eq!(
             found.iter().map(|k| k.nodes.clone()).collect::<Vec<_>>(),
             [vec![0, 2, 4], vec![3], vec![1]]
         );
         assert_eq!(found[0].name, "A");
-        let by_cpu = kinds_of(&all, &["cpu".to_owned()]);
+        let by_cpu = kinds_of(&nodes, &["cpu".to_owned()]);
         assert_eq!(by_cpu.len(), 1);
         assert_eq!(
             (letters(25), letters(26), letters(52)),

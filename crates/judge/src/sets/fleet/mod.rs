@@ -4,6 +4,7 @@
 use crate::{sets::MeasuredCells, sets::machines, summarise::rounded};
 use anyhow::{Context, Result};
 use gathered::{Table, table};
+use merged::Merging;
 use record::fleet::{FLEET_SCHEMA, Fault, Fleet, Unread};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::{kind::Kind, machine::environment::Environment, summary::Summary};
@@ -29,31 +30,27 @@ pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
         .map(|kind| table(&nodes, &kind.nodes))
         .collect();
     let odd = odd::odd(gathered, &nodes, &kinds, &tables, margin);
-    let apart: Vec<&str> = odd.iter().map(|node| node.node.as_str()).collect();
-    let is_usual = |node: usize| !apart.contains(&nodes[node].name.as_str());
-    let kind = |(at, table)| {
-        merged::kind(
-            gathered,
-            &nodes,
-            (&kinds[at], &kinds[0]),
-            table,
-            &is_usual,
-            margin,
-        )
+    let merging = Merging {
+        gathered,
+        nodes: &nodes,
+        kinds: &kinds,
+        tables: &tables,
+        odd: odd.iter().map(|node| node.node.as_str()).collect(),
+        margin,
     };
-    let merged = tables.iter().enumerate().map(kind).collect();
+    let (kinds, compared) = (merging.groups(), merging.compared());
     let rerun = odd
         .iter()
-        .filter(|n| n.confirmed != Some(true))
-        .map(|n| n.node.clone())
+        .filter(|node| node.confirmed != Some(true))
+        .map(|node| node.node.clone())
         .collect();
     rounded(Fleet {
         schema: FLEET_SCHEMA,
         margin,
         nodes: nodes.len(),
         runs: gathered.runs.len(),
-        kinds: merged,
-        compared: merged::compared(gathered, &kinds, &tables, &is_usual, margin),
+        kinds,
+        compared,
         odd,
         rerun,
         unread: gathered.unread.clone(),
@@ -93,9 +90,6 @@ pub fn gather(gathered: &mut Gathered, OpenedFolder { folder, read }: OpenedFold
 }
 
 fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
-    let damaged = |error: anyhow::Error| Fault::Damaged {
-        error: format!("{error:#}"),
-    };
     let folder = opened(path).map_err(damaged)?;
     if folder.is_only_begun() {
         return Err(Fault::Begun);
@@ -107,28 +101,20 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
         });
     }
     // A run of another version is another fault than a damaged one.
-    let foreign = |error: anyhow::Error| Fault::Foreign {
-        error: format!("{error:#}"),
-    };
     folder.plan().map_err(|error| {
         if error.is::<Damaged>() {
             damaged(error)
         } else {
-            foreign(error)
+            Fault::Foreign {
+                error: format!("{error:#}"),
+            }
         }
     })?;
     let environment: Environment = folder.read_sealed("environment.json").map_err(damaged)?;
-    let judged: Option<Summary> = if again {
-        None
-    } else {
-        folder.read_result(SUMMARY).ok()
-    };
-    let summary = judged
-        .map_or_else(|| crate::replay(&folder).map(|(_, summary)| summary), Ok)
-        .map_err(damaged)?;
-    if let Some(seen) = summary.damage().next() {
+    let summary = summary(&folder, again).map_err(damaged)?;
+    if let Some(damage) = summary.damage().next() {
         return Err(Fault::Damaged {
-            error: seen.to_owned(),
+            error: damage.to_owned(),
         });
     }
     if summary.cells.iter().all(|cell| cell.per_launch.is_empty()) {
@@ -139,7 +125,7 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
         });
     }
     let host = &environment.identity;
-    let known = host
+    let name = host
         .node
         .clone()
         .or_else(|| host.name.clone())
@@ -149,11 +135,26 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
         folder: String::new(),
         known_by: facts(&environment, &summary.version),
         run: summary.run,
-        name: known.unwrap_or_else(|| "unknown".to_owned()),
+        name: name.unwrap_or_else(|| "unknown".to_owned()),
         machine: host.machine.clone().unwrap_or_default(),
         cells: Vec::new(),
     };
     Ok((run, measured))
+}
+
+fn damaged(error: anyhow::Error) -> Fault {
+    Fault::Damaged {
+        error: format!("{error:#}"),
+    }
+}
+
+/// The summary of a folder, judged again where there is none that follows from its launches, or with `again`.
+fn summary(folder: &RunFolder, again: bool) -> Result<Summary> {
+    if !again && let Ok(summary) = folder.read_result(SUMMARY) {
+        return Ok(summary);
+    }
+    let (_, summary) = crate::replay(folder)?;
+    Ok(summary)
 }
 
 fn opened(path: &Path) -> Result<RunFolder> {
@@ -165,21 +166,15 @@ fn opened(path: &Path) -> Result<RunFolder> {
 
 /// Adds the facts in which outliers differ from an ordinary node of their kind, as far as these can be read.
 pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
-    let names: Vec<String> = fleet.odd.iter().map(|n| n.node.clone()).collect();
-    let environment = |folder: &str| -> Option<Environment> {
-        opened(Path::new(folder))
-            .ok()?
-            .read_sealed("environment.json")
-            .ok()
-    };
-    let mut usual: BTreeMap<String, Option<Environment>> = BTreeMap::new();
+    let odd: Vec<String> = fleet.odd.iter().map(|node| node.node.clone()).collect();
+    let mut ordinary: BTreeMap<String, Option<Environment>> = BTreeMap::new();
     for node in fleet.odd.iter_mut().take(EXPLAINED) {
-        let ordinary = usual.entry(node.kind.clone()).or_insert_with(|| {
+        let ordinary = ordinary.entry(node.kind.clone()).or_insert_with(|| {
             let kind = fleet.kinds.iter().find(|kind| kind.name == node.kind)?;
-            let name = kind.nodes.iter().find(|name| !names.contains(name))?;
+            let name = kind.nodes.iter().find(|name| !odd.contains(name))?;
             let run = gathered::nodes(gathered)
                 .into_iter()
-                .find(|n| n.name == *name)?
+                .find(|node| node.name == *name)?
                 .runs[0];
             environment(&run.folder)
         });
@@ -187,11 +182,16 @@ pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
         let Some((ordinary, node_facts)) = ordinary.as_ref().zip(node_facts) else {
             continue;
         };
-        let differ = machines::differences(ordinary, &node_facts).into_iter();
-        node.facts = differ
-            .filter(|d| d.matters && !d.field.starts_with("identity."))
+        node.facts = machines::differences(ordinary, &node_facts)
+            .into_iter()
+            .filter(|fact| fact.matters && !fact.field.starts_with("identity."))
             .collect();
     }
+}
+
+fn environment(folder: &str) -> Option<Environment> {
+    let folder = opened(Path::new(folder)).ok()?;
+    folder.read_sealed("environment.json").ok()
 }
 
 #[cfg(test)]
@@ -251,21 +251,20 @@ mod tests {
         factor: impl Fn(usize) -> f64,
     ) -> NodeRun {
         let level = node_level(rng);
-        let cell = |(question, cost): (usize, &f64)| {
-            let own = cost.ln()
+        let mut cells = Vec::new();
+        for (question, cost) in COSTS.iter().enumerate() {
+            let log = cost.ln()
                 + level
                 + factor(question).ln()
                 + SCATTER[0] * normal(rng)
                 + SCATTER[1] * normal(rng);
-            let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-            RunCell {
+            cells.push(RunCell {
                 question,
                 outcome: Outcome::OK,
-                logs,
+                logs: (0..8).map(|_| log + SCATTER[2] * normal(rng)).collect(),
                 throttled: None,
-            }
-        };
-        let cells = COSTS.iter().enumerate().map(cell).collect();
+            });
+        }
         let facts = [("kernel", kernel), ("cpu", "x")]
             .map(|(n, f)| (n.to_owned(), f.to_owned()))
             .into();
@@ -292,19 +291,24 @@ mod tests {
         let mut odd = Vec::new();
         for number in 0..nodes {
             let name = format!("n{number}");
-            let way = (number % (nodes / 12) == 5 && odd.len() < 12).then_some(odd.len() % 4);
-            let factor = |cell: usize| match (way, cell) {
-                // Half the frequency; one slow path; huge pages that are none; a neighbour that takes a third.
-                (Some(0), _) => 2.0,
-                (Some(1), 3) => 3.0,
-                (Some(2), 1 | 2) => 2.2,
-                (Some(3), _) => 1.6,
-                _ => 1.0,
-            };
-            gathered.add(run(&mut rng, &name, 0, "6.1", factor));
-            odd.extend(way.map(|_| name));
+            let fault = (number % (nodes / 12) == 5 && odd.len() < 12).then_some(odd.len() % 4);
+            gathered.add(run(&mut rng, &name, 0, "6.1", |cell| {
+                factor_of_a_fault(fault, cell)
+            }));
+            odd.extend(fault.map(|_| name));
         }
         (gathered, odd)
+    }
+
+    /// Half the frequency; one slow path; huge pages that are none; a neighbour that takes a third.
+    fn factor_of_a_fault(fault: Option<usize>, cell: usize) -> f64 {
+        match (fault, cell) {
+            (Some(0), _) => 2.0,
+            (Some(1), 3) => 3.0,
+            (Some(2), 1 | 2) => 2.2,
+            (Some(3), _) => 1.6,
+            _ => 1.0,
+        }
     }
 
     /// Number of outliers found, and number of false ones.
@@ -365,8 +369,12 @@ mod tests {
             gathered.questions.index(question(number));
         });
         (0..8).for_each(|n| gathered.add(run(rng, &format!("a{n}"), 0, "6.1", |_| 1.0)));
-        let new = |cell: usize| if cell == 4 { 0.5 } else { 1.0 };
-        (0..5).for_each(|n| gathered.add(run(rng, &format!("b{n}"), 0, "6.12", new)));
+        for n in 0..5 {
+            let name = format!("b{n}");
+            gathered.add(run(rng, &name, 0, "6.12", |cell| {
+                if cell == 4 { 0.5 } else { 1.0 }
+            }));
+        }
         gathered.add(run(rng, "c0", 0, "5.4", |_| 4.0));
         gathered
     }
@@ -383,16 +391,15 @@ mod tests {
         assert!(judged.kinds[2].too_few && judged.odd.is_empty());
         assert_eq!(judged.kinds[1].differences[0].field, "kernel");
         assert_eq!(judged.compared.len(), 1);
-        let faster = |cell: &record::across::ComparedCell| {
-            matches!(cell.contrast.verdict, Verdict::Faster { .. })
-        };
         let cells = &judged.compared[0].cells;
-        assert!(
-            cells
-                .iter()
-                .all(|cell| faster(cell) == (cell.headline.cell == "fault/m4@c-O3")),
-            "{cells:#?}"
-        );
+        for cell in cells {
+            let is_faster = matches!(cell.contrast.verdict, Verdict::Faster { .. });
+            assert_eq!(
+                is_faster,
+                cell.headline.cell == "fault/m4@c-O3",
+                "{cells:#?}"
+            );
+        }
         let methods = &judged.kinds[0].methods;
         assert_eq!(methods.len(), COSTS.len() - 1);
         assert!(
@@ -407,9 +414,11 @@ mod tests {
     fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
         let mut rng = Seeded::new(11);
         let mut gathered = two_kinds(&mut rng);
-        let slow = |factor: f64| move |cell: usize| if cell == 2 { factor } else { 1.0 };
-        gathered.add(run(&mut rng, "a9", 0, "6.1", slow(9.0)));
-        gathered.add(run(&mut rng, "a9", 1, "6.1", slow(8.0)));
+        for (id, factor) in [9.0, 8.0].into_iter().enumerate() {
+            gathered.add(run(&mut rng, "a9", id, "6.1", |cell| {
+                if cell == 2 { factor } else { 1.0 }
+            }));
+        }
         gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
         let last = gathered.runs.last_mut().unwrap();
         let outcome = Outcome::because(Status::Untrusted, Cause::Altered);

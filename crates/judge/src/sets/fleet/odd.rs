@@ -6,14 +6,19 @@ use crate::sets::SetQuestion;
 use record::fleet::{Finding, OddNode};
 use record::outcome::Status;
 use stats::apart::{Apart, LEAST, apart};
-use stats::multiplicity::benjamini_hochberg;
+use stats::{multiplicity::benjamini_hochberg, quantile::midmean};
 use std::collections::BTreeMap;
 
 /// An outcome is a node's own where at least this share of the others came to another, common one.
 const COMMON: f64 = 0.8;
 
-/// A finding on a node, and whether each of its runs alone shows it.
-type Found = (usize, Finding, bool);
+/// A finding on a node.
+struct NodeFinding {
+    node: usize,
+    finding: Finding,
+    /// True if each of the node's runs alone shows it.
+    in_each_run: bool,
+}
 
 /// The outliers, the furthest first.
 pub(super) fn odd(
@@ -23,39 +28,43 @@ pub(super) fn odd(
     tables: &[Table],
     margin: f64,
 ) -> Vec<OddNode> {
-    let questions = &gathered.questions.all;
-    let mut by_node: BTreeMap<(usize, usize), Vec<(Finding, bool)>> = BTreeMap::new();
-    let mut all = costs(questions, tables, margin);
+    let questions = &gathered.questions.list;
+    let mut by_node: BTreeMap<(usize, usize), Vec<NodeFinding>> = BTreeMap::new();
+    for (kind, finding) in costs(questions, tables, margin) {
+        by_node
+            .entry((finding.node, kind))
+            .or_default()
+            .push(finding);
+    }
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table.iter().filter(|(_, places)| places.len() >= LEAST) {
-            let seen = outcomes(&questions[question], places)
-                .into_iter()
-                .chain(throttled(&questions[question], places));
-            all.extend(seen.map(|finding| (kind, finding)));
+            let outcomes = outcomes(&questions[question], places);
+            let throttled = throttled(&questions[question], places);
+            for finding in outcomes.into_iter().chain(throttled) {
+                by_node
+                    .entry((finding.node, kind))
+                    .or_default()
+                    .push(finding);
+            }
         }
     }
-    for (kind, (node, finding, each)) in all {
-        by_node
-            .entry((node, kind))
-            .or_default()
-            .push((finding, each));
-    }
-    let mut all: Vec<OddNode> = by_node
+    let mut odd: Vec<OddNode> = by_node
         .into_iter()
-        .map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f))
+        .map(|((node, kind), findings)| odd_node(&nodes[node], &kinds[kind], findings))
         .collect();
-    all.sort_by(|a, b| size(&b.findings[0]).total_cmp(&size(&a.findings[0])));
-    all
+    odd.sort_by(|a, b| size(&b.findings[0]).total_cmp(&size(&a.findings[0])));
+    odd
 }
 
-fn odd_node(node: &Node, kind: &NodeKind, mut findings: Vec<(Finding, bool)>) -> OddNode {
-    findings.sort_by(|a, b| size(&b.0).total_cmp(&size(&a.0)));
+fn odd_node(node: &Node, kind: &NodeKind, mut findings: Vec<NodeFinding>) -> OddNode {
+    findings.sort_by(|a, b| size(&b.finding).total_cmp(&size(&a.finding)));
+    let confirmed = findings.iter().any(|finding| finding.in_each_run);
     OddNode {
         node: node.name.clone(),
         kind: kind.name.clone(),
         folders: node.runs.iter().map(|run| run.folder.clone()).collect(),
-        confirmed: (node.runs.len() > 1).then(|| findings.iter().any(|(_, each)| *each)),
-        findings: findings.into_iter().map(|(finding, _)| finding).collect(),
+        confirmed: (node.runs.len() > 1).then_some(confirmed),
+        findings: findings.into_iter().map(|f| f.finding).collect(),
         facts: Vec::new(),
     }
 }
@@ -70,39 +79,42 @@ fn size(finding: &Finding) -> f64 {
 }
 
 /// Costs apart from those of the other nodes, adjusted for all nodes and cells; each with its kind.
-fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize, Found)> {
+fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize, NodeFinding)> {
     let mut tests: Vec<(usize, usize, &NodePlace, Apart)> = Vec::new();
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table {
             let (logs, errors) = figures(places);
-            let Ok(all) = apart(&logs, &errors, margin.ln_1p()) else {
+            let Ok(distances) = apart(&logs, &errors, margin.ln_1p()) else {
                 continue;
             };
-            let with = places.iter().filter(|place| place.side.is_some());
+            let with_costs = places.iter().filter(|place| place.side.is_some());
             tests.extend(
-                with.zip(all)
+                with_costs
+                    .zip(distances)
                     .map(|(place, apart)| (kind, question, place, apart)),
             );
         }
     }
     let p = benjamini_hochberg(&tests.iter().map(|(.., apart)| apart.p).collect::<Vec<_>>());
-    let significant = tests.iter().zip(p).filter(|(_, p)| *p <= MOST_WRONG);
-    significant
-        .map(|(&(kind, question, place, apart), p)| {
+    let mut findings = Vec::new();
+    for ((kind, question, place, apart), p) in tests.into_iter().zip(p) {
+        if p <= MOST_WRONG {
             let headline = &questions[question].headline;
-            let finding = Finding::Cost {
-                cell: headline.cell.clone(),
-                parameters: headline.parameters.clone(),
-                ratio: apart.by.exp(),
-                spread: apart.spread.exp_m1(),
-                p,
+            let finding = NodeFinding {
+                node: place.node,
+                finding: Finding::Cost {
+                    cell: headline.cell.clone(),
+                    parameters: headline.parameters.clone(),
+                    ratio: apart.by.exp(),
+                    spread: apart.spread.exp_m1(),
+                    p,
+                },
+                in_each_run: each_run_says_so(place, apart, margin),
             };
-            (
-                kind,
-                (place.node, finding, each_run_says_so(place, apart, margin)),
-            )
-        })
-        .collect()
+            findings.push((kind, finding));
+        }
+    }
+    findings
 }
 
 /// Tells whether each run of a node alone lies beyond the margin on the same side.
@@ -110,18 +122,14 @@ fn each_run_says_so(place: &NodePlace, apart: Apart, margin: f64) -> bool {
     let Some(centre) = place.side.map(|side| side.log - apart.by) else {
         return false;
     };
-    let beyond = |logs: &[f64]| {
-        let middle = stats::quantile::midmean(logs).unwrap_or(centre);
-        (middle - centre) * apart.by.signum() > margin.ln_1p()
-    };
-    place
-        .cells
-        .iter()
-        .all(|cell| cell.logs.is_empty() || beyond(&cell.logs))
+    place.cells.iter().all(|cell| {
+        let middle = midmean(&cell.logs).unwrap_or(centre);
+        cell.logs.is_empty() || (middle - centre) * apart.by.signum() > margin.ln_1p()
+    })
 }
 
 /// Nodes on which a cell came to another end than on most others.
-fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
+fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<NodeFinding> {
     let Some((common, count)) = commonest(places) else {
         return Vec::new();
     };
@@ -129,61 +137,57 @@ fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     if (count as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
-    let unlike = places
-        .iter()
-        .filter(|place| place.worst.outcome.status != common);
-    let outcome = |place: &NodePlace| {
-        let finding = Finding::Outcome {
-            cell: question.headline.cell.clone(),
-            parameters: question.headline.parameters.clone(),
-            outcome: place.worst.outcome.clone(),
-            others: common,
-            nodes: count,
-        };
-        (
-            place.node,
-            finding,
-            place
-                .cells
-                .iter()
-                .all(|cell| cell.outcome.status == place.worst.outcome.status),
-        )
-    };
-    unlike.map(outcome).collect()
+    let mut findings = Vec::new();
+    for place in places {
+        let outcome = &place.worst.outcome;
+        if outcome.status != common {
+            findings.push(NodeFinding {
+                node: place.node,
+                finding: Finding::Outcome {
+                    cell: question.headline.cell.clone(),
+                    parameters: question.headline.parameters.clone(),
+                    outcome: outcome.clone(),
+                    others: common,
+                    nodes: count,
+                },
+                in_each_run: place
+                    .cells
+                    .iter()
+                    .all(|cell| cell.outcome.status == outcome.status),
+            });
+        }
+    }
+    findings
 }
 
 /// The outcome of most nodes, with their number.
 pub(super) fn commonest(places: &[NodePlace]) -> Option<(Status, usize)> {
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
-    places
-        .iter()
-        .for_each(|place| *counts.entry(place.worst.outcome.status).or_default() += 1);
+    for place in places {
+        *counts.entry(place.worst.outcome.status).or_default() += 1;
+    }
     counts.into_iter().max_by_key(|(_, count)| *count)
 }
 
 /// Nodes on which a CPU quota kept a cell waiting, unlike most others. The kernel counted it, so no distance is needed.
-fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
+fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<NodeFinding> {
     let (held, free): (Vec<_>, Vec<_>) = places.iter().partition(|place| place.is_throttled());
     if (free.len() as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
-    let outcome = |place: &NodePlace| {
-        let finding = Finding::Throttled {
-            cell: question.headline.cell.clone(),
-            parameters: question.headline.parameters.clone(),
-            share: place
-                .cells
-                .iter()
-                .rev()
-                .find_map(|cell| cell.throttled)
-                .unwrap_or_default(),
-            nodes: free.len(),
-        };
-        (
-            place.node,
-            finding,
-            place.cells.iter().all(|cell| cell.throttled.is_some()),
-        )
-    };
-    held.into_iter().map(outcome).collect()
+    let mut findings = Vec::new();
+    for place in held {
+        let latest = place.cells.iter().rev().find_map(|cell| cell.throttled);
+        findings.push(NodeFinding {
+            node: place.node,
+            finding: Finding::Throttled {
+                cell: question.headline.cell.clone(),
+                parameters: question.headline.parameters.clone(),
+                share: latest.unwrap_or_default(),
+                nodes: free.len(),
+            },
+            in_each_run: place.cells.iter().all(|cell| cell.throttled.is_some()),
+        });
+    }
+    findings
 }

@@ -1,0 +1,147 @@
+//! Blocks of a profile: a plain launch and the prices that were measured next to it.
+
+use super::counts::Counted;
+use super::prices::BlockPrices;
+use record::command::{
+    Amount, CommandCost, CommandLaunch, CommandPlan, CostLine, EventFamily, LaunchMode,
+    MemoryEvent, PricePhase, has_ended,
+};
+use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
+use stats::signed_rank::signed_rank_interval;
+use std::collections::BTreeSet;
+
+/// One block: a plain launch and the prices that were measured next to it.
+pub(super) struct ProfileBlock<'a> {
+    pub plain: &'a CommandCost,
+    pub prices: BlockPrices,
+    /// Faults of the plain launch per recorded fault.
+    pub scale: f64,
+}
+
+impl ProfileBlock<'_> {
+    /// Seconds of these events; an event without a price in this block costs nothing that is known.
+    pub fn cost_s(&self, counted: &Counted, takes_part: impl Fn(MemoryEvent) -> bool) -> f64 {
+        let events = counted.shown.events.iter();
+        events
+            .filter(|(event, _)| takes_part(**event))
+            .map(|(&event, count)| {
+                let scale = if event.family() == EventFamily::Calls {
+                    1.0
+                } else {
+                    self.scale
+                };
+                count * self.prices.of_kind_or_zero(event) * scale
+            })
+            .sum()
+    }
+
+    /// Seconds of one recorded event.
+    pub fn price_s(&self, event: MemoryEvent) -> f64 {
+        self.prices.of_kind_or_zero(event) * self.scale
+    }
+}
+
+/// Launches of one block.
+pub(super) struct BlockLaunches<'a> {
+    launches: &'a [CommandLaunch],
+    number: i64,
+}
+
+impl<'a> BlockLaunches<'a> {
+    fn launch(&self, mode: LaunchMode) -> Option<&'a CommandLaunch> {
+        self.launches
+            .iter()
+            .find(|launch| launch.block == self.number && launch.mode == mode)
+    }
+
+    /// A phase of the launch that measured prices.
+    pub fn phase(&self, mode: LaunchMode, name: &str) -> Option<PricePhase> {
+        self.launch(mode)?.phases.get(name).copied()
+    }
+
+    /// The launch of the command by itself. The windows of a process that has ended are priced in turn, as often as an interval
+    /// needs.
+    fn plain(&self) -> Option<&'a CommandCost> {
+        let launch = self.launch(LaunchMode::Plain).or_else(|| {
+            let seen = if has_ended(self.launches) {
+                windows(self.launches).count()
+            } else {
+                0
+            };
+            windows(self.launches).nth((self.number as usize).checked_rem(seen)?)
+        });
+        launch?.cost.as_ref()
+    }
+}
+
+/// Launches of the command by itself, or windows of a process, without the first.
+pub(super) fn windows(launches: &[CommandLaunch]) -> impl Iterator<Item = &CommandLaunch> {
+    launches
+        .iter()
+        .filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Plain)
+}
+
+pub(super) fn blocks<'a>(
+    plan: &CommandPlan,
+    launches: &'a [CommandLaunch],
+    counted: &Counted,
+) -> Vec<ProfileBlock<'a>> {
+    let numbers: BTreeSet<i64> = launches
+        .iter()
+        .map(|launch| launch.block)
+        .filter(|block| *block >= 0)
+        .collect();
+    let mut blocks = Vec::new();
+    for number in numbers {
+        let launches = BlockLaunches { launches, number };
+        let Some(plain) = launches.plain() else {
+            continue;
+        };
+        let Some(prices) = BlockPrices::measured(plan, &launches) else {
+            continue;
+        };
+        let scale = match counted.followed_faults() {
+            Some(faults) if faults > 0.0 => plain.minor_faults as f64 / faults,
+            _ => 1.0,
+        };
+        blocks.push(ProfileBlock {
+            plain,
+            prices,
+            scale,
+        });
+    }
+    blocks
+}
+
+/// The estimate over blocks; nothing below six, or where a value is none.
+pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
+    let values: Vec<f64> = values.collect();
+    let interval = signed_rank_interval(&values, CONFIDENCE)
+        .ok()
+        .filter(|interval| interval.n >= LEAST_LAUNCHES)?;
+    Some(Amount {
+        value: interval.estimate,
+        low: interval.low,
+        high: interval.high,
+    })
+}
+
+/// The cost of a family of events.
+pub(super) fn line(
+    blocks: &[ProfileBlock],
+    counted: &Counted,
+    family: EventFamily,
+) -> Option<CostLine> {
+    let costs_s: Vec<f64> = blocks
+        .iter()
+        .map(|block| block.cost_s(counted, |event| event.family() == family))
+        .collect();
+    let shares = blocks
+        .iter()
+        .zip(&costs_s)
+        .map(|(block, cost_s)| cost_s / block.plain.cpu_s().max(1e-6));
+    Some(CostLine {
+        share: amount(shares)?,
+        seconds: amount(costs_s.iter().copied())?,
+    })
+}

@@ -1,0 +1,55 @@
+//! Notes on a profile.
+
+use super::blocks::windows;
+use super::counts::Counted;
+use crate::program::costs_in;
+use record::command::{CommandCost, CommandLaunch, CommandPlan, LaunchMode, has_ended};
+use record::summary::NoteKind;
+
+/// Bytes written from which on the output is worth a remark.
+const MUCH_BYTES: u64 = 1 << 30;
+pub(super) fn notes(
+    plan: &CommandPlan,
+    launches: &[CommandLaunch],
+    counted: Option<&Counted>,
+) -> Vec<NoteKind> {
+    let mut notes = Vec::new();
+    let followed: Vec<&CommandCost> = costs_in(launches, LaunchMode::Followed).collect();
+    if let Some(reason) = followed.iter().find_map(|cost| cost.faults_unseen.clone()) {
+        notes.push(NoteKind::FaultsUnseen { reason });
+    } else if let Some(reason) = followed.iter().find_map(|cost| cost.stacks_unseen.clone()) {
+        notes.push(NoteKind::NoStacks { reason });
+    } else if plan.totals_only {
+        notes.push(NoteKind::TotalsOnly);
+    }
+    if has_ended(launches) {
+        let wall_ns: u64 = windows(launches)
+            .filter_map(|window| Some(window.cost.as_ref()?.wall_ns))
+            .sum();
+        notes.push(NoteKind::ProcessEnded {
+            windows: windows(launches).count(),
+            followed_s: wall_ns as f64 * 1e-9,
+        });
+    }
+    let plain = costs_in(launches, LaunchMode::Plain).next();
+    if let Some(traced) = costs_in(launches, LaunchMode::Traced).next() {
+        let processes = traced.proof.as_ref().map_or(0, |seen| seen.setuid);
+        notes.extend((processes > 0).then_some(NoteKind::Setuid { processes }));
+        notes.extend(
+            plain
+                .filter(|plain| plain.code != traced.code)
+                .map(|_| NoteKind::NotWatched),
+        );
+    }
+    let major = counted
+        .map(|c| c.shown.major_faults)
+        .filter(|major| *major >= 1.0);
+    notes.extend(major.map(|faults| NoteKind::MajorFaults { faults }));
+    let much = plain
+        .map(|plain| plain.output_bytes)
+        .filter(|bytes| *bytes >= MUCH_BYTES);
+    notes.extend(much.map(|bytes| NoteKind::MuchOutput { bytes }));
+    let unpriced = launches.iter().find_map(|launch| launch.failed.clone());
+    notes.extend(unpriced.map(|cause| NoteKind::NoPrice { cause }));
+    notes
+}
