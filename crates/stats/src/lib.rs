@@ -15,6 +15,7 @@
 
 pub mod absolute;
 pub mod across;
+pub mod anytime;
 pub mod apart;
 pub mod calibration;
 pub mod change_points;

@@ -1,6 +1,7 @@
 //! Does the interval of `estimate` hold the truth as often as it says? Simulated comparison groups with fixed seeds: a baseline
 //! and five methods in the same launches, with the noise that launches and rounds really have.
 
+use pagewise_stats::anytime::spoken;
 use pagewise_stats::calibration::{calibrate, differing, score};
 use pagewise_stats::estimate::{Point, Ratio, estimates};
 use pagewise_stats::leader::{Ranking, RankingTerms, Standing, rank_contrasts};
@@ -413,5 +414,107 @@ fn nobody_equal_to_a_leader_chosen_among_equals_is_called_beaten() {
             methods < 8 || selected > beaten,
             "choosing must mislead, or this simulation finds nothing"
         );
+    }
+}
+
+/// Launches after which the words of a run that is looked at after every launch are first all spoken, if within `most`; and
+/// whether any word was ever wrong before.
+fn until_spoken(
+    machine: &Machine,
+    truths: &[f64],
+    most: usize,
+    rng: &mut Seeded,
+) -> (Option<usize>, bool) {
+    let points = machine.run(most, truths, rng);
+    let mut is_wrong_ever = false;
+    for launches in LAUNCHES[0]..=most {
+        let so_far: Vec<Vec<Point>> = points.iter().map(|all| all[..launches].to_vec()).collect();
+        let ratios: Vec<(Ratio, f64)> = estimates(&so_far, 0.95)
+            .into_iter()
+            .map(|ratio| (ratio.expect("enough"), 0.02))
+            .collect();
+        let words = spoken(&ratios, 0.95);
+        is_wrong_ever |= words
+            .iter()
+            .zip(truths)
+            .any(|(word, truth)| is_wrong(*word, *truth));
+        if words.iter().all(|word| *word != Region::Undecided) {
+            return (Some(launches), is_wrong_ever);
+        }
+    }
+    (None, is_wrong_ever)
+}
+
+/// Runs that look after every launch and end when they like: words of identical and of nearly identical methods.
+#[test]
+fn words_that_may_be_said_at_any_moment_are_seldom_wrong() {
+    let trials = 200;
+    for (name, machine, truths) in [
+        ("identical", PLAIN, [1.0; METHODS]),
+        (
+            "at the edge",
+            PLAIN,
+            [1.02, 1.0 / 1.02, 1.02, 1.0 / 1.02, 1.0],
+        ),
+        (
+            "identical, t2",
+            Machine {
+                noise: Noise::T2,
+                ..PLAIN
+            },
+            [1.0; METHODS],
+        ),
+        (
+            "identical, contaminated",
+            Machine {
+                noise: Noise::Contaminated,
+                ..PLAIN
+            },
+            [1.0; METHODS],
+        ),
+        (
+            "identical, memory of .3",
+            Machine {
+                memory: 0.3,
+                ..PLAIN
+            },
+            [1.0; METHODS],
+        ),
+        (
+            "identical, noise of unlike methods",
+            Machine {
+                unlike: 3.0,
+                ..PLAIN
+            },
+            [1.0; METHODS],
+        ),
+    ] {
+        let mut rng = Seeded::new(56);
+        let wrong = (0..trials)
+            .filter(|_| until_spoken(&machine, &truths, 30, &mut rng).1)
+            .count();
+        println!("{name}: {wrong} of {trials} runs said a wrong word at some moment");
+        assert!(wrong * 20 <= trials, "{name}: {wrong} of {trials}");
+    }
+}
+
+/// Clear differences are said after few launches.
+#[test]
+fn what_is_clear_is_said_soon() {
+    for (truth, most) in [(0.5, 5), (0.8, 8), (0.95, 40)] {
+        let mut rng = Seeded::new(57);
+        let mut launches: Vec<usize> = (0..60)
+            .map(|_| {
+                until_spoken(&PLAIN, &[truth; METHODS], 60, &mut rng)
+                    .0
+                    .unwrap_or(61)
+            })
+            .collect();
+        launches.sort_unstable();
+        println!(
+            "{truth}: {} launches (median), {} at most",
+            launches[30], launches[59]
+        );
+        assert!(launches[30] <= most, "{truth}: {launches:?}");
     }
 }

@@ -11,7 +11,6 @@ pub(crate) mod schema {
 
     use std::collections::BTreeSet;
 
-    use schemars::JsonSchema;
     use serde_json::{Map, Value, json};
 
     use super::{SUMMARY_SCHEMA, Summary};
