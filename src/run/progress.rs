@@ -1,4 +1,5 @@
-//! Progress on standard error, between launches only: one line on a terminal, elsewhere a line every ten seconds.
+//! Progress on standard error, between launches only: on a terminal a line on the time left with the table of what is known,
+//! elsewhere a line every ten seconds.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -7,6 +8,12 @@ use std::time::{Duration, Instant};
 
 /// Time between two lines where there is no terminal.
 const EVERY: Duration = Duration::from_secs(10);
+/// Time between two drawings of the table on a terminal.
+const DRAWN_EVERY: Duration = Duration::from_secs(1);
+/// Judging what is known takes at most this part of the time: a large run is drawn less often.
+const JUDGED_SHARE: u32 = 50;
+/// Lines of a terminal that the table leaves to others.
+const OTHER_LINES: usize = 3;
 /// True if the user wants no progress.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
@@ -15,16 +22,25 @@ pub fn silence() {
     SILENT.store(true, Ordering::Relaxed);
 }
 
-/// The one progress line.
+/// Results so far, for somebody who waits.
+pub struct Known {
+    /// Results of finished experiments, a few words each, the latest last.
+    pub briefly: Vec<String>,
+    /// Lines of the table, with their colors.
+    pub table: Vec<String>,
+}
+
+/// The progress of one run.
 pub struct Progress {
     bar: ProgressBar,
     /// The last line where there is no terminal.
     last: Instant,
-    reached: String,
     number: String,
-    /// Results of finished experiments, a few words each, the latest last.
-    pub learnt: Vec<String>,
-    visited: usize,
+    known: Known,
+    /// Earliest moment at which what is known is judged again.
+    due: Instant,
+    /// Last moment at which the terminal was drawn.
+    drawn: Option<Instant>,
 }
 
 impl Progress {
@@ -38,28 +54,36 @@ impl Progress {
         };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(
-            ProgressStyle::with_template("{wide_msg}")
-                .expect("a template that is known to be right"),
+            ProgressStyle::with_template("{msg}").expect("a template that is known to be right"),
         );
-        let (reached, number) = (String::new(), String::new());
         Progress {
             bar,
             last: Instant::now(),
-            reached,
-            number,
-            learnt: Vec::new(),
-            visited: 0,
+            number: String::new(),
+            known: Known {
+                briefly: Vec::new(),
+                table: Vec::new(),
+            },
+            due: Instant::now(),
+            drawn: None,
         }
     }
 
-    /// Tells whether a visible line lacks the answers of experiments that have ended, by how many there are now.
-    pub fn has_news(&mut self, visited: usize) -> bool {
-        std::mem::replace(&mut self.visited, visited) < visited && !self.bar.is_hidden()
+    /// Tells whether what is known is to be shown anew.
+    pub fn is_due(&self) -> bool {
+        let is_shown = !self.bar.is_hidden() || self.last.elapsed() >= EVERY;
+        is_shown && !SILENT.load(Ordering::Relaxed) && Instant::now() >= self.due
+    }
+
+    /// Takes what is known now, which took `judged` to find out.
+    pub fn learn(&mut self, known: Known, judged: Duration) {
+        self.known = known;
+        self.due = Instant::now() + DRAWN_EVERY.max(judged * JUDGED_SHARE);
+        self.drawn = None;
     }
 
     /// Begins an experiment of so many; nothing is known of it yet.
     pub fn begin(&mut self, number: usize, all: usize) {
-        self.reached.clear();
         self.number = if all > 1 {
             format!("{number} of {all} · ")
         } else {
@@ -70,9 +94,22 @@ impl Progress {
     /// Shows the next launch, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
         if !self.bar.is_hidden() {
-            self.bar
-                .set_message(report::escape::terminal(&self.line(what, left_s)));
-            self.bar.tick();
+            if self
+                .drawn
+                .is_none_or(|drawn| drawn.elapsed() >= DRAWN_EVERY)
+            {
+                self.drawn = Some(Instant::now());
+                let (rows, columns) = console::Term::stderr().size();
+                let line = report::escape::terminal(&self.line(what, left_s));
+                let room = usize::from(rows).saturating_sub(OTHER_LINES);
+                let table = self.known.table.iter().take(room);
+                let lines: Vec<_> = std::iter::once(&line)
+                    .chain(table)
+                    .map(|line| console::truncate_str(line, usize::from(columns), ""))
+                    .collect();
+                self.bar.set_message(lines.join("\n"));
+                self.bar.tick();
+            }
         } else if self.last.elapsed() >= EVERY && !SILENT.load(Ordering::Relaxed) {
             self.last = Instant::now();
             remark!("{}", self.line(what, left_s));
@@ -92,8 +129,12 @@ impl Progress {
             line += if fits { &part } else { "" };
             fits
         };
-        add(self.reached.clone());
-        for (at, answer) in self.learnt.iter().rev().enumerate() {
+        let answers = if self.known.table.is_empty() {
+            self.known.briefly.as_slice()
+        } else {
+            &[]
+        };
+        for (at, answer) in answers.iter().rev().enumerate() {
             if !add(format!(
                 "{}{answer}",
                 if at == 0 { " · so far: " } else { ", " }
@@ -102,34 +143,6 @@ impl Progress {
             }
         }
         line
-    }
-
-    /// Shows the widest interval and its target, once it says something: two launches of two levels have one of ±3,000 %.
-    pub fn reached(
-        &mut self,
-        experiment: &str,
-        launches: usize,
-        widest: f64,
-        target: f64,
-        left_s: f64,
-    ) {
-        let goal = if target > 0.0 {
-            format!(" of ±{:.1} %", target * 100.0)
-        } else {
-            String::new()
-        };
-        let known = widest > 0.0 && widest < 1.0;
-        self.reached = if known {
-            format!(", ratios to ±{:.1} %{goal}", widest * 100.0)
-        } else {
-            String::new()
-        };
-        let launches = if launches == 1 {
-            "1 launch".to_owned()
-        } else {
-            format!("{launches} launches")
-        };
-        self.step(&format!("{experiment}: {launches}"), left_s);
     }
 
     pub fn finish(&self) {
@@ -151,28 +164,16 @@ mod tests {
     fn the_line_begins_with_the_time_left_and_ends_with_what_is_known() {
         let mut progress = Progress::new();
         progress.begin(3, 14);
-        progress.reached("copy", 4, 0.062, 0.01, 102.0);
-        progress.learnt = vec![
+        progress.known.briefly = vec![
             "allocate aligned-thp 2.3–3.3×".into(),
             "fault thp 3.0–3.8×".into(),
         ];
         let line = progress.line("copy: launch 5", 102.0);
         let known = "so far: fault thp 3.0–3.8×, allocate aligned-thp 2.3–3.3×";
-        let whole = format!(
-            "1 min 42 s left · 3 of 14 · copy: launch 5, ratios to ±6.2 % of ±1.0 % · {known}"
-        );
+        let whole = format!("1 min 42 s left · 3 of 14 · copy: launch 5 · {known}");
         // A narrow terminal has fewer answers, and none is cut.
         assert!(whole.starts_with(&line), "{line}");
-        let ends = ["launch 5", "±1.0 %", "3.0–3.8×", "2.3–3.3×"];
+        let ends = ["launch 5", "3.0–3.8×", "2.3–3.3×"];
         assert!(ends.iter().any(|end| line.ends_with(end)), "{line}");
-    }
-
-    #[test]
-    fn an_interval_that_says_nothing_is_not_shown() {
-        let mut progress = Progress::new();
-        progress.reached("copy", 2, 28.0, 0.025, 102.0);
-        assert_eq!(progress.reached, "");
-        progress.reached("copy", 3, 0.4, 0.025, 102.0);
-        assert_eq!(progress.reached, ", ratios to ±40.0 % of ±2.5 %");
     }
 }

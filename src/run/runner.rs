@@ -7,7 +7,11 @@ use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::{Alone, bound, decide, launch, prepared};
 use crate::worker::{Worker, foreign};
 use crate::{
-    machine::memory, machine::noise::Snapshot, run::captures::Inputs, run::progress::Progress,
+    machine::memory,
+    machine::noise::Snapshot,
+    run::captures::Inputs,
+    run::lines::screen,
+    run::progress::{Known, Progress},
     run::signals::Signals,
 };
 use crate::{run::states::States, worker};
@@ -259,27 +263,39 @@ impl<'a> Runner<'a> {
     fn show(&mut self, launch: &Launch) -> Result<()> {
         let name = &self.state.launch_groups[launch.launch_group].experiment;
         let left_s = self.state.budget_s - self.clock.spent_s();
-        let position = self.scheduler.position();
-        if self.progress.has_news(position.visited) && position.visited < position.place.1 {
-            let summary = judge::summarise(
-                &self.state,
-                &self.observed.evidence,
-                judge::Circumstances::default(),
-            )?;
-            self.progress.learnt = report::view::briefly(&summary);
+        if self.observed.questions.is_none() && self.progress.is_due() {
+            let begun = Instant::now();
+            let known = self.known()?;
+            self.progress.learn(known, begun.elapsed());
         }
-        self.progress.begin(position.place.0 + 1, position.place.1);
-        if let Some((launches, widest)) = position.reached {
-            self.progress
-                .reached(name, launches, widest, self.state.plan.precision, left_s);
-        }
+        let (place, experiments) = self.scheduler.position().place;
+        self.progress.begin(place + 1, experiments);
         let kind = match launch.block {
             CALIBRATION => "sample length".to_owned(),
             block if block < 0 => "pilot".to_owned(),
-            block => format!("launch {}", block + 1),
+            block => format!("launch {} of each", block + 1),
         };
         self.progress.step(&format!("{name}: {kind}"), left_s);
         Ok(())
+    }
+
+    /// Results so far.
+    fn known(&self) -> Result<Known> {
+        let summary = judge::summarise(
+            &self.state,
+            &self.observed.evidence,
+            judge::Circumstances::default(),
+        )?;
+        let document = report::view::live(&summary);
+        let text = report::terminal::render(&document, &screen(false), false);
+        Ok(Known {
+            briefly: report::view::briefly(&summary),
+            table: text
+                .shown(console::colors_enabled_stderr())
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+        })
     }
 
     /// Refuses the cells that do not fit into memory, with both figures.

@@ -127,7 +127,7 @@ pub fn summarise(
         .zip(&checks)
         .map(|(group, aa)| compare(state, evidence, group, aa.as_ref()))
         .collect();
-    adjust(&mut compared, state.plan.margin);
+    adjust(state, &compared_cells, &mut compared);
     let mut groups = Vec::with_capacity(judged.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
         groups.push(GroupSummary {

@@ -464,6 +464,7 @@ fn ending_note(state: &State, ending: &Ending) -> Note {
             Note {
                 kind: match reason {
                     Reason::Precise => NoteKind::PrecisionReached(ended),
+                    Reason::Settled => NoteKind::WordsSettled(ended),
                     Reason::BudgetSpent => NoteKind::BudgetEnded(ended),
                     Reason::NothingOpen => NoteKind::LaunchesEnded(ended),
                 },

@@ -91,6 +91,8 @@ pub struct Width {
     pub half_width: f64,
     /// True if ranked: an ordinary method of the baseline's worker; no lower bound, other job or hidden duplicate.
     pub ranked: bool,
+    /// True if what is to be said of it is known: its word holds whatever ends the launches.
+    pub settled: bool,
 }
 
 /// The reason why nothing more is launched.
@@ -98,6 +100,8 @@ pub struct Width {
 pub enum Reason {
     /// Every ranked ratio is as narrow as requested.
     Precise,
+    /// Every ranked ratio has its word, in a run that ends on words.
+    Settled,
     /// The next launch would not end within the budget.
     BudgetSpent,
     /// Every comparison set has had its most launches, or has no cell left.

@@ -118,6 +118,12 @@ impl Plan {
         self.experiments.iter().find(|e| e.name == name)
     }
 
+    /// Tells whether an experiment's launches end as soon as its words are settled: the usual choice of a named experiment,
+    /// measured in seconds. Such words rest on evidence that holds whatever ends the launches ([`stats::anytime`]).
+    pub fn ends_on_words(&self) -> bool {
+        self.first_look && self.short
+    }
+
     /// Value of the parameter of `cell` that concerns `concern`, if it has one.
     pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
         self.experiment(&cell.experiment)?.value(cell, concern)

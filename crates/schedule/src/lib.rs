@@ -5,7 +5,7 @@
 //!
 //! Invariants: nothing is started here and no clock is read; the runner carries actions out and keeps them. No task sees
 //! where a ratio lies: a [`Forecast`] has widths and, in a run of claims, the undecided comparisons by the rule for interim
-//! analyses. So no difference can end an ordinary run. All constants are in `constants.rs`.
+//! analyses. So no difference can end a run, but one that ends on words, whose evidence holds whatever ends it. All constants are in `constants.rs`.
 //!
 //! Begin with [`Scheduler::next`]; then `visits.rs`, the tour of a run through its experiments, and `pilot.rs`.
 //! [`command`] is the policy of `try` and `profile`. Reasons: docs/decisions/0020-one-scheduler.md.
@@ -77,10 +77,6 @@ pub struct Moment<'a> {
 pub struct Position {
     /// The number of the experiment, from 0, and how many there are.
     pub place: (usize, usize),
-    /// Its launches and its widest ranked half-width.
-    pub reached: Option<(usize, f64)>,
-    /// Experiments whose first visit has ended.
-    pub visited: usize,
 }
 
 /// Decides the next action of one run.

@@ -1,4 +1,5 @@
-//! The policy of an ordinary run: the widest ranked ratio is launched next. It sees widths, never where a ratio lies.
+//! The policy of an ordinary run: the widest ranked ratio is launched next. It sees widths, and which
+//! ratios have their word, never where a ratio lies.
 
 use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
 use record::decision::Reason;

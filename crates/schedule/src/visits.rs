@@ -11,6 +11,7 @@ use crate::rounds::Sizing;
 use crate::shares::{self, SetNeed};
 use crate::{Shared, Task, batch::BatchCalibration, names, view::View};
 use record::decision::{Ending, LeftOut, Reason, Width};
+use record::plan::Plan;
 use record::state::Stage;
 use stats::{interval::LEAST_LAUNCHES, stopping::StoppingGoal};
 use std::collections::BTreeSet;
@@ -146,7 +147,6 @@ impl Tour {
         // The time since the last stop was the previous experiment's.
         if let Some(previous) = (visit * names.len() + place).checked_sub(1) {
             self.spent_s[previous % names.len()] += view.spent_s - self.begun_s;
-            shared.position.visited = (previous + 1).min(names.len());
         }
         self.begun_s = view.spent_s;
         if visit == self.visits.ends.len() {
@@ -192,7 +192,6 @@ impl Tour {
 
 fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> StepResult {
     shared.position.place = (place, names.len());
-    shared.position.reached = None;
     StepResult::After(vec![Task::Visit(visit)])
 }
 
@@ -371,21 +370,11 @@ impl Visit {
         let sets = self.sets.as_deref().unwrap_or_default();
         let plan = &view.state.plan;
         self.widths = view.forecast.widths(view.state, &self.experiment);
-        shared.finished = precise(&self.widths, plan.precision);
+        shared.finished = finished(&self.widths, plan);
         let standing: Vec<_> = sets
             .iter()
             .map(|set| standing(view, set, &self.widths, self.until))
             .collect();
-        let ranked = self.widths.iter().filter(|width| width.ranked);
-        let launches = sets
-            .iter()
-            .map(|set| set.blocks as usize)
-            .min()
-            .unwrap_or(0);
-        shared.position.reached = Some((
-            launches,
-            ranked.map(|width| width.half_width).fold(0.0, f64::max),
-        ));
         let budget_seconds = (self.until.visit_s - self.begun_s).max(0.0);
         let goal = StoppingGoal {
             precision: plan.precision,
@@ -436,10 +425,15 @@ impl Visit {
         let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
         // Sets that are closed and neighboring conditions may be wider than what ended the visit.
         let is_wide = widest.is_some_and(|width| width.half_width > view.state.plan.precision);
-        let reason = if reason == Reason::Precise && is_wide {
-            Reason::NothingOpen
-        } else {
-            reason
+        let plan = &view.state.plan;
+        let mut ranked = self.widths.iter().filter(|width| width.ranked);
+        let reason = match reason {
+            Reason::BudgetSpent => reason,
+            _ if plan.ends_on_words() && ranked.all(|width| is_known(width, plan)) => {
+                Reason::Settled
+            }
+            Reason::Precise if is_wide => Reason::NothingOpen,
+            _ => reason,
         };
         let mine = |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if *experiment == self.experiment);
         shared.endings.retain(|ending| !mine(ending));
@@ -458,20 +452,23 @@ impl Visit {
     }
 }
 
-/// The ranked cells whose ratio is as narrow as requested; never a baseline.
-fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
-    let narrow = widths
-        .iter()
-        .filter(|width| width.ranked && width.half_width <= precision);
-    let stays = |cell: usize| {
-        widths
-            .iter()
-            .any(|width| width.base == cell || width.cell == cell && width.half_width > precision)
-    };
-    narrow
-        .map(|width| width.cell)
-        .filter(|&cell| !stays(cell))
-        .collect()
+/// The ranked cells of which enough is known; never a baseline.
+fn finished(widths: &[Width], plan: &Plan) -> BTreeSet<usize> {
+    let mut finished = BTreeSet::new();
+    for width in widths.iter().filter(|width| width.ranked) {
+        let stays = widths.iter().any(|other| {
+            other.base == width.cell || other.cell == width.cell && !is_known(other, plan)
+        });
+        if !stays {
+            finished.insert(width.cell);
+        }
+    }
+    finished
+}
+
+/// Tells whether a ratio is as narrow as requested, or has its word in a run that ends on words.
+fn is_known(width: &Width, plan: &Plan) -> bool {
+    width.half_width <= plan.precision || plan.ends_on_words() && width.settled
 }
 
 fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) -> SetStanding {
@@ -505,8 +502,9 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         .zip(until.level_s)
         .is_some_and(|(progress, level_s)| progress + more_s > level_s);
     let is_served = beside && launches >= LEAST_LAUNCHES && is_over;
+    let is_settled = is_settled(view, set, widths);
     SetStanding {
-        open: set.is_open(view) && !is_served,
+        open: set.is_open(view) && !is_served && !is_settled,
         due: later && set.block_s.is_none(),
         launches,
         next_s: set.next_s(view),
@@ -514,4 +512,14 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         others: widest(false).filter(|_| !beside),
         progress,
     }
+}
+
+/// Tells whether all that a run that ends on words asks of a set is known.
+fn is_settled(view: &View, set: &ComparisonSet, widths: &[Width]) -> bool {
+    let plan = &view.state.plan;
+    let of_set = widths
+        .iter()
+        .filter(|width| width.ranked && set.holds(view, &[width.cell]));
+    let is_open = of_set.clone().any(|width| !is_known(width, plan));
+    plan.ends_on_words() && of_set.count() > 0 && !is_open
 }

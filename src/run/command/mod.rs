@@ -144,11 +144,14 @@ impl Study<'_> {
             };
             match scheduler.reached {
                 Some((blocks, half_width, left_s)) => {
-                    progress.reached(
-                        &plan.kind.word(),
-                        blocks,
-                        half_width.unwrap_or(0.0),
-                        plan.precision,
+                    let known = half_width
+                        .filter(|half_width| *half_width < 1.0)
+                        .map_or_else(String::new, |half_width| {
+                            format!(", known to ±{:.1} %", half_width * 100.0)
+                        });
+                    let kind = plan.kind.word();
+                    progress.step(
+                        &format!("{kind}: launch {} of each{known}", blocks + 1),
                         left_s,
                     );
                 }

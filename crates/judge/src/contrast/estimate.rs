@@ -2,11 +2,15 @@
 
 use crate::contrast::groups::{Group, groups};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use record::{decision::Width, method::Role, state::State, summary::NoteKind};
+use record::summary::{AaCheck, NoteKind, Verdict};
+use record::{decision::Width, method::Role, state::State};
+use stats::anytime::spoken;
 use stats::estimate::{Point, Ratio, confidence, estimate, prior};
-use stats::{interval::CONFIDENCE, moderated::Prior};
+use stats::{interval::CONFIDENCE, moderated::Prior, verdicts::Region};
 use std::{borrow::Cow, collections::BTreeMap};
 
+/// Half-width at which a method that may be the fastest is known well enough in a run that ends on words.
+const LEADER_WIDTH: f64 = 0.05;
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;
 
@@ -20,6 +24,11 @@ pub(crate) fn level(state: &State, experiment: &str) -> f64 {
         None => state.plan.precision > 0.0,
     };
     confidence(by_precision)
+}
+
+/// Confidence of an experiment's words in a run that ends on words: all experiments' together err as seldom as one's.
+pub(crate) fn level_at_any_moment(state: &State) -> f64 {
+    1.0 - (1.0 - LEVEL) / state.plan.experiments.len().max(1) as f64
 }
 
 /// The ratios of cells to one of their group. Their variances are pooled; the floor's is no method's and stays out.
@@ -106,6 +115,7 @@ pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Ratio> {
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
     let mut widths = Vec::new();
+    let mut asked: Vec<Asked> = Vec::new();
     for group in groups(state, Some(experiment)) {
         let Some((base, measure)) = group.baseline.zip(group.headline_measure()) else {
             continue;
@@ -118,6 +128,14 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
                 continue;
             }
             if let Some(ratio) = ratios.get(&cell) {
+                if matches!(planned.method.role, Role::Method | Role::Published) {
+                    asked.push(Asked {
+                        width: widths.len(),
+                        base,
+                        ratio: *ratio,
+                        twin: group.twin.and_then(|twin| ratios.get(&twin)).copied(),
+                    });
+                }
                 widths.push(Width {
                     base,
                     cell,
@@ -126,14 +144,46 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
                         && planned.cell.worker == state.cells[base].cell.worker
                         && planned.method.group.is_empty()
                         && matches!(planned.method.role, Role::Method | Role::Published),
+                    settled: false,
                 });
             }
         }
+    }
+    if state.plan.ends_on_words() {
+        settle(state, &asked, &mut widths);
     }
     if !widths.iter().any(|w| w.ranked) {
         widths.iter_mut().for_each(|w| w.ranked = true);
     }
     widths
+}
+
+/// A headline ratio of a method in a run that ends on words.
+struct Asked {
+    /// Its place among the widths.
+    width: usize,
+    base: usize,
+    ratio: Ratio,
+    /// The ratio of its group's hidden duplicate.
+    twin: Option<Ratio>,
+}
+
+/// Marks the ratios of which is known what to say: the word holds at any moment, a weak A/A check explains it by no bias, and
+/// where it may be the fastest, its width says by how much.
+fn settle(state: &State, asked: &[Asked], widths: &mut [Width]) {
+    let margin = state.plan.margin;
+    let ratios: Vec<(Ratio, f64)> = asked.iter().map(|one| (one.ratio, margin)).collect();
+    let words = spoken(&ratios, level_at_any_moment(state));
+    for (one, word) in asked.iter().zip(words) {
+        let beyond_check = one.twin.filter(AaCheck::is_weak).is_none_or(|twin| {
+            Verdict::from_interval(one.ratio.low, one.ratio.high, twin.half_width()).differs()
+        });
+        let of_group = asked.iter().filter(|other| other.base == one.base);
+        let leader = of_group.min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio));
+        let may_lead = leader.is_some_and(|leader| one.ratio.low < leader.ratio.high);
+        let is_open = word == Region::Faster && may_lead && one.ratio.half_width() > LEADER_WIDTH;
+        widths[one.width].settled = word != Region::Undecided && beyond_check && !is_open;
+    }
 }
 
 /// Every cell against the baseline of its group by the headline: the logarithm of each launch's ratio, in their order.

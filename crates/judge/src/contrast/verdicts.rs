@@ -1,11 +1,14 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use crate::contrast::estimate::{LEVEL, Metric, PairedCost, against, logs_of, points};
+use crate::contrast::estimate::{
+    LEVEL, Metric, PairedCost, against, level_at_any_moment, logs_of, points,
+};
 use crate::contrast::groups::Group;
 use crate::evidence::flags::{distrust, stolen};
 use crate::evidence::{CellEvidence, Evidence};
 use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Verdict};
 use record::{method::Role, outcome::Cause, state::State};
+use stats::anytime::spoken;
 use stats::verdicts::{Region, verdicts};
 use stats::{estimate::Ratio, steady::two_levels};
 use std::collections::BTreeMap;
@@ -198,8 +201,26 @@ fn doubt(ratio: &Ratio, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) ->
     (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
 }
 
-/// Marks the verdicts of a run that hold: headlines among each other, every other among all of the run.
-pub(crate) fn adjust(groups: &mut [Vec<CellComparison>], margin: f64) {
+/// Marks the verdicts of a run that hold: headlines among each other, every other among all of the run. `cells` are the groups
+/// whose comparisons these are, in their order.
+pub(crate) fn adjust(state: &State, cells: &[Group], groups: &mut [Vec<CellComparison>]) {
+    let margin = state.plan.margin;
+    if state.plan.ends_on_words() {
+        for experiment in &state.plan.experiments {
+            let of_experiment = |group: &Group| group.experiment.name == experiment.name;
+            let compared = cells.iter().zip(groups.iter_mut());
+            let mut compared: Vec<&mut CellComparison> = compared
+                .filter(|(group, _)| of_experiment(group))
+                .flat_map(|(_, compared)| compared)
+                .collect();
+            for first in [false, true] {
+                let asked = compared.iter_mut().filter(|one| one.first || !first);
+                let contrasts = asked.map(|one| &mut one.comparison.contrast);
+                hold_at_any_moment(contrasts, margin, level_at_any_moment(state));
+            }
+        }
+        return;
+    }
     for first in [false, true] {
         hold_among_all(
             groups
@@ -222,6 +243,23 @@ pub(crate) fn hold_among_all<'a>(contrasts: impl Iterator<Item = &'a mut Contras
         .unzip();
     for (contrast, word) in contrasts.into_iter().zip(verdicts(&ratios, LEVEL)) {
         contrast.holds_among_all = holds(contrast.verdict, word.verdict);
+    }
+}
+
+/// Marks which verdicts of contrasts hold among all of them whatever ended the launches.
+fn hold_at_any_moment<'a>(
+    contrasts: impl Iterator<Item = &'a mut Contrast>,
+    margin: f64,
+    level: f64,
+) {
+    let (contrasts, ratios): (Vec<&mut Contrast>, Vec<(Ratio, f64)>) = contrasts
+        .filter_map(|contrast| {
+            let ratio = contrast.ratio?;
+            Some((contrast, (ratio, margin)))
+        })
+        .unzip();
+    for (contrast, word) in contrasts.into_iter().zip(spoken(&ratios, level)) {
+        contrast.holds_among_all = holds(contrast.verdict, word);
     }
 }
 

@@ -56,6 +56,8 @@ pub enum NoteKind {
     EnvironmentCleared { names: Vec<String> },
     /// Every ranked ratio is as narrow as requested.
     PrecisionReached(EndedExperiment),
+    /// Every ranked ratio has its word, in a run that ends on words.
+    WordsSettled(EndedExperiment),
     /// The budget ended first.
     BudgetEnded(EndedExperiment),
     /// No launch is left that may make a ratio narrower.

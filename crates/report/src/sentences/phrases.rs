@@ -250,6 +250,7 @@ mod tests {
             EnvironmentCleared { names: texts() },
             PrecisionReached(ended(40, Some((0.0093, 0.01)))),
             PrecisionReached(ended(0, None)),
+            WordsSettled(ended(5, Some((0.043, 0.01)))),
             BudgetEnded(ended(40, Some((0.043, 0.01)))),
             BudgetEnded(ended(2, Some((0.043, 0.01)))),
             LaunchesEnded(ended(12, None)),
@@ -824,35 +825,5 @@ mod tests {
         ]);
         causes.extend(counters.map(|counter| Kernel(part(counter))));
         insta::assert_snapshot!("difference", sentences("difference", "word", &causes));
-    }
-
-    #[test]
-    fn what_older_records_say_is_shown_as_it_is() {
-        let old = r#"{ "code": "interrupted", "seen": "5 % of its rounds", "hint": "stop them" }"#;
-        assert_eq!(
-            warning(&serde_json::from_str(old).unwrap()),
-            "5 % of its rounds; stop them"
-        );
-        assert_eq!(
-            note(
-                &serde_json::from_str(r#"{ "code": "budget-ended", "text": "the budget ended" }"#)
-                    .unwrap()
-            ),
-            "the budget ended"
-        );
-        for outcome in [
-            r#"{ "status": "failed", "reason": "it died" }"#,
-            r#"{ "status": "ok", "reason": "" }"#,
-        ] {
-            let outcome: Outcome = serde_json::from_str(outcome).unwrap();
-            assert_eq!(
-                reason(&outcome),
-                if outcome.status == Status::Ok {
-                    ""
-                } else {
-                    "it died"
-                }
-            );
-        }
     }
 }

@@ -37,6 +37,8 @@ struct Row<'a> {
     launches: usize,
     /// Each launch's wall time over that of the baseline in the same block.
     launch_ratios: Vec<f64>,
+    /// The mean of these by their logarithms, where they are too few for an interval.
+    early: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -190,7 +192,11 @@ impl<'a> Row<'a> {
         let baseline = group
             .group
             .baseline
-            .filter(|&baseline| baseline != index && ratio.is_some());
+            .filter(|&baseline| baseline != index && is_believed && cell.role != Role::Null);
+        let launch_ratios = baseline.map_or_else(Vec::new, |baseline| {
+            launch_ratios(cell, group.cell(baseline), headline)
+        });
+        let is_early = ratio.is_none() && !launch_ratios.is_empty();
         let mut finding = CellFinding::new(group, index, comparison);
         if phase.below_floor && is_believed && cell.role == Role::Method {
             finding = CellFinding::BelowFloor;
@@ -208,9 +214,11 @@ impl<'a> Row<'a> {
             launches: launches
                 .filter(|launch| launch.wall_ns.contains_key(headline))
                 .count(),
-            launch_ratios: baseline.map_or_else(Vec::new, |baseline| {
-                launch_ratios(cell, group.cell(baseline), headline)
+            early: is_early.then(|| {
+                let sum: f64 = launch_ratios.iter().map(|ratio| ratio.ln()).sum();
+                (sum / launch_ratios.len() as f64).exp()
             }),
+            launch_ratios,
         })
     }
 
@@ -220,9 +228,13 @@ impl<'a> Row<'a> {
 
     fn ratio_cell(&self) -> TableCell {
         if self.is_baseline() {
-            TableCell::text("1")
-        } else {
-            TableCell::ratio(self.ratio.as_ref())
+            return TableCell::text("1");
+        }
+        match self.early {
+            Some(early) => {
+                TableCell::number(format!("about {}", numbers::digits(early)), Some(early))
+            }
+            None => TableCell::ratio(self.ratio.as_ref()),
         }
     }
 

@@ -16,4 +16,4 @@ pub mod show;
 pub mod verdict;
 
 pub use compared::{changes, compared};
-pub use run::{ADVISED, RunTrend, Wanted, briefly, page, screen, tables, trend};
+pub use run::{ADVISED, RunTrend, Wanted, briefly, live, page, screen, tables, trend};

@@ -54,6 +54,30 @@ fn varying_ratios_are_launched_until_the_budget_ends_and_no_launch_is_begun_with
 }
 
 #[test]
+fn a_run_that_ends_on_words_ends_with_them_and_not_with_the_budget() {
+    let seconds = |p: &mut Plan| {
+        (p.first_look, p.short, p.budget_s, p.max_launches) = (true, true, 40.0, 400)
+    };
+    let clear = [
+        ("touch", Manner::Takes(1e6, 0.05)),
+        ("populate-write", Manner::Takes(5e5, 0.05)),
+    ];
+    let done = Machine::new(&clear).run(plan(seconds));
+    assert_eq!(done.reason("fault"), Some(Reason::Settled));
+    assert!(done.launches("touch") < 12, "{}", done.launches("touch"));
+    // What is not to be told apart has no word, and takes the time there is.
+    let alike = [
+        ("touch", Manner::Takes(1e6, 0.4)),
+        ("populate-write", Manner::Takes(1.02e6, 0.4)),
+    ];
+    let done = Machine::new(&alike).run(plan(|p| {
+        seconds(p);
+        p.budget_s = 2.0;
+    }));
+    assert_eq!(done.reason("fault"), Some(Reason::BudgetSpent));
+}
+
+#[test]
 fn the_most_launches_end_a_run_that_is_not_precise() {
     let done = Machine::new(&WILD).run(plan(|p| p.max_launches = 9));
     assert_eq!(

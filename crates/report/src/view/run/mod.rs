@@ -49,6 +49,21 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
     }
 }
 
+/// A run under way, with what is known so far: the tables of one experiment, or the answers of several.
+pub fn live(summary: &Summary) -> Document {
+    let run = LabelledRun::new(summary);
+    let mut experiments = run.experiments();
+    let blocks = match (experiments.next(), experiments.next()) {
+        (Some(only), None) => only
+            .groups_in_order()
+            .filter_map(group::blocks)
+            .flat_map(|of_group| of_group.blocks)
+            .collect(),
+        _ => overview::Overview::new(&run, &summary.run).answers(),
+    };
+    Document::new("", Vec::new()).section("live", "", Place::Screen, blocks)
+}
+
 /// The whole run as a page: its question, host and date come first.
 pub fn page(summary: &Summary, run: Option<&str>) -> Document {
     let mut document = tables(summary, &[], run);

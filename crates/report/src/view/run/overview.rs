@@ -114,6 +114,11 @@ impl Overview {
         blocks
     }
 
+    /// The rows alone.
+    pub(super) fn answers(self) -> Vec<Block> {
+        self.table().map(Block::Table).into_iter().collect()
+    }
+
     /// A list of so many lines at most; nothing where it has no items.
     fn list(&self, title: &str, items: &[String], most: usize) -> Option<Block> {
         (!items.is_empty()).then(|| {
