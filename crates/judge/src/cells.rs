@@ -49,7 +49,7 @@ fn outcome(
         .unwrap_or_else(|| outcome_by_launches(evidence, index, cell))
 }
 
-/// The outcome of a cell that nothing is held against: it has launches, or a reason why it has none.
+/// The outcome of a cell without doubt: it has launches, or a reason why it has none.
 fn outcome_by_launches(evidence: &Evidence, index: usize, cell: &CellEvidence) -> Outcome {
     if !cell.launches.is_empty() {
         Outcome::OK

@@ -65,7 +65,7 @@ pub fn rank_contrasts(
         .flat_map(|a| (a + 1..methods).map(move |b| (a, b)))
         .collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
-    let mut compared = Compared::default();
+    let mut compared = ComparedPairs::default();
     let estimated = estimates(&contrasts, terms.confidence);
     for (ratio, (a, b)) in estimated.into_iter().zip(pairs) {
         let Ok(ratio) = ratio else { continue };
@@ -99,13 +99,13 @@ pub fn simultaneous(confidence: f64, intervals: usize) -> f64 {
 
 /// The pairs of methods that have launches enough; of each, the ratio of the second to the first.
 #[derive(Default)]
-struct Compared {
+struct ComparedPairs {
     pairs: Vec<(usize, usize)>,
     ratios: Vec<Ratio>,
     verdicts: Vec<AdjustedVerdict>,
 }
 
-impl Compared {
+impl ComparedPairs {
     /// Index of the pair of two methods.
     fn pair(&self, a: usize, b: usize) -> Option<usize> {
         self.pairs

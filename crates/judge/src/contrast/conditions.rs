@@ -38,7 +38,7 @@ pub(crate) fn compare(
             .into_values()
             .filter(|question| question.len() > 1)
         {
-            let conditioned = Question {
+            let conditioned = ConditionedGroups {
                 experiment,
                 cells,
                 groups,
@@ -55,8 +55,8 @@ pub(crate) fn compare(
     }
 }
 
-/// One question of an experiment: groups that differ in conditions alone.
-struct Question<'a> {
+/// Groups of an experiment that differ in conditions alone: they ask one question.
+struct ConditionedGroups<'a> {
     experiment: &'a Experiment,
     cells: &'a [CellSummary],
     groups: &'a [GroupSummary],
@@ -64,7 +64,7 @@ struct Question<'a> {
     members: &'a [usize],
 }
 
-impl Question<'_> {
+impl ConditionedGroups<'_> {
     /// The answer of a group that all conditions allow, and its method under the other conditions.
     fn answer(&self, group: usize) -> Option<(Recommendation, Vec<AnswerCondition>)> {
         let cell = self.subject(group)?;

@@ -280,9 +280,9 @@ fn gates(ratios: &[Ratio], edge: f64) -> Vec<GateWord> {
         .iter()
         .map(|ratio| (2.0 * ratio.p_above(edge)).min(1.0))
         .collect();
-    let mut words = Vec::with_capacity(ratios.len());
+    let mut verdicts = Vec::with_capacity(ratios.len());
     for (ratio, adjusted) in ratios.iter().zip(holm(&above)) {
-        words.push(if adjusted <= 1.0 - CONFIDENCE {
+        verdicts.push(if adjusted <= 1.0 - CONFIDENCE {
             GateWord::Regression
         } else if 2.0 * ratio.p_below(edge) <= 1.0 - CONFIDENCE {
             GateWord::Passes
@@ -290,7 +290,7 @@ fn gates(ratios: &[Ratio], edge: f64) -> Vec<GateWord> {
             GateWord::Undecided
         });
     }
-    words
+    verdicts
 }
 
 /// `None` without costs, and where one is zero, which has no ratio.

@@ -1,10 +1,10 @@
 //! Blocks of a profile: a plain launch and the prices that were measured next to it.
 
 use super::counts::Counted;
+use super::launches::BlockLaunches;
 use super::prices::BlockPrices;
 use record::command::{
-    Amount, CommandCost, CommandLaunch, CommandPlan, CostLine, EventFamily, LaunchMode,
-    MemoryEvent, PricePhase, has_ended,
+    Amount, CommandCost, CommandLaunch, CommandPlan, CostLine, EventFamily, MemoryEvent,
 };
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
@@ -41,46 +41,6 @@ impl ProfileBlock<'_> {
     }
 }
 
-/// Launches of one block.
-pub(super) struct BlockLaunches<'a> {
-    launches: &'a [CommandLaunch],
-    number: i64,
-}
-
-impl<'a> BlockLaunches<'a> {
-    fn launch(&self, mode: LaunchMode) -> Option<&'a CommandLaunch> {
-        self.launches
-            .iter()
-            .find(|launch| launch.block == self.number && launch.mode == mode)
-    }
-
-    /// A phase of the launch that measured prices.
-    pub fn phase(&self, mode: LaunchMode, name: &str) -> Option<PricePhase> {
-        self.launch(mode)?.phases.get(name).copied()
-    }
-
-    /// The launch of the command by itself. The windows of a process that has ended are priced in turn, as often as an interval
-    /// needs.
-    fn plain(&self) -> Option<&'a CommandCost> {
-        let launch = self.launch(LaunchMode::Plain).or_else(|| {
-            let seen = if has_ended(self.launches) {
-                windows(self.launches).count()
-            } else {
-                0
-            };
-            windows(self.launches).nth((self.number as usize).checked_rem(seen)?)
-        });
-        launch?.cost.as_ref()
-    }
-}
-
-/// Launches of the command by itself, or windows of a process, without the first.
-pub(super) fn windows(launches: &[CommandLaunch]) -> impl Iterator<Item = &CommandLaunch> {
-    launches
-        .iter()
-        .filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Plain)
-}
-
 pub(super) fn blocks<'a>(
     plan: &CommandPlan,
     launches: &'a [CommandLaunch],
@@ -93,7 +53,7 @@ pub(super) fn blocks<'a>(
         .collect();
     let mut blocks = Vec::new();
     for number in numbers {
-        let launches = BlockLaunches { launches, number };
+        let launches = BlockLaunches::new(launches, number);
         let Some(plain) = launches.plain() else {
             continue;
         };

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 pub const BLOCKS: i64 = 8;
 
+/// A profile of one command, with pages of 4 KiB and 2 MiB.
 pub fn plan() -> CommandPlan {
     let arm = Arm {
         name: "as it is".to_owned(),
@@ -88,6 +89,7 @@ pub fn faults() -> Faults {
     }
 }
 
+/// A launch of the command, followed where the mode says so.
 pub fn command(block: i64, mode: LaunchMode) -> CommandLaunch {
     let mut cost = cost();
     if mode == LaunchMode::Followed {
@@ -144,6 +146,7 @@ pub fn runs(fault_ns: impl Fn(i64) -> u64) -> Vec<CommandLaunch> {
     runs
 }
 
+/// Fails unless a figure is the wanted one but for rounding.
 pub fn near(value: f64, wanted: f64) {
     assert!(
         (value / wanted - 1.0).abs() < 1e-9,
@@ -151,6 +154,7 @@ pub fn near(value: f64, wanted: f64) {
     );
 }
 
+/// The usual profile: a fault costs 2 µs in every block.
 pub fn usual() -> ProfileSummary {
     judge(&plan(), &runs(|_| 2_000))
 }

@@ -8,8 +8,10 @@ mod consistency;
 mod counts;
 #[cfg(test)]
 mod example;
+mod launches;
 mod notes;
 mod places;
+mod price_list;
 mod prices;
 
 use super::{Times, costs_in, failure};
@@ -17,7 +19,7 @@ use blocks::{amount, blocks, line};
 use consistency::{consistency, overhead};
 use counts::{Counted, counted};
 use notes::notes;
-use prices::shown;
+use price_list::price_list;
 use record::command::{
     Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandLaunch, CommandPlan, EventFamily, Failure,
     LaunchMode, ProfileSummary,
@@ -76,7 +78,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         allocator: traced.map_or_else(String::new, |proof| proof.allocator.clone()),
         prices: counted
             .as_ref()
-            .map(|counted| shown(&blocks, counted))
+            .map(|counted| price_list(&blocks, counted))
             .unwrap_or_default(),
         faults,
         stacks,

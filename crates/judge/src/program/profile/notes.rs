@@ -1,7 +1,7 @@
 //! Notes on a profile.
 
-use super::blocks::windows;
 use super::counts::Counted;
+use super::launches::windows;
 use crate::program::costs_in;
 use record::command::{CommandCost, CommandLaunch, CommandPlan, LaunchMode, has_ended};
 use record::summary::NoteKind;

@@ -1,11 +1,9 @@
 //! Prices of single events, from workers that ran between the runs of the command.
 
-use super::blocks::{BlockLaunches, ProfileBlock, amount};
-use super::counts::Counted;
+use super::launches::BlockLaunches;
 use record::command::{
-    CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, Price, PricePhase,
+    CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, PricePhase,
 };
-use stats::quantile::quantile;
 use std::collections::BTreeMap;
 
 /// Seconds for one event of each kind.
@@ -17,8 +15,6 @@ pub const MIB: u64 = 1 << 20;
 const LEAST_BYTES: u64 = 4 * MIB;
 /// The largest footprint that is priced for a process that runs already: more takes longer than its user expects.
 const MOST_OF_A_WINDOW: u64 = 64 * MIB;
-/// A price whose ninth decile is this many times the first is called unsteady.
-const UNSTEADY: f64 = 1.5;
 
 /// Memory of the price's worker: as much as the largest process of the command had, in whole huge pages.
 pub fn footprint_bytes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<u64> {
@@ -167,45 +163,6 @@ fn events(page_bytes: u64, block: &BlockLaunches, prices: &mut Prices) {
     }
 }
 
-/// The prices of what the command did at all, the dearest first.
-pub(super) fn shown(blocks: &[ProfileBlock], counted: &Counted) -> Vec<Price> {
-    let kinds = counted
-        .shown
-        .events
-        .iter()
-        .filter(|(_, count)| **count > 0.0)
-        .map(|(kind, _)| *kind);
-    let mut prices: Vec<Price> = kinds
-        .filter_map(|kind| price(kind, blocks, counted))
-        .collect();
-    prices.sort_by(|a, b| b.together_s.value.total_cmp(&a.together_s.value));
-    prices
-}
-
-fn price(kind: MemoryEvent, blocks: &[ProfileBlock], counted: &Counted) -> Option<Price> {
-    let mut values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.price(kind)).collect();
-    let together_s = amount(
-        blocks
-            .iter()
-            .map(|block| block.cost_s(counted, |event| event == kind)),
-    )?;
-    let each_s = amount(values.iter().copied())?;
-    let [first_decile, ninth_decile] = [0.1, 0.9].map(|p| quantile(&mut values, p).unwrap_or(0.0));
-    let spread = if first_decile > 0.0 {
-        ninth_decile / first_decile
-    } else {
-        1.0
-    };
-    Some(Price {
-        kind,
-        count: counted.count(kind),
-        together_s,
-        each_s,
-        spread,
-        unsteady: spread > UNSTEADY,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{example::*, footprint_bytes, judge};
@@ -241,21 +198,6 @@ mod tests {
         // 20 480 new pages took 41 ms longer than overwriting as many.
         near(new.each_s.value, 2e-6);
         near(new.together_s.value, 2e-3);
-    }
-
-    #[test]
-    fn prices_that_spread_are_unsteady() {
-        let of = judge(
-            &plan(),
-            &runs(|block| if block % 2 == 0 { 1_500 } else { 2_500 }),
-        );
-        let heap = of
-            .prices
-            .iter()
-            .find(|p| p.kind == MemoryEvent::Heap)
-            .unwrap();
-        assert!(heap.unsteady && heap.spread > 1.6, "{heap:?}");
-        assert!(of.faults.unwrap().seconds.low < 0.04);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use record::outcome::Status;
 
 /// Verdict of a gate on all cells and counts together.
 pub(crate) fn gated(compared: &Compared) -> Gated {
-    let words: Vec<GateWord> = compared
+    let verdicts: Vec<GateWord> = compared
         .cells
         .iter()
         .filter_map(|cell| cell.gate)
@@ -27,11 +27,11 @@ pub(crate) fn gated(compared: &Compared) -> Gated {
         Gated::Damaged
     } else if differs {
         Gated::NotComparable
-    } else if words.contains(&GateWord::Regression) {
+    } else if verdicts.contains(&GateWord::Regression) {
         Gated::Regression
     } else if is_lost || is_empty {
         Gated::NotComparable
-    } else if words.contains(&GateWord::Undecided) || compared.missing.iter().any(is_doubtful) {
+    } else if verdicts.contains(&GateWord::Undecided) || compared.missing.iter().any(is_doubtful) {
         Gated::Undecided
     } else {
         Gated::Passes

@@ -1,0 +1,47 @@
+//! Launches of a profile's blocks, and windows of a process that ran already.
+
+use record::command::{CommandCost, CommandLaunch, LaunchMode, PricePhase, has_ended};
+
+/// Launches of one block.
+pub(super) struct BlockLaunches<'a> {
+    launches: &'a [CommandLaunch],
+    number: i64,
+}
+
+impl<'a> BlockLaunches<'a> {
+    pub fn new(launches: &'a [CommandLaunch], number: i64) -> BlockLaunches<'a> {
+        BlockLaunches { launches, number }
+    }
+
+    fn launch(&self, mode: LaunchMode) -> Option<&'a CommandLaunch> {
+        self.launches
+            .iter()
+            .find(|launch| launch.block == self.number && launch.mode == mode)
+    }
+
+    /// A phase of the launch that measured prices.
+    pub fn phase(&self, mode: LaunchMode, name: &str) -> Option<PricePhase> {
+        self.launch(mode)?.phases.get(name).copied()
+    }
+
+    /// The launch of the command by itself. The windows of a process that has ended are priced in turn, as often as an interval
+    /// needs.
+    pub fn plain(&self) -> Option<&'a CommandCost> {
+        let launch = self.launch(LaunchMode::Plain).or_else(|| {
+            let seen = if has_ended(self.launches) {
+                windows(self.launches).count()
+            } else {
+                0
+            };
+            windows(self.launches).nth((self.number as usize).checked_rem(seen)?)
+        });
+        launch?.cost.as_ref()
+    }
+}
+
+/// Launches of the command by itself, or windows of a process, without the first.
+pub(super) fn windows(launches: &[CommandLaunch]) -> impl Iterator<Item = &CommandLaunch> {
+    launches
+        .iter()
+        .filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Plain)
+}
