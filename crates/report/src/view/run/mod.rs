@@ -56,6 +56,7 @@ pub fn live(summary: &Summary) -> Document {
     let blocks = match (experiments.next(), experiments.next()) {
         (Some(only), None) => only
             .groups_in_order()
+            .into_iter()
             .filter_map(group::blocks)
             .flat_map(|of_group| of_group.blocks)
             .collect(),
