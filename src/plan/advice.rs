@@ -71,11 +71,11 @@ pub fn request(
         laboratory,
         wish,
     };
-    let Some(baseline) = case.cell(&topic.obvious)? else {
+    let Some(baseline) = case.cell(&topic.baseline)? else {
         bail!(
             "{}/{} cannot be measured in this case",
             topic.experiment,
-            topic.obvious
+            topic.baseline
         )
     };
     let methods = case.methods(terms.saved_only)?;
@@ -152,7 +152,7 @@ impl AdviceCase<'_> {
         if methods.is_empty() {
             bail!(
                 "there is nothing to compare with {} in this case",
-                self.topic.obvious
+                self.topic.baseline
             );
         }
         Ok(methods)
@@ -224,7 +224,7 @@ pub fn in_language(topic: &Topic, word: &str, workers: &[Worker]) -> Result<Topi
     });
     Ok(Topic {
         does: format!("{}, in {}", topic.does, worker.name),
-        obvious: baseline.clone(),
+        baseline: baseline.clone(),
         worker: worker.name.clone(),
         ways: methods
             .map(|m| Way {
@@ -288,7 +288,7 @@ pub fn wish(
     let sizes = sizes.iter().map(u64::to_string).collect();
     set.push(("bytes".to_owned(), sizes));
     Ok(Wish {
-        baseline: Some(request.topic.obvious.clone()),
+        baseline: Some(request.topic.baseline.clone()),
         ..here.for_cells(selectors, set)
     })
 }

@@ -38,9 +38,11 @@ pub struct Terms {
     pub time_limit_s: Option<f64>,
     /// Fewest and most launches of a launch group.
     pub launches: (u32, u32),
-    pub first_look: bool,
+    pub usual_first: bool,
     /// True if the budget is less than the default values need.
     pub short: bool,
+    /// True if launches end as soon as words are known.
+    pub ends_on_words: bool,
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers.
     pub keep_environment: bool,
@@ -62,8 +64,9 @@ impl Terms {
             margin: goal.1,
             time_limit_s: None,
             launches: LAUNCHES,
-            first_look: false,
+            usual_first: false,
             short: false,
+            ends_on_words: false,
             allow_system_changes: false,
             keep_environment: false,
             files: BTreeMap::new(),
@@ -191,8 +194,9 @@ pub fn build(
         min_launches: terms.launches.0,
         max_launches: terms.launches.1,
         rounds: choice.rounds(),
-        first_look: terms.first_look,
+        usual_first: terms.usual_first,
         short: terms.short,
+        ends_on_words: terms.ends_on_words,
         allow_system_changes: terms.allow_system_changes,
         keep_environment: terms.keep_environment,
         baselines,

@@ -154,6 +154,14 @@ impl Request {
         })
     }
 
+    /// Tells whether launches end as soon as words are known: experiments or methods are named, and nothing else.
+    fn asks_for_words(&self) -> bool {
+        let is_named = matches!(&self.subject, Subject::Named(names) if !names.is_empty());
+        let is_bounded =
+            self.budget_s.is_some() || self.precision.is_some() || self.launches.is_some();
+        self.kind == Kind::Run && is_named && !is_bounded && self.states.is_none()
+    }
+
     /// The budget where none is given, in seconds, and the list of values that the budget is enough for.
     fn usual_budget(&self, experiments: &[Experiment]) -> Result<(f64, ParameterList)> {
         let names = match &self.subject {
@@ -237,8 +245,9 @@ impl Request {
             launches: course.launches,
             keep_environment: self.keep_environment,
             files: self.files.clone(),
-            first_look: course.list == ParameterList::Look,
+            usual_first: course.list == ParameterList::Look,
             short: course.list != ParameterList::Default && !self.subject.is_overview(),
+            ends_on_words: self.asks_for_words(),
             allow_system_changes: self.allow_system_changes,
             ..Terms::usual(start.run_id(), seed, course.budget_s, goal)
         };

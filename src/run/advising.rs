@@ -301,7 +301,7 @@ impl<'a> AdviceSession<'a> {
     ) -> Vec<SizeAnswer> {
         let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.
-        let choices = choices(&points, &request.topic.obvious, 0.0).into_iter();
+        let choices = choices(&points, &request.topic.baseline, 0.0).into_iter();
         let mut answers: Vec<SizeAnswer> = choices
             .chain(without.iter().map(|size| (*size, None)))
             .map(|(size, method)| SizeAnswer {

@@ -89,7 +89,7 @@ impl Alone {
     }
 
     /// Tells whether somebody else measures at this moment.
-    pub fn has_company(&self) -> bool {
+    pub fn has_contention(&self) -> bool {
         match (self.is_first, &self.first, &self.beside) {
             (true, _, Some(beside)) => {
                 let alone = free(beside, FlockOperation::NonBlockingLockExclusive);
@@ -150,7 +150,7 @@ mod tests {
             )
         };
         let first = take(false).unwrap();
-        assert!(!first.has_company());
+        assert!(!first.has_contention());
         assert!(
             take(false)
                 .unwrap_err()
@@ -158,14 +158,14 @@ mod tests {
                 .contains("--force marks both")
         );
         let second = take(true).unwrap();
-        assert!(first.has_company() && second.has_company());
+        assert!(first.has_contention() && second.has_contention());
         drop(second);
-        assert!(!first.has_company());
+        assert!(!first.has_contention());
         drop(first);
         assert!(
-            !take(true).unwrap().has_company(),
+            !take(true).unwrap().has_contention(),
             "force alone is no company"
         );
-        assert!(!Alone::by(None, None, false).unwrap().has_company());
+        assert!(!Alone::by(None, None, false).unwrap().has_contention());
     }
 }

@@ -403,10 +403,10 @@ impl<'a> Runner<'a> {
             cells,
         };
         self.folder.keep_launch(&mut record, &parts)?;
-        if !self.state.had_company && self.site.alone.is_some_and(Alone::has_company) {
+        if !self.state.had_contention && self.site.alone.is_some_and(Alone::has_contention) {
             self.decide(
                 "the machine's lock was not this run's alone",
-                DecisionKind::Company,
+                DecisionKind::Contention,
             )?;
         }
         Ok(Some(record))

@@ -203,7 +203,7 @@ pub fn advice_here(machine: Fingerprint) -> Advice {
         does: "go through a cached file \"once\"".to_owned(),
         experiment: "read".to_owned(),
         settings: BTreeMap::from([("cache".to_owned(), "hot".to_owned())]),
-        obvious: "read".to_owned(),
+        baseline: "read".to_owned(),
         segments,
         points: Vec::new(),
         runs: vec!["one".to_owned()],

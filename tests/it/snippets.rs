@@ -70,7 +70,12 @@ fn every_way_has_a_snippet_in_c_that_does_its_work() {
     let place = Place::new();
     let files = files_of_threes(&place);
     for topic in advice::topics().unwrap() {
-        for method in topic.ways.iter().map(|w| &w.method).chain([&topic.obvious]) {
+        for method in topic
+            .ways
+            .iter()
+            .map(|w| &w.method)
+            .chain([&topic.baseline])
+        {
             let source = root(&format!("snippets/{}/{method}.c", topic.experiment));
             let text = std::fs::read_to_string(&source)
                 .unwrap_or_else(|_| panic!("{} is missing", source.display()));
@@ -230,10 +235,10 @@ fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
             let has =
                 |way: &str| root(&format!("snippets/{}/{way}.{end}", topic.experiment)).is_file();
             let ways = request.methods.iter().map(|(name, _)| name.as_str());
-            let obvious = topic.languages[language].as_str();
+            let baseline = topic.languages[language].as_str();
             assert!(
-                has(obvious),
-                "{} in {language}: no snippet of {obvious}",
+                has(baseline),
+                "{} in {language}: no snippet of {baseline}",
                 topic.id
             );
             if ["read", "fault", "load", "output", "allocate"].contains(&topic.id.as_str()) {

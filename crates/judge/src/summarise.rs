@@ -173,7 +173,7 @@ fn settings(state: &State) -> Settings {
         budget_s: state.plan.budget_s,
         precision: state.plan.precision,
         margin: state.plan.margin,
-        first_look: state.plan.first_look && !state.plan.short,
+        is_overview: state.plan.usual_first && !state.plan.short,
     }
 }
 

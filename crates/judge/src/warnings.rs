@@ -67,7 +67,7 @@ pub fn of_run(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warn
 /// Another run at the same time takes CPUs and bandwidth from both, in one round more than in the next.
 fn another_run(state: &State, _: &Evidence, _: &Summary) -> Vec<Warning> {
     state
-        .had_company
+        .had_contention
         .then(|| at("this machine", WarningKind::AnotherRun))
         .into_iter()
         .collect()
@@ -426,7 +426,7 @@ pub fn notes(state: &State) -> Vec<Note> {
         .plan
         .experiments
         .iter()
-        .filter(|e| state.plan.short && (state.plan.first_look || e.budget_s.is_some()));
+        .filter(|e| state.plan.short && (state.plan.usual_first || e.budget_s.is_some()));
     notes.extend(short.map(|e| Note {
         kind: NoteKind::ShortBudget { needed_s },
         experiment: e.name.clone(),

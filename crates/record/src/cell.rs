@@ -27,7 +27,7 @@ impl Cell {
 
     /// Tells whether several processes or threads of the cell itself run at once. They switch each other out as a part
     /// of the work: a message wakes its reader in place of its writer.
-    pub fn has_company(&self) -> bool {
+    pub fn is_concurrent(&self) -> bool {
         let several = |key: &str| {
             self.parameters
                 .get(key)
@@ -155,12 +155,12 @@ mod tests {
             worker: worker.into(),
             parameters: BTreeMap::from([(key.to_owned(), value.to_owned())]),
         };
-        assert!(cell("c-O3+c-O3", "bytes", "64").has_company());
+        assert!(cell("c-O3+c-O3", "bytes", "64").is_concurrent());
         for (key, value) in [("threads", "2"), ("processes", "2"), ("load", "25%")] {
-            assert!(cell("c-O3", key, value).has_company(), "{key}");
+            assert!(cell("c-O3", key, value).is_concurrent(), "{key}");
         }
         for (key, value) in [("threads", "1"), ("load", "0"), ("bytes", "4096")] {
-            assert!(!cell("c-O3", key, value).has_company(), "{key}");
+            assert!(!cell("c-O3", key, value).is_concurrent(), "{key}");
         }
     }
 

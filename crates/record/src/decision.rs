@@ -70,7 +70,8 @@ pub enum DecisionKind {
         time_limit_s: Option<f64>,
     },
     /// Another run was measuring on this machine at the same time.
-    Company,
+    #[serde(rename = "company")]
+    Contention,
     /// The end, with the signal that caused it, if one did.
     Ended {
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -164,8 +164,8 @@ pub struct Experiment {
     /// All phases in the order of tables.
     pub phases: Vec<String>,
     /// Those of the phases that stand beside the question: a worker that proves by round passes them only in rounds that prove.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seldom: Vec<String>,
+    #[serde(rename = "seldom", default, skip_serializing_if = "Vec::is_empty")]
+    pub sampled: Vec<String>,
     /// The method that others are compared with.
     pub baseline: String,
     /// Rule by which digests of methods are compared.
@@ -284,7 +284,7 @@ impl Experiment {
             }
         }
         if let Some(wrong) = experiment
-            .seldom
+            .sampled
             .iter()
             .find(|p| !experiment.may_be_seldom(p))
         {
@@ -427,7 +427,7 @@ impl Experiment {
             .iter()
             .find(|t| t.name == name)
             .map_or(&[][..], |t| &t.phases);
-        self.seldom
+        self.sampled
             .iter()
             .any(|phase| phase == name || phases.contains(phase))
     }

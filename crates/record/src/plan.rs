@@ -88,10 +88,15 @@ pub struct Plan {
     pub rounds: Option<u32>,
     /// True if usual conditions come first and neighbouring ones have a small share: the overview, and the usual choice of a
     /// named experiment.
-    pub first_look: bool,
+    #[serde(rename = "first_look")]
+    pub usual_first: bool,
     /// True if a named experiment is not measured whole, for want of time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
+    /// True if an experiment's launches end as soon as its words are known: whoever names an experiment, and neither a time nor
+    /// a precision, asks for words. These rest on evidence that holds whatever ends the launches ([`stats::anytime`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_on_words: bool,
     /// True if settings of the machine may be changed.
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers that would change how they allocate, load or compile.
@@ -116,12 +121,6 @@ impl Plan {
     /// Experiment of this name.
     pub fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.name == name)
-    }
-
-    /// Tells whether an experiment's launches end as soon as its words are settled: the usual choice of a named experiment,
-    /// measured in seconds. Such words rest on evidence that holds whatever ends the launches ([`stats::anytime`]).
-    pub fn ends_on_words(&self) -> bool {
-        self.first_look && self.short
     }
 
     /// Value of the parameter of `cell` that concerns `concern`, if it has one.

@@ -146,7 +146,7 @@ pub struct State {
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
     pub time_limit_s: Option<f64>,
     /// True if another run was measuring at the same time.
-    pub had_company: bool,
+    pub had_contention: bool,
     /// Decisions that were applied.
     pub decisions: usize,
     /// Set once nothing more is launched; a run that was killed never is.
@@ -175,7 +175,7 @@ impl State {
             cells: plan.cells.clone(),
             budget_s: plan.budget_s,
             time_limit_s: plan.time_limit_s,
-            had_company: false,
+            had_contention: false,
             decisions: 0,
             ended: None,
             plan,
@@ -257,7 +257,7 @@ impl State {
                         .get_or_insert_with(|| outcome.clone());
                 }
             }
-            DecisionKind::Company => self.had_company = true,
+            DecisionKind::Contention => self.had_contention = true,
             DecisionKind::Split {
                 launch_group,
                 cells,
@@ -373,8 +373,9 @@ mod tests {
             min_launches: LAUNCHES.0,
             max_launches: LAUNCHES.1,
             rounds,
-            first_look: false,
+            usual_first: false,
             short: false,
+            ends_on_words: false,
             allow_system_changes: false,
             keep_environment: false,
             baselines: BTreeMap::new(),

@@ -102,7 +102,7 @@ fn nothing_is_wider_than_the_terminal() {
 fn a_first_look_is_one_screen_however_many_experiments_there_are() {
     let looks: Vec<_> = fixtures()
         .into_iter()
-        .filter(|(_, s)| s.settings.first_look)
+        .filter(|(_, s)| s.settings.is_overview)
         .collect();
     assert!(!looks.is_empty());
     for (name, mut summary) in looks {

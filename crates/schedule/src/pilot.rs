@@ -29,7 +29,7 @@ impl Room {
     pub fn of_experiment(view: &View, until_s: f64, retry: bool) -> Room {
         let plan = &view.state.plan;
         let worth_it = retry || until_s - view.spent_s >= LEAST_TIME_S;
-        let chooses = !plan.first_look && plan.rounds.is_none() && worth_it;
+        let chooses = !plan.usual_first && plan.rounds.is_none() && worth_it;
         Room {
             until_s,
             held_s: if retry { f64::MIN_POSITIVE } else { 0.0 },

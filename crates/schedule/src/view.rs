@@ -236,7 +236,7 @@ impl View<'_> {
             .state
             .plan
             .experiment(&cell.experiment)
-            .filter(|_| self.state.plan.first_look);
+            .filter(|_| self.state.plan.usual_first);
         experiment.is_some_and(|experiment| experiment.unusual(&cell.parameters).next().is_some())
     }
 

@@ -52,7 +52,7 @@ impl Tour {
         let names = names(view.state);
         loop {
             let (next, step) = match std::mem::take(&mut self.stop) {
-                Stop::Pilots if view.state.plan.first_look => {
+                Stop::Pilots if view.state.plan.usual_first => {
                     let room = Room::of_experiment(view, view.state.budget_s, false);
                     let pilots = names
                         .iter()
@@ -63,7 +63,7 @@ impl Tour {
                 Stop::Share => {
                     (self.weights, self.level_s) = weights(view, &names);
                     self.spent_s = vec![0.0; names.len()];
-                    let least_first = !view.state.plan.first_look && names.len() > 1;
+                    let least_first = !view.state.plan.usual_first && names.len() > 1;
                     (
                         if least_first {
                             Stop::Least(0)
@@ -199,7 +199,7 @@ fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step
 /// and a share of the rest, which is the second figure.
 fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
     let plan = &view.state.plan;
-    if !plan.first_look {
+    if !plan.usual_first {
         let needed: Vec<f64> = plan
             .experiments
             .iter()
@@ -429,9 +429,7 @@ impl Visit {
         let mut ranked = self.widths.iter().filter(|width| width.ranked);
         let reason = match reason {
             Reason::BudgetSpent => reason,
-            _ if plan.ends_on_words() && ranked.all(|width| is_known(width, plan)) => {
-                Reason::Settled
-            }
+            _ if plan.ends_on_words && ranked.all(|width| is_known(width, plan)) => Reason::Settled,
             Reason::Precise if is_wide => Reason::NothingOpen,
             _ => reason,
         };
@@ -468,7 +466,7 @@ fn finished(widths: &[Width], plan: &Plan) -> BTreeSet<usize> {
 
 /// Tells whether a ratio is as narrow as requested, or has its word in a run that ends on words.
 fn is_known(width: &Width, plan: &Plan) -> bool {
-    width.half_width <= plan.precision || plan.ends_on_words() && width.settled
+    width.half_width <= plan.precision || plan.ends_on_words && width.settled
 }
 
 fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) -> SetStanding {
@@ -521,5 +519,5 @@ fn is_settled(view: &View, set: &ComparisonSet, widths: &[Width]) -> bool {
         .iter()
         .filter(|width| width.ranked && set.holds(view, &[width.cell]));
     let is_open = of_set.clone().any(|width| !is_known(width, plan));
-    plan.ends_on_words() && of_set.count() > 0 && !is_open
+    plan.ends_on_words && of_set.count() > 0 && !is_open
 }

@@ -149,7 +149,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
             }
         }
     }
-    if state.plan.ends_on_words() {
+    if state.plan.ends_on_words {
         settle(state, &asked, &mut widths);
     }
     if !widths.iter().any(|w| w.ranked) {

@@ -205,7 +205,7 @@ fn doubt(ratio: &Ratio, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) ->
 /// whose comparisons these are, in their order.
 pub(crate) fn adjust(state: &State, cells: &[Group], groups: &mut [Vec<CellComparison>]) {
     let margin = state.plan.margin;
-    if state.plan.ends_on_words() {
+    if state.plan.ends_on_words {
         for experiment in &state.plan.experiments {
             let of_experiment = |group: &Group| group.experiment.name == experiment.name;
             let compared = cells.iter().zip(groups.iter_mut());

@@ -231,7 +231,7 @@ impl CellSlots<'_> {
             let may_lack = if self.record.proves(slot.round) {
                 &[]
             } else {
-                self.experiment.seldom.as_slice()
+                self.experiment.sampled.as_slice()
             };
             checks.phases(&self.planned.method, slot, may_lack, self.record.launch);
         }
@@ -297,7 +297,7 @@ impl CellSlots<'_> {
     }
 
     fn measures(&self) -> Vec<Figures> {
-        let mut sampled: Vec<&String> = self.experiment.seldom.iter().collect();
+        let mut sampled: Vec<&String> = self.experiment.sampled.iter().collect();
         sampled.retain(|phase| self.planned.method.phases.contains(phase));
         let totals = &self.experiment.totals;
         self.experiment
@@ -331,7 +331,7 @@ impl CellSlots<'_> {
     /// The share of rounds in which one and the same phase was switched out against its will; zero where the cell's own
     /// processes and threads may have done it.
     fn interrupted_share(&self) -> f64 {
-        if self.planned.cell.has_company() || self.planned.method.has_helpers() {
+        if self.planned.cell.is_concurrent() || self.planned.method.has_helpers() {
             return 0.0;
         }
         let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();

@@ -57,7 +57,8 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub condition: String,
     /// Usual choice, the baseline of the ratios.
-    pub obvious: String,
+    #[serde(rename = "obvious")]
+    pub baseline: String,
     /// The method shown to cost less than the usual choice, or the usual choice where none is; absent if not settled.
     #[serde(rename = "use")]
     pub way: Option<String>,

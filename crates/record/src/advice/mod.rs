@@ -316,7 +316,8 @@ pub struct Question {
     /// Fixed values of parameters, by key.
     pub settings: BTreeMap<String, String>,
     /// The way that most programs use, which all others are compared with.
-    pub obvious: String,
+    #[serde(rename = "obvious")]
+    pub baseline: String,
     /// From which size to which one way is shown to cost less, ascending; between them nothing is shown.
     pub segments: Vec<Segment>,
     /// The same under each condition of the program, by `KEY=VALUE`. Where two of them differ the answer depends.

@@ -16,7 +16,8 @@ pub struct Topic {
     /// Experiment whose methods are the possible answers.
     pub experiment: String,
     /// The method that most programs use.
-    pub obvious: String,
+    #[serde(rename = "obvious")]
+    pub baseline: String,
     /// The worker that is asked unless languages are named.
     pub worker: String,
     /// The smallest size that the file of advice speaks of, such as `16KiB`.
@@ -92,7 +93,7 @@ impl Topic {
         if from >= to && topic.by_size {
             bail!("{path}: from is not below to");
         }
-        if topic.ways.is_empty() || topic.ways.iter().any(|w| w.method == topic.obvious) {
+        if topic.ways.is_empty() || topic.ways.iter().any(|w| w.method == topic.baseline) {
             bail!("{path}: ways are those besides the obvious one");
         }
         Ok(topic)

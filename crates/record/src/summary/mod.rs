@@ -351,7 +351,8 @@ pub struct Settings {
     /// Differences below this share are called within the margin.
     pub margin: f64,
     /// True if it is the overview.
-    pub first_look: bool,
+    #[serde(rename = "first_look")]
+    pub is_overview: bool,
 }
 
 /// Facts of an experiment that a report needs.

@@ -54,7 +54,7 @@ fn cpu_time(case: &Case) -> Option<String> {
     Some(format!(
         "processor time of all sides: {} of {}'s",
         ratio_words(&cpu),
-        case.obvious
+        case.baseline
     ))
 }
 
@@ -111,7 +111,7 @@ type AdvisedMethod<'a> = (
 fn advised(case: &Case) -> AdvisedMethod<'_> {
     let unmeasured = together(missing(case).rev())
         .into_iter()
-        .find(|(_, methods)| methods.contains(&case.obvious.as_str()));
+        .find(|(_, methods)| methods.contains(&case.baseline.as_str()));
     (
         case.way.as_ref(),
         case.gain.as_ref(),
@@ -125,7 +125,7 @@ fn advice(case: &Case) -> String {
             format!(
                 "Use {method}: it takes {} of the time of {}, the usual choice.",
                 ratio_words(gain),
-                case.obvious
+                case.baseline
             )
         }
         (Some(method), None, _) => {
@@ -157,7 +157,7 @@ fn around(case: &Case) -> Vec<String> {
         ));
     }
     for (outcome, methods) in together(missing(case)) {
-        if !methods.contains(&case.obvious.as_str()) {
+        if !methods.contains(&case.baseline.as_str()) {
             items.push(format!(
                 "not measurable here: {}: {}",
                 methods.join(", "),

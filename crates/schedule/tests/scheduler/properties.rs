@@ -63,7 +63,8 @@ fn planned(setup: &Setup) -> Plan {
             let experiment = p.experiments[number % setup.experiments].name.clone();
             add_slow(p, &experiment, &format!("slow-{number}"));
         }
-        (p.first_look, p.budget_s, p.precision) = (setup.overview, setup.budget_s, setup.precision);
+        (p.usual_first, p.budget_s, p.precision) =
+            (setup.overview, setup.budget_s, setup.precision);
         (p.min_launches, p.max_launches) = setup.launches;
     })
 }

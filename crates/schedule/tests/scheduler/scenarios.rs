@@ -55,9 +55,7 @@ fn varying_ratios_are_launched_until_the_budget_ends_and_no_launch_is_begun_with
 
 #[test]
 fn a_run_that_ends_on_words_ends_with_them_and_not_with_the_budget() {
-    let seconds = |p: &mut Plan| {
-        (p.first_look, p.short, p.budget_s, p.max_launches) = (true, true, 40.0, 400)
-    };
+    let seconds = |p: &mut Plan| (p.ends_on_words, p.budget_s, p.max_launches) = (true, 40.0, 400);
     let clear = [
         ("touch", Manner::Takes(1e6, 0.05)),
         ("populate-write", Manner::Takes(5e5, 0.05)),
@@ -105,10 +103,10 @@ fn a_set_that_had_all_its_launches_is_not_called_as_narrow_as_requested() {
 
 #[test]
 fn the_overview_measures_the_usual_condition_with_more_weight_than_its_neighbors() {
-    let seconds = |first_look: bool| {
+    let seconds = |usual_first: bool| {
         let two = plan(|p| {
             add_condition(p, "wild");
-            (p.first_look, p.budget_s, p.max_launches) = (first_look, 4.0, 400);
+            (p.usual_first, p.budget_s, p.max_launches) = (usual_first, 4.0, 400);
         });
         let all = [
             ("populate-write", Manner::Takes(7e5, 0.2)),
@@ -156,7 +154,7 @@ fn seconds_of_two(precision: f64, manners: [Manner; 2]) -> [f64; 2] {
         other
             .filter(|cell| cell.method == "populate-write")
             .for_each(|cell| cell.method = "slow".to_owned());
-        (p.first_look, p.budget_s, p.max_launches, p.precision) = (true, 150.0, 4000, precision);
+        (p.usual_first, p.budget_s, p.max_launches, p.precision) = (true, 150.0, 4000, precision);
     });
     let done = Machine::new(&[("populate-write", manners[0]), ("slow", manners[1])]).run(two);
     ["fault", "other"].map(|experiment| {
@@ -481,9 +479,9 @@ fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_run() {
 
 #[test]
 fn the_first_launch_is_judged_and_those_of_a_long_job_are_of_one_kind() {
-    let long = |budget_s: f64, first_look: bool| {
+    let long = |budget_s: f64, usual_first: bool| {
         plan(move |p| {
-            (p.budget_s, p.first_look) = (budget_s, first_look);
+            (p.budget_s, p.usual_first) = (budget_s, usual_first);
             add_slow(p, "fault", "slow");
         })
     };
@@ -508,8 +506,8 @@ fn the_first_launch_is_judged_and_those_of_a_long_job_are_of_one_kind() {
         slow.iter().all(|record| record.rounds == 1),
         "all are of one kind"
     );
-    for first_look in [false, true] {
-        let done = machine().run(long(600.0, first_look));
+    for usual_first in [false, true] {
+        let done = machine().run(long(600.0, usual_first));
         assert!(
             done.records.iter().all(|record| record.block >= 0),
             "however much time there is"
@@ -597,7 +595,7 @@ fn launches_of_visits(spread: f64) -> Vec<[usize; 2]> {
     let two = plan(|p| {
         add_condition(p, "wild");
         add_experiment(p, "other");
-        (p.first_look, p.budget_s, p.max_launches) = (true, 150.0, 4000);
+        (p.usual_first, p.budget_s, p.max_launches) = (true, 150.0, 4000);
     });
     let all = [
         ("populate-write", Manner::Takes(7e5, spread)),

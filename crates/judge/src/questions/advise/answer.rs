@@ -86,7 +86,7 @@ impl<'a> CaseCells<'a> {
     /// The same, or the name of the usual choice.
     fn name(&self, group: &GroupSummary, index: usize) -> Option<String> {
         if Some(index) == group.baseline {
-            return Some(self.request.topic.obvious.clone());
+            return Some(self.request.topic.baseline.clone());
         }
         self.method_name(index)
     }
@@ -128,7 +128,7 @@ impl<'a> CaseCells<'a> {
             Recommendation::Keep { .. } | Recommendation::Depends { .. } => {}
         }
         // Where no other method was measured, nothing is known of them.
-        let usual = (self.measured() > 0).then(|| self.request.topic.obvious.clone());
+        let usual = (self.measured() > 0).then(|| self.request.topic.baseline.clone());
         (usual, None)
     }
 
@@ -163,10 +163,10 @@ fn case<'a>(
         .rev()
         .filter_map(|summary| CaseCells::of_summary(request, settings, summary))
         .max_by_key(|cells| (cells.measured(), cells.baseline.launches));
-    let usual = &request.topic.obvious;
+    let usual = &request.topic.baseline;
     let mut case = Case {
         settings: settings.clone(),
-        obvious: usual.clone(),
+        baseline: usual.clone(),
         ..Case::default()
     };
     let Some(cells) = most else {
@@ -228,7 +228,7 @@ fn advise_by_measure(case: &mut Case, cells: &CaseCells, margin: f64) {
             together.is_ok_and(|(_, high)| high < 1.0 / (1.0 + margin))
         })
         .min_by(|a, b| a.ratio.high.total_cmp(&b.ratio.high));
-    let usual = cells.request.topic.obvious.as_str();
+    let usual = cells.request.topic.baseline.as_str();
     let advised = best.map_or(usual, |best| best.name);
     case.gain = best.map(|best| best.ratio);
     case.way = (!judged.is_empty()).then(|| advised.to_owned());
@@ -246,7 +246,7 @@ fn costs(request: &AdviceRequest, case: &Case, cells: Option<&CaseCells>) -> Vec
     let (topic, mut costs) = (&request.topic, Vec::new());
     let Some((cells, name)) = cells
         .zip(case.way.as_deref())
-        .filter(|(_, name)| *name != topic.obvious)
+        .filter(|(_, name)| *name != topic.baseline)
     else {
         return costs;
     };
@@ -280,7 +280,7 @@ fn most(cell: &CellSummary, fact: &str) -> Option<u64> {
 
 /// Pools all runs of the size, where no run alone settles it.
 fn together(case: &mut Case, request: &AdviceRequest, points: &[AdvicePoint], margin: f64) {
-    let choices = choices(points, &request.topic.obvious, margin);
+    let choices = choices(points, &request.topic.baseline, margin);
     let Some(method) = choices
         .into_iter()
         .find(|(bytes, _)| *bytes == request.bytes)
@@ -300,7 +300,7 @@ fn together(case: &mut Case, request: &AdviceRequest, points: &[AdvicePoint], ma
 
 /// Takes the advice back unless its interval lies below 1: whatever a record says, no costlier method is advised.
 fn keep_to_gains(case: &mut Case) {
-    let is_change = case.way.as_ref().is_some_and(|way| *way != case.obvious);
+    let is_change = case.way.as_ref().is_some_and(|way| *way != case.baseline);
     if is_change
         && case
             .gain
@@ -359,7 +359,7 @@ pub fn answer(
     // A method that is measured at one size only has no place among those whose sizes are searched.
     let mut searched = points.clone();
     searched.retain(|point| !topic.is_only_asked(&point.way));
-    let segments = segments(&searched, &topic.obvious, margin);
+    let segments = segments(&searched, &topic.baseline, margin);
     if first.gain.is_none() {
         together(&mut first, request, &points, margin);
     }
@@ -380,14 +380,14 @@ pub fn answer(
         does: topic.does.clone(),
         bytes: request.bytes,
         costs: costs(request, &first, cells.as_ref()),
-        flips: flips(&searched, &segments, &topic.obvious),
+        flips: flips(&searched, &segments, &topic.baseline),
         segments,
         measured: measured.filter(|(first, last)| first < last && topic.by_size),
         uses: cells
             .as_ref()
             .map_or_else(Vec::new, |cells| repeated(request, cells.summary)),
         also,
-        snippets: snippets(first.way.as_deref().unwrap_or(&topic.obvious)),
+        snippets: snippets(first.way.as_deref().unwrap_or(&topic.baseline)),
         points,
         depends,
         reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),
@@ -408,8 +408,8 @@ pub fn question(request: &AdviceRequest, summaries: &[&Summary], margin: f64) ->
         does: request.topic.does.clone(),
         experiment: request.topic.experiment.clone(),
         settings,
-        obvious: request.topic.obvious.clone(),
-        segments: segments(&points, &request.topic.obvious, margin),
+        baseline: request.topic.baseline.clone(),
+        segments: segments(&points, &request.topic.baseline, margin),
         conditions: BTreeMap::new(),
         points,
         runs,

@@ -38,14 +38,14 @@ pub fn merge(advices: &[Advice]) -> Result<Advice> {
     for question in merged.questions.values_mut() {
         question.points = pooled(std::mem::take(&mut question.points));
         question.runs.sort();
-        question.segments = segments(&question.points, &question.obvious, merged.margin);
+        question.segments = segments(&question.points, &question.baseline, merged.margin);
     }
     Ok(rounded(merged))
 }
 
 /// Adds the figures of further runs to a question. A run that both rest on counts once.
 fn add(question: &mut Question, name: &str, further: &Question) -> Result<()> {
-    if question.settings != further.settings || question.obvious != further.obvious {
+    if question.settings != further.settings || question.baseline != further.baseline {
         bail!("the question {name} was asked of different cases, so its answers are not merged");
     }
     if further.runs.iter().any(|run| question.runs.contains(run)) {

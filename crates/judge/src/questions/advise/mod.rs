@@ -246,7 +246,7 @@ mod tests {
             does: "do it".into(),
             experiment: "copy".into(),
             settings: BTreeMap::new(),
-            obvious: "old".into(),
+            baseline: "old".into(),
             segments: segments(&points, "old", MARGIN),
             points,
             runs: vec![run.into()],

@@ -53,7 +53,7 @@ impl AdviceRequest {
 
     /// The cell of a method, or of the usual choice, by its name.
     fn cell(&self, name: &str) -> Option<&Cell> {
-        if name == self.topic.obvious {
+        if name == self.topic.baseline {
             return Some(&self.baseline);
         }
         let (_, cell) = self.methods.iter().find(|(method, _)| method == name)?;
@@ -193,7 +193,7 @@ pub(super) fn repeated(request: &AdviceRequest, summary: &Summary) -> Vec<Repeat
     let Some(uses) = &request.topic.uses else {
         return Vec::new();
     };
-    let usual = &request.topic.obvious;
+    let usual = &request.topic.baseline;
     let Some(baseline) = use_costs(request, summary, uses, usual) else {
         return Vec::new();
     };

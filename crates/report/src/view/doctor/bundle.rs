@@ -85,7 +85,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         ("version", summary.version.clone()),
         ("budget", wording::duration(settings.budget_s)),
         ("time in launches", wording::duration(summary.elapsed_s)),
-        ("overview", settings.first_look.to_string()),
+        ("overview", settings.is_overview.to_string()),
         ("seed", settings.seed.to_string()),
         ("trusted", summary.trusted.to_string()),
         (

@@ -194,7 +194,7 @@ fn is_shown_method(cell: &CellSummary) -> bool {
 
 /// The methods where they are few, otherwise the experiments; none of an overview, which has all.
 fn subjects(summary: &Summary) -> String {
-    if summary.settings.first_look {
+    if summary.settings.is_overview {
         return String::new();
     }
     let methods: BTreeSet<String> = summary
@@ -217,7 +217,7 @@ fn sets(summary: &Summary) -> String {
     let [only] = &summary.experiments[..] else {
         return String::new();
     };
-    if summary.settings.first_look {
+    if summary.settings.is_overview {
         return String::new();
     }
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -38,7 +38,7 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
             blocks.push(Block::text("no warnings"));
         }
         document.section("warnings", "Warnings", Place::Screen, blocks)
-    } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
+    } else if summary.settings.is_overview && !wanted.full && wanted.experiments.is_empty() {
         let run = LabelledRun::new(summary);
         let overview = overview::Overview::new(&run, name.unwrap_or(&summary.run));
         let mut blocks = overview.blocks(wanted.page.as_deref());
@@ -139,7 +139,7 @@ fn fact<'a>(facts: &'a BTreeMap<String, String>, key: &str) -> Option<&'a str> {
 
 /// The run and its machine in a few words: `overview`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
 fn head(summary: &Summary) -> Vec<String> {
-    let subject = if summary.settings.first_look {
+    let subject = if summary.settings.is_overview {
         "overview".to_owned()
     } else {
         let names = summary
