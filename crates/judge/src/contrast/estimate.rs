@@ -9,8 +9,6 @@ use stats::estimate::{Point, Ratio, confidence, estimate, prior};
 use stats::{interval::CONFIDENCE, moderated::Prior, verdicts::Region};
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// Half-width at which a method that may be the fastest is known well enough in a run that ends on words.
-const LEADER_WIDTH: f64 = 0.05;
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;
 
@@ -131,7 +129,6 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
                 if matches!(planned.method.role, Role::Method | Role::Published) {
                     asked.push(Asked {
                         width: widths.len(),
-                        base,
                         ratio: *ratio,
                         twin: group.twin.and_then(|twin| ratios.get(&twin)).copied(),
                     });
@@ -162,14 +159,12 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
 struct Asked {
     /// Its place among the widths.
     width: usize,
-    base: usize,
     ratio: Ratio,
     /// The ratio of its group's hidden duplicate.
     twin: Option<Ratio>,
 }
 
-/// Marks the ratios of which is known what to say: the word holds at any moment, a weak A/A check explains it by no bias, and
-/// where it may be the fastest, its width says by how much.
+/// Marks the ratios of which is known what to say: the word holds at any moment, and a weak A/A check explains it by no bias.
 fn settle(state: &State, asked: &[Asked], widths: &mut [Width]) {
     let margin = state.plan.margin;
     let ratios: Vec<(Ratio, f64)> = asked.iter().map(|one| (one.ratio, margin)).collect();
@@ -178,11 +173,7 @@ fn settle(state: &State, asked: &[Asked], widths: &mut [Width]) {
         let beyond_check = one.twin.filter(AaCheck::is_weak).is_none_or(|twin| {
             Verdict::from_interval(one.ratio.low, one.ratio.high, twin.half_width()).differs()
         });
-        let of_group = asked.iter().filter(|other| other.base == one.base);
-        let leader = of_group.min_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio));
-        let may_lead = leader.is_some_and(|leader| one.ratio.low < leader.ratio.high);
-        let is_open = word == Region::Faster && may_lead && one.ratio.half_width() > LEADER_WIDTH;
-        widths[one.width].settled = word != Region::Undecided && beyond_check && !is_open;
+        widths[one.width].settled = word != Region::Undecided && beyond_check;
     }
 }
 
