@@ -228,26 +228,51 @@ static struct {
     bool huge;
 } given_back = {.slot = -1};
 
-/* Frames are recycled when a pass is no longer dearer than the cheapest one seen: the host holds them all by then. Where the
- * slot before has just done what a pass does, the level is that of the last pass. */
+/* What the last pass over so much memory in such pages came to: in this process, for base pages also in the one before. Huge
+ * pages are all in the caches only after several passes of one process. */
+struct level {
+    uint64_t bytes, huge, last;
+};
+enum { LEVELS = 64 };
+
+static struct level *level_for(struct slot *s, size_t bytes, bool huge)
+{
+    static struct level own[LEVELS], *kept;
+    static bool asked;
+    if (!asked)
+        kept = kept_notes(s, sizeof own);
+    asked = true;
+    struct level *levels = kept && !huge ? kept : own;
+    int i = 0;
+    while (i < LEVELS - 1 && levels[i].bytes && (levels[i].bytes != bytes || levels[i].huge != huge))
+        i++;
+    if (levels[i].bytes != bytes || levels[i].huge != huge)
+        levels[i] = (struct level){bytes, huge, 0};
+    return &levels[i];
+}
+
+/* Frames are recycled when a pass is no longer dearer than the cheapest one seen, or the last one before: the host holds them
+ * all by then. Where the slot before has just done what a pass does, the level is that of the last pass. */
 static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
 {
-    static uint64_t cheapest[2], last_level[2];
-    uint64_t level = 0;
+    struct level *noted = level_for(s, bytes, huge);
+    uint64_t level = 0, cheapest = noted->last, passes = 0;
     bool just_now = given_back.slot >= 0 && given_back.slot == s->number - 1 && !in_child();
-    if (just_now && given_back.bytes == bytes && given_back.huge == huge && last_level[huge])
-        return last_level[huge];
-    bool known = cheapest[huge] != 0;
-    for (int pass = 0; pass < 4; pass++) {
+    if (just_now && given_back.bytes == bytes && given_back.huge == huge && noted->last)
+        return noted->last;
+    bool known = cheapest != 0;
+    while (passes < 4) {
         level = recycle_frames(s, bytes, huge);
-        if (!cheapest[huge] || level < cheapest[huge])
-            cheapest[huge] = level;
+        passes++;
+        if (!cheapest || level < cheapest)
+            cheapest = level;
         /* The first passes of a process have nothing to be compared with: huge pages behind base pages come from memory
          * first, and only the third or fourth pass finds most of them in the caches. */
-        if (known && level < cheapest[huge] + cheapest[huge] / 10)
+        if (known && level < cheapest + cheapest / 10)
             break;
     }
-    last_level[huge] = level;
+    noted->last = level;
+    fact(s, "backing_passes", passes);
     return level;
 }
 
