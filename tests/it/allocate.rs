@@ -1,10 +1,13 @@
 //! The `allocate` methods, and the published job of `fault`, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::place::Place;
+use crate::support::sides::{Launch, Worker};
 use crate::support::skips::skip;
 use crate::support::suite::conforms;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -469,4 +472,47 @@ fn names_hold_under_every_setting_of_transparent_huge_pages() {
         "{text}"
     );
     assert_eq!(std::fs::read_to_string(SETTING).unwrap(), before);
+}
+
+/// The passes over frames that a process makes before its sample, where the one before noted this level.
+fn passes_after(level: u64) -> u64 {
+    let (worker, kept) = (
+        Worker::native("c-O3"),
+        files::empty_memory_file("kept").unwrap(),
+    );
+    let note: Vec<u8> = [1_u64 << 20, 0, level]
+        .into_iter()
+        .flat_map(u64::to_ne_bytes)
+        .collect();
+    kept.write_all_at(&note, 512 << 20).unwrap();
+    let mut launch = Launch::new();
+    let path = format!("/proc/{}/fd/{}", std::process::id(), kept.as_raw_fd());
+    launch.environment.push(("PAGEWISE_SWEPT", path));
+    let parameters = [
+        ("bytes", "1048576"),
+        ("backing", "recycled"),
+        ("reuse", "first"),
+    ];
+    let cell = (worker.method("allocate", "calloc"), parameters.as_slice());
+    let ended = launch.alone(&worker, &[cell], 1);
+    let mut left = [0; 24];
+    kept.read_exact_at(&mut left, 512 << 20).unwrap();
+    assert_eq!(
+        left[..16],
+        note[..16],
+        "the note is of that much memory still"
+    );
+    assert_ne!(left[16..], note[16..], "what this process found is noted");
+    ended.facts(0)["backing_passes"].parse().unwrap()
+}
+
+#[test]
+fn a_level_of_frames_is_handed_down_from_process_to_process() {
+    assert_eq!(passes_after(0), 4, "nothing to compare with");
+    assert_eq!(
+        passes_after(1),
+        4,
+        "dearer than before: the host has to find the frames"
+    );
+    assert_eq!(passes_after(u64::MAX / 2), 1, "no dearer than before");
 }

@@ -80,7 +80,7 @@ fn memory_that_fills_the_caches_stays_for_the_next_launch() {
         files::empty_memory_file("kept").unwrap(),
     );
     let mut parameters = parameters("65536", "warm");
-    parameters.push(("frames", "memory"));
+    parameters.push(("frames", "swept"));
     let swept_with = |path: String| {
         let mut launch = Launch::new();
         launch.environment.push(("PAGEWISE_SWEPT", path));
@@ -98,8 +98,8 @@ fn memory_that_fills_the_caches_stays_for_the_next_launch() {
     ));
     let file = kept.metadata().unwrap();
     assert_eq!(
-        (file.len().to_string(), (file.blocks() * 512).to_string()),
-        (swept.clone(), swept.clone())
+        (file.len(), (file.blocks() * 512).to_string()),
+        (512 << 20, swept.clone())
     );
     // A file that is no process's descriptor is not made larger, whoever named it.
     let other = tempfile::NamedTempFile::new().unwrap();
@@ -110,6 +110,33 @@ fn memory_that_fills_the_caches_stays_for_the_next_launch() {
         );
     }
     assert_eq!(other.as_file().metadata().unwrap().len(), 0);
+}
+
+#[test]
+fn blocks_are_flushed_line_by_line_and_the_lines_have_to_come_again() {
+    let worker = Worker::native("c-O3");
+    for (destination, flushed) in [("warm", 2 * 70_001), ("first-touch", 70_001)] {
+        let mut parameters = parameters("70001", destination);
+        parameters.push(("frames", "memory"));
+        for method in ["memcpy", "limit"] {
+            let cell = (worker.method("copy", method), parameters.as_slice());
+            let ended = Launch::new().alone(&worker, &[cell], 2);
+            let facts = ended.facts(1);
+            if facts["flushed_bytes"] == "0" {
+                assert_ne!(
+                    facts["swept_bytes"], "0",
+                    "{method}: neither flushed nor swept"
+                );
+                continue;
+            }
+            assert_eq!(facts["flushed_bytes"], flushed.to_string(), "{method}");
+            assert_eq!(
+                facts["wrong_at"], "70001",
+                "{method}: flushing loses nothing"
+            );
+            assert!(facts.contains_key("flushed_lines_ns"), "{method}");
+        }
+    }
 }
 
 #[test]

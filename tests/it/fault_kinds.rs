@@ -103,3 +103,39 @@ fn what_is_not_granted_is_skipped_with_what_would_grant_it() {
         }
     }
 }
+
+#[test]
+fn flushed_frames_are_those_that_the_sample_gets() {
+    let worker = Worker::native("c-O3");
+    for (method, frames) in [
+        ("touch", "memory"),
+        ("populate", "memory"),
+        ("thp", "memory"),
+        ("touch", "swept"),
+    ] {
+        let parameters = [("bytes", "4194304"), ("frames", frames)];
+        let cell = (worker.method("fault", method), parameters.as_slice());
+        let ended = Launch::new().alone(&worker, &[cell], 4);
+        if ended.transcript.endings.first().is_some() {
+            continue;
+        }
+        let number = |slot: u32, name: &str| ended.facts(slot)[name].parse::<u64>().unwrap();
+        if number(0, "flushed_bytes") == 0 {
+            assert!(number(0, "swept_bytes") >= 64 << 20, "{method}");
+            continue;
+        }
+        assert_eq!(
+            (number(0, "flushed_bytes"), frames),
+            (4 << 20, "memory"),
+            "{method}"
+        );
+        // Only the administrator sees frames. Others may take some between; they do not in each of four rounds.
+        let seen = number(0, "frames_seen");
+        let foreign = (0..4).map(|slot| number(slot, "foreign_frames")).min();
+        assert!(seen == 0 || seen == 1024, "{method}: {seen}");
+        assert!(
+            foreign.unwrap() * 4 <= seen,
+            "{method}: {foreign:?} of {seen}"
+        );
+    }
+}

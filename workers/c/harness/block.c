@@ -83,6 +83,7 @@ char *block_untouched(struct slot *s, size_t bytes)
 {
     char *before = block_map(s, bytes);
     memset(before, 0xa5, bytes);
+    (void)blocks_flush(s, before, bytes);
     munmap(before, whole_pages(s, bytes));
     return block_map(s, bytes);
 }

@@ -149,6 +149,7 @@ void sides_open(void);
 
 /* state.c: what a state of the machine asks of the worker. */
 void state_enter(void);
+void *kept_notes(struct slot *s, size_t bytes); /* memory that stays from launch to launch, zero at first; NULL: none (caches.c) */
 void state_renew(void);                /* before a slot */
 void state_cool(void);                 /* before a phase */
 void state_tell(const char *moment);   /* "before" or "after" */

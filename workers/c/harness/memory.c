@@ -228,26 +228,51 @@ static struct {
     bool huge;
 } given_back = {.slot = -1};
 
-/* Frames are recycled when a pass is no longer dearer than the cheapest one seen: the host holds them all by then. Where the
- * slot before has just done what a pass does, the level is that of the last pass. */
+/* What the last pass over so much memory in such pages came to: in this process, for base pages also in the one before. Huge
+ * pages are all in the caches only after several passes of one process. */
+struct level {
+    uint64_t bytes, huge, last;
+};
+enum { LEVELS = 64 };
+
+static struct level *level_for(struct slot *s, size_t bytes, bool huge)
+{
+    static struct level own[LEVELS], *kept;
+    static bool asked;
+    if (!asked)
+        kept = kept_notes(s, sizeof own);
+    asked = true;
+    struct level *levels = kept && !huge ? kept : own;
+    int i = 0;
+    while (i < LEVELS - 1 && levels[i].bytes && (levels[i].bytes != bytes || levels[i].huge != huge))
+        i++;
+    if (levels[i].bytes != bytes || levels[i].huge != huge)
+        levels[i] = (struct level){bytes, huge, 0};
+    return &levels[i];
+}
+
+/* Frames are recycled when a pass is no longer dearer than the cheapest one seen, or the last one before: the host holds them
+ * all by then. Where the slot before has just done what a pass does, the level is that of the last pass. */
 static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
 {
-    static uint64_t cheapest[2], last_level[2];
-    uint64_t level = 0;
+    struct level *noted = level_for(s, bytes, huge);
+    uint64_t level = 0, cheapest = noted->last, passes = 0;
     bool just_now = given_back.slot >= 0 && given_back.slot == s->number - 1 && !in_child();
-    if (just_now && given_back.bytes == bytes && given_back.huge == huge && last_level[huge])
-        return last_level[huge];
-    bool known = cheapest[huge] != 0;
-    for (int pass = 0; pass < 4; pass++) {
+    if (just_now && given_back.bytes == bytes && given_back.huge == huge && noted->last)
+        return noted->last;
+    bool known = cheapest != 0;
+    while (passes < 4) {
         level = recycle_frames(s, bytes, huge);
-        if (!cheapest[huge] || level < cheapest[huge])
-            cheapest[huge] = level;
+        passes++;
+        if (!cheapest || level < cheapest)
+            cheapest = level;
         /* The first passes of a process have nothing to be compared with: huge pages behind base pages come from memory
          * first, and only the third or fourth pass finds most of them in the caches. */
-        if (known && level < cheapest[huge] + cheapest[huge] / 10)
+        if (known && level < cheapest + cheapest / 10)
             break;
     }
-    last_level[huge] = level;
+    noted->last = level;
+    fact(s, "backing_passes", passes);
     return level;
 }
 
@@ -285,53 +310,4 @@ void backing_after(struct slot *s, size_t bytes)
     bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     if (key_is(s, "backing", "cold"))
         fact(s, "backing_level_ps", recycle(s, bytes, wants_huge_pages(s)));
-}
-
-/* Four times the last cache of this CPU as /sys reports it, from 64 to 512 MiB: after twice as much, a cache that replaces its
- * lines at random has an eighth of what it held (e^-2). */
-static size_t sweep_bytes(void)
-{
-    unsigned long kib = 0;
-    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
-    if (file && fscanf(file, "%luK", &kib) != 1)
-        kib = 0;
-    if (file)
-        fclose(file);
-    size_t bytes = (size_t)kib * 4096;
-    return bytes < 64ul << 20 ? 64ul << 20 : bytes > 512ul << 20 ? 512ul << 20 : bytes;
-}
-
-/* Memory that stays from launch to launch: a host that takes idle page frames back needs a second to give 512 MiB anew. It is
-   the laboratory's file in memory, by this path; the worker's own memory where there is none. */
-static char *swept_memory(struct slot *s, size_t bytes)
-{
-    const char *path = getenv("PAGEWISE_SWEPT");
-    /* Only a process's descriptor: a name that stands in somebody's environment might be a file of his. */
-    int fd = path && strncmp(path, "/proc/", 6) == 0 && !strstr(path, "..") ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0 || ftruncate(fd, (off_t)bytes)) {
-        char *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        check_map(s, own);
-        (void)madvise(own, bytes, MADV_HUGEPAGE); /* huge pages are there, and gone through, sooner */
-        return own;
-    }
-    char *kept = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    check_map(s, kept);
-    close(fd);
-    (void)madvise(kept, bytes, MADV_POPULATE_WRITE);
-    (void)madvise(kept, bytes, MADV_COLLAPSE);
-    return kept;
-}
-
-void caches_before(struct slot *s)
-{
-    static char *swept;
-    static size_t bytes;
-    enum { LINE = 64 };
-    if (!key_is(s, "frames", "memory"))
-        return;
-    if (!swept)
-        swept = swept_memory(s, bytes = sweep_bytes());
-    for (size_t at = 0; at < bytes; at += LINE)
-        swept[at]++;
-    fact(s, "swept_bytes", bytes);
 }

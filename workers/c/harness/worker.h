@@ -164,9 +164,21 @@ void reset_peak_rss(void);
  * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
-/* With frames=memory: fills the caches with other data, so that no line of a frame that was just given back is left there. */
-void caches_before(struct slot *s);
-#define SWEPT_LAW "frames=memory: swept_bytes >= 67108864"
+/* Lines in the caches (caches.c). frames=memory: as much memory as the slot will get next from the kernel's free lists is touched,
+ * flushed and given back, so that the slot gets the same frames; frames=swept, and memory where lines cannot be flushed or the
+ * frames would be others: four times the last cache of other data is written. `flags` and `advice` are those of the slot's memory. */
+void frames_before(struct slot *s, size_t bytes, int flags, int advice);
+/* After the touch, to whoever may see frames: how many are seen, and how many of them were not flushed. */
+void frames_proofs(struct slot *s, const char *start, size_t bytes);
+/* The same for one or two blocks that are there already. blocks_flush() only flushes; it says whether it could. */
+void blocks_before(struct slot *s, const char *a, const char *b, size_t bytes);
+bool blocks_flush(struct slot *s, const char *block, size_t bytes);
+/* Flushed lines take longer to read than the same ones once they have come. */
+#define EMPTIED_LAWS                                                                                                   \
+    "frames=swept: swept_bytes >= 67108864; frames=memory & flushed_bytes == 0: swept_bytes >= 67108864; "             \
+    "frames=memory & swept_bytes == 0: flushed_bytes >= bytes; "                                                       \
+    "frames=memory & swept_bytes == 0: flushed_lines_ns >= 2 * cached_lines_ns"
+#define SAME_FRAMES_LAW "frames=memory & swept_bytes == 0 & frames_seen > 0: 4 * foreign_frames <= frames_seen"
 /* Last of all in a slot that touched all of `bytes` in pages of its method's kind and unmapped them: the next slot's backing is
  * recycled by that, if it wants as much of the same. */
 void backing_given_back(const struct slot *s, size_t bytes);

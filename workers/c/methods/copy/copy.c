@@ -1,6 +1,11 @@
 /* The parts that the `copy` methods share. */
 #include "copy.h"
 
+void copy_caches(struct slot *s, const struct copy *c)
+{
+    blocks_before(s, c->from, c->stride ? NULL : c->to, s->bytes);
+}
+
 struct copy copy_begin(struct slot *s)
 {
     struct copy c = {0};
@@ -9,7 +14,7 @@ struct copy copy_begin(struct slot *s)
     bool fresh = key_is(s, "destination", "first-touch");
     if (fresh && bytes < s->page_bytes)
         skip(s, "a first touch is counted in pages, so destination=first-touch needs at least one");
-    bool cold = key_is(s, "frames", "memory"); /* one copy: the next would find its blocks in the caches */
+    bool cold = !key_is(s, "frames", "cached"); /* one copy: the next would find its blocks in the caches */
     c.use = key_is(s, "then", "use");
     c.batch = at_least > bytes && !cold ? (at_least + bytes - 1) / bytes : 1;
     if (fresh)
@@ -19,7 +24,7 @@ struct copy copy_begin(struct slot *s)
     c.from = block_filled(s, bytes);
     c.to = fresh ? block_untouched(s, c.stride * c.batch) : block_resident(s, bytes);
     c.warm_up = fresh || cold ? 0 : 2;
-    caches_before(s);
+    copy_caches(s, &c);
     return c;
 }
 

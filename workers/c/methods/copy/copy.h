@@ -4,13 +4,13 @@
 #include "block.h"
 
 #define COPY_KEYS                                                                                                      \
-    "bytes:size destination:warm|first-touch batch_bytes:size frames:cached|memory then:nothing|use" PAGES_KEY
+    "bytes:size destination:warm|first-touch batch_bytes:size frames:cached|memory|swept then:nothing|use" PAGES_KEY
 #define COPY_PAGES "((bytes + page_bytes - 1) / page_bytes)"
 /* A warm destination costs no fault, a fresh one exactly one a page: the cell is what its name says. Both blocks are in the
  * pages that were asked for; of a fresh one in huge pages the rest may be in base pages. */
 #define COPY_WARM_LAWS                                                                                                 \
     "wrong_at == bytes; wrong_copies == 0; source_wrong_at == bytes; destination=warm: copy.minor_faults == 0; "       \
-    "pages=base: huge_bytes == 0; pages=huge: huge_bytes >= 2 * (bytes / huge_page_bytes * huge_page_bytes); " SWEPT_LAW
+    "pages=base: huge_bytes == 0; pages=huge: huge_bytes >= 2 * (bytes / huge_page_bytes * huge_page_bytes); " EMPTIED_LAWS
 #define COPY_LAWS                                                                                                      \
     COPY_WARM_LAWS "; pages=base & destination=first-touch: copy.minor_faults == batch * " COPY_PAGES "; "             \
     "pages=huge & destination=first-touch: copy.minor_faults <= 2 * batch * bytes / huge_page_bytes + 1024"
@@ -55,5 +55,6 @@ struct copy {
 void copy_use(const char *p, size_t bytes);
 
 struct copy copy_begin(struct slot *s);
+void copy_caches(struct slot *s, const struct copy *c); /* once more, where the blocks were used meanwhile */
 void copy_end(struct slot *s, const struct copy *c);
 #endif

@@ -77,7 +77,7 @@ static void run(struct slot *s)
     else if (known != s->cell)
         best = s->pool ? CANDIDATES : 0; /* pages that are not there yet can be tried only once: memcpy by all threads */
     if (known != s->cell)
-        caches_before(s); /* the tries have brought the blocks */
+        copy_caches(s, &c); /* the tries have brought the blocks */
     known = s->cell;
     chosen = candidates[best % CANDIDATES];
     if (c.warm_up && best >= CANDIDATES) {

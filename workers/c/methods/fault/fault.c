@@ -20,7 +20,7 @@ void fault_needs_swap(struct slot *s)
         skip(s, "MADV_PAGEOUT leaves anonymous memory where it is without swap; add some with mkswap and swapon");
 }
 
-void fault_begin(struct slot *s)
+void fault_begin_advised(struct slot *s, int advice)
 {
     if (s->bytes % s->page_bytes != 0)
         skip(s, "bytes is not a multiple of the page size");
@@ -31,9 +31,14 @@ void fault_begin(struct slot *s)
     s->ops = s->bytes / s->page_bytes;
     fact(s, "footprint_bytes", s->bytes);
     backing_before(s, s->bytes);
-    caches_before(s);
+    frames_before(s, s->bytes, 0, advice);
     bystanders_begin(s);
     reset_peak_rss();
+}
+
+void fault_begin(struct slot *s)
+{
+    fault_begin_advised(s, wants_huge_pages(s) ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 void fault_needs_huge(struct slot *s, bool advised)
@@ -60,6 +65,7 @@ void fault_before(struct slot *s, const char *p)
 void fault_proofs(struct slot *s, const char *p)
 {
     struct resident now = resident_in(s, p, s->bytes);
+    frames_proofs(s, p, s->bytes);
     fact(s, "huge_bytes", now.huge_bytes);
     fact(s, "first-touch.rss_bytes", now.rss_bytes);
     fact(s, "first-touch.peak_rss_bytes", peak_rss_bytes());

@@ -6,8 +6,8 @@
 #define FAULT_PHASES "map advise first-touch re-touch release refault unmap"
 #define FAULT_KEYS                                                                                                     \
     "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count" \
-    " frames:cached|memory running:count"
-#define FAULT_THREADS_LAWS THREADS_LAWS "; " BYSTANDER_LAWS "; " SWEPT_LAW
+    " frames:cached|memory|swept running:count"
+#define FAULT_THREADS_LAWS THREADS_LAWS "; " BYSTANDER_LAWS "; " EMPTIED_LAWS "; " SAME_FRAMES_LAW
 #define RE_TOUCH_LAW "re-touch.minor_faults == 0"
 /* Nothing is there before the first touch, and only base pages are there after it and after the refault. */
 #define NOTHING_BEFORE "before.rss_bytes == 0"
@@ -55,6 +55,7 @@ static inline int release_advice(const struct slot *s)
 }
 
 void fault_begin(struct slot *s);                          /* checks the cell, prepares backing, counts in pages */
+void fault_begin_advised(struct slot *s, int advice);      /* the same for memory of this advice */
 void fault_needs_swap(struct slot *s);                     /* skips where there is none */
 /* For methods that need huge pages: skips where the settings or the size let none come. `advised`: MADV_HUGEPAGE asks
  * for them. */

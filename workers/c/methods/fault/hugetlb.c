@@ -11,6 +11,7 @@ static void hugetlb_begin(struct slot *s)
     if (key_is(s, "backing", "cold"))
         skip(s, "the pool's huge pages are never returned to the host, so they cannot be made cold");
     s->ops = s->bytes / s->page_bytes;
+    frames_before(s, s->bytes, MAP_HUGETLB, MADV_NORMAL);
     reset_peak_rss();
 }
 

@@ -3,8 +3,8 @@
 #define PAGEWISE_FAULT_KINDS_H
 #include "fault.h"
 
-#define KIND_KEYS "bytes:size threads:count processes:count backing:recycled|cold idle_ms:count frames:cached|memory"
-#define KIND_LAWS THREADS_LAWS "; " SWEPT_LAW
+#define KIND_KEYS "bytes:size threads:count processes:count backing:recycled|cold idle_ms:count frames:cached|memory|swept"
+#define KIND_LAWS THREADS_LAWS "; " EMPTIED_LAWS
 #define READ_GROUP "read"             /* fresh memory is read, not written */
 #define WHOLE_GROUP "whole-page"      /* every byte of fresh memory is written */
 #define THERE_GROUP "there-already"   /* the pages exist, only this mapping of them is new, or was write-protected */

@@ -14,7 +14,7 @@ static void run(struct slot *s)
         if (folio_granted(s, larger, true))
             skip(s, arena_text("larger folios are granted and would come instead: echo never > "
                                FOLDER "/hugepages-%zukB/enabled", larger / 1024));
-    fault_begin(s);
+    fault_begin_advised(s, MADV_HUGEPAGE);
     char *p = kind_map(s, true);
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, s->bytes, page_mark(s)); }
     fact(s, "expected_faults", expected_faults(s, p, s->bytes, true));
