@@ -18,8 +18,9 @@ use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
 use std::path::{Path, PathBuf};
 
 /// Options that nothing but a measurement uses.
-const NOT_MEASURED: [&str; 17] = [
+const NOT_MEASURED: [&str; 18] = [
     "with",
+    "fresh",
     "save_baseline",
     "gate",
     "what",
@@ -47,7 +48,7 @@ const STOPPED: u8 = 128;
 
 #[derive(Debug, Args)]
 pub(super) struct BenchArgs {
-    /// A C file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
+    /// A C or C++ file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
     /// @pagewise.bench, or a program that speaks the workers' protocol, such as a target of cargo bench.
     #[arg(
         value_name = "FILE.c|LIB.so:F|FILE.py|PROGRAM",
@@ -63,6 +64,9 @@ pub(super) struct BenchArgs {
     /// Compare the functions with a built-in method that does the same; they take its parameters and must come to the same.
     #[arg(long, value_name = "EXPERIMENT/METHOD")]
     with: Option<String>,
+    /// Run each turn in a process of its own, whose start is not timed, as in a program that does this once.
+    #[arg(long)]
+    fresh: bool,
     /// Keep the compiled functions with this run, under a name that --against takes.
     #[arg(long, value_name = "NAME", value_parser = tags::checked, conflicts_with = "dry_run")]
     save_baseline: Option<String>,
@@ -118,11 +122,15 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .as_ref()
         .map(|with| peer(&laboratory, with))
         .transpose()?;
+    let build_terms = functions::Terms {
+        peer,
+        is_fresh: arguments.fresh,
+    };
     let baseline = terms
         .as_ref()
-        .map(|_| baseline(&laboratory, arguments, peer, &folder))
+        .map(|_| baseline(&laboratory, arguments, build_terms, &folder))
         .transpose()?;
-    let mut built = functions::build(file, peer, &folder, &laboratory.workers)?;
+    let mut built = functions::build(file, build_terms, &folder, &laboratory.workers)?;
     let request = arguments.request(&built, peer, baseline.as_ref(), terms.as_ref())?;
     laboratory.workers.extend(baseline);
     laboratory.experiments.extend(built.experiment.take());
@@ -310,7 +318,7 @@ fn can_save(laboratory: &Laboratory, name: &str) -> Result<Secret> {
 fn baseline(
     laboratory: &Laboratory,
     arguments: &BenchArgs,
-    peer: Option<Peer>,
+    terms: functions::Terms,
     scratch: &Folder,
 ) -> Result<Worker> {
     let name = &arguments.against;
@@ -320,7 +328,7 @@ fn baseline(
         .or_else(|_| RunFolder::open(&last_saved(name)?, &runs_folder()))?
         .mine()?;
     let made = if arguments.rebuild {
-        functions::rebuilt(&run, worker, peer, scratch, &laboratory.workers)
+        functions::rebuilt(&run, worker, terms, scratch, &laboratory.workers)
     } else if is_sealed_here(&run)? {
         functions::kept(&run, worker, scratch, &laboratory.workers)
     } else {

@@ -10,6 +10,7 @@ mod baselines;
 mod bench;
 mod bench_gate;
 mod bench_languages;
+mod bench_names;
 mod bench_robust;
 mod beside;
 mod callers;

@@ -1,11 +1,11 @@
-//! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
+//! A worker of the user's own C or C++ file or shared library, compiled and linked with the carried harness.
 
 use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
 use record::folder::{KEPT_SOURCES, RunFolder, sha256_hex};
-use record::{experiment::Experiment, method::Method, sizes};
+use record::{experiment::Experiment, method::Method};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,11 +17,17 @@ use std::process::Stdio;
 pub use record::kind::OWN_WORKER as WORKER;
 
 mod compile;
+mod parameters;
+mod users;
 
 /// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
-/// Folder of the carried files that a user's file is compiled with.
-const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
+/// Folder of the carried files that a user's file is compiled with, and those of them that the user's file does not see.
+const SOURCES: &str = "workers/c/bench/";
+const UNSEEN: [&str; 2] = ["build.h", "library.h"];
+/// The header that a user's file includes, and its folder in that of the build.
+const HEADER: &str = "pagewise.h";
+const HEADER_FOLDER: &str = "include";
 /// Time of a comparison, in seconds, where no budget is given: a first table, which says how precise it is.
 const BUDGET_S: f64 = 2.5;
 /// Part of a shared library's name.
@@ -35,8 +41,12 @@ const KEPT: &str = "worker";
 /// Folder of the copy of a user's C file, and the copy.
 const COPIES: &str = "copied";
 const COPY: &str = "functions.c";
-/// Ends of the names of files that a C file includes.
-const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];
+/// Ends of the names of C++ files.
+const CPP: [&str; 4] = ["cpp", "cc", "cxx", "C"];
+/// Ends of the names of files that a C or C++ file includes.
+const HEADERS: [&str; 10] = [
+    "h", "inc", "def", "c", "hpp", "hh", "hxx", "ipp", "cpp", "cc",
+];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -66,8 +76,8 @@ pub struct Peer<'a> {
 }
 
 impl Peer<'_> {
-    /// Definitions with which the user's file is compiled.
-    fn defines(self) -> [(&'static str, String); 5] {
+    /// Experiment, keys, group, unit and phase, in the order of workers/c/bench/build.h.
+    fn facts(&self) -> [String; 5] {
         let Peer {
             experiment, method, ..
         } = self;
@@ -90,11 +100,11 @@ impl Peer<'_> {
             .find(|phase| **phase == experiment.name)
             .unwrap_or(&phases[0]);
         [
-            ("EXPERIMENT", experiment.name.clone()),
-            ("KEYS", keys.to_owned()),
-            ("GROUP", method.group.clone()),
-            ("PHASE", work.clone()),
-            ("UNIT", experiment.unit.clone()),
+            experiment.name.clone(),
+            keys.to_owned(),
+            method.group.clone(),
+            experiment.unit.clone(),
+            work.clone(),
         ]
     }
 
@@ -112,6 +122,15 @@ impl Peer<'_> {
         }
         Ok(())
     }
+}
+
+/// Terms on which functions are measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms<'a> {
+    /// The built-in method that they are compared with.
+    pub peer: Option<Peer<'a>>,
+    /// True if each turn has a process of its own.
+    pub is_fresh: bool,
 }
 
 /// A worker made of the user's functions.
@@ -237,7 +256,7 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
 pub fn rebuilt(
     run: &RunFolder,
     name: &str,
-    peer: Option<Peer>,
+    terms: Terms,
     scratch: &Folder,
     workers: &[Worker],
 ) -> Result<Worker> {
@@ -250,9 +269,8 @@ pub fn rebuilt(
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
-    let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
     let source = into.path().join(file);
-    compile::compile(&source, &source, false, &defines, &into)?;
+    compile::compile(&source, &source, false, terms, &into)?;
     into.rename(WORKER, name)?;
     Ok(described(name, &into.path().join(name), workers)?.worker)
 }
@@ -296,20 +314,25 @@ fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described
     Ok(Described { worker, list })
 }
 
-/// Writes the carried files that a C file is compiled with.
+/// Writes the carried files that a C or C++ file is compiled with. Only the header can be included by it.
 fn furnish(folder: &Folder) -> Result<()> {
-    for (name, text) in carried::SOURCES {
-        if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
-            folder.write(name, text.as_bytes())?;
-        }
+    for name in UNSEEN {
+        folder.write(name, text_of(name).as_bytes())?;
     }
-    Ok(folder.write("harness.a", carried::HARNESS)?)
+    let headers = folder.make_folder(HEADER_FOLDER)?;
+    headers.write(HEADER, text_of(HEADER).as_bytes())?;
+    Ok(folder.write("functions.o", carried::FUNCTIONS)?)
 }
 
-/// Makes a worker of `what` below `folder`: a C file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
+/// Text of a carried file that a user's file is compiled with.
+fn text_of(name: &str) -> &'static str {
+    carried::source(&format!("{SOURCES}{name}")).unwrap_or_default()
+}
+
+/// Makes a worker of `what` below `folder`: a C or C++ file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
 /// or a program that speaks the workers' protocol.
 /// Errors: there is no C compiler, the file does not compile, or it has no function to measure.
-pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]) -> Result<Built> {
+pub fn build(what: &str, terms: Terms, folder: &Folder, workers: &[Worker]) -> Result<Built> {
     let (path, functions) = match what.rsplit_once(':') {
         Some((library, functions)) if library.contains(LIBRARY) => {
             (Path::new(library), Some(functions))
@@ -320,13 +343,13 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         path,
         bytes: files::read_input(path, MOST_BYTES)?,
     };
-    let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
-    if is_c {
-        return build_c(&given, functions, peer, folder, workers);
+    let is_compiled = functions.is_some() || is_compiled(path);
+    if is_compiled {
+        return build_c(&given, functions, terms, folder, workers);
     }
     ensure!(
-        peer.is_none(),
-        "{what} is no C file and no library: only their functions are compared with built-in methods"
+        terms.peer.is_none() && !terms.is_fresh,
+        "{what} is no C or C++ file and no library: only their functions are compared with built-in methods or have fresh processes"
     );
     let (kept, program) = if what.ends_with(SCRIPT) {
         (format!("{KEPT}{SCRIPT}"), std::path::absolute(path)?)
@@ -335,6 +358,12 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
     };
     let described = described(WORKER, &program, workers)?;
     built(&given, described, None, vec![(kept, program)])
+}
+
+/// True for a C or C++ file.
+fn is_compiled(path: &Path) -> bool {
+    let end = path.extension().unwrap_or_default();
+    end == "c" || CPP.iter().any(|known| end == *known)
 }
 
 /// The file that a user gave, as it was read.
@@ -347,7 +376,7 @@ struct GivenSource<'a> {
 fn build_c(
     given: &GivenSource,
     functions: Option<&str>,
-    peer: Option<Peer>,
+    terms: Terms,
     folder: &Folder,
     workers: &[Worker],
 ) -> Result<Built> {
@@ -360,16 +389,16 @@ fn build_c(
         folder.write(COPY, text.as_bytes())?;
         folder.path().join(COPY)
     } else {
+        parameters::check_paths(given.path, &String::from_utf8_lossy(&given.bytes))?;
         copied_source(&given.bytes, &absolute, folder)?
     };
-    let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
-    compile::compile(&source, &absolute, functions.is_some(), &defines, folder)?;
+    compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
     let program = folder.path().join(WORKER);
     let described = described(WORKER, &program, workers)?;
     let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
     programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));
-    built(given, described, peer, programs)
+    built(given, described, terms.peer, programs)
 }
 
 /// A loaded library with the name by which the loader finds a kept one.
@@ -385,6 +414,12 @@ fn built(
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = given.path.file_name().unwrap_or_default().to_string_lossy();
+    if about(&described.list, "baseline").is_none() {
+        bail!(
+            "{}",
+            users::to_write(&file, &String::from_utf8_lossy(&given.bytes))
+        );
+    }
     let experiment = if peer.is_none() {
         Some(experiment(&file, &described.list)?)
     } else {
@@ -404,7 +439,7 @@ fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
     let is_program = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
     ensure!(
         is_program && !what.contains(LIBRARY),
-        "{what} is no C file, script of Python's or program; a library is given with its functions: libmine.so:FUNCTION,…"
+        "{what} is no C or C++ file, script of Python's or program; a library is given with its functions: libmine.so:FUNCTION,…"
     );
     folder.write_program(WORKER, bytes)?;
     Ok(folder.path().join(WORKER))
@@ -420,14 +455,15 @@ fn copied_source(bytes: &[u8], path: &Path, folder: &Folder) -> Result<PathBuf> 
     if files::trusted_folder(above).is_err() {
         copy_headers(path, &Folder::open(above)?, &copies)?;
     }
-    // The carried header finds those that it includes beside itself.
-    copies.write("pagewise.h", b"#include \"../pagewise.h\"\n")?;
+    copies.write(HEADER, text_of(HEADER).as_bytes())?;
     // The compiler's messages and the method's source name the file itself.
     let name = report::escape::c_literal(&path.to_string_lossy());
     let line = format!("#line 1 {name}\n").into_bytes();
     let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    copies.write(COPY, &[&line, text].concat())?;
-    Ok(copies.path().join(COPY))
+    let end = path.extension().unwrap_or_default();
+    let copy = Path::new(COPY).with_extension(end);
+    copies.write(&copy, &[&line, text].concat())?;
+    Ok(copies.path().join(copy))
 }
 
 /// Copies the headers of a shared folder that only this user, root or the owner of the user's file could write.
@@ -556,11 +592,7 @@ fn about<'a>(list: &'a str, key: &str) -> Option<&'a str> {
 
 /// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
 fn experiment(file: &str, list: &str) -> Result<Experiment> {
-    let Some(baseline) = about(list, "baseline") else {
-        bail!(
-            "{file} has no BENCH(name) {{ … }}: pagewise bench --new FILE.c writes one to start from"
-        );
-    };
+    let baseline = about(list, "baseline").context("there is no function")?;
     if baseline.contains(',') {
         bail!("{file} has several baselines: {baseline}");
     }
@@ -581,11 +613,12 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
         "none"
     };
     let mut text = format!(
-        "name = {}\ntitle = {}\nquestion = {}\nunit = \"operation\"\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
+        "name = {}\ntitle = {}\nquestion = {}\nunit = {}\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
          look = false\nbudget_s = {BUDGET_S:?}\n",
         quoted(EXPERIMENT),
         quoted(format!("the functions of {file}")),
         quoted(format!("Which function of {file} is faster?")),
+        quoted(about(list, "unit").unwrap_or("operation")),
         quoted(&names),
         quoted(baseline),
         quoted(content),
@@ -606,15 +639,8 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
         let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else {
             bail!("{file}: {line:?}")
         };
-        let values: Vec<&str> = values.split(',').map(str::trim).collect();
-        for value in &values {
-            let is_number =
-                value.parse::<u64>().is_ok() || kind == "size" && sizes::parse_size(value).is_ok();
-            ensure!(
-                is_number,
-                "{file}: PARAM({name}, …): {value:?} is no number and no size like 64KiB"
-            );
-        }
+        let values = parameters::values(file, name, kind, values)?;
+        let kind = parameters::kind(kind);
         let meaning = quoted(format!("PARAM({name}) of {file}"));
         write!(
             text,
