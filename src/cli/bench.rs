@@ -125,6 +125,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     let build_terms = functions::Terms {
         peer,
         is_fresh: arguments.fresh,
+        settings: &arguments.run.select.set,
     };
     let baseline = terms
         .as_ref()
@@ -205,6 +206,7 @@ impl BenchArgs {
             .collect();
         let mut request = self.run.request(Kind::Bench, Subject::Named(Vec::new()));
         request.files = built.files.digests()?;
+        request.set = built.settings(&request.set)?;
         // A loop that does not end is more likely here than one that takes longer.
         request.time_limit_s.get_or_insert(TIME_LIMIT_S);
         if let Some(peer) = peer {

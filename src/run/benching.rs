@@ -66,13 +66,13 @@ fn least_launch_s(state: &State, group: usize, cost: LaunchCost) -> f64 {
     cost.launch_s(1 + warmup_rounds)
 }
 
-/// Seconds of one turn of all functions, as far as it is known.
-pub(super) fn turn_s(state: &State) -> f64 {
+/// Seconds of one turn of all functions, and of the start of their processes, as far as they are known.
+pub(super) fn known_s(state: &State) -> [f64; 2] {
     let groups = state.launch_groups.iter();
-    groups
-        .filter_map(|group| group.stage.cost())
-        .map(|cost| cost.round_s)
-        .sum()
+    let costs = groups.filter_map(|group| group.stage.cost());
+    costs.fold([0.0, 0.0], |[turn_s, start_s], cost| {
+        [turn_s + cost.round_s, start_s + cost.start_s]
+    })
 }
 
 /// The launches that count, within a time.

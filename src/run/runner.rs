@@ -346,10 +346,13 @@ impl<'a> Runner<'a> {
         let Some(budget_s) = benching::needed_s(&self.state, &launches, spent_s) else {
             return Ok(());
         };
+        let [turn_s, start_s] = benching::known_s(&self.state);
         remark!(
-            "pagewise: a turn of all functions takes {}; measuring takes about {} (--budget sets another time)",
-            format_ns(benching::turn_s(&self.state) * 1e9),
-            report::wording::duration(budget_s)
+            "pagewise: measuring takes about {}: a turn of all functions takes {}, its processes {} to start (--budget \
+             sets another time)",
+            report::wording::duration(budget_s),
+            format_ns(turn_s * 1e9),
+            format_ns(start_s * 1e9),
         );
         let time_limit_s = self.state.time_limit_s;
         self.decide(

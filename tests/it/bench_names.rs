@@ -253,3 +253,34 @@ fn a_library_calls_its_own_functions() {
         assert!(is_measured(cell), "{cell} {}", result.err);
     }
 }
+
+#[test]
+fn a_function_of_the_c_library_that_the_harness_calls_is_named_and_may_be_static() {
+    let place = Place::new();
+    // As in a program that includes no <unistd.h>.
+    let text = |lead: &str| {
+        format!(
+            "#include <pagewise.h>\n{lead}int write(int x) {{ return x + 1; }}\nint kept(void) {{ return write(1); }}\n{FUNCTIONS}"
+        )
+    };
+    let (result, _) = measured(&place, "mine.c", &text(""));
+    let said = result.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        result.code == 1 && said.contains("mine.c defines write, a function of the C library that the harness calls: make it static"),
+        "{said}"
+    );
+    let (result, summary) = measured(&place, "mine.c", &text("static "));
+    assert_measured(&result, &summary);
+    // In C++ the name of a function has its parameters in it.
+    let (result, summary) = measured(&place, "mine.cpp", &text(""));
+    assert_measured(&result, &summary);
+    // An allocator of the user's own is what is measured.
+    let own = "#include <stddef.h>\nstatic char heap[1 << 24];\nstatic size_t used;\nvoid *malloc(size_t n) { void *p = heap + used; \
+               used += (n + 15) / 16 * 16; return p; }\nvoid free(void *p) { (void)p; }\n";
+    let (result, summary) = measured(
+        &place,
+        "mine.c",
+        &format!("#include <pagewise.h>\n{own}{FUNCTIONS}"),
+    );
+    assert_measured(&result, &summary);
+}

@@ -1,10 +1,12 @@
 //! The user's compiler, which makes the worker of the user's functions.
 
 use super::{CPP, HEADER_FOLDER, Terms, WORKER};
-use crate::worker::{programs, with_this_process};
+use crate::worker::{MOST_BYTES, carried, programs, with_this_process};
 use anyhow::{Context, Result, bail};
 use files::Folder;
+use object::{Object, ObjectSymbol};
 use report::escape::c_literal;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -47,7 +49,57 @@ pub(super) fn compile(
             compiler.flags.join(" ")
         );
     }
-    Ok(())
+    let program = files::read_input(&folder.path().join(WORKER), MOST_BYTES)?;
+    check_names(&program, path)
+}
+
+/// Names of the C library that a user's file may define all the same, and beginnings of names: an allocator of the user's own.
+const REPLACED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "mem", "str"];
+/// Variables of the C library. A linker may put a copy of them into the program.
+const VARIABLES: [&str; 6] = [
+    "environ",
+    "program_invocation",
+    "stdin",
+    "stdout",
+    "stderr",
+    "errno",
+];
+
+/// An error if a user's file defines a function of the C library that the harness calls: it would be called instead.
+fn check_names(program: &[u8], path: &Path) -> Result<()> {
+    let program = object::File::parse(program)?;
+    // A program without libraries has the whole of the C library in it.
+    if program.dynamic_symbols().next().is_none() {
+        return Ok(());
+    }
+    let harness = carried::FUNCTIONS.to_vec();
+    let harness = object::File::parse(&*harness)?;
+    let called: BTreeSet<&[u8]> = harness
+        .symbols()
+        .filter(|symbol| symbol.is_undefined())
+        .filter_map(|symbol| symbol.name_bytes().ok())
+        .collect();
+    let is_free = |name: &str| {
+        [REPLACED, VARIABLES]
+            .concat()
+            .iter()
+            .any(|lead| name.starts_with(lead))
+    };
+    let clash = program
+        .symbols()
+        .filter(|symbol| symbol.is_global() && symbol.is_definition())
+        .filter(|symbol| symbol.name_bytes().is_ok_and(|name| called.contains(name)))
+        .filter_map(|symbol| symbol.name().ok())
+        .find(|name| {
+            !name.starts_with(['_', '.']) && !name.starts_with("pagewise_") && !is_free(name)
+        });
+    match clash {
+        Some(name) => bail!(
+            "{} defines {name}, a function of the C library that the harness calls: make it static",
+            path.display()
+        ),
+        None => Ok(()),
+    }
 }
 
 /// The user's compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`; of C++ `$CXX` and `$CXXFLAGS`, otherwise `c++ -O2 -g`.

@@ -131,6 +131,8 @@ pub struct Terms<'a> {
     pub peer: Option<Peer<'a>>,
     /// True if each turn has a process of its own.
     pub is_fresh: bool,
+    /// Settings that replace the values of parameters (`NAME=VALUE,VALUE`).
+    pub settings: &'a [String],
 }
 
 /// A worker made of the user's functions.
@@ -139,6 +141,30 @@ pub struct Built {
     /// The experiment that its functions are methods of, unless they are those of a built-in one.
     pub experiment: Option<Experiment>,
     pub files: BuiltFiles,
+    /// Its parameters with the kinds of their values; none where they are a built-in method's.
+    parameters: Vec<(String, String)>,
+}
+
+impl Built {
+    /// Settings (`NAME=VALUE,VALUE`) with the ranges of the file's parameters written out.
+    /// Errors: a value is none of its parameter, or a path names nothing.
+    pub fn settings(&self, given: &[String]) -> Result<Vec<String>> {
+        let mut settings = Vec::new();
+        for setting in given {
+            let name = setting.split('=').next().unwrap_or_default();
+            let kind = self.parameters.iter().find(|(known, _)| known == name);
+            settings.push(match (kind, setting.split_once('=')) {
+                (Some((_, kind)), Some((_, list))) if list != "all" => {
+                    format!(
+                        "{name}={}",
+                        parameters::values(&format!("--set {name}"), kind, list)?.join(",")
+                    )
+                }
+                _ => setting.clone(),
+            });
+        }
+        Ok(settings)
+    }
 }
 
 /// Files of a user's functions: those that the worker executes or loads, and their source.
@@ -357,7 +383,7 @@ pub fn build(what: &str, terms: Terms, folder: &Folder, workers: &[Worker]) -> R
         (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
     };
     let described = described(WORKER, &program, workers)?;
-    built(&given, described, None, vec![(kept, program)])
+    built(&given, described, terms, vec![(kept, program)])
 }
 
 /// True for a C or C++ file.
@@ -389,7 +415,11 @@ fn build_c(
         folder.write(COPY, text.as_bytes())?;
         folder.path().join(COPY)
     } else {
-        parameters::check_paths(given.path, &String::from_utf8_lossy(&given.bytes))?;
+        parameters::check_paths(
+            given.path,
+            &String::from_utf8_lossy(&given.bytes),
+            terms.settings,
+        )?;
         copied_source(&given.bytes, &absolute, folder)?
     };
     compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
@@ -398,7 +428,7 @@ fn build_c(
     let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
     programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));
-    built(given, described, terms.peer, programs)
+    built(given, described, terms, programs)
 }
 
 /// A loaded library with the name by which the loader finds a kept one.
@@ -410,7 +440,7 @@ fn named_by_loader(path: &str) -> (String, PathBuf) {
 fn built(
     given: &GivenSource,
     described: Described,
-    peer: Option<Peer>,
+    terms: Terms,
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = given.path.file_name().unwrap_or_default().to_string_lossy();
@@ -420,14 +450,24 @@ fn built(
             users::to_write(&file, &String::from_utf8_lossy(&given.bytes))
         );
     }
-    let experiment = if peer.is_none() {
-        Some(experiment(&file, &described.list)?)
+    let experiment = if terms.peer.is_none() {
+        Some(experiment(&file, &described.list, terms.settings)?)
     } else {
         None
     };
-    peer.map_or(Ok(()), |peer| peer.accepts(&described.worker))?;
+    terms
+        .peer
+        .map_or(Ok(()), |peer| peer.accepts(&described.worker))?;
     let source = kept_source(given.path).map(|name| (name, given.bytes.clone()));
+    let parameters = if experiment.is_some() {
+        listed_parameters(&described.list)
+            .map(|[name, kind, _]| (name.to_owned(), kind.to_owned()))
+            .collect()
+    } else {
+        Vec::new()
+    };
     Ok(Built {
+        parameters,
         worker: described.worker,
         experiment,
         files: BuiltFiles { programs, source },
@@ -590,8 +630,16 @@ fn about<'a>(list: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
+/// Name, kind and values of each parameter of a worker's list.
+fn listed_parameters(list: &str) -> impl Iterator<Item = [&str; 3]> {
+    let lines = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("about\tparameter\t"));
+    lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+}
+
 /// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
-fn experiment(file: &str, list: &str) -> Result<Experiment> {
+fn experiment(file: &str, list: &str, settings: &[String]) -> Result<Experiment> {
     let baseline = about(list, "baseline").context("there is no function")?;
     if baseline.contains(',') {
         bail!("{file} has several baselines: {baseline}");
@@ -632,14 +680,15 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
             quoted(&names)
         )?;
     }
-    for line in list
-        .lines()
-        .filter_map(|line| line.strip_prefix("about\tparameter\t"))
-    {
-        let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else {
-            bail!("{file}: {line:?}")
+    for [name, kind, values] in listed_parameters(list) {
+        let values = if parameters::is_set(settings, name) {
+            values
+                .split(',')
+                .map(|value| value.trim().to_owned())
+                .collect()
+        } else {
+            parameters::values(&parameters::place(file, name), kind, values)?
         };
-        let values = parameters::values(file, name, kind, values)?;
         let kind = parameters::kind(kind);
         let meaning = quoted(format!("PARAM({name}) of {file}"));
         write!(

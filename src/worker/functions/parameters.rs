@@ -19,20 +19,21 @@ pub(super) fn kind(values: &str) -> &str {
     }
 }
 
-/// The values of a list, with every range written out.
+/// The values of a list, with every range written out; `place` is where the list stands.
 /// Errors: a value is none of its kind, or a path names nothing.
-pub(super) fn values(file: &str, name: &str, kind: &str, list: &str) -> Result<Vec<String>> {
+pub(super) fn values(place: &str, kind: &str, list: &str) -> Result<Vec<String>> {
     let mut values: Vec<String> = Vec::new();
     for value in list.split(',').map(str::trim) {
         let parts = match kind {
-            "number" | "size" | "count" => numbers(value, kind)
-                .with_context(|| format!("{file}: PARAM({name}, …): {value:?}"))?,
+            "number" | "size" | "count" => {
+                numbers(value, kind).with_context(|| format!("{place}: {value:?}"))?
+            }
             "path" => {
-                check_path(file, name, value)?;
+                check_path(place, value)?;
                 vec![value.to_owned()]
             }
             "text" => bail!(
-                "{file}: PARAM({name}, …): {value:?} is no number, no size like 64KiB, no word of letters, digits, - and _, \
+                "{place}: {value:?} is no number, no size like 64KiB, no word of letters, digits, - and _, \
                  and no path"
             ),
             _ => vec![value.to_owned()],
@@ -90,38 +91,49 @@ fn numbers(value: &str, kind: &str) -> Result<Vec<String>> {
 }
 
 /// An error if a path of a parameter names nothing. It is relative to the folder in which functions run: that of this process.
-fn check_path(file: &str, name: &str, path: &str) -> Result<()> {
+fn check_path(place: &str, path: &str) -> Result<()> {
     let seen = Path::new(path).try_exists();
     ensure!(
         seen.is_ok_and(|is_there| is_there),
-        "{file}: PARAM({name}, …): there is no file {path:?} here"
+        "{place}: there is no file {path:?} here"
     );
     Ok(())
 }
 
+/// Place of a parameter's values in the user's file.
+pub(super) fn place(file: &str, name: &str) -> String {
+    format!("{file}: PARAM({name}, …)")
+}
+
+/// True if the user set a parameter: the values of the file are not used.
+pub(super) fn is_set(settings: &[String], name: &str) -> bool {
+    let mut names = settings
+        .iter()
+        .filter_map(|setting| setting.split('=').next());
+    names.any(|set| set == name)
+}
+
 /// Checks the paths of a C or C++ file before it is compiled, as far as they can be read there.
-pub(super) fn check_paths(file: &Path, text: &str) -> Result<()> {
+pub(super) fn check_paths(file: &Path, text: &str, settings: &[String]) -> Result<()> {
     let file = file.file_name().unwrap_or_default().to_string_lossy();
     for line in text.lines() {
-        let Some(rest) = line.trim_start().strip_prefix("PARAM(") else {
-            continue;
-        };
-        let Some((name, list)) = rest.split_once(',') else {
-            continue;
-        };
-        let Some(list) = list
+        let Some((name, list)) = line
             .trim_start()
-            .strip_prefix('"')
-            .and_then(|list| list.split('"').next())
+            .strip_prefix("PARAM(")
+            .and_then(|rest| rest.split_once(','))
         else {
             continue;
         };
-        for path in list
+        let list = list.trim_start().strip_prefix('"');
+        let list = list
+            .and_then(|list| list.split('"').next())
+            .unwrap_or_default();
+        let paths = list
             .split(',')
             .map(str::trim)
-            .filter(|value| value.contains('/'))
-        {
-            check_path(&file, name.trim(), path)?;
+            .filter(|value| value.contains('/'));
+        for path in paths.filter(|_| !is_set(settings, name.trim())) {
+            check_path(&place(&file, name.trim()), path)?;
         }
     }
     Ok(())
@@ -133,7 +145,7 @@ mod tests {
 
     #[test]
     fn ranges_have_both_ends_and_what_is_none_is_one_sentence() {
-        let all = |kind, list| values("mine.c", "n", kind, list).unwrap();
+        let all = |kind, list| values("mine.c", kind, list).unwrap();
         assert_eq!(
             all("size", "1KiB..1MiB, 3MiB"),
             ["1KiB", "8KiB", "64KiB", "512KiB", "1MiB", "3MiB"]
@@ -151,17 +163,21 @@ mod tests {
             ("text", "a b", "no word of letters"),
             ("path", "no/such/file", "there is no file"),
         ] {
-            let error = format!("{:#}", values("mine.c", "n", kind, list).unwrap_err());
+            let error = format!("{:#}", values("mine.c", kind, list).unwrap_err());
             assert!(error.contains(words), "{list}: {error}");
         }
     }
 
     #[test]
     fn a_path_that_names_nothing_is_seen_in_the_source() {
-        let checked =
-            |text| check_paths(Path::new("a/mine.c"), text).map_err(|error| error.to_string());
+        let checked = |text| {
+            check_paths(Path::new("a/mine.c"), text, &["set=7".to_owned()])
+                .map_err(|error| error.to_string())
+        };
         assert_eq!(
-            checked("PARAM(file, \"/dev/null,/\");\nPARAM(n, \"1,2\");\nPARAM(broken"),
+            checked(
+                "PARAM(file, \"/dev/null,/\");\nPARAM(n, \"1,2\");\nPARAM(set, \"/no/such\");\nPARAM(broken"
+            ),
             Ok(())
         );
         assert_eq!(

@@ -655,6 +655,11 @@ void pagewise_operations(uint64_t count)
     turn->ops = count;
 }
 
+void pagewise_bytes(uint64_t count)
+{
+    turn->ops = turn->phase_bytes = count;
+}
+
 void pagewise_fail(const char *call)
 {
     fail(turn, call);

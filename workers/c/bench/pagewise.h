@@ -77,7 +77,7 @@ extern "C" {
 #define BYTES(count)                                                                                                   \
     do {                                                                                                               \
         PAGEWISE_NOTE('y', "");                                                                                        \
-        pagewise_operations(count);                                                                                    \
+        pagewise_bytes(count);                                                                                         \
     } while (0)
 
 /* Outside of the functions: each turn runs in a process of its own, which was never used before, as in a program that does
@@ -110,6 +110,7 @@ void pagewise_result(uint64_t);
 uint64_t pagewise_digest(const void *, size_t);
 void pagewise_fact(const char *, uint64_t);
 void pagewise_operations(uint64_t);
+void pagewise_bytes(uint64_t);
 __attribute__((noreturn)) void pagewise_fail(const char *);
 __attribute__((noreturn)) void pagewise_skip(const char *);
 #ifdef __cplusplus
