@@ -361,7 +361,7 @@ fn build_native(out: &Path) -> Native {
         &version,
         &out.join("rust"),
     );
-    let bench = [PathBuf::from("c/bench/bench.c")];
+    let bench = ["bench", "surroundings"].map(|name| PathBuf::from(format!("c/bench/{name}.c")));
     let bench = jobs(&bench, &plain, &[], &version, &out.join("bench"));
     compile_all(
         common

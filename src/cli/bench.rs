@@ -7,7 +7,7 @@ use super::{
 use crate::plan::request::{Request, Subject};
 use crate::plan::{Laboratory, catalog};
 use crate::run::guard::Scratch;
-use crate::worker::functions::{self, Built, Peer};
+use crate::worker::functions::{self, Built, Described, FunctionTerms, Peer};
 use crate::worker::{self, Worker, carried};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -122,7 +122,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .as_ref()
         .map(|with| peer(&laboratory, with))
         .transpose()?;
-    let build_terms = functions::Terms {
+    let build_terms = FunctionTerms {
         peer,
         is_fresh: arguments.fresh,
         settings: &arguments.run.select.set,
@@ -132,8 +132,16 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .map(|_| baseline(&laboratory, arguments, build_terms, &folder))
         .transpose()?;
     let mut built = functions::build(file, build_terms, &folder, &laboratory.workers)?;
-    let request = arguments.request(&built, peer, baseline.as_ref(), terms.as_ref())?;
-    laboratory.workers.extend(baseline);
+    check_same_processes(&built, baseline.as_ref())?;
+    let request = arguments.request(
+        &built,
+        peer,
+        baseline.as_ref().map(|baseline| &baseline.worker),
+        terms.as_ref(),
+    )?;
+    laboratory
+        .workers
+        .extend(baseline.map(|baseline| baseline.worker));
     laboratory.experiments.extend(built.experiment.take());
     laboratory.workers.push(built.worker);
     let job = RunJob {
@@ -273,6 +281,23 @@ impl BenchArgs {
     }
 }
 
+/// An error if one of a baseline and the functions has a process a turn and the other has not.
+fn check_same_processes(built: &Built, baseline: Option<&Described>) -> Result<()> {
+    let Some(baseline) = baseline.filter(|baseline| baseline.is_fresh() != built.is_fresh) else {
+        return Ok(());
+    };
+    let [with, without] = ["has a process a turn (--fresh)", "has not"];
+    let (kept, changed) = if built.is_fresh {
+        (without, with)
+    } else {
+        (with, without)
+    };
+    bail!(
+        "the baseline {} {kept} and the change {changed}: these times cannot be compared",
+        baseline.worker.name
+    );
+}
+
 /// The built-in method that a selector names, or its experiment's baseline.
 fn peer<'a>(laboratory: &'a Laboratory, with: &Selector) -> Result<Peer<'a>> {
     let experiment = catalog::find(&laboratory.experiments, &with.experiment)?;
@@ -320,9 +345,9 @@ fn can_save(laboratory: &Laboratory, name: &str) -> Result<Secret> {
 fn baseline(
     laboratory: &Laboratory,
     arguments: &BenchArgs,
-    terms: functions::Terms,
+    terms: FunctionTerms,
     scratch: &Folder,
-) -> Result<Worker> {
+) -> Result<Described> {
     let name = &arguments.against;
     let worker = called(name);
     check_baseline_name(laboratory, worker)?;

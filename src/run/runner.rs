@@ -348,7 +348,7 @@ impl<'a> Runner<'a> {
         };
         let [turn_s, start_s] = benching::known_s(&self.state);
         remark!(
-            "pagewise: measuring takes about {}: a turn of all functions takes {}, its processes {} to start (--budget \
+            "pagewise: measuring takes about {}: one round of all functions takes {}, their processes {} to start (--budget \
              sets another time)",
             report::wording::duration(budget_s),
             format_ns(turn_s * 1e9),

@@ -89,9 +89,11 @@ fn symbols(place: &Place) -> BTreeSet<String> {
 
 /// Tags of the structures of the harness.
 fn tags() -> BTreeSet<String> {
-    let sources = carried::SOURCES
-        .iter()
-        .filter(|(path, _)| path.starts_with("workers/c/harness/"));
+    let sources = carried::SOURCES.iter().filter(|(path, _)| {
+        ["workers/c/harness/", "workers/c/bench/"]
+            .iter()
+            .any(|below| path.starts_with(below))
+    });
     sources
         .flat_map(|(_, text)| text.split("\nstruct ").skip(1))
         .filter_map(|rest| rest.split_once(" {"))

@@ -154,3 +154,41 @@ fn what_ends_a_fresh_process_fails_by_its_name_and_the_others_are_measured() {
         refused.err
     );
 }
+
+#[test]
+fn a_baseline_and_a_change_have_the_same_processes() {
+    let place = Place::new();
+    let text = "BENCH(f) { for (volatile int i = 0; i < 3000; i++); }\n";
+    let (saved, summary) = bench(
+        &place,
+        text,
+        &["--budget", "1s", "--fresh", "--save-baseline", "main"],
+    );
+    assert_eq!(saved.code, 0, "{}", saved.err);
+    assert!(
+        summary
+            .to_string()
+            .contains("each turn in a process of its own"),
+        "{summary}"
+    );
+    let (refused, _) = bench(&place, text, &["--gate", "3%"]);
+    assert!(
+        refused.code == 1
+            && refused.err.contains(
+                "the baseline main has a process a turn (--fresh) and the change has not"
+            ),
+        "{}",
+        refused.err
+    );
+    let (judged, _) = bench(
+        &place,
+        text,
+        &["--gate", "90%", "--fresh", "--budget", "2s"],
+    );
+    assert!(
+        matches!(judged.code, 0 | 3),
+        "{} {}",
+        judged.code,
+        judged.err
+    );
+}

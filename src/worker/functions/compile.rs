@@ -1,6 +1,6 @@
 //! The user's compiler, which makes the worker of the user's functions.
 
-use super::{CPP, HEADER_FOLDER, Terms, WORKER};
+use super::{CPP, FunctionTerms, HEADER_FOLDER, WORKER};
 use crate::worker::{MOST_BYTES, carried, programs, with_this_process};
 use anyhow::{Context, Result, bail};
 use files::Folder;
@@ -18,10 +18,10 @@ pub(super) fn compile(
     source: &Path,
     path: &Path,
     is_library: bool,
-    terms: Terms,
+    terms: FunctionTerms,
     folder: &Folder,
 ) -> Result<()> {
-    let compiler = Compiler::of_user(source);
+    let compiler = UserCompiler::of_user(source);
     let text = compiler.build_text(is_library, terms)?;
     folder.write(BUILD, text.as_bytes())?;
     let mut command = compiler.command(folder)?;
@@ -103,7 +103,7 @@ fn check_names(program: &[u8], path: &Path) -> Result<()> {
 }
 
 /// The user's compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`; of C++ `$CXX` and `$CXXFLAGS`, otherwise `c++ -O2 -g`.
-struct Compiler {
+struct UserCompiler {
     /// The language and the variable that names the program.
     language: &'static str,
     variable: &'static str,
@@ -112,8 +112,8 @@ struct Compiler {
     flags: Vec<String>,
 }
 
-impl Compiler {
-    fn of_user(source: &Path) -> Compiler {
+impl UserCompiler {
+    fn of_user(source: &Path) -> UserCompiler {
         let is_cpp = source
             .extension()
             .is_some_and(|end| CPP.iter().any(|known| end == *known));
@@ -122,7 +122,7 @@ impl Compiler {
         } else {
             ["C", "CC", "cc", "CFLAGS"]
         };
-        Compiler {
+        UserCompiler {
             language,
             variable: program,
             program: variable(program, usual),
@@ -170,7 +170,7 @@ impl Compiler {
     }
 
     /// Facts of the build, as a C source.
-    fn build_text(&self, is_library: bool, terms: Terms) -> Result<String> {
+    fn build_text(&self, is_library: bool, terms: FunctionTerms) -> Result<String> {
         let version = programs::answer(self.started()?.arg("--version"), Stdio::null())?;
         let version = String::from_utf8_lossy(&version.stdout)
             .lines()

@@ -34,6 +34,8 @@ const BUDGET_S: f64 = 2.5;
 const LIBRARY: &str = ".so";
 /// Line of a worker's list that has the path of the library that it loaded.
 const LIBRARY_KEY: &str = "library";
+/// Line of a worker's list that says that each turn has a process of its own.
+const FRESH_KEY: &str = "fresh";
 /// End of the name of a script of Python's.
 const SCRIPT: &str = ".py";
 /// Name of a worker that is kept as a baseline, in the folder of its run.
@@ -126,7 +128,7 @@ impl Peer<'_> {
 
 /// Terms on which functions are measured.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Terms<'a> {
+pub struct FunctionTerms<'a> {
     /// The built-in method that they are compared with.
     pub peer: Option<Peer<'a>>,
     /// True if each turn has a process of its own.
@@ -141,6 +143,8 @@ pub struct Built {
     /// The experiment that its functions are methods of, unless they are those of a built-in one.
     pub experiment: Option<Experiment>,
     pub files: BuiltFiles,
+    /// True if each turn has a process of its own.
+    pub is_fresh: bool,
     /// Its parameters with the kinds of their values; none where they are a built-in method's.
     parameters: Vec<(String, String)>,
 }
@@ -212,7 +216,7 @@ impl BuiltFiles {
 /// The name and the text of a user's source file. None: it is no file of a source.
 /// Errors: it cannot be read.
 pub fn source(file: &Path) -> Result<Option<(String, String)>> {
-    if kept_source(file).is_none() || !file.is_file() {
+    if kept_source(file).is_none() && !is_compiled(file) || !file.is_file() {
         return Ok(None);
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -256,7 +260,12 @@ pub fn is_kept(run: &Path) -> bool {
 
 /// The worker that a baseline of this user keeps, under another name.
 /// Errors: a file is not the listed one, or the worker cannot be started.
-pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -> Result<Worker> {
+pub fn kept(
+    run: &RunFolder,
+    name: &str,
+    scratch: &Folder,
+    workers: &[Worker],
+) -> Result<Described> {
     let into = scratch.make_folder("kept")?;
     let mut program = into.path().join(name);
     for file in run.plan()?.files.into_keys() {
@@ -274,7 +283,7 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
             program = into.path().join(file);
         }
     }
-    Ok(described(name, &program, workers)?.worker)
+    described(name, &program, workers)
 }
 
 /// The worker of a run's kept source, made anew under another name.
@@ -282,29 +291,36 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
 pub fn rebuilt(
     run: &RunFolder,
     name: &str,
-    terms: Terms,
+    terms: FunctionTerms,
     scratch: &Folder,
     workers: &[Worker],
-) -> Result<Worker> {
+) -> Result<Described> {
     let (file, text) = source_of(run)?.context("it keeps no source that could be compiled anew")?;
     let into = scratch.make_folder("rebuilt")?;
     if file.ends_with(SCRIPT) {
         let script = format!("{name}{SCRIPT}");
         into.write(&script, text.as_bytes())?;
-        return Ok(described(name, &into.path().join(script), workers)?.worker);
+        return described(name, &into.path().join(script), workers);
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
     let source = into.path().join(file);
     compile::compile(&source, &source, false, terms, &into)?;
     into.rename(WORKER, name)?;
-    Ok(described(name, &into.path().join(name), workers)?.worker)
+    described(name, &into.path().join(name), workers)
 }
 
 /// A worker that was made of the user's functions, with what it says of itself.
-struct Described {
-    worker: Worker,
+pub struct Described {
+    pub worker: Worker,
     list: String,
+}
+
+impl Described {
+    /// True if each turn has a process of its own.
+    pub fn is_fresh(&self) -> bool {
+        about(&self.list, FRESH_KEY).is_some()
+    }
 }
 
 /// A worker of this name, made of a program or of a script of Python's.
@@ -358,7 +374,12 @@ fn text_of(name: &str) -> &'static str {
 /// Makes a worker of `what` below `folder`: a C or C++ file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
 /// or a program that speaks the workers' protocol.
 /// Errors: there is no C compiler, the file does not compile, or it has no function to measure.
-pub fn build(what: &str, terms: Terms, folder: &Folder, workers: &[Worker]) -> Result<Built> {
+pub fn build(
+    what: &str,
+    terms: FunctionTerms,
+    folder: &Folder,
+    workers: &[Worker],
+) -> Result<Built> {
     let (path, functions) = match what.rsplit_once(':') {
         Some((library, functions)) if library.contains(LIBRARY) => {
             (Path::new(library), Some(functions))
@@ -402,7 +423,7 @@ struct GivenSource<'a> {
 fn build_c(
     given: &GivenSource,
     functions: Option<&str>,
-    terms: Terms,
+    terms: FunctionTerms,
     folder: &Folder,
     workers: &[Worker],
 ) -> Result<Built> {
@@ -440,7 +461,7 @@ fn named_by_loader(path: &str) -> (String, PathBuf) {
 fn built(
     given: &GivenSource,
     described: Described,
-    terms: Terms,
+    terms: FunctionTerms,
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = given.path.file_name().unwrap_or_default().to_string_lossy();
@@ -467,6 +488,7 @@ fn built(
         Vec::new()
     };
     Ok(Built {
+        is_fresh: described.is_fresh(),
         parameters,
         worker: described.worker,
         experiment,
@@ -660,11 +682,15 @@ fn experiment(file: &str, list: &str, settings: &[String]) -> Result<Experiment>
     } else {
         "none"
     };
+    let fresh = match about(list, FRESH_KEY) {
+        Some(_) => ", each turn in a process of its own",
+        None => "",
+    };
     let mut text = format!(
         "name = {}\ntitle = {}\nquestion = {}\nunit = {}\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
          look = false\nbudget_s = {BUDGET_S:?}\n",
         quoted(EXPERIMENT),
-        quoted(format!("the functions of {file}")),
+        quoted(format!("the functions of {file}{fresh}")),
         quoted(format!("Which function of {file} is faster?")),
         quoted(about(list, "unit").unwrap_or("operation")),
         quoted(&names),

@@ -5,7 +5,7 @@ const KEYWORDS: [&str; 6] = ["if", "for", "while", "switch", "catch", "main"];
 
 /// A function that a file defines.
 #[derive(Debug, PartialEq)]
-struct Function<'a> {
+struct FoundFunction<'a> {
     name: &'a str,
     returns: bool,
     takes: bool,
@@ -15,7 +15,7 @@ struct Function<'a> {
 pub(super) fn to_write(file: &str, text: &str) -> String {
     let functions = functions(text);
     let called = text.rsplit_once("main(").map_or("", |(_, main)| main);
-    let is_called = |function: &&Function| called.contains(&format!("{}(", function.name));
+    let is_called = |function: &&FoundFunction| called.contains(&format!("{}(", function.name));
     let function = functions.iter().rfind(is_called).or(functions.last());
     let has_main = text.contains("main(");
     let Some(function) = function.filter(|_| has_main) else {
@@ -41,7 +41,7 @@ pub(super) fn to_write(file: &str, text: &str) -> String {
 
 /// Functions that are defined at the file's outermost level, in the order of their lines. Comments, texts and macros that
 /// have braces of their own may hide some.
-fn functions(text: &str) -> Vec<Function<'_>> {
+fn functions(text: &str) -> Vec<FoundFunction<'_>> {
     let mut functions = Vec::new();
     let (mut depth, mut from) = (0usize, 0usize);
     for (at, character) in text.char_indices() {
@@ -63,9 +63,9 @@ fn functions(text: &str) -> Vec<Function<'_>> {
     functions
 }
 
-/// The function that begins with these words before its body; none where they begin something else.
-fn defined(words: &str) -> Option<Function<'_>> {
-    let (head, parameters) = words.strip_suffix(')')?.split_once('(')?;
+/// The function that begins with this text before its body; none where it begins something else.
+fn defined(text: &str) -> Option<FoundFunction<'_>> {
+    let (head, parameters) = text.strip_suffix(')')?.split_once('(')?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let name_at = head
         .trim_end()
@@ -77,7 +77,7 @@ fn defined(words: &str) -> Option<Function<'_>> {
         .rsplit(['\n', '>'])
         .find(|line| !line.trim().is_empty())?;
     let is_named = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
-    (is_named && !KEYWORDS.contains(&name)).then(|| Function {
+    (is_named && !KEYWORDS.contains(&name)).then(|| FoundFunction {
         name,
         returns: before.contains('*') || !before.split_whitespace().any(|word| word == "void"),
         takes: !matches!(parameters.trim(), "" | "void"),
