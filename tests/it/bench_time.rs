@@ -124,7 +124,7 @@ fn what_ends_a_fresh_process_fails_by_its_name_and_the_others_are_measured() {
                 BENCH(moves) { PHASE(\"run\") { if (chdir(\"/\") != 0) FAIL(\"chdir\"); } }\n";
     let (result, summary) = bench(&place, text, &["--budget", "1s"]);
     for (function, words) in [
-        ("crashes", "killed by signal 11"),
+        ("crashes", "SIGSEGV in phase run: its process ended"),
         ("leaves", "it called exit(3)"),
         ("kills", "killed by signal 9"),
         ("forks", "it left behind a process"),

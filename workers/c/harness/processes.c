@@ -113,10 +113,9 @@ static bool gathering_close(struct slot *s, int worst, const char *ending)
         record_end(ending);
     } else if (worst) {
         errno = 0;
-        /* A child that a signal ends says so by its status (signals.c). */
-        int status = WEXITSTATUS(worst), signal = WIFSIGNALED(worst) ? WTERMSIG(worst) : status > 128 ? status - 128 : 0;
-        fail_because(s, "fork", signal ? arena_text("a process of this slot was killed by signal %d", signal)
-                                       : arena_text("a process of this slot ended with status %d", status));
+        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
+                                                              : "a process of this slot ended with status %d",
+                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
     }
     return !ending;
 }
