@@ -272,7 +272,11 @@ fn objcopy() -> PathBuf {
     }
     let archiver = PathBuf::from(cc::Build::new().get_archiver().get_program());
     let name = archiver.file_name().and_then(|name| name.to_str());
-    let prefix = name.and_then(|name| name.strip_suffix("ar")).unwrap_or("");
+    // For another machine that is `aarch64-linux-gnu-gcc-ar` or `aarch64-linux-gnu-ar`.
+    let prefix = ["gcc-ar", "ar"]
+        .iter()
+        .find_map(|end| name?.strip_suffix(end))
+        .unwrap_or("");
     archiver.with_file_name(format!("{prefix}objcopy"))
 }
 
