@@ -7,7 +7,7 @@ use std::path::Path;
 /// Factor between the values of a range that names none.
 const USUAL_FACTOR: u64 = 8;
 /// Most values of a range.
-const MOST_VALUES: usize = 64;
+const MOST_VALUES: usize = 32;
 
 /// Kind of an experiment's parameter, by that of the values in a worker's list (workers/c/bench/bench.c). A worker of another
 /// language has the kinds of the protocol only.
@@ -158,7 +158,7 @@ mod tests {
             ("size", "1XB", "no number and no size"),
             ("size", "1GiB..1KiB", "not above its start"),
             ("number", "1..9*1", "no range"),
-            ("number", "1..9223372036854775807*2", "more than 64"),
+            ("number", "1..9223372036854775807*2", "more than 32"),
             ("number", "0..8", "not above its start"),
             ("text", "a b", "no word of letters"),
             ("path", "no/such/file", "there is no file"),
