@@ -234,6 +234,52 @@ fn archive<'a>(objects: impl Iterator<Item = &'a Job>, path: PathBuf) -> PathBuf
     path
 }
 
+/// Names that a user's file and the harness share; all others of the harness are its own.
+const SHARED_NAMES: [&str; 2] = ["pagewise_*", "__wrap_main"];
+
+/// One object of the harness in which every other name is local: a user's file can define any of them.
+fn functions<'a>(tool: &cc::Tool, objects: impl Iterator<Item = &'a Job>, out: &Path) -> PathBuf {
+    let (joined, path) = (out.join("joined.o"), out.join("functions.o"));
+    let mut command = tool.to_command();
+    command
+        .args(["-r", "-nostdlib", "-o"])
+        .arg(&joined)
+        .args(objects.map(|job| &job.object));
+    assert!(
+        command.status().expect("the C compiler links").success(),
+        "joining the harness failed"
+    );
+    let objcopy = objcopy();
+    let mut command = Command::new(&objcopy);
+    command
+        .arg("--wildcard")
+        .args(SHARED_NAMES.map(|name| format!("--keep-global-symbol={name}")))
+        .args([&joined, &path]);
+    let done = command.status();
+    assert!(
+        done.as_ref().is_ok_and(|status| status.success()),
+        "{} cannot hide the harness's names ({done:?}); it is in binutils, and OBJCOPY names another one",
+        objcopy.display()
+    );
+    path
+}
+
+/// The program of `$OBJCOPY`, or the one of the archiver's binutils.
+fn objcopy() -> PathBuf {
+    println!("cargo::rerun-if-env-changed=OBJCOPY");
+    if let Some(program) = env::var_os("OBJCOPY") {
+        return program.into();
+    }
+    let archiver = PathBuf::from(cc::Build::new().get_archiver().get_program());
+    let name = archiver.file_name().and_then(|name| name.to_str());
+    // For another machine that is `aarch64-linux-gnu-gcc-ar` or `aarch64-linux-gnu-ar`.
+    let prefix = ["gcc-ar", "ar"]
+        .iter()
+        .find_map(|end| name?.strip_suffix(end))
+        .unwrap_or("");
+    archiver.with_file_name(format!("{prefix}objcopy"))
+}
+
 /// A library that is preloaded into a program. It needs no other: it is loaded with whatever libc the program has.
 fn preloaded(tool: &cc::Tool, name: &str, out: &Path) -> PathBuf {
     let library = out.join(format!("pagewise-{name}.so"));
@@ -257,8 +303,10 @@ struct Native {
     helper: PathBuf,
     advising: PathBuf,
     counting: PathBuf,
-    /// The worker without methods of its own, to be linked with somebody's file.
+    /// The worker without methods of its own, to be linked with the Rust methods.
     harness: PathBuf,
+    /// The same in one object for a user's functions, which sees nothing of it but `pagewise_` names.
+    functions: PathBuf,
     /// The untimed halves of the Rust methods, to be linked with the timed ones, and a worker that only lists them.
     rust: (PathBuf, PathBuf),
 }
@@ -317,11 +365,14 @@ fn build_native(out: &Path) -> Native {
         &version,
         &out.join("rust"),
     );
+    let bench = ["bench", "surroundings"].map(|name| PathBuf::from(format!("c/bench/{name}.c")));
+    let bench = jobs(&bench, &plain, &[], &version, &out.join("bench"));
     compile_all(
         common
             .iter()
             .chain(&verbs)
             .chain(&halves)
+            .chain(&bench)
             .chain(levels.iter().flat_map(|(_, own)| own)),
     );
     let linked = levels.iter().map(|(name, own)| {
@@ -360,12 +411,14 @@ fn build_native(out: &Path) -> Native {
         common.iter().chain(own.iter().skip(1)),
         out.join("harness.a"),
     );
+    let functions = functions(&plain, common.iter().chain(&bench), out);
     Native {
         workers,
         helper,
         advising,
         counting,
         harness,
+        functions,
         rust,
     }
 }
@@ -480,8 +533,13 @@ fn main() {
         ),
         (
             "HARNESS",
-            "The native worker without methods of its own, to be linked with somebody's file.",
+            "The native worker without methods of its own, to be linked with the Rust methods.",
             &native.harness,
+        ),
+        (
+            "FUNCTIONS",
+            "The same in one object, to be linked with a user's functions.",
+            &native.functions,
         ),
         (
             "RUST_HALVES",

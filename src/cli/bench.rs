@@ -7,7 +7,7 @@ use super::{
 use crate::plan::request::{Request, Subject};
 use crate::plan::{Laboratory, catalog};
 use crate::run::guard::Scratch;
-use crate::worker::functions::{self, Built, Peer};
+use crate::worker::functions::{self, Built, Described, FunctionTerms, Peer};
 use crate::worker::{self, Worker, carried};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -18,8 +18,9 @@ use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
 use std::path::{Path, PathBuf};
 
 /// Options that nothing but a measurement uses.
-const NOT_MEASURED: [&str; 17] = [
+const NOT_MEASURED: [&str; 18] = [
     "with",
+    "fresh",
     "save_baseline",
     "gate",
     "what",
@@ -47,7 +48,7 @@ const STOPPED: u8 = 128;
 
 #[derive(Debug, Args)]
 pub(super) struct BenchArgs {
-    /// A C file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
+    /// A C or C++ file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
     /// @pagewise.bench, or a program that speaks the workers' protocol, such as a target of cargo bench.
     #[arg(
         value_name = "FILE.c|LIB.so:F|FILE.py|PROGRAM",
@@ -63,6 +64,9 @@ pub(super) struct BenchArgs {
     /// Compare the functions with a built-in method that does the same; they take its parameters and must come to the same.
     #[arg(long, value_name = "EXPERIMENT/METHOD")]
     with: Option<String>,
+    /// Run each turn in a process of its own, whose start is not timed, as in a program that does this once.
+    #[arg(long)]
+    fresh: bool,
     /// Keep the compiled functions with this run, under a name that --against takes.
     #[arg(long, value_name = "NAME", value_parser = tags::checked, conflicts_with = "dry_run")]
     save_baseline: Option<String>,
@@ -118,13 +122,26 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .as_ref()
         .map(|with| peer(&laboratory, with))
         .transpose()?;
+    let build_terms = FunctionTerms {
+        peer,
+        is_fresh: arguments.fresh,
+        settings: &arguments.run.select.set,
+    };
     let baseline = terms
         .as_ref()
-        .map(|_| baseline(&laboratory, arguments, peer, &folder))
+        .map(|_| baseline(&laboratory, arguments, build_terms, &folder))
         .transpose()?;
-    let mut built = functions::build(file, peer, &folder, &laboratory.workers)?;
-    let request = arguments.request(&built, peer, baseline.as_ref(), terms.as_ref())?;
-    laboratory.workers.extend(baseline);
+    let mut built = functions::build(file, build_terms, &folder, &laboratory.workers)?;
+    check_same_processes(&built, baseline.as_ref())?;
+    let request = arguments.request(
+        &built,
+        peer,
+        baseline.as_ref().map(|baseline| &baseline.worker),
+        terms.as_ref(),
+    )?;
+    laboratory
+        .workers
+        .extend(baseline.map(|baseline| baseline.worker));
     laboratory.experiments.extend(built.experiment.take());
     laboratory.workers.push(built.worker);
     let job = RunJob {
@@ -197,6 +214,7 @@ impl BenchArgs {
             .collect();
         let mut request = self.run.request(Kind::Bench, Subject::Named(Vec::new()));
         request.files = built.files.digests()?;
+        request.set = built.settings(&request.set)?;
         // A loop that does not end is more likely here than one that takes longer.
         request.time_limit_s.get_or_insert(TIME_LIMIT_S);
         if let Some(peer) = peer {
@@ -263,6 +281,23 @@ impl BenchArgs {
     }
 }
 
+/// An error if one of a baseline and the functions has a process a turn and the other has not.
+fn check_same_processes(built: &Built, baseline: Option<&Described>) -> Result<()> {
+    let Some(baseline) = baseline.filter(|baseline| baseline.is_fresh() != built.is_fresh) else {
+        return Ok(());
+    };
+    let [with, without] = ["has a process a turn (--fresh)", "has not"];
+    let (kept, changed) = if built.is_fresh {
+        (without, with)
+    } else {
+        (with, without)
+    };
+    bail!(
+        "the baseline {} {kept} and the change {changed}: these times cannot be compared",
+        baseline.worker.name
+    );
+}
+
 /// The built-in method that a selector names, or its experiment's baseline.
 fn peer<'a>(laboratory: &'a Laboratory, with: &Selector) -> Result<Peer<'a>> {
     let experiment = catalog::find(&laboratory.experiments, &with.experiment)?;
@@ -310,9 +345,9 @@ fn can_save(laboratory: &Laboratory, name: &str) -> Result<Secret> {
 fn baseline(
     laboratory: &Laboratory,
     arguments: &BenchArgs,
-    peer: Option<Peer>,
+    terms: FunctionTerms,
     scratch: &Folder,
-) -> Result<Worker> {
+) -> Result<Described> {
     let name = &arguments.against;
     let worker = called(name);
     check_baseline_name(laboratory, worker)?;
@@ -320,7 +355,7 @@ fn baseline(
         .or_else(|_| RunFolder::open(&last_saved(name)?, &runs_folder()))?
         .mine()?;
     let made = if arguments.rebuild {
-        functions::rebuilt(&run, worker, peer, scratch, &laboratory.workers)
+        functions::rebuilt(&run, worker, terms, scratch, &laboratory.workers)
     } else if is_sealed_here(&run)? {
         functions::kept(&run, worker, scratch, &laboratory.workers)
     } else {

@@ -209,7 +209,9 @@ impl RunJob<'_> {
         }
         let plan = self.plan()?;
         let least_s = least_s(&plan, &self.laboratory.workers);
-        if let Some(sentence) = too_short(&plan, least_s).filter(|_| self.prints) {
+        // The user's functions have the time that they need, unless a budget is given.
+        let is_bound = self.request.kind != Kind::Bench || self.request.budget_s.is_some();
+        if let Some(sentence) = too_short(&plan, least_s).filter(|_| self.prints && is_bound) {
             remark!("pagewise: {sentence}");
         }
         let path = new_folder(arguments.out.as_deref(), &plan.run);

@@ -124,7 +124,7 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
     let file = wish
         .settings
         .iter_mut()
-        .find(|(key, _)| concerns(experiments, key, Concern::File));
+        .find(|(key, _)| concerns(&wish.selectors, experiments, key, Concern::File));
     let Some((key, values)) = file else {
         return Ok(());
     };
@@ -161,7 +161,22 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
     Ok(())
 }
 
-fn concerns(experiments: &[Experiment], key: &str, concern: Concern) -> bool {
+/// True if a key concerns this: by the selected experiments that have it, which may be a user's, otherwise by any.
+fn concerns(
+    selectors: &[Selector],
+    experiments: &[Experiment],
+    key: &str,
+    concern: Concern,
+) -> bool {
+    let is_selected = |e: &&Experiment| selectors.iter().any(|s| s.experiment == e.name);
+    let mut having = experiments
+        .iter()
+        .filter(is_selected)
+        .filter(|e| e.parameters.contains_key(key))
+        .peekable();
+    if having.peek().is_some() {
+        return having.any(|e| e.concern_of(key) == Some(concern));
+    }
     experiments
         .iter()
         .any(|e| e.concern_of(key) == Some(concern))
@@ -170,7 +185,7 @@ fn concerns(experiments: &[Experiment], key: &str, concern: Concern) -> bool {
 /// Writes bounds of memory in bytes, as a plan has them.
 fn write_bounds_in_bytes(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
     for (key, values) in &mut wish.settings {
-        if !concerns(experiments, key, Concern::MemoryBound) {
+        if !concerns(&wish.selectors, experiments, key, Concern::MemoryBound) {
             continue;
         }
         for value in values {

@@ -27,9 +27,12 @@ impl Laboratory {
     /// Parses one `--set`.
     pub fn setting(&self, text: &str) -> Result<(String, Vec<String>)> {
         cell::parse_setting(text, |key| {
-            self.experiments
+            let mut having = self
+                .experiments
                 .iter()
-                .any(|e| e.concern_of(key) == Some(Concern::File))
+                .filter(|e| e.parameters.contains_key(key))
+                .peekable();
+            having.peek().is_some() && having.all(|e| e.concern_of(key) == Some(Concern::File))
         })
     }
 

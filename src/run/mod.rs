@@ -7,6 +7,7 @@ use record::folder::RunFolder;
 
 pub mod advising;
 pub mod alone;
+mod benching;
 pub mod bound;
 pub mod captures;
 pub mod command;

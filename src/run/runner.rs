@@ -1,5 +1,6 @@
 //! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
 
+use crate::run::benching::{self, Counting};
 use crate::run::bound::{Bounds, memory_needed};
 use crate::run::guard::{Guard, Undo, Undoing, session};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
@@ -23,6 +24,7 @@ use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
 use record::machine::preflight::NoiseDelta;
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
+use record::sizes::format_ns;
 use record::{
     cell::Cell, decision::Width, kind::Kind, launches::End, plan::Plan, state::State,
     transcript::Read,
@@ -39,8 +41,6 @@ use std::{ffi::OsString, fs::File, path::Path};
 
 /// Bytes left free when a launch's need is compared with what is available.
 const RESERVE_BYTES: u64 = 64 << 20;
-/// Counted launches of a group, and their measured rounds. A tolerance is learnt from both.
-const COUNTED_LAUNCHES: (usize, u32) = (4, 2);
 
 /// The comparisons of a run of claims.
 pub trait Questions {
@@ -224,6 +224,7 @@ impl<'a> Runner<'a> {
                 Action::Pilot(launch) | Action::Launch(launch) => {
                     self.show(&launch)?;
                     self.launch(&launch)?;
+                    self.lengthen()?;
                 }
                 action => {
                     if let Some((why, what)) = action.decision() {
@@ -320,12 +321,10 @@ impl<'a> Runner<'a> {
 
     /// Counts the calls, allocations and faults of a few passes, which no clock times.
     fn count(&mut self) -> Result<()> {
-        let (launches, rounds) = COUNTED_LAUNCHES;
-        for launch_group in
-            (0..self.state.launch_groups.len()).flat_map(|group| [group].repeat(launches))
-        {
-            let fresh = self.state.launch_groups[launch_group].fresh;
-            let (rounds, warmup_rounds) = if fresh { (1, 0) } else { (rounds, 1) };
+        let mut counting = Counting::new(&self.state, self.clock.spent_s());
+        let mut last_s = 0.0;
+        while let Some(launch_group) = counting.next(last_s) {
+            let [rounds, warmup_rounds] = Counting::rounds(&self.state, launch_group);
             let launch = Launch {
                 launch_group,
                 block: COUNTED,
@@ -333,6 +332,7 @@ impl<'a> Runner<'a> {
                 warmup_rounds,
                 at_most_s: None,
             };
+            let begun = Instant::now();
             if self.signals.arrived().is_none()
                 && let Some(record) = self.perform(&launch)?
             {
@@ -342,7 +342,43 @@ impl<'a> Runner<'a> {
                     &self.folder.transcripts(&record)?,
                 );
             }
+            last_s = begun.elapsed().as_secs_f64();
         }
+        Ok(())
+    }
+
+    /// Gives a run for which no budget was given the time that its functions need, and says so.
+    fn lengthen(&mut self) -> Result<()> {
+        let launches: Vec<usize> = (0..self.state.launch_groups.len())
+            .map(|group| {
+                let cells = self.state.alive(group).into_iter();
+                cells
+                    .map(|cell| self.observed.launches(cell))
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        let spent_s = self.clock.spent_s();
+        let Some(budget_s) = benching::needed_s(&self.state, &launches, spent_s) else {
+            return Ok(());
+        };
+        let [turn_s, start_s] = benching::known_s(&self.state);
+        remark!(
+            "pagewise: measuring takes about {}: one round of all functions takes {}, their processes {} to start (--budget \
+             sets another time)",
+            report::wording::duration(budget_s),
+            format_ns(turn_s * 1e9),
+            format_ns(start_s * 1e9),
+        );
+        let time_limit_s = self.state.time_limit_s;
+        self.decide(
+            "its functions need more than the usual time",
+            DecisionKind::Resumed {
+                budget_s,
+                time_limit_s,
+            },
+        )?;
+        self.scheduler = Scheduler::new(Purpose::Precision, facts(&self.state, self.workers));
         Ok(())
     }
 
@@ -505,6 +541,9 @@ impl<'a> Runner<'a> {
     }
 
     fn time_limit(&self, launch: &Launch) -> TimeLimit {
+        if launch.block == COUNTED {
+            return Counting::limit(&self.state, launch);
+        }
         let able = duration(self.scheduler.limit_s(&self.state, launch));
         match self.state.time_limit_s {
             Some(seconds) => TimeLimit::Strict(duration(seconds)),

@@ -10,7 +10,7 @@ fn bench(place: &Place, text: &str, more: &[&str]) -> (Said, Value) {
     let file = place.file("mine.c");
     std::fs::write(
         &file,
-        format!("#include <pagewise.h>\n#include <stdlib.h>\n{text}"),
+        format!("#include <errno.h>\n#include <pagewise.h>\n#include <stdlib.h>\n{text}"),
     )
     .unwrap();
     measured(place, file.to_str().unwrap(), more)
@@ -233,7 +233,7 @@ fn what_cannot_be_compiled_is_one_sentence() {
     let (result, _) = bench(&place, "BENCH(a) { int x = ; }\n", &[]);
     assert!(
         result.code == 1
-            && result.err.contains("mine.c:3:")
+            && result.err.contains("mine.c:4:")
             && result.err.contains("does not compile"),
         "{}",
         result.err
@@ -243,7 +243,7 @@ fn what_cannot_be_compiled_is_one_sentence() {
         ("BASELINE(a) { }\nBASELINE(b) { }\n", "several baselines"),
         (
             "PARAM(bytes, \"1XB\");\nBENCH(a) { }\n",
-            "PARAM(bytes, …): \"1XB\" is no number",
+            "PARAM(bytes, …): \"1XB\": it is no number and no size",
         ),
     ] {
         let (result, _) = bench(&place, text, &[]);

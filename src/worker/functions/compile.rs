@@ -1,26 +1,34 @@
-//! The user's C compiler, which makes the worker of the user's functions.
+//! The user's compiler, which makes the worker of the user's functions.
 
-use super::WORKER;
-use crate::worker::{programs, with_this_process};
+use super::{CPP, FunctionTerms, HEADER_FOLDER, WORKER};
+use crate::worker::{MOST_BYTES, carried, programs, with_this_process};
 use anyhow::{Context, Result, bail};
 use files::Folder;
+use object::{Object, ObjectSymbol};
+use report::escape::c_literal;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+/// C source with the facts of a build (workers/c/bench/build.h).
+const BUILD: &str = "build.c";
 
 /// Compiles a source: the copy of the user's file, or the calls of the functions of the user's library.
 pub(super) fn compile(
     source: &Path,
     path: &Path,
     is_library: bool,
-    defines: &[(&str, String)],
+    terms: FunctionTerms,
     folder: &Folder,
 ) -> Result<()> {
-    let compiler = CCompiler::of_user();
+    let compiler = UserCompiler::of_user(source);
+    let text = compiler.build_text(is_library, terms)?;
+    folder.write(BUILD, text.as_bytes())?;
     let mut command = compiler.command(folder)?;
-    command.args(compiler.defines()?);
-    command.args(defines.iter().map(|(name, value)| define(name, value)));
     add_subject(&mut command, source, path, is_library);
-    command.args(["bench.c", "about.c", "harness.a"].map(|file| folder.path().join(file)));
+    command.args([BUILD, "functions.o"].map(|file| folder.path().join(file)));
+    // The file may have a main of its own, which is not called.
+    command.arg("-Wl,--wrap=main");
     let libraries = std::env::var("LDLIBS").unwrap_or_default();
     command
         .args(["-pthread", "-ldl", "-lrt", "-lm"])
@@ -41,29 +49,92 @@ pub(super) fn compile(
             compiler.flags.join(" ")
         );
     }
-    Ok(())
+    let program = files::read_input(&folder.path().join(WORKER), MOST_BYTES)?;
+    check_names(&program, path)
 }
 
-/// The user's C compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
-struct CCompiler {
-    /// The program, with arguments where `$CC` has some.
+/// Names of the C library that a user's file may define all the same, and beginnings of names: an allocator of the user's own.
+const REPLACED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "mem", "str"];
+/// Variables of the C library. A linker may put a copy of them into the program.
+const VARIABLES: [&str; 6] = [
+    "environ",
+    "program_invocation",
+    "stdin",
+    "stdout",
+    "stderr",
+    "errno",
+];
+
+/// An error if a user's file defines a function of the C library that the harness calls: it would be called instead.
+fn check_names(program: &[u8], path: &Path) -> Result<()> {
+    let program = object::File::parse(program)?;
+    // A program without libraries has the whole of the C library in it.
+    if program.dynamic_symbols().next().is_none() {
+        return Ok(());
+    }
+    let harness = carried::FUNCTIONS.to_vec();
+    let harness = object::File::parse(&*harness)?;
+    let called: BTreeSet<&[u8]> = harness
+        .symbols()
+        .filter(|symbol| symbol.is_undefined())
+        .filter_map(|symbol| symbol.name_bytes().ok())
+        .collect();
+    let is_free = |name: &str| {
+        [REPLACED, VARIABLES]
+            .concat()
+            .iter()
+            .any(|lead| name.starts_with(lead))
+    };
+    let clash = program
+        .symbols()
+        .filter(|symbol| symbol.is_global() && symbol.is_definition())
+        .filter(|symbol| symbol.name_bytes().is_ok_and(|name| called.contains(name)))
+        .filter_map(|symbol| symbol.name().ok())
+        .find(|name| {
+            !name.starts_with(['_', '.']) && !name.starts_with("pagewise_") && !is_free(name)
+        });
+    match clash {
+        Some(name) => bail!(
+            "{} defines {name}, a function of the C library that the harness calls: make it static",
+            path.display()
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The user's compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`; of C++ `$CXX` and `$CXXFLAGS`, otherwise `c++ -O2 -g`.
+struct UserCompiler {
+    /// The language and the variable that names the program.
+    language: &'static str,
+    variable: &'static str,
+    /// The program, with arguments where the variable has some.
     program: Vec<String>,
     flags: Vec<String>,
 }
 
-impl CCompiler {
-    fn of_user() -> CCompiler {
-        CCompiler {
-            program: variable("CC", "cc"),
-            flags: variable("CFLAGS", "-O2 -g"),
+impl UserCompiler {
+    fn of_user(source: &Path) -> UserCompiler {
+        let is_cpp = source
+            .extension()
+            .is_some_and(|end| CPP.iter().any(|known| end == *known));
+        let [language, program, usual, flags] = if is_cpp {
+            ["C++", "CXX", "c++", "CXXFLAGS"]
+        } else {
+            ["C", "CC", "cc", "CFLAGS"]
+        };
+        UserCompiler {
+            language,
+            variable: program,
+            program: variable(program, usual),
+            flags: variable(flags, "-O2 -g"),
         }
     }
 
-    /// The command that compiles files of a folder.
+    /// The command that compiles files of a folder. The user's flags come last, so that they decide.
     fn command(&self, folder: &Folder) -> Result<Command> {
-        let mut command = started(&self.program)?;
+        let mut command = self.started()?;
         // Paths in the user's flags are relative to the user's folder; nothing else is taken from there.
-        let has_flags = ["CFLAGS", "LDLIBS"]
+        let has_flags = ["CFLAGS", "CXXFLAGS", "LDLIBS"]
             .iter()
             .any(|name| std::env::var_os(name).is_some());
         if has_flags {
@@ -72,35 +143,54 @@ impl CCompiler {
             command.current_dir(folder.path());
         }
         command
-            .args(&self.flags)
-            .args([
-                "-std=gnu11",
-                "-D_GNU_SOURCE",
-                "-Wno-maybe-uninitialized",
-                "-I",
-            ])
-            .arg(folder.path());
+            .args(["-D_GNU_SOURCE", "-Wno-maybe-uninitialized", "-I"])
+            .arg(folder.path().join(HEADER_FOLDER));
         // The same source gives the same program in whatever folder it is compiled, so that a run can be resumed.
         command.arg(format!(
             "-ffile-prefix-map={}=pagewise",
             folder.path().display()
         ));
+        command.args(&self.flags);
         Ok(command)
     }
 
-    /// Definitions by which the worker describes its compiler.
-    fn defines(&self) -> Result<[String; 3]> {
-        let version = programs::answer(started(&self.program)?.arg("--version"), Stdio::null())?;
+    /// The program, to be started as every toolchain is. It ends with this process.
+    /// Errors: there is none, or another user can change it.
+    fn started(&self) -> Result<Command> {
+        let program = programs::of_word(&self.program[0]).with_context(|| {
+            format!(
+                "bench needs a {} compiler, and {} cannot be started: install gcc or clang, or set {}",
+                self.language, self.program[0], self.variable
+            )
+        })?;
+        let mut command = with_this_process(program, &[])?;
+        programs::settle(&mut command);
+        command.args(&self.program[1..]);
+        Ok(command)
+    }
+
+    /// Facts of the build, as a C source.
+    fn build_text(&self, is_library: bool, terms: FunctionTerms) -> Result<String> {
+        let version = programs::answer(self.started()?.arg("--version"), Stdio::null())?;
         let version = String::from_utf8_lossy(&version.stdout)
             .lines()
             .next()
             .unwrap_or("unknown")
-            .replace('"', "'");
-        Ok([
-            "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
-            define("COMPILER", &version),
-            define("FLAGS", &self.flags.join(" ").replace('"', "'")),
-        ])
+            .to_owned();
+        let mut fields = vec![
+            c_literal(&version),
+            c_literal(&self.flags.join(" ")),
+            i32::from(is_library).to_string(),
+            i32::from(terms.is_fresh).to_string(),
+        ];
+        match terms.peer {
+            Some(peer) => fields.extend(peer.facts().map(|fact| c_literal(&fact))),
+            None => fields.extend(["0"; 5].map(str::to_owned)),
+        }
+        Ok(format!(
+            "#include \"build.h\"\nconst struct pagewise_build pagewise_build = {{{}}};\n",
+            fields.join(", ")
+        ))
     }
 }
 
@@ -113,18 +203,13 @@ fn variable(name: &str, usual: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Definition of a text for a C file.
-fn define(name: &str, value: &str) -> String {
-    format!("-DPAGEWISE_{name}=\"{value}\"")
-}
-
 /// Adds the source and the folder of the user's file to a compiler's command.
 fn add_subject(command: &mut Command, source: &Path, path: &Path, is_library: bool) {
     let above = path.parent().unwrap_or(path);
     if is_library {
         let file = path.file_name().unwrap_or_default();
         // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
-        command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
+        command.args(["-Xlinker", "-rpath", "-Xlinker"]);
         command
             .arg(format!("$ORIGIN:{}", above.display()))
             .arg("-L")
@@ -137,19 +222,4 @@ fn add_subject(command: &mut Command, source: &Path, path: &Path, is_library: bo
         }
         command.arg(source);
     }
-}
-
-/// The compiler, to be started as every toolchain is. It ends with this process.
-/// Errors: there is none, or another user can change it.
-fn started(compiler: &[String]) -> Result<Command> {
-    let program = programs::of_word(&compiler[0]).with_context(|| {
-        format!(
-            "bench needs a C compiler, and {} cannot be started: install gcc or clang, or set CC",
-            compiler[0]
-        )
-    })?;
-    let mut command = with_this_process(program, &[])?;
-    programs::settle(&mut command);
-    command.args(&compiler[1..]);
-    Ok(command)
 }

@@ -1,11 +1,11 @@
-//! A worker of the user's own C file or shared library, compiled and linked with the carried harness.
+//! A worker of the user's own C or C++ file or shared library, compiled and linked with the carried harness.
 
 use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
 use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
 use record::folder::{KEPT_SOURCES, RunFolder, sha256_hex};
-use record::{experiment::Experiment, method::Method, sizes};
+use record::{experiment::Experiment, method::Method};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,17 +17,25 @@ use std::process::Stdio;
 pub use record::kind::OWN_WORKER as WORKER;
 
 mod compile;
+mod parameters;
+mod users;
 
 /// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
-/// Folder of the carried files that a user's file is compiled with.
-const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
+/// Folder of the carried files that a user's file is compiled with, and those of them that the user's file does not see.
+const SOURCES: &str = "workers/c/bench/";
+const UNSEEN: [&str; 2] = ["build.h", "library.h"];
+/// The header that a user's file includes, and its folder in that of the build.
+const HEADER: &str = "pagewise.h";
+const HEADER_FOLDER: &str = "include";
 /// Time of a comparison, in seconds, where no budget is given: a first table, which says how precise it is.
 const BUDGET_S: f64 = 2.5;
 /// Part of a shared library's name.
 const LIBRARY: &str = ".so";
 /// Line of a worker's list that has the path of the library that it loaded.
 const LIBRARY_KEY: &str = "library";
+/// Line of a worker's list that says that each turn has a process of its own.
+const FRESH_KEY: &str = "fresh";
 /// End of the name of a script of Python's.
 const SCRIPT: &str = ".py";
 /// Name of a worker that is kept as a baseline, in the folder of its run.
@@ -35,8 +43,12 @@ const KEPT: &str = "worker";
 /// Folder of the copy of a user's C file, and the copy.
 const COPIES: &str = "copied";
 const COPY: &str = "functions.c";
-/// Ends of the names of files that a C file includes.
-const HEADERS: [&str; 4] = ["h", "inc", "def", "c"];
+/// Ends of the names of C++ files.
+const CPP: [&str; 4] = ["cpp", "cc", "cxx", "C"];
+/// Ends of the names of files that a C or C++ file includes.
+const HEADERS: [&str; 10] = [
+    "h", "inc", "def", "c", "hpp", "hh", "hxx", "ipp", "cpp", "cc",
+];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -66,8 +78,8 @@ pub struct Peer<'a> {
 }
 
 impl Peer<'_> {
-    /// Definitions with which the user's file is compiled.
-    fn defines(self) -> [(&'static str, String); 5] {
+    /// Experiment, keys, group, unit and phase, in the order of workers/c/bench/build.h.
+    fn facts(&self) -> [String; 5] {
         let Peer {
             experiment, method, ..
         } = self;
@@ -90,11 +102,11 @@ impl Peer<'_> {
             .find(|phase| **phase == experiment.name)
             .unwrap_or(&phases[0]);
         [
-            ("EXPERIMENT", experiment.name.clone()),
-            ("KEYS", keys.to_owned()),
-            ("GROUP", method.group.clone()),
-            ("PHASE", work.clone()),
-            ("UNIT", experiment.unit.clone()),
+            experiment.name.clone(),
+            keys.to_owned(),
+            method.group.clone(),
+            experiment.unit.clone(),
+            work.clone(),
         ]
     }
 
@@ -114,12 +126,49 @@ impl Peer<'_> {
     }
 }
 
+/// Terms on which functions are measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FunctionTerms<'a> {
+    /// The built-in method that they are compared with.
+    pub peer: Option<Peer<'a>>,
+    /// True if each turn has a process of its own.
+    pub is_fresh: bool,
+    /// Settings that replace the values of parameters (`NAME=VALUE,VALUE`).
+    pub settings: &'a [String],
+}
+
 /// A worker made of the user's functions.
 pub struct Built {
     pub worker: Worker,
     /// The experiment that its functions are methods of, unless they are those of a built-in one.
     pub experiment: Option<Experiment>,
     pub files: BuiltFiles,
+    /// True if each turn has a process of its own.
+    pub is_fresh: bool,
+    /// Its parameters with the kinds of their values; none where they are a built-in method's.
+    parameters: Vec<(String, String)>,
+}
+
+impl Built {
+    /// Settings (`NAME=VALUE,VALUE`) with the ranges of the file's parameters written out.
+    /// Errors: a value is none of its parameter, or a path names nothing.
+    pub fn settings(&self, given: &[String]) -> Result<Vec<String>> {
+        let mut settings = Vec::new();
+        for setting in given {
+            let name = setting.split('=').next().unwrap_or_default();
+            let kind = self.parameters.iter().find(|(known, _)| known == name);
+            settings.push(match (kind, setting.split_once('=')) {
+                (Some((_, kind)), Some((_, list))) if list != "all" => {
+                    format!(
+                        "{name}={}",
+                        parameters::values(&format!("--set {name}"), kind, list)?.join(",")
+                    )
+                }
+                _ => setting.clone(),
+            });
+        }
+        Ok(settings)
+    }
 }
 
 /// Files of a user's functions: those that the worker executes or loads, and their source.
@@ -167,7 +216,7 @@ impl BuiltFiles {
 /// The name and the text of a user's source file. None: it is no file of a source.
 /// Errors: it cannot be read.
 pub fn source(file: &Path) -> Result<Option<(String, String)>> {
-    if kept_source(file).is_none() || !file.is_file() {
+    if kept_source(file).is_none() && !is_compiled(file) || !file.is_file() {
         return Ok(None);
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -211,7 +260,12 @@ pub fn is_kept(run: &Path) -> bool {
 
 /// The worker that a baseline of this user keeps, under another name.
 /// Errors: a file is not the listed one, or the worker cannot be started.
-pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -> Result<Worker> {
+pub fn kept(
+    run: &RunFolder,
+    name: &str,
+    scratch: &Folder,
+    workers: &[Worker],
+) -> Result<Described> {
     let into = scratch.make_folder("kept")?;
     let mut program = into.path().join(name);
     for file in run.plan()?.files.into_keys() {
@@ -229,7 +283,7 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
             program = into.path().join(file);
         }
     }
-    Ok(described(name, &program, workers)?.worker)
+    described(name, &program, workers)
 }
 
 /// The worker of a run's kept source, made anew under another name.
@@ -237,30 +291,36 @@ pub fn kept(run: &RunFolder, name: &str, scratch: &Folder, workers: &[Worker]) -
 pub fn rebuilt(
     run: &RunFolder,
     name: &str,
-    peer: Option<Peer>,
+    terms: FunctionTerms,
     scratch: &Folder,
     workers: &[Worker],
-) -> Result<Worker> {
+) -> Result<Described> {
     let (file, text) = source_of(run)?.context("it keeps no source that could be compiled anew")?;
     let into = scratch.make_folder("rebuilt")?;
     if file.ends_with(SCRIPT) {
         let script = format!("{name}{SCRIPT}");
         into.write(&script, text.as_bytes())?;
-        return Ok(described(name, &into.path().join(script), workers)?.worker);
+        return described(name, &into.path().join(script), workers);
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
-    let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
     let source = into.path().join(file);
-    compile::compile(&source, &source, false, &defines, &into)?;
+    compile::compile(&source, &source, false, terms, &into)?;
     into.rename(WORKER, name)?;
-    Ok(described(name, &into.path().join(name), workers)?.worker)
+    described(name, &into.path().join(name), workers)
 }
 
 /// A worker that was made of the user's functions, with what it says of itself.
-struct Described {
-    worker: Worker,
+pub struct Described {
+    pub worker: Worker,
     list: String,
+}
+
+impl Described {
+    /// True if each turn has a process of its own.
+    pub fn is_fresh(&self) -> bool {
+        about(&self.list, FRESH_KEY).is_some()
+    }
 }
 
 /// A worker of this name, made of a program or of a script of Python's.
@@ -296,20 +356,30 @@ fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described
     Ok(Described { worker, list })
 }
 
-/// Writes the carried files that a C file is compiled with.
+/// Writes the carried files that a C or C++ file is compiled with. Only the header can be included by it.
 fn furnish(folder: &Folder) -> Result<()> {
-    for (name, text) in carried::SOURCES {
-        if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
-            folder.write(name, text.as_bytes())?;
-        }
+    for name in UNSEEN {
+        folder.write(name, text_of(name).as_bytes())?;
     }
-    Ok(folder.write("harness.a", carried::HARNESS)?)
+    let headers = folder.make_folder(HEADER_FOLDER)?;
+    headers.write(HEADER, text_of(HEADER).as_bytes())?;
+    Ok(folder.write("functions.o", carried::FUNCTIONS)?)
 }
 
-/// Makes a worker of `what` below `folder`: a C file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
+/// Text of a carried file that a user's file is compiled with.
+fn text_of(name: &str) -> &'static str {
+    carried::source(&format!("{SOURCES}{name}")).unwrap_or_default()
+}
+
+/// Makes a worker of `what` below `folder`: a C or C++ file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
 /// or a program that speaks the workers' protocol.
 /// Errors: there is no C compiler, the file does not compile, or it has no function to measure.
-pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]) -> Result<Built> {
+pub fn build(
+    what: &str,
+    terms: FunctionTerms,
+    folder: &Folder,
+    workers: &[Worker],
+) -> Result<Built> {
     let (path, functions) = match what.rsplit_once(':') {
         Some((library, functions)) if library.contains(LIBRARY) => {
             (Path::new(library), Some(functions))
@@ -320,13 +390,13 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         path,
         bytes: files::read_input(path, MOST_BYTES)?,
     };
-    let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
-    if is_c {
-        return build_c(&given, functions, peer, folder, workers);
+    let is_compiled = functions.is_some() || is_compiled(path);
+    if is_compiled {
+        return build_c(&given, functions, terms, folder, workers);
     }
     ensure!(
-        peer.is_none(),
-        "{what} is no C file and no library: only their functions are compared with built-in methods"
+        terms.peer.is_none() && !terms.is_fresh,
+        "{what} is no C or C++ file and no library: only their functions are compared with built-in methods or have fresh processes"
     );
     let (kept, program) = if what.ends_with(SCRIPT) {
         (format!("{KEPT}{SCRIPT}"), std::path::absolute(path)?)
@@ -334,7 +404,13 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
     };
     let described = described(WORKER, &program, workers)?;
-    built(&given, described, None, vec![(kept, program)])
+    built(&given, described, terms, vec![(kept, program)])
+}
+
+/// True for a C or C++ file.
+fn is_compiled(path: &Path) -> bool {
+    let end = path.extension().unwrap_or_default();
+    end == "c" || CPP.iter().any(|known| end == *known)
 }
 
 /// The file that a user gave, as it was read.
@@ -347,7 +423,7 @@ struct GivenSource<'a> {
 fn build_c(
     given: &GivenSource,
     functions: Option<&str>,
-    peer: Option<Peer>,
+    terms: FunctionTerms,
     folder: &Folder,
     workers: &[Worker],
 ) -> Result<Built> {
@@ -360,16 +436,20 @@ fn build_c(
         folder.write(COPY, text.as_bytes())?;
         folder.path().join(COPY)
     } else {
+        parameters::check_paths(
+            given.path,
+            &String::from_utf8_lossy(&given.bytes),
+            terms.settings,
+        )?;
         copied_source(&given.bytes, &absolute, folder)?
     };
-    let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
-    compile::compile(&source, &absolute, functions.is_some(), &defines, folder)?;
+    compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
     let program = folder.path().join(WORKER);
     let described = described(WORKER, &program, workers)?;
     let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
     programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));
-    built(given, described, peer, programs)
+    built(given, described, terms, programs)
 }
 
 /// A loaded library with the name by which the loader finds a kept one.
@@ -381,18 +461,35 @@ fn named_by_loader(path: &str) -> (String, PathBuf) {
 fn built(
     given: &GivenSource,
     described: Described,
-    peer: Option<Peer>,
+    terms: FunctionTerms,
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = given.path.file_name().unwrap_or_default().to_string_lossy();
-    let experiment = if peer.is_none() {
-        Some(experiment(&file, &described.list)?)
+    if about(&described.list, "baseline").is_none() {
+        bail!(
+            "{}",
+            users::to_write(&file, &String::from_utf8_lossy(&given.bytes))
+        );
+    }
+    let experiment = if terms.peer.is_none() {
+        Some(experiment(&file, &described.list, terms.settings)?)
     } else {
         None
     };
-    peer.map_or(Ok(()), |peer| peer.accepts(&described.worker))?;
+    terms
+        .peer
+        .map_or(Ok(()), |peer| peer.accepts(&described.worker))?;
     let source = kept_source(given.path).map(|name| (name, given.bytes.clone()));
+    let parameters = if experiment.is_some() {
+        listed_parameters(&described.list)
+            .map(|[name, kind, _]| (name.to_owned(), kind.to_owned()))
+            .collect()
+    } else {
+        Vec::new()
+    };
     Ok(Built {
+        is_fresh: described.is_fresh(),
+        parameters,
         worker: described.worker,
         experiment,
         files: BuiltFiles { programs, source },
@@ -404,7 +501,7 @@ fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
     let is_program = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
     ensure!(
         is_program && !what.contains(LIBRARY),
-        "{what} is no C file, script of Python's or program; a library is given with its functions: libmine.so:FUNCTION,…"
+        "{what} is no C or C++ file, script of Python's or program; a library is given with its functions: libmine.so:FUNCTION,…"
     );
     folder.write_program(WORKER, bytes)?;
     Ok(folder.path().join(WORKER))
@@ -420,14 +517,15 @@ fn copied_source(bytes: &[u8], path: &Path, folder: &Folder) -> Result<PathBuf> 
     if files::trusted_folder(above).is_err() {
         copy_headers(path, &Folder::open(above)?, &copies)?;
     }
-    // The carried header finds those that it includes beside itself.
-    copies.write("pagewise.h", b"#include \"../pagewise.h\"\n")?;
+    copies.write(HEADER, text_of(HEADER).as_bytes())?;
     // The compiler's messages and the method's source name the file itself.
     let name = report::escape::c_literal(&path.to_string_lossy());
     let line = format!("#line 1 {name}\n").into_bytes();
     let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    copies.write(COPY, &[&line, text].concat())?;
-    Ok(copies.path().join(COPY))
+    let end = path.extension().unwrap_or_default();
+    let copy = Path::new(COPY).with_extension(end);
+    copies.write(&copy, &[&line, text].concat())?;
+    Ok(copies.path().join(copy))
 }
 
 /// Copies the headers of a shared folder that only this user, root or the owner of the user's file could write.
@@ -554,13 +652,17 @@ fn about<'a>(list: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
+/// Name, kind and values of each parameter of a worker's list.
+fn listed_parameters(list: &str) -> impl Iterator<Item = [&str; 3]> {
+    let lines = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("about\tparameter\t"));
+    lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+}
+
 /// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
-fn experiment(file: &str, list: &str) -> Result<Experiment> {
-    let Some(baseline) = about(list, "baseline") else {
-        bail!(
-            "{file} has no BENCH(name) {{ … }}: pagewise bench --new FILE.c writes one to start from"
-        );
-    };
+fn experiment(file: &str, list: &str, settings: &[String]) -> Result<Experiment> {
+    let baseline = about(list, "baseline").context("there is no function")?;
     if baseline.contains(',') {
         bail!("{file} has several baselines: {baseline}");
     }
@@ -580,12 +682,17 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
     } else {
         "none"
     };
+    let fresh = match about(list, FRESH_KEY) {
+        Some(_) => ", each turn in a process of its own",
+        None => "",
+    };
     let mut text = format!(
-        "name = {}\ntitle = {}\nquestion = {}\nunit = \"operation\"\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
+        "name = {}\ntitle = {}\nquestion = {}\nunit = {}\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
          look = false\nbudget_s = {BUDGET_S:?}\n",
         quoted(EXPERIMENT),
-        quoted(format!("the functions of {file}")),
+        quoted(format!("the functions of {file}{fresh}")),
         quoted(format!("Which function of {file} is faster?")),
+        quoted(about(list, "unit").unwrap_or("operation")),
         quoted(&names),
         quoted(baseline),
         quoted(content),
@@ -599,22 +706,16 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
             quoted(&names)
         )?;
     }
-    for line in list
-        .lines()
-        .filter_map(|line| line.strip_prefix("about\tparameter\t"))
-    {
-        let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else {
-            bail!("{file}: {line:?}")
+    for [name, kind, values] in listed_parameters(list) {
+        let values = if parameters::is_set(settings, name) {
+            values
+                .split(',')
+                .map(|value| value.trim().to_owned())
+                .collect()
+        } else {
+            parameters::values(&parameters::place(file, name), kind, values)?
         };
-        let values: Vec<&str> = values.split(',').map(str::trim).collect();
-        for value in &values {
-            let is_number =
-                value.parse::<u64>().is_ok() || kind == "size" && sizes::parse_size(value).is_ok();
-            ensure!(
-                is_number,
-                "{file}: PARAM({name}, …): {value:?} is no number and no size like 64KiB"
-            );
-        }
+        let kind = parameters::kind(kind);
         let meaning = quoted(format!("PARAM({name}) of {file}"));
         write!(
             text,

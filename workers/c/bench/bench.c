@@ -1,27 +1,25 @@
 /* Describes the functions of somebody's file by the marks that its macros leave, and runs them. */
 #include "core.h"
 #undef PHASE
+#include "build.h"
 #include "pagewise.h"
+#include "surroundings.h"
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <dirent.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-extern const struct bench_mark *const __start_pagewise_marks[] __attribute__((weak));
-extern const struct bench_mark *const __stop_pagewise_marks[] __attribute__((weak));
+extern const struct pagewise_mark *const __start_pagewise_marks[] __attribute__((weak));
+extern const struct pagewise_mark *const __stop_pagewise_marks[] __attribute__((weak));
 
 /* Marks of one kind between two lines, in the order of their lines, each text once. */
-static size_t marks(char kind, int from, int to, const struct bench_mark **into, size_t most)
+static size_t marks(char kind, int from, int to, const struct pagewise_mark **into, size_t most)
 {
     size_t count = 0;
-    for (const struct bench_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++) {
+    for (const struct pagewise_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++) {
         if ((*m)->kind != kind || (*m)->line < from || (*m)->line >= to || count == most)
             continue;
         size_t at = 0;
@@ -40,22 +38,36 @@ enum { MOST_MARKS = 64, NO_LINE = 1 << 30 };
 
 /* Functions that are compared with a built-in method are methods of its experiment, with its parameters; a function that is
  * timed as a whole passes the phase that is the work there. */
-#ifdef PAGEWISE_EXPERIMENT
-enum { JOINED = 1 };
-static const char *const EXPERIMENT = PAGEWISE_EXPERIMENT, *const KEYS = PAGEWISE_KEYS;
-static const char *const GROUP = PAGEWISE_GROUP, *const UNIT = PAGEWISE_UNIT;
-static const char WHOLE[] = PAGEWISE_PHASE;
-#else
-enum { JOINED = 0 };
-static const char *const EXPERIMENT = "bench", *const KEYS = "", *const GROUP = NULL, *const UNIT = "";
-static const char WHOLE[] = "run";
-#endif
+static bool joined_experiment(void)
+{
+    return pagewise_build.experiment != NULL;
+}
+
+static const char *whole_phase(void)
+{
+    return joined_experiment() ? pagewise_build.phase : "run";
+}
+
+const char *worker_name(void)
+{
+    return program_invocation_short_name;
+}
+
+const char *worker_compiler(void)
+{
+    return pagewise_build.compiler;
+}
+
+const char *worker_flags(void)
+{
+    return pagewise_build.flags;
+}
 
 /* Line of the function after this one. */
 static int end_of(int line)
 {
     int end = NO_LINE;
-    for (const struct bench_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++)
+    for (const struct pagewise_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++)
         if (((*m)->kind == 'b' || (*m)->kind == 'B') && (*m)->line > line && (*m)->line < end)
             end = (*m)->line;
     return end;
@@ -63,7 +75,7 @@ static int end_of(int line)
 
 static const char *joined(char kind, int from, int to, const char *between)
 {
-    const struct bench_mark *found[MOST_MARKS];
+    const struct pagewise_mark *found[MOST_MARKS];
     size_t count = marks(kind, from, to, found, MOST_MARKS);
     const char *text = NULL;
     for (size_t i = 0; i < count; i++)
@@ -71,11 +83,93 @@ static const char *joined(char kind, int from, int to, const char *between)
     return text;
 }
 
-/* A parameter's kind: sizes end in B. */
-static const char *kind_of(const struct bench_mark *parameter)
+/* Units of a number that is no size, in the unit that VALUE() gives: times in nanoseconds. */
+static const struct {
+    const char *name;
+    double scale;
+} units[] = {{"", 1},    {"k", 1e3},  {"K", 1e3},  {"M", 1e6},     {"G", 1e9},  {"ns", 1},
+             {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 6e10}};
+
+/* A number with a unit, without its sign; false where the text is none. */
+static bool number_of(const char *text, uint64_t *into)
 {
-    size_t length = strlen(parameter->values);
-    return length && parameter->values[length - 1] == 'B' ? "size" : "number";
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0) {
+            *into = (uint64_t)(number * units[i].scale + 0.5);
+            double rest = number * units[i].scale - (double)*into;
+            return rest < 1e-6 && rest > -1e-6;
+        }
+    return false;
+}
+
+/* Parts of a list of values that are separated by commas, without the space around them; NULL after the last one. */
+static const char *next_value(const char **rest)
+{
+    const char *from = *rest;
+    if (!from)
+        return NULL;
+    size_t length = strcspn(from, ",");
+    *rest = from[length] ? from + length + 1 : NULL;
+    while (length && *from == ' ')
+        from++, length--;
+    while (length && from[length - 1] == ' ')
+        length--;
+    return arena_text("%.*s", (int)length, from);
+}
+
+static bool is_number(const char *text)
+{
+    return *text && (text[strspn(text, "0123456789")] == 0 || (strstr(text, "..") && text[strspn(text, "0123456789.*")] == 0));
+}
+
+/* Of a size or a range of sizes: the laboratory reads them. */
+static bool is_size(const char *text)
+{
+    size_t length = strcspn(text, "*");
+    return *text >= '0' && *text <= '9' && length && text[length - 1] == 'B';
+}
+
+/* Kind of a parameter: that of the protocol (`keys`), and the one by which the laboratory reads its values. Sizes end in B,
+ * paths have a slash or a dot. Numbers with a unit stay as they are written until VALUE() reads them. */
+struct kind {
+    const char *key, *values;
+};
+
+static struct kind kind_of(const struct pagewise_mark *parameter)
+{
+    if (parameter->kind == 'i')
+        return (struct kind){"size", "size"};
+    if (parameter->kind == 't')
+        return (struct kind){"count", "count"};
+    bool numbers = true, sizes = true, has_units = true, paths = false, odd = false;
+    const char *words = NULL, *rest = parameter->values;
+    for (const char *value; (value = next_value(&rest));) {
+        uint64_t number;
+        numbers &= is_number(value);
+        sizes &= is_number(value) || is_size(value);
+        has_units &= number_of(value, &number);
+        paths |= strpbrk(value, "/.") != NULL;
+        odd |= !*value || value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+")];
+        words = words ? arena_text("%s|%s", words, value) : value;
+    }
+    if (numbers || sizes)
+        return (struct kind){numbers ? "number" : "size", numbers ? "number" : "size"};
+    if (has_units || paths || odd)
+        return (struct kind){"text", has_units ? "unit" : paths ? "path" : "text"};
+    return (struct kind){words, "word"};
+}
+
+/* Marks of the parameters. */
+static size_t parameters(const struct pagewise_mark **into)
+{
+    size_t count = 0;
+    for (const char *kind = "kit"; *kind; kind++)
+        count += marks(*kind, 0, NO_LINE, into + count, MOST_MARKS - count);
+    return count;
 }
 
 /* The state of the page cache that a cell asks for is proved before each turn. */
@@ -86,29 +180,60 @@ static bool takes_file(const struct method *method)
     return strstr(method->keys, "file:text") && strstr(method->keys, "cache:");
 }
 
-void bench_describe(struct method *method, int line)
+static void run_function(struct slot *slot);
+
+/* Functions of the file with their marks, in the order of the marks; the list of methods has these addresses. */
+enum { MOST_FUNCTIONS = 256 };
+static struct method described[MOST_FUNCTIONS];
+static const struct pagewise_mark *marked[MOST_FUNCTIONS];
+static bool is_whole[MOST_FUNCTIONS]; /* timed as a whole */
+__attribute__((used, section("pagewise_methods"))) static const struct method *listed[MOST_FUNCTIONS];
+static size_t function_count;
+
+static const char *keys_of_file(void)
 {
-    const struct bench_mark *found[MOST_MARKS];
-    size_t count = marks('k', 0, NO_LINE, found, MOST_MARKS);
+    const struct pagewise_mark *found[MOST_MARKS];
+    size_t count = parameters(found);
     const char *keys = "";
     for (size_t i = 0; i < count; i++)
-        keys = arena_text("%s%s%s:%s", keys, i ? " " : "", found[i]->text, kind_of(found[i]));
-    const char *phases = joined('p', line, end_of(line), " ");
-    method->experiment = EXPERIMENT;
-    method->group = GROUP;
-    method->phases = phases ? phases : WHOLE;
-    method->laws = joined('l', line, end_of(line), "; ");
-    method->keys = keys = JOINED ? KEYS : keys;
+        keys = arena_text("%s%s%s:%s", keys, i ? " " : "", found[i]->text, kind_of(found[i]).key);
+    return keys;
+}
+
+static void describe(const struct pagewise_mark *mark)
+{
+    if (function_count == MOST_FUNCTIONS) {
+        dprintf(2, "more than %d functions\n", MOST_FUNCTIONS);
+        _exit(2);
+    }
+    struct method *method = &described[function_count];
+    const char *phases = joined('p', mark->line, end_of(mark->line), " ");
+    const char *file = strrchr(mark->file, '/') ? strrchr(mark->file, '/') + 1 : mark->file;
+    *method = (struct method){
+        .experiment = joined_experiment() ? pagewise_build.experiment : "bench",
+        .name = mark->text,
+        .group = pagewise_build.group,
+        .summary = arena_text("%s, line %d of %s", mark->text, mark->line, file),
+        .phases = phases ? phases : whole_phase(),
+        .keys = joined_experiment() ? pagewise_build.keys : keys_of_file(),
+        .laws = joined('l', mark->line, end_of(mark->line), "; "),
+        .run = run_function,
+        .source = mark->file,
+    };
     if (takes_file(method))
         method->laws = arena_text("%s%s" FILE_LAWS, method->laws ? method->laws : "", method->laws ? "; " : "");
-    method->memory = strncmp(keys, "bytes:size", 10) == 0 ? "bytes" : "0";
-    method->summary = arena_text("%s, line %d of %s", method->name, line, strrchr(method->source, '/') ?
-                                 strrchr(method->source, '/') + 1 : method->source);
+    method->memory = strncmp(method->keys, "bytes:size", 10) == 0 ? "bytes" : "0";
+    marked[function_count] = mark;
+    is_whole[function_count] = !phases;
+    listed[function_count++] = method;
 }
 
 /* Result of this turn. It is recorded after the body: a function that is timed as a whole does not pay for its proof. */
 static uint64_t result;
 static bool has_result;
+
+/* The turn that runs now. */
+static struct slot *turn;
 
 /* Process that runs a body now; 0 between bodies. */
 static pid_t running;
@@ -116,8 +241,11 @@ static pid_t running;
 /* A body that ends the process takes the samples with it: the laboratory learns which one did. */
 static void ended(void)
 {
-    if (running == getpid() && current_slot >= 0)
-        dprintf(transcript_fd, "crash\t%d\t%d\t%s\texit(3)\n", current_slot, current_cell, current_phase ? current_phase : "-");
+    if (running != getpid() || current_slot < 0)
+        return;
+    if (in_child())
+        fail_because(turn, turn->cell->method->name, "it called exit(3)");
+    dprintf(transcript_fd, "crash\t%d\t%d\t%s\texit(3)\n", current_slot, current_cell, current_phase ? current_phase : "-");
 }
 
 /* What the helper answered to these arguments, in memory that is no heap's. */
@@ -164,185 +292,88 @@ static void prepare_file(struct slot *slot)
     made_hot = hot ? file : NULL;
 }
 
-/* What a function must leave as it found it, because the functions after it run in the same process. */
-static const struct {
-    int number;
-    const char *name;
-} watched_signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGILL, "SIGILL"}, {SIGFPE, "SIGFPE"},
-                       {SIGABRT, "SIGABRT"}, {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"},   {SIGALRM, "SIGALRM"},
-                       {SIGCHLD, "SIGCHLD"}, {SIGPIPE, "SIGPIPE"}};
-static const struct {
-    int number;
-    const char *name;
-} watched_limits[] = {{RLIMIT_STACK, "the stack"}, {RLIMIT_NOFILE, "open files"}, {RLIMIT_AS, "the address space"},
-                      {RLIMIT_DATA, "data"}, {RLIMIT_MEMLOCK, "locked memory"}, {RLIMIT_CPU, "CPU time"},
-                      {RLIMIT_FSIZE, "file sizes"}};
-enum {
-    STANDARD = 3,
-    KEPT_DESCRIPTORS = 100, /* from here on: a function's own are lower */
-    SIGNALS = sizeof watched_signals / sizeof *watched_signals,
-    LIMITS = sizeof watched_limits / sizeof *watched_limits,
-};
-struct surroundings {
-    struct sigaction handlers[SIGNALS];
-    struct rlimit limits[LIMITS];
-    sigset_t blocked;
-    struct stat files[STANDARD], folder;
-    mode_t creation_mask;
-};
+/* True between the start of a phase and the work of its threads, which wait for it. */
+static bool is_armed;
 
-/* The standard descriptors and the working folder as they were at first. */
-static int kept[STANDARD], kept_folder;
-
-/* What a function prints is no part of the transcript: it goes nowhere. */
-__attribute__((constructor(101))) static void keep_transcript(void)
+static void no_work(const struct part *part)
 {
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), transcript = fcntl(1, F_DUPFD_CLOEXEC, KEPT_DESCRIPTORS);
-    if (nowhere < 0 || transcript < 0)
-        return;
-    transcript_fd = transcript;
-    dup2(nowhere, 1);
-    close(nowhere);
-    for (int i = 0; i < STANDARD; i++)
-        kept[i] = fcntl(i, F_DUPFD_CLOEXEC, KEPT_DESCRIPTORS);
-    kept_folder = open(".", O_PATH | O_CLOEXEC | O_DIRECTORY);
+    (void)part;
 }
 
-static void look_at_files(struct surroundings *into)
+/* Threads that still wait for work have none in this turn. */
+static void release_threads(void)
 {
-    memset(into->files, 0, sizeof into->files);
-    for (int i = 0; i < STANDARD; i++)
-        fstat(i, &into->files[i]);
-    stat(".", &into->folder);
-    umask(into->creation_mask = umask(0));
+    if (is_armed)
+        on_every_thread(turn, no_work, NULL, 0, 0);
+    is_armed = false;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_fresh(void)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+    const struct pagewise_mark *found[1];
+    return pagewise_build.is_fresh || marks('f', 0, NO_LINE, found, 1);
 }
 
-static const char *put_files_back(const struct surroundings *before, const struct surroundings *now)
+/* Path of an input of the file, of so many bytes. */
+static const char *input_path(const char *name, size_t bytes)
 {
-    const char *changed = NULL;
-    for (int i = 0; i < STANDARD; i++)
-        if (!is_same(&before->files[i], &now->files[i])) {
-            changed = arena_text("it closed or replaced descriptor %d", i);
-            dup2(kept[i], i);
+    return arena_text("%s/input-%s-%zu", launch_directory(), name, bytes);
+}
+
+/* Makes the inputs of this turn that are not there yet. */
+static void make_inputs(struct slot *slot)
+{
+    static char block[1 << 16];
+    const struct pagewise_mark *found[MOST_MARKS];
+    size_t count = marks('i', 0, NO_LINE, found, MOST_MARKS);
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = key_size(slot, found[i]->text);
+        const char *seed = found[i]->values + strlen(found[i]->values) + 1;
+        int file = open(input_path(found[i]->text, bytes), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0 && errno == EEXIST)
+            continue;
+        for (size_t at = 0; file >= 0 && at < bytes; at += sizeof block) {
+            pattern_fill(block, sizeof block, strtoull(seed, NULL, 0) + at);
+            size_t length = bytes - at < sizeof block ? bytes - at : sizeof block;
+            if (write(file, block, length) != (ssize_t)length)
+                fail(slot, "write of an INPUT");
         }
-    if (!is_same(&before->folder, &now->folder)) {
-        changed = "it changed the working folder";
-        (void)!fchdir(kept_folder);
+        if (file < 0 || close(file) != 0)
+            fail(slot, "open of an INPUT");
     }
-    if (before->creation_mask != now->creation_mask) {
-        changed = "it changed the mask of new files (umask)";
-        umask(before->creation_mask);
-    }
-    return changed;
 }
 
-static void look_around(struct surroundings *into)
+static void run_body(struct slot *slot, void *unused)
 {
-    for (int i = 0; i < SIGNALS; i++)
-        sigaction(watched_signals[i].number, NULL, &into->handlers[i]);
-    for (int i = 0; i < LIMITS; i++)
-        getrlimit(watched_limits[i].number, &into->limits[i]);
-    sigprocmask(SIG_BLOCK, NULL, &into->blocked);
-    look_at_files(into);
-}
-
-/* Takes back what a function has changed, and names it. */
-static const char *put_back(const struct surroundings *before)
-{
-    struct surroundings now;
-    look_around(&now);
-    const char *changed = put_files_back(before, &now);
-    for (int i = 0; i < SIGNALS; i++)
-        if (now.handlers[i].sa_handler != before->handlers[i].sa_handler) {
-            changed = arena_text("it changed the handler of %s", watched_signals[i].name);
-            sigaction(watched_signals[i].number, &before->handlers[i], NULL);
-        }
-    for (int i = 0; i < LIMITS; i++)
-        if (now.limits[i].rlim_cur != before->limits[i].rlim_cur || now.limits[i].rlim_max != before->limits[i].rlim_max) {
-            changed = arena_text("it changed the limit of %s", watched_limits[i].name);
-            setrlimit(watched_limits[i].number, &before->limits[i]);
-        }
-    for (int number = 1; number < 32; number++)
-        if (sigismember(&now.blocked, number) != sigismember(&before->blocked, number))
-            changed = arena_text("it changed which signals are blocked (%s)", strsignal(number));
-    sigprocmask(SIG_SETMASK, &before->blocked, NULL);
-    return changed;
-}
-
-/* Kills the children of all threads; how many there were. The children of a child that ends become this process's own. */
-static int kill_children(void)
-{
-    int count = 0;
-    DIR *threads = opendir("/proc/self/task");
-    for (struct dirent *thread; threads && (thread = readdir(threads));) {
-        char path[sizeof "/proc/self/task//children" + sizeof thread->d_name];
-        snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
-        FILE *children = fopen(path, "re");
-        for (int child; children && fscanf(children, "%d", &child) == 1; count++)
-            kill(child, SIGKILL);
-        if (children)
-            fclose(children);
-    }
-    if (threads)
-        closedir(threads);
-    return count;
-}
-
-/* Ends processes that a body left behind: it forked and did not wait, or returned in both processes. */
-static bool left_a_process(void)
-{
-    static bool is_helpless;
-    bool any = false;
-    for (siginfo_t child = {0}; !is_helpless && waitid(P_ALL, 0, &child, WEXITED | WNOHANG) == 0; child.si_pid = 0) {
-        any = true;
-        is_helpless = child.si_pid == 0 && kill_children() == 0;
-    }
-    return any;
-}
-
-/* Ends the launch where a body closed the transcript: nothing can be recorded any more. */
-static void check_transcript(const struct method *method)
-{
-    if (fcntl(transcript_fd, F_GETFD) >= 0)
-        return;
-    dup2(kept[2], 2);
-    dprintf(2, "%s closed descriptors that it did not open\n", method->name);
-    _exit(3);
-}
-
-void bench_run(struct slot *slot, const struct method *method, void (*body)(struct slot *))
-{
-    static bool watched;
-    if (!watched)
-        watched = atexit(ended) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
-    has_result = false;
-    if (strcmp(UNIT, "byte") == 0 && slot->bytes)
-        slot->ops = slot->bytes;
-    if (strcmp(UNIT, "page") == 0 && slot->bytes)
-        slot->ops = slot->bytes / slot->page_bytes;
-    if (takes_file(method))
-        prepare_file(slot);
+    (void)unused;
+    const struct method *method = slot->cell->method;
     struct surroundings before;
-    if (slot->proofs)
+    turn = slot;
+    has_result = false;
+    bool is_watched = slot->proofs && !in_child(); /* a process that ends with its turn may be changed */
+    if (is_watched)
         look_around(&before);
-    running = getpid();
-    if (method->phases == WHOLE) {
-        phase_begin(slot, WHOLE, 0);
-        body(slot);
-        phase_end(slot);
-    } else {
-        body(slot);
+    if (in_child()) {
+        pool_open(slot);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
+    running = getpid();
+    slot_left = release_threads;
+    size_t function = (size_t)(method - described);
+    if (is_whole[function])
+        pagewise_phase_begin(whole_phase());
+    marked[function]->body();
+    if (is_whole[function])
+        pagewise_phase_end();
     if (getpid() != running)
         _exit(0);
     running = 0;
+    release_threads();
+    slot_left = NULL;
+    if (in_child())
+        pool_facts(slot);
     check_transcript(method);
-    const char *changed = slot->proofs ? put_back(&before) : NULL;
+    const char *changed = is_watched ? put_back(&before) : NULL;
     if (left_a_process())
         changed = "it left behind a process that it forked";
     if (changed)
@@ -351,54 +382,194 @@ void bench_run(struct slot *slot, const struct method *method, void (*body)(stru
         fact_digest_value(slot, result);
 }
 
-void bench_result(uint64_t value)
+static void run_function(struct slot *slot)
+{
+    static bool watched;
+    if (!watched)
+        watched = atexit(ended) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    const char *unit = joined_experiment() ? pagewise_build.unit : "";
+    if (strcmp(unit, "byte") == 0 && slot->bytes)
+        slot->ops = slot->bytes;
+    if (strcmp(unit, "page") == 0 && slot->bytes)
+        slot->ops = slot->bytes / slot->page_bytes;
+    if (takes_file(slot->cell->method))
+        prepare_file(slot);
+    make_inputs(slot);
+    if (is_fresh()) {
+        pool_close(slot); /* fork() copies no thread: the process of the turn has its own */
+        run_in_child(slot, run_body, NULL);
+    } else {
+        run_body(slot, NULL);
+    }
+}
+
+/* The user's calls. */
+size_t pagewise_value(const char *name)
+{
+    uint64_t number;
+    const char *value = key_word(turn, name);
+    if (!*value)
+        fail_because(turn, arena_text("VALUE(%s)", name), "there is no such parameter");
+    if (!number_of(value, &number))
+        fail_because(turn, arena_text("VALUE(%s)", name), arena_text("\"%s\" is no number: read it by TEXT or IS", value));
+    return number;
+}
+
+const char *pagewise_text(const char *name)
+{
+    const struct pagewise_mark *found[MOST_MARKS];
+    size_t count = marks('i', 0, NO_LINE, found, MOST_MARKS);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(found[i]->text, name) == 0)
+            return input_path(name, key_size(turn, name));
+    return key_word(turn, name);
+}
+
+/* A word that is none of the parameter's would never be the one of this turn. */
+int pagewise_is(const char *name, const char *word)
+{
+    const char *at = turn->cell->method->keys;
+    size_t length = strlen(name);
+    while (*at && !(strncmp(at, name, length) == 0 && at[length] == ':'))
+        at += strcspn(at, " ") + (at[strcspn(at, " ")] == ' ');
+    if (!*at)
+        fail_because(turn, arena_text("IS(%s)", name), "there is no such parameter");
+    const char *kind = at + length + 1;
+    const char *words = arena_text("|%.*s|", (int)strcspn(kind, " "), kind);
+    if (strncmp(kind, "text", 4) != 0 && !strstr(words, arena_text("|%s|", word)))
+        fail_because(turn, arena_text("IS(%s, \"%s\")", name, word), "it is none of the parameter's words");
+    return key_is(turn, name, word);
+}
+
+int pagewise_phase_begin(const char *name)
+{
+    is_armed = turn->pool != NULL;
+    return phase_begin(turn, name, is_armed);
+}
+
+/* Work of each thread, and its argument. */
+static struct {
+    void (*call)(void *, unsigned);
+    void *argument;
+} thread_work;
+
+static void work_of_thread(const struct part *part)
+{
+    thread_work.call(thread_work.argument, (unsigned)((uintptr_t)part->start / part->page_bytes));
+}
+
+void pagewise_on_threads(void (*work)(void *, unsigned), void *argument)
+{
+    thread_work.call = work;
+    thread_work.argument = argument;
+    if (!turn->pool) {
+        work(argument, 0);
+        return;
+    }
+    if (!is_armed)
+        pool_wake(turn);
+    is_armed = false;
+    /* Each thread has the part of one page, by which it knows its number. */
+    on_every_thread(turn, work_of_thread, NULL, turn->threads * turn->page_bytes, 0);
+}
+
+int pagewise_phase_end(void)
+{
+    int open = phase_end(turn);
+    release_threads();
+    return open;
+}
+
+void pagewise_result(uint64_t value)
 {
     result = value;
     has_result = true;
 }
 
-#ifndef PAGEWISE_EXPERIMENT
+uint64_t pagewise_digest(const void *start, size_t bytes)
+{
+    return digest_of(start, bytes);
+}
+
+void pagewise_fact(const char *name, uint64_t value)
+{
+    fact(turn, name, value);
+}
+
+void pagewise_operations(uint64_t count)
+{
+    turn->ops = count;
+}
+
+void pagewise_bytes(uint64_t count)
+{
+    turn->ops = turn->phase_bytes = count;
+}
+
+void pagewise_fail(const char *call)
+{
+    fail(turn, call);
+}
+
+void pagewise_skip(const char *reason)
+{
+    skip(turn, reason);
+}
+
 static void empty(struct slot *slot)
 {
+    turn = slot;
     for (const char *p = slot->cell->method->phases; *p;) {
         size_t length = strcspn(p, " ");
-        phase_begin(slot, arena_text("%.*s", (int)length, p), 0);
-        phase_end(slot);
+        pagewise_phase_begin(arena_text("%.*s", (int)length, p));
+        pagewise_phase_end();
         p += length + strspn(p + length, " ");
     }
 }
 
-static struct method nothing;
-__attribute__((used, section("pagewise_methods"))) static const struct method *const nothing_listed = &nothing;
-
-/* The floor of this file's phases, its parameters with their values, and its baseline. */
+/* The functions of this file, and the floor of its phases unless a built-in method is compared, which has its own. */
 __attribute__((constructor)) static void describe_file(void)
 {
-    nothing = (struct method){.name = "empty", .role = "null", .run = empty, .source = __FILE__};
-    bench_describe(&nothing, 0);
-    nothing.summary = "An empty body: the cost of the stopwatch alone.";
+    static struct method nothing;
+    __attribute__((used, section("pagewise_methods"))) static const struct method *nothing_listed;
+    for (const struct pagewise_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++)
+        if ((*m)->body)
+            describe(*m);
+    if (joined_experiment())
+        return;
     const char *phases = joined('p', 0, NO_LINE, " ");
-    nothing.phases = phases ? phases : WHOLE;
-    nothing.laws = NULL;
-    nothing.memory = "0";
+    nothing = (struct method){
+        .experiment = "bench",
+        .name = "empty",
+        .role = "null",
+        .summary = "An empty body: the cost of the stopwatch alone.",
+        .phases = phases ? phases : whole_phase(),
+        .keys = keys_of_file(),
+        .memory = "0",
+        .run = empty,
+        .source = __FILE__,
+    };
+    nothing_listed = &nothing;
 }
-#endif
 
 void about_more(void)
 {
-    const struct bench_mark *found[MOST_MARKS];
-    size_t count = marks('k', 0, NO_LINE, found, MOST_MARKS);
+    const struct pagewise_mark *found[MOST_MARKS];
+    size_t count = parameters(found);
     for (size_t i = 0; i < count; i++)
-        out("about\tparameter\t%s\t%s\t%s\n", found[i]->text, kind_of(found[i]), found[i]->values);
+        out("about\tparameter\t%s\t%s\t%s\n", found[i]->text, kind_of(found[i]).values, found[i]->values);
+    if (is_fresh())
+        out("about\tfresh\tyes\n");
+    if (joined('y', 0, NO_LINE, ""))
+        out("about\tunit\tbyte\n");
     const char *baseline = joined('B', 0, NO_LINE, ",");
     if (!baseline && marks('b', 0, NO_LINE, found, MOST_MARKS))
         baseline = found[0]->text;
     if (baseline)
         out("about\tbaseline\t%s\n", baseline);
-#ifdef PAGEWISE_LIBRARY
     Dl_info from;
-    if (marks('b', 0, NO_LINE, found, 1) && dladdr(dlsym(RTLD_DEFAULT, found[0]->text), &from) && strrchr(from.dli_fname, '/'))
+    if (pagewise_build.is_library && marks('b', 0, NO_LINE, found, 1) && dladdr(dlsym(RTLD_DEFAULT, found[0]->text), &from) &&
+        strrchr(from.dli_fname, '/'))
         out("about\tlibrary\t%s\n", from.dli_fname);
-#endif
     out("about\tresults\t%s\n", joined('r', 0, NO_LINE, " ") ? "yes" : "no");
 }

@@ -1,4 +1,4 @@
-/* Your own loops under Pagewise's stopwatch: pagewise bench FILE.c. A start: pagewise bench --new FILE.c
+/* Your own loops under Pagewise's stopwatch: pagewise bench FILE.c (or .cpp). A start: pagewise bench --new FILE.c
  *
  *     #include <pagewise.h>
  *     PARAM(bytes, "1MiB,64MiB");               a parameter and its values; sizes end in B
@@ -12,72 +12,108 @@
  *
  * A function without PHASE is timed as a whole. A phase's name is one word. Each function runs many times, in turn with the
  * others, in several fresh processes; it must leave the process as it found it. PHASE, LAW and RESULT stand in the function
- * itself. Everything of worker.h is there too, with `slot` as first argument: fact(slot, "name", value), pattern_fill(). */
+ * itself; the other macros also work in functions that it calls. All further names of this file begin with pagewise_, so yours
+ * may be anything, also main. */
 #ifndef PAGEWISE_H
 #define PAGEWISE_H
-#include "worker.h"
+#pragma GCC system_header
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* Values of a parameter, separated by commas: numbers, or sizes such as 64KiB. VALUE(name) looks the
- * value of this turn up: read it before the phase. */
-#define PARAM(name, values) BENCH_MARK(bench_param_##name, 'k', #name, values)
-#define VALUE(name) key_size(slot, #name)
-/* With --with EXPERIMENT/METHOD the parameters are that method's: words and paths are read by TEXT(file), IS(cache, "hot"). */
-#define TEXT(name) key_word(slot, #name)
-#define IS(name, word) key_is(slot, #name, word)
+/* Values of a parameter, separated by commas: numbers (7, 1.5M, 100us: times are in nanoseconds), sizes (64KiB), ranges of
+ * both (1KiB..1GiB is each eightfold; 1..64*2 doubles), words (small,large) or paths of files that are there (data/a.bin).
+ * VALUE(name) is the number of this turn, TEXT(name) its word or path, IS(name, "small") asks for a word: look them up before
+ * the phase. With --with EXPERIMENT/METHOD the parameters are that method's. */
+#define PARAM(name, values) PAGEWISE_MARK(pagewise_parameter_##name, 'k', #name, values, 0)
+#define VALUE(name) pagewise_value(#name)
+#define TEXT(name) pagewise_text(#name)
+#define IS(name, word) pagewise_is(#name, word)
+
+/* A parameter whose values are sizes of a file that is made before the functions run, with content of this seed: TEXT(name) is
+ * its path, VALUE(name) its bytes. */
+#define INPUT(name, sizes, seed) PAGEWISE_MARK(pagewise_parameter_##name, 'i', #name, sizes "\0" #seed, 0)
+
+/* The parameter `threads`. ON_THREADS(work, argument) in a phase calls work(argument, thread) on each of that many threads;
+ * they wait at the phase's start. */
+#define THREADS(values) PAGEWISE_MARK(pagewise_parameter_threads, 't', "threads", values, 0)
+#define ON_THREADS(work, argument) pagewise_on_threads(work, argument)
 
 /* A function. BASELINE is the one that the others are compared with; without one it is the first. */
-#define BENCH(name) BENCH_FUNCTION(name, 'b')
-#define BASELINE(name) BENCH_FUNCTION(name, 'B')
+#define BENCH(name)                                                                                                    \
+    static void pagewise_body_##name(void);                                                                            \
+    PAGEWISE_MARK(pagewise_function_##name, 'b', #name, "", pagewise_body_##name);                                     \
+    static void pagewise_body_##name(void)
+#define BASELINE(name)                                                                                                 \
+    static void pagewise_body_##name(void);                                                                            \
+    PAGEWISE_MARK(pagewise_function_##name, 'B', #name, "", pagewise_body_##name);                                     \
+    static void pagewise_body_##name(void)
 
 /* Times what is between its braces. */
-#undef PHASE
 #define PHASE(name)                                                                                                    \
-    for (int open_ = ({ BENCH_NOTE('p', name); phase_begin(slot, (name), 0); }); open_; open_ = phase_end(slot))
+    for (int pagewise_open = __extension__({ PAGEWISE_NOTE('p', name); pagewise_phase_begin(name); }); pagewise_open;  \
+         pagewise_open = pagewise_phase_end())
 
 /* Number that the work came to. It keeps the compiler from leaving the work out, and every function must come to the same. */
 #define RESULT(value)                                                                                                  \
     do {                                                                                                               \
-        BENCH_NOTE('r', "");                                                                                           \
-        bench_result((uint64_t)(value));                                                                         \
+        PAGEWISE_NOTE('r', "");                                                                                        \
+        pagewise_result((uint64_t)(value));                                                                            \
     } while (0)
 
 /* The same by the content of memory: proves what a method of fault, share or copy made. */
-#define DIGEST(start, bytes) RESULT(digest_of(start, bytes))
+#define DIGEST(start, bytes) RESULT(pagewise_digest(start, bytes))
 
-/* Relation that every turn must keep: LAW("fill.minor_faults == bytes / page_bytes"). See workers/PROTOCOL.md. */
-#define LAW(relation) BENCH_NOTE('l', relation)
+/* Relation that every turn must keep: LAW("fill.minor_faults == bytes / page_bytes"). FACT("name", number) records a number of
+ * this turn that a law can name. See workers/PROTOCOL.md. */
+#define LAW(relation) PAGEWISE_NOTE('l', relation)
+#define FACT(name, value) pagewise_fact(name, (uint64_t)(value))
 
-/* Operations in each phase that follows, such as records read: figures are also given for one. */
-#define OPERATIONS(count) (slot->ops = (count))
+/* Operations in each phase that follows, such as records read: figures are those of one. BYTES is their number of bytes
+ * instead, for figures in GB/s; every function of the file has it then. */
+#define OPERATIONS(count) pagewise_operations(count)
+#define BYTES(count)                                                                                                   \
+    do {                                                                                                               \
+        PAGEWISE_NOTE('y', "");                                                                                        \
+        pagewise_bytes(count);                                                                                         \
+    } while (0)
+
+/* Outside of the functions: each turn runs in a process of its own, which was never used before, as in a program that does
+ * this once. Its start is not timed. The option --fresh does the same. */
+#define FRESH() PAGEWISE_MARK(pagewise_is_fresh, 'f', "", "", 0)
 
 /* Ends this turn: a call failed (errno says why), or the machine cannot do this. */
-#define FAIL(call) fail(slot, call)
-#define SKIP(reason) skip(slot, reason)
+#define FAIL(call) pagewise_fail(call)
+#define SKIP(reason) pagewise_skip(reason)
 
 /* The rest is how it works. A mark is something that the file says of itself, with its line. */
-struct bench_mark {
+struct pagewise_mark {
     char kind;
     int line;
-    const char *text, *values;
+    const char *text, *values, *file;
+    void (*body)(void);
 };
-#define BENCH_MARK(variable, kind, text, values)                                                                       \
-    static const struct bench_mark variable##_mark = {kind, __LINE__, text, values};                                   \
-    __attribute__((used, section("pagewise_marks"))) static const struct bench_mark *const variable##_entry = &variable##_mark
-#define BENCH_NOTE(kind, text) ({ BENCH_MARK(note, kind, text, ""); (void)note_entry; })
-#define BENCH_FUNCTION(function, kind)                                                                                 \
-    static void function##_body(struct slot *slot);                                                                    \
-    static struct method function##_method;                                                                            \
-    static void function##_run(struct slot *slot) { bench_run(slot, &function##_method, function##_body); }            \
-    BENCH_MARK(bench_function_##function, kind, #function, "");                                                        \
-    __attribute__((constructor)) static void function##_describe(void)                                                 \
-    {                                                                                                                  \
-        function##_method = (struct method){.name = #function, .run = function##_run, .source = __FILE__};             \
-        bench_describe(&function##_method, __LINE__);                                                                  \
-    }                                                                                                                  \
-    __attribute__((used, section("pagewise_methods")))                                                                 \
-    static const struct method *const function##_listed = &function##_method;                                          \
-    static void function##_body(__attribute__((unused)) struct slot *slot)
-void bench_describe(struct method *method, int line);
-void bench_run(struct slot *slot, const struct method *method, void (*body)(struct slot *));
-void bench_result(uint64_t value);
+#define PAGEWISE_MARK(variable, kind, text, values, body)                                                              \
+    static const struct pagewise_mark variable = {kind, __LINE__, text, values, __FILE__, body};                       \
+    __attribute__((used, section("pagewise_marks"))) static const struct pagewise_mark *const variable##_entry = &variable
+#define PAGEWISE_NOTE(kind, text)                                                                                      \
+    __extension__({ PAGEWISE_MARK(pagewise_note, kind, text, "", 0); (void)pagewise_note_entry; })
+size_t pagewise_value(const char *);
+const char *pagewise_text(const char *);
+int pagewise_is(const char *, const char *);
+void pagewise_on_threads(void (*)(void *, unsigned), void *);
+int pagewise_phase_begin(const char *);
+int pagewise_phase_end(void);
+void pagewise_result(uint64_t);
+uint64_t pagewise_digest(const void *, size_t);
+void pagewise_fact(const char *, uint64_t);
+void pagewise_operations(uint64_t);
+void pagewise_bytes(uint64_t);
+__attribute__((noreturn)) void pagewise_fail(const char *);
+__attribute__((noreturn)) void pagewise_skip(const char *);
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -113,6 +113,7 @@ void child_sample(const struct sample *sample);
 void child_add_sample(const struct sample *sample);
 void child_fact(const char *name, uint64_t value, const char *word);
 __attribute__((noreturn)) void child_end(const char *line);
+__attribute__((noreturn)) void child_ended(const char *line, size_t length, int status); /* in a signal's handler */
 
 /* outcome.c */
 extern sigjmp_buf slot_exit;      /* where fail() and skip() return to */

@@ -7,7 +7,9 @@
 /* Further lines on a worker that is built from somebody's file (bench/bench.c). */
 __attribute__((weak)) void about_more(void);
 
-int main(int argc, char **argv)
+/* A user's file may have a main() of its own: `--wrap=main` starts that worker at __wrap_main(). */
+int main(int argc, char **argv) __attribute__((alias("__wrap_main")));
+int __wrap_main(int argc, char **argv)
 {
     /* A program that is executed by its descriptor has the descriptor's number for a name. */
     prctl(PR_SET_NAME, program_invocation_short_name);

@@ -1,4 +1,5 @@
-/* The list of methods: the linker gathers every METHOD() entry into one section. */
+/* The list of methods: the linker gathers every METHOD() entry into one section. Entries for a user's functions are filled in
+ * when the worker starts (bench/bench.c); those that are not needed are NULL. */
 #include "core.h"
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@ extern const struct method *const __stop_pagewise_methods[];
 const struct method *method_find(const char *experiment, const char *name)
 {
     for (const struct method *const *m = __start_pagewise_methods; m < __stop_pagewise_methods; m++)
-        if (strcmp((*m)->experiment, experiment) == 0 && strcmp((*m)->name, name) == 0)
+        if (*m && strcmp((*m)->experiment, experiment) == 0 && strcmp((*m)->name, name) == 0)
             return *m;
     return NULL;
 }
@@ -37,11 +38,13 @@ static int by_name(const void *a, const void *b)
 /* By name: how a compiler orders the methods of one file depends on its level. */
 void methods_list(void)
 {
-    size_t count = (size_t)(__stop_pagewise_methods - __start_pagewise_methods);
-    const struct method **sorted = malloc(count * sizeof *sorted);
+    size_t count = 0;
+    const struct method **sorted = malloc((size_t)(__stop_pagewise_methods - __start_pagewise_methods) * sizeof *sorted);
     if (!sorted)
         abort();
-    memcpy(sorted, __start_pagewise_methods, count * sizeof *sorted);
+    for (const struct method *const *m = __start_pagewise_methods; m < __stop_pagewise_methods; m++)
+        if (*m)
+            sorted[count++] = *m;
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
         const struct method *m = sorted[i];

@@ -31,9 +31,8 @@ static void on_signal(int number)
     const char *name = number == SIGSEGV ? "SIGSEGV" : number == SIGBUS ? "SIGBUS" : number == SIGTERM ? "SIGTERM" :
                        number == SIGILL ? "SIGILL" : number == SIGFPE ? "SIGFPE" : number == SIGINT ? "SIGINT" : "SIGABRT";
     char text[256];
-    if (in_child())
-        _exit(128 + number);
-    size_t at = append(text, 0, "crash\t");
+    bool is_child = in_child();
+    size_t at = append(text, 0, is_child ? "fail\t" : "crash\t");
     at = append_number(text, at, current_slot);
     text[at++] = '\t';
     at = append_number(text, at, current_cell);
@@ -41,6 +40,8 @@ static void on_signal(int number)
     at = append(text, at, current_phase ? current_phase : "-");
     text[at++] = '\t';
     at = append(text, at, name);
+    if (is_child)
+        child_ended(text, append(text, at, "\t0\tits process ended\n"), 128 + number);
     text[at++] = '\n';
     (void)!write(transcript_fd, text, at);
     _exit(128 + number);

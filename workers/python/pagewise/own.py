@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import stat
 import sys
 import textwrap
@@ -13,6 +14,8 @@ from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
 found, parameters = [], {}
+# Units of a number that is no size: times are in nanoseconds.
+UNITS = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
 
 
 class Bench:
@@ -29,7 +32,7 @@ class Bench:
 
     @property
     def keys(self):
-        return {name: kind_of(values) for name, values in parameters.items()}
+        return {name: kinds_of(values)[0] for name, values in parameters.items()}
 
     @property
     def line(self):
@@ -78,12 +81,18 @@ class Run:
         return self.slot.phase(name)
 
     def value(self, name):
-        """The value of a parameter in this turn."""
-        return int(self.slot.cell.parameters[name])
+        """The value of a parameter in this turn: a number (times in nanoseconds), or its word or path."""
+        value = self.slot.cell.parameters[name]
+        number = number_of(value)
+        return value if number is None else number
 
     def operations(self, count):
         """Operations in each phase that follows."""
         self.slot.ops = count
+
+    def bytes(self, count):
+        """Their number of bytes instead, for figures in GB/s; every function of the file has it then."""
+        self.slot.ops = self.slot.phase_bytes = count
 
     def skip(self, reason):
         """Ends this turn: the machine cannot do this."""
@@ -109,12 +118,34 @@ def bench(function=None, *, baseline=False):
 
 
 def param(name, values):
-    """Every function is measured at each of these values: `pagewise.param("bytes", "1MiB,64MiB")`; sizes end in B."""
+    """Every function is measured at each of these values: `pagewise.param("bytes", "1MiB,64MiB")`. Sizes end in B; numbers may have
+    a unit, ranges are `1KiB..1GiB`, and words and paths stand as they are."""
     parameters[name] = values
 
 
-def kind_of(values):
-    return "size" if values.endswith("B") else "number"
+def number_of(text):
+    """A number with a unit, or None."""
+    parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-zµ]*)", text)
+    if not parts or parts[2] not in UNITS:
+        return None
+    number = float(parts[1]) * UNITS[parts[2]]
+    return int(text) if text.isdigit() else round(number) if abs(number - round(number)) < 1e-6 else None
+
+
+def kinds_of(values):
+    """Kind of a parameter in the protocol, and the one by which the laboratory reads its values (as in bench.c)."""
+    values = [value.strip() for value in values.split(",")]
+    if all(re.fullmatch(r"[0-9]+|[0-9]+\.\.[0-9]+(\*[0-9]+)?", value) for value in values):
+        return "number", "number"
+    if all(re.fullmatch(r"[0-9]+|[0-9].*B(\*[0-9]+)?", value) for value in values):
+        return "size", "size"
+    if all(number_of(value) is not None for value in values):
+        return "text", "unit"
+    if any("/" in value or "." in value for value in values):
+        return "text", "path"
+    if not all(re.fullmatch(r"[A-Za-z0-9_+-]+", value) for value in values):
+        return "text", "text"
+    return "|".join(values), "word"
 
 
 def phases_of(function):
@@ -127,8 +158,16 @@ def phases_of(function):
     return names
 
 
+def has_rate(function):
+    """True if the function calls `bytes` of its run."""
+    calls = (node for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "bytes" for call in calls)
+
+
 def listed():
-    lines = ["about\tparameter\t%s\t%s\t%s" % (name, kind_of(values), values) for name, values in parameters.items()]
+    lines = ["about\tparameter\t%s\t%s\t%s" % (name, kinds_of(values)[1], values) for name, values in parameters.items()]
+    if any(has_rate(one.function) for one in found):
+        lines.append("about\tunit\tbyte")
     marked = [one.name for one in found if one.baseline] or [one.name for one in found[:1]]
     if marked:
         lines.append("about\tbaseline\t" + ",".join(marked))

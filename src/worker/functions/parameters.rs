@@ -1,0 +1,188 @@
+//! Values of the parameters of a user's file.
+
+use anyhow::{Context, Result, bail, ensure};
+use record::sizes;
+use std::path::Path;
+
+/// Factor between the values of a range that names none.
+const USUAL_FACTOR: u64 = 8;
+/// Most values of a range.
+const MOST_VALUES: usize = 32;
+
+/// Kind of an experiment's parameter, by that of the values in a worker's list (workers/c/bench/bench.c). A worker of another
+/// language has the kinds of the protocol only.
+pub(super) fn kind(values: &str) -> &str {
+    match values {
+        "word" => "choice",
+        "unit" | "path" => "text",
+        other => other,
+    }
+}
+
+/// The values of a list, with every range written out; `place` is where the list stands.
+/// Errors: a value is none of its kind, or a path names nothing.
+pub(super) fn values(place: &str, kind: &str, list: &str) -> Result<Vec<String>> {
+    let mut values: Vec<String> = Vec::new();
+    for value in list.split(',').map(str::trim) {
+        let parts = match kind {
+            "number" | "size" | "count" => {
+                numbers(value, kind).with_context(|| format!("{place}: {value:?}"))?
+            }
+            "path" => {
+                check_path(place, value)?;
+                vec![value.to_owned()]
+            }
+            "text" => bail!(
+                "{place}: {value:?} is no number, no size like 64KiB, no word of letters, digits, - and _, \
+                 and no path"
+            ),
+            _ => vec![value.to_owned()],
+        };
+        for part in parts {
+            if !values.contains(&part) {
+                values.push(part);
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// A number or a size, or all of a range: `1KiB..1GiB`, `1..64*2`.
+fn numbers(value: &str, kind: &str) -> Result<Vec<String>> {
+    let is_sound = |text: &str| {
+        text.parse::<u64>().is_ok()
+            || kind == "size" && sizes::parse_size(text).is_ok()
+            || kind == "count" && text == "N"
+    };
+    let Some((least, rest)) = value.split_once("..") else {
+        ensure!(is_sound(value), "it is no number and no size like 64KiB");
+        return Ok(vec![value.to_owned()]);
+    };
+    let (most, factor) = match rest.split_once('*') {
+        Some((most, factor)) => (most, factor.parse().ok().filter(|factor| *factor > 1)),
+        None => (rest, Some(USUAL_FACTOR)),
+    };
+    let number = |text: &str| {
+        let number = text.parse().ok();
+        number.or_else(|| sizes::parse_size(text).ok().filter(|_| kind == "size"))
+    };
+    let (Some(least), Some(most), Some(factor)) = (number(least), number(most), factor) else {
+        bail!("it is no range like 1KiB..1GiB or 1..64*2");
+    };
+    ensure!(0 < least && least < most, "its end is not above its start");
+    let mut values = Vec::new();
+    let mut next = Some(least);
+    while let Some(value) = next.filter(|value| *value < most) {
+        values.push(value);
+        next = value.checked_mul(factor);
+    }
+    values.push(most);
+    ensure!(
+        values.len() <= MOST_VALUES,
+        "it has more than {MOST_VALUES} values"
+    );
+    Ok(values
+        .into_iter()
+        .map(|value| match kind {
+            "size" => sizes::format_size(value),
+            _ => value.to_string(),
+        })
+        .collect())
+}
+
+/// An error if a path of a parameter names nothing. It is relative to the folder in which functions run: that of this process.
+fn check_path(place: &str, path: &str) -> Result<()> {
+    let seen = Path::new(path).try_exists();
+    ensure!(
+        seen.is_ok_and(|is_there| is_there),
+        "{place}: there is no file {path:?} here"
+    );
+    Ok(())
+}
+
+/// Place of a parameter's values in the user's file.
+pub(super) fn place(file: &str, name: &str) -> String {
+    format!("{file}: PARAM({name}, …)")
+}
+
+/// True if the user set a parameter: the values of the file are not used.
+pub(super) fn is_set(settings: &[String], name: &str) -> bool {
+    let mut names = settings
+        .iter()
+        .filter_map(|setting| setting.split('=').next());
+    names.any(|set| set == name)
+}
+
+/// Checks the paths of a C or C++ file before it is compiled, as far as they can be read there.
+pub(super) fn check_paths(file: &Path, text: &str, settings: &[String]) -> Result<()> {
+    let file = file.file_name().unwrap_or_default().to_string_lossy();
+    for line in text.lines() {
+        let Some((name, list)) = line
+            .trim_start()
+            .strip_prefix("PARAM(")
+            .and_then(|rest| rest.split_once(','))
+        else {
+            continue;
+        };
+        let list = list.trim_start().strip_prefix('"');
+        let list = list
+            .and_then(|list| list.split('"').next())
+            .unwrap_or_default();
+        let paths = list
+            .split(',')
+            .map(str::trim)
+            .filter(|value| value.contains('/'));
+        for path in paths.filter(|_| !is_set(settings, name.trim())) {
+            check_path(&place(&file, name.trim()), path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_both_ends_and_what_is_none_is_one_sentence() {
+        let all = |kind, list| values("mine.c", kind, list).unwrap();
+        assert_eq!(
+            all("size", "1KiB..1MiB, 3MiB"),
+            ["1KiB", "8KiB", "64KiB", "512KiB", "1MiB", "3MiB"]
+        );
+        assert_eq!(all("number", "1..10*3,7"), ["1", "3", "9", "10", "7"]);
+        assert_eq!(all("count", "1,N"), ["1", "N"]);
+        assert_eq!(all("word", "small,large"), ["small", "large"]);
+        assert_eq!(all("unit", "100us,1ms"), ["100us", "1ms"]);
+        for (kind, list, words) in [
+            ("size", "1XB", "no number and no size"),
+            ("size", "1GiB..1KiB", "not above its start"),
+            ("number", "1..9*1", "no range"),
+            ("number", "1..9223372036854775807*2", "more than 32"),
+            ("number", "0..8", "not above its start"),
+            ("text", "a b", "no word of letters"),
+            ("path", "no/such/file", "there is no file"),
+        ] {
+            let error = format!("{:#}", values("mine.c", kind, list).unwrap_err());
+            assert!(error.contains(words), "{list}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_names_nothing_is_seen_in_the_source() {
+        let checked = |text| {
+            check_paths(Path::new("a/mine.c"), text, &["set=7".to_owned()])
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            checked(
+                "PARAM(file, \"/dev/null,/\");\nPARAM(n, \"1,2\");\nPARAM(set, \"/no/such\");\nPARAM(broken"
+            ),
+            Ok(())
+        );
+        assert_eq!(
+            checked("#include <pagewise.h>\n  PARAM(file, \"/dev/null,/no/such\");"),
+            Err("mine.c: PARAM(file, …): there is no file \"/no/such\" here".to_owned())
+        );
+    }
+}
