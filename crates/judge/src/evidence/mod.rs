@@ -6,11 +6,13 @@ pub mod content;
 pub mod flags;
 pub mod launch;
 pub(crate) mod laws;
+pub(crate) mod pairs;
 pub(crate) mod slots;
 
 use crate::evidence::checks::Checks;
 pub use crate::evidence::launch::{CellLaunch, Figures};
 use crate::evidence::launch::{LaunchEvidence, PassCount};
+use crate::evidence::pairs::Pairs;
 use anyhow::Result;
 use record::folder::{Damaged, RunFolder, lost};
 use record::{
@@ -49,6 +51,7 @@ pub struct Evidence {
     pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,
+    pairs: Pairs,
 }
 
 /// The file in which a run folder keeps the look that was taken before the run.
