@@ -1,6 +1,6 @@
 //! One cell by itself: its outcome, figures, facts, laws and memory.
 
-use crate::contrast::estimate::{PairedCost, column};
+use crate::evidence::pairs::{PairedCost, column};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
 use crate::{contrast::tails, evidence::checks::FactSeen, evidence::flags::distrust};
 use anyhow::Result;

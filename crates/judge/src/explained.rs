@@ -1,6 +1,6 @@
 //! Derivation of one verdict, step by step, for those who doubt it.
 
-use crate::contrast::estimate::{Metric, numbered};
+use crate::evidence::pairs::Metric;
 use crate::evidence::{Evidence, one_by_one};
 use crate::{contrast::groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
@@ -130,12 +130,8 @@ fn launches(
     cell: usize,
     measure: Option<usize>,
 ) -> Vec<(usize, stats::estimate::Point)> {
-    let pair = evidence
-        .cells
-        .get(&base)
-        .zip(evidence.cells.get(&cell))
-        .zip(measure);
-    pair.and_then(|((base, cell), measure)| numbered(base, cell, Metric::wall(measure)))
+    measure
+        .and_then(|measure| evidence.numbered(base, cell, Metric::wall(measure)))
         .unwrap_or_default()
 }
 

@@ -2,8 +2,8 @@
 
 mod recorded;
 
-use pagewise_judge::evidence::{ReadOne, one_by_one};
-use pagewise_judge::{self as judge, replay};
+use pagewise_judge::evidence::{Evidence, ReadOne, one_by_one};
+use pagewise_judge::{self as judge, Circumstances, replay};
 use record::folder::SUMMARY;
 use record::outcome::{Cause, Outcome, Status};
 use record::state::State;
@@ -41,6 +41,39 @@ fn a_replay_gives_the_same_summary() {
 fn a_replay_is_the_same_every_time() {
     for name in WHOLE.into_iter().chain(["interrupted", "damaged"]) {
         assert!(text(&judged(name).1) == text(&judged(name).1), "{name}");
+    }
+}
+
+/// All that is asked of a run between its launches, with every digit.
+fn looked_at(state: &State, evidence: &Evidence) -> String {
+    let experiments = state.plan.experiments.iter();
+    let widths: Vec<_> = experiments
+        .map(|experiment| judge::half_widths(state, evidence, &experiment.name))
+        .collect();
+    let summary = judge::summarise(state, evidence, Circumstances::default()).unwrap();
+    let logs = judge::launch_logs(state, evidence);
+    format!("{widths:?} {logs:?} {:?}", text(&summary))
+}
+
+/// A run is looked at after each launch, and what was paired before is kept: it says what it would say from nothing.
+#[test]
+fn a_run_that_was_looked_at_says_the_same() {
+    for name in WHOLE {
+        let folder = open(&path(name)).unwrap();
+        let (state, launches) = (folder.state().unwrap(), folder.launches().unwrap().records);
+        let mut kept = Evidence::default();
+        for (so_far, record) in launches.iter().enumerate() {
+            kept.add(&state, record, &folder.transcripts(record).unwrap());
+            let mut anew = Evidence::default();
+            for record in &launches[..=so_far] {
+                anew.add(&state, record, &folder.transcripts(record).unwrap());
+            }
+            assert!(
+                looked_at(&state, &kept) == looked_at(&state, &anew),
+                "{name}: {}",
+                record.launch
+            );
+        }
     }
 }
 

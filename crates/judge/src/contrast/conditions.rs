@@ -1,8 +1,9 @@
 //! The same question under several conditions and machine states: an answer that another contradicts depends on it.
 
-use crate::contrast::estimate::{LEVEL, Metric, alone};
+use crate::contrast::estimate::{LEVEL, alone};
 use crate::contrast::verdicts::{hold_among_all, trusted};
 use crate::evidence::Evidence;
+use crate::evidence::pairs::Metric;
 use record::machine_state::{PLAIN, STATE};
 use record::summary::{
     AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, StateAnswer,
@@ -232,7 +233,7 @@ fn ratios(
         };
         let ratio = trusted(evidence, plain_cell)
             .zip(trusted(evidence, cell))
-            .and_then(|(base, cell)| alone(base, cell, Metric::wall(measure), LEVEL))
+            .and_then(|_| alone(evidence, plain_cell, cell, Metric::wall(measure), LEVEL))
             .map(|ratio| ratio.widened(widened));
         ratios.push(StateRatio {
             cell,

@@ -1,7 +1,8 @@
 //! The fastest methods of a group, what may be claimed of them, and figures beside its overhead and its lower bound.
 
-use crate::contrast::estimate::{LEVEL, Metric, against, alone, points};
+use crate::contrast::estimate::{LEVEL, against, alone};
 use crate::contrast::verdicts::{CellComparison, Judged, sound};
+use crate::evidence::pairs::Metric;
 use crate::{contrast::groups::Group, evidence::Evidence};
 use anyhow::Result;
 use record::summary::{
@@ -102,11 +103,8 @@ impl Contest<'_> {
 
     /// The launches of a pair of cells; none where a launch has no finite ratio.
     fn points(&self, base: usize, cell: usize) -> Vec<Point> {
-        let cells = &self.evidence.cells;
-        cells
-            .get(&base)
-            .zip(cells.get(&cell))
-            .and_then(|(base, cell)| points(base, cell, Metric::wall(self.measure)))
+        self.evidence
+            .points(base, cell, Metric::wall(self.measure))
             .unwrap_or_default()
     }
 
@@ -263,8 +261,7 @@ fn ratio(
     measure: usize,
     level: f64,
 ) -> Option<Ratio> {
-    let (base, cell) = (evidence.cells.get(&base)?, evidence.cells.get(&cell)?);
-    alone(base, cell, Metric::wall(measure), level)
+    alone(evidence, base, cell, Metric::wall(measure), level)
 }
 
 /// The median of a cell's launches, each by its median round, in nanoseconds.

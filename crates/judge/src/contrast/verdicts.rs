@@ -1,10 +1,9 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use crate::contrast::estimate::{
-    LEVEL, Metric, PairedCost, against, level_at_any_moment, logs_of, points,
-};
+use crate::contrast::estimate::{LEVEL, against, level_at_any_moment, logs_of};
 use crate::contrast::groups::Group;
 use crate::evidence::flags::{distrust, stolen};
+use crate::evidence::pairs::{Metric, PairedCost};
 use crate::evidence::{CellEvidence, Evidence};
 use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Verdict};
 use record::{method::Role, outcome::Cause, state::State};
@@ -156,7 +155,7 @@ pub(crate) fn compare(
             let ratio = ratios.wall.get(&cell).copied();
             let mut contrast = Contrast::alone(ratio, state.plan.margin);
             let doubt = ratio.filter(|_| is_headline).and_then(|ratio| {
-                let points = points(base, cell_evidence, Metric::wall(measure))?;
+                let points = evidence.points(baseline, cell, Metric::wall(measure))?;
                 doubt(&ratio, contrast.verdict, &logs_of(&points), aa)
             });
             if doubt.is_some() {

@@ -28,29 +28,40 @@ fn digest(bytes: u64, word: impl Fn(u64) -> u64) -> u64 {
     sum.wrapping_add(bytes.wrapping_mul(LENGTH_WEIGHT))
 }
 
-/// The digest that content of this kind has, where it can be predicted; `processes` shares of `bytes` are added up.
-pub fn expected(
-    content: Content,
-    bytes: u64,
-    seed: u64,
-    page_bytes: u64,
-    processes: u64,
-) -> Option<u64> {
-    let mark = (seed | 1) & 0xFF;
-    let share = bytes / processes.max(1);
-    let digest = match content {
-        Content::PageMarks => {
-            let pages = share.div_ceil(page_bytes);
-            let marks = (0..pages).fold(0_u64, |sum, page| {
-                sum.wrapping_add(weighted(mark, page * page_bytes / 8))
-            });
-            marks.wrapping_add(share.wrapping_mul(LENGTH_WEIGHT))
-        }
-        Content::Pattern => digest(share, |i| pattern_word(seed, i)),
-        Content::Filled => digest(share, |_| mark * 0x0101_0101_0101_0101),
-        Content::Agree | Content::None => return None,
-    };
-    Some(digest.wrapping_mul(processes.max(1)))
+/// Content that can be predicted, where it can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Expected {
+    /// Its kind.
+    pub content: Content,
+    /// Its length, of all processes together.
+    pub bytes: u64,
+    /// The seed of its pattern.
+    pub seed: u64,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// Processes, each of which has a share of its own; their digests are added up.
+    pub processes: u64,
+}
+
+impl Expected {
+    /// Its digest; none where it cannot be predicted.
+    pub fn digest(&self) -> Option<u64> {
+        let mark = (self.seed | 1) & 0xFF;
+        let share = self.bytes / self.processes.max(1);
+        let digest = match self.content {
+            Content::PageMarks => {
+                let pages = share.div_ceil(self.page_bytes);
+                let marks = (0..pages).fold(0_u64, |sum, page| {
+                    sum.wrapping_add(weighted(mark, page * self.page_bytes / 8))
+                });
+                marks.wrapping_add(share.wrapping_mul(LENGTH_WEIGHT))
+            }
+            Content::Pattern => digest(share, |i| pattern_word(self.seed, i)),
+            Content::Filled => digest(share, |_| mark * 0x0101_0101_0101_0101),
+            Content::Agree | Content::None => return None,
+        };
+        Some(digest.wrapping_mul(self.processes.max(1)))
+    }
 }
 
 #[cfg(test)]
@@ -72,6 +83,23 @@ mod tests {
             sum = sum.wrapping_add((u64::from(*byte) << (8 * (i % 8))).wrapping_mul(weight));
         }
         sum
+    }
+
+    fn expected(
+        content: Content,
+        bytes: u64,
+        seed: u64,
+        page_bytes: u64,
+        processes: u64,
+    ) -> Option<u64> {
+        let expected = Expected {
+            content,
+            bytes,
+            seed,
+            page_bytes,
+            processes,
+        };
+        expected.digest()
     }
 
     #[test]

@@ -6,11 +6,14 @@ pub mod content;
 pub mod flags;
 pub mod launch;
 pub(crate) mod laws;
+pub(crate) mod pairs;
 pub(crate) mod slots;
 
 use crate::evidence::checks::Checks;
+use crate::evidence::content::Expected;
 pub use crate::evidence::launch::{CellLaunch, Figures};
 use crate::evidence::launch::{LaunchEvidence, PassCount};
+use crate::evidence::pairs::Pairs;
 use anyhow::Result;
 use record::folder::{Damaged, RunFolder, lost};
 use record::{
@@ -48,7 +51,8 @@ pub struct Evidence {
     pub lost_states: BTreeMap<usize, (usize, LostProof)>,
     pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
-    expected: HashMap<(usize, u64), Option<u64>>,
+    expected: HashMap<Expected, Option<u64>>,
+    pairs: Pairs,
 }
 
 /// The file in which a run folder keeps the look that was taken before the run.
@@ -219,7 +223,7 @@ impl Evidence {
         }
     }
 
-    /// The digest that a cell's content must have, computed once per cell.
+    /// The digest that a cell's content must have, computed once for all cells of the same content.
     fn expected(&mut self, state: &State, cell: usize, page_bytes: u64) -> Option<u64> {
         let planned = &state.cells[cell];
         if matches!(planned.method.role, Role::Null | Role::Limit) {
@@ -227,17 +231,15 @@ impl Evidence {
         }
         let experiment = state.plan.experiment(&planned.cell.experiment)?;
         let parameters = &planned.cell.parameters;
-        let bytes = number(parameters, "bytes")?;
-        *self.expected.entry((cell, bytes)).or_insert_with(|| {
-            let processes = number(parameters, "processes").unwrap_or(1);
-            content::expected(
-                experiment.content,
-                bytes,
-                state.plan.seed,
-                page_bytes,
-                processes,
-            )
-        })
+        let expected = Expected {
+            content: experiment.content,
+            bytes: number(parameters, "bytes")?,
+            seed: state.plan.seed,
+            page_bytes,
+            processes: number(parameters, "processes").unwrap_or(1),
+        };
+        let digest = || expected.digest();
+        *self.expected.entry(expected).or_insert_with(digest)
     }
 }
 
