@@ -55,7 +55,7 @@ fn warnings() -> Wanted {
 #[test]
 fn an_ordinary_run_has_its_table_and_its_check() {
     let text = told("ordinary", &full());
-    for word in ["touch", "populate-write", "A/A check", "baseline"] {
+    for word in ["touch", "populate-write", "A/A", "baseline"] {
         assert!(text.contains(word), "no {word:?} in\n{text}");
     }
     assert!(!told("ordinary", &warnings()).contains("not as it was written"));
