@@ -23,7 +23,7 @@ pub fn silence() {
 }
 
 /// Results so far, for somebody who waits.
-pub struct Known {
+pub struct ResultsSoFar {
     /// Results of finished experiments, a few words each, the latest last.
     pub briefly: Vec<String>,
     /// Lines of the table, with their colors.
@@ -36,7 +36,7 @@ pub struct Progress {
     /// The last line where there is no terminal.
     last: Instant,
     number: String,
-    known: Known,
+    known: ResultsSoFar,
     /// Earliest moment at which what is known is judged again.
     due: Instant,
     /// Last moment at which the terminal was drawn.
@@ -60,7 +60,7 @@ impl Progress {
             bar,
             last: Instant::now(),
             number: String::new(),
-            known: Known {
+            known: ResultsSoFar {
                 briefly: Vec::new(),
                 table: Vec::new(),
             },
@@ -76,7 +76,7 @@ impl Progress {
     }
 
     /// Takes what is known now, which took `judged` to find out.
-    pub fn learn(&mut self, known: Known, judged: Duration) {
+    pub fn learn(&mut self, known: ResultsSoFar, judged: Duration) {
         self.known = known;
         self.due = Instant::now() + DRAWN_EVERY.max(judged * JUDGED_SHARE);
         self.drawn = None;

@@ -12,7 +12,7 @@ use crate::{
     machine::noise::Snapshot,
     run::captures::Inputs,
     run::lines::screen,
-    run::progress::{Known, Progress},
+    run::progress::{Progress, ResultsSoFar},
     run::signals::Signals,
 };
 use crate::{run::states::States, worker};
@@ -281,7 +281,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Results so far.
-    fn known(&self) -> Result<Known> {
+    fn known(&self) -> Result<ResultsSoFar> {
         let summary = judge::summarise(
             &self.state,
             &self.observed.evidence,
@@ -289,7 +289,7 @@ impl<'a> Runner<'a> {
         )?;
         let document = report::view::live(&summary);
         let text = report::terminal::render(&document, &screen(false), false);
-        Ok(Known {
+        Ok(ResultsSoFar {
             briefly: report::view::briefly(&summary),
             table: text
                 .shown(console::colors_enabled_stderr())

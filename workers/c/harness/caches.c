@@ -3,13 +3,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
-
-enum { MOST_SWEPT_MIB = 512 };
-static const off_t notes_at = (off_t)MOST_SWEPT_MIB << 20;
 
 /* Four times the last cache of this CPU as /sys reports it, from 64 to 512 MiB: after twice as much, a cache that replaces its
  * lines at random has an eighth of what it held (e^-2). */
@@ -22,34 +18,7 @@ static size_t sweep_bytes(void)
     if (file)
         fclose(file);
     size_t bytes = (size_t)kib * 4096;
-    return bytes < 64ul << 20 ? 64ul << 20 : bytes > (size_t)notes_at ? (size_t)notes_at : bytes;
-}
-
-/* Memory that stays from launch to launch: a host that takes idle page frames back needs a second to give 512 MiB anew. It is
- * the laboratory's file in memory, by this path, with notes behind what a sweep may take; -1 where there is none. */
-static int kept_file(size_t notes_bytes)
-{
-    const char *path = getenv("PAGEWISE_SWEPT");
-    struct stat status;
-    /* Only a process's descriptor: a name that stands in somebody's environment might be a file of his. */
-    int fd = path && strncmp(path, "/proc/", 6) == 0 && !strstr(path, "..") ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    off_t end = notes_at + (off_t)notes_bytes;
-    if (fd >= 0 && (fstat(fd, &status) != 0 || (status.st_size < end && ftruncate(fd, end) != 0))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-void *kept_notes(struct slot *s, size_t bytes)
-{
-    int fd = kept_file(bytes);
-    if (fd < 0)
-        return NULL;
-    void *notes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, notes_at);
-    check_map(s, notes);
-    close(fd);
-    return notes;
+    return bytes < 64ul << 20 ? 64ul << 20 : bytes > MOST_SWEPT_BYTES ? MOST_SWEPT_BYTES : bytes;
 }
 
 static char *swept_memory(struct slot *s, size_t bytes)

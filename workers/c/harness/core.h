@@ -150,7 +150,9 @@ void sides_open(void);
 
 /* state.c: what a state of the machine asks of the worker. */
 void state_enter(void);
-void *kept_notes(struct slot *s, size_t bytes); /* memory that stays from launch to launch, zero at first; NULL: none (caches.c) */
+#define MOST_SWEPT_BYTES (512ul << 20)
+int kept_file(size_t notes_bytes);  /* the laboratory's file in memory, at least so long; -1: none (kept.c) */
+void *kept_notes(size_t bytes);     /* what stands behind the memory that is swept, zero at first; NULL: none (kept.c) */
 void state_renew(void);                /* before a slot */
 void state_cool(void);                 /* before a phase */
 void state_tell(const char *moment);   /* "before" or "after" */

@@ -235,12 +235,12 @@ struct level {
 };
 enum { LEVELS = 64 };
 
-static struct level *level_for(struct slot *s, size_t bytes, bool huge)
+static struct level *level_for(size_t bytes, bool huge)
 {
     static struct level own[LEVELS], *kept;
     static bool asked;
     if (!asked)
-        kept = kept_notes(s, sizeof own);
+        kept = kept_notes(sizeof own);
     asked = true;
     struct level *levels = kept && !huge ? kept : own;
     int i = 0;
@@ -255,7 +255,7 @@ static struct level *level_for(struct slot *s, size_t bytes, bool huge)
  * all by then. Where the slot before has just done what a pass does, the level is that of the last pass. */
 static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
 {
-    struct level *noted = level_for(s, bytes, huge);
+    struct level *noted = level_for(bytes, huge);
     uint64_t level = 0, cheapest = noted->last, passes = 0;
     bool just_now = given_back.slot >= 0 && given_back.slot == s->number - 1 && !in_child();
     if (just_now && given_back.bytes == bytes && given_back.huge == huge && noted->last)

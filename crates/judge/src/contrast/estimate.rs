@@ -2,7 +2,7 @@
 
 use crate::contrast::groups::{Group, groups};
 use crate::evidence::Evidence;
-use crate::evidence::pairs::{Compared, Metric, RatioBasis};
+use crate::evidence::pairs::{ComparedPair, Metric, RatioBasis};
 use record::summary::{AaCheck, NoteKind, Verdict};
 use record::{decision::Width, method::Role, state::State};
 use stats::anytime::spoken;
@@ -38,14 +38,14 @@ pub(crate) fn against(
     base: usize,
     metric: Metric,
 ) -> BTreeMap<usize, Ratio> {
-    let compared: Vec<Compared> = group
+    let compared: Vec<ComparedPair> = group
         .compared_with(base)
         .filter_map(|cell| evidence.compared(base, cell, metric))
         .collect();
     let basis = RatioBasis {
         base,
         metric,
-        compared: compared.iter().map(Compared::version).collect(),
+        compared: compared.iter().map(ComparedPair::version).collect(),
         level: level(state, &group.experiment.name),
         precision: state.plan.precision,
     };
@@ -119,7 +119,7 @@ pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Ratio> {
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
     let mut widths = Vec::new();
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut headlines: Vec<Headline> = Vec::new();
     for group in groups(state, Some(experiment)) {
         let Some((base, measure)) = group.baseline.zip(group.headline_measure()) else {
             continue;
@@ -133,7 +133,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
             }
             if let Some(ratio) = ratios.get(&cell) {
                 if matches!(planned.method.role, Role::Method | Role::Published) {
-                    asked.push(Asked {
+                    headlines.push(Headline {
                         width: widths.len(),
                         ratio: *ratio,
                         twin: group.twin.and_then(|twin| ratios.get(&twin)).copied(),
@@ -153,7 +153,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
         }
     }
     if state.plan.ends_on_words {
-        settle(state, &asked, &mut widths);
+        settle(state, &headlines, &mut widths);
     }
     if !widths.iter().any(|w| w.ranked) {
         widths.iter_mut().for_each(|w| w.ranked = true);
@@ -162,7 +162,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
 }
 
 /// A headline ratio of a method in a run that ends on words.
-struct Asked {
+struct Headline {
     /// Its place among the widths.
     width: usize,
     ratio: Ratio,
@@ -171,15 +171,19 @@ struct Asked {
 }
 
 /// Marks the ratios of which is known what to say: the word holds at any moment, and a weak A/A check explains it by no bias.
-fn settle(state: &State, asked: &[Asked], widths: &mut [Width]) {
+fn settle(state: &State, headlines: &[Headline], widths: &mut [Width]) {
     let margin = state.plan.margin;
-    let ratios: Vec<(Ratio, f64)> = asked.iter().map(|one| (one.ratio, margin)).collect();
-    let words = spoken(&ratios, level_at_any_moment(state));
-    for (one, word) in asked.iter().zip(words) {
-        let beyond_check = one.twin.filter(AaCheck::is_weak).is_none_or(|twin| {
-            Verdict::from_interval(one.ratio.low, one.ratio.high, twin.half_width()).differs()
+    let ratios: Vec<(Ratio, f64)> = headlines
+        .iter()
+        .map(|headline| (headline.ratio, margin))
+        .collect();
+    let regions = spoken(&ratios, level_at_any_moment(state));
+    for (headline, region) in headlines.iter().zip(regions) {
+        let beyond_check = headline.twin.filter(AaCheck::is_weak).is_none_or(|twin| {
+            let (low, high) = (headline.ratio.low, headline.ratio.high);
+            Verdict::from_interval(low, high, twin.half_width()).differs()
         });
-        widths[one.width].settled = word != Region::Undecided && beyond_check;
+        widths[headline.width].settled = region != Region::Undecided && beyond_check;
     }
 }
 

@@ -206,15 +206,16 @@ pub(crate) fn adjust(state: &State, cells: &[Group], groups: &mut [Vec<CellCompa
     let margin = state.plan.margin;
     if state.plan.ends_on_words {
         for experiment in &state.plan.experiments {
-            let of_experiment = |group: &Group| group.experiment.name == experiment.name;
             let compared = cells.iter().zip(groups.iter_mut());
             let mut compared: Vec<&mut CellComparison> = compared
-                .filter(|(group, _)| of_experiment(group))
+                .filter(|(group, _)| group.experiment.name == experiment.name)
                 .flat_map(|(_, compared)| compared)
                 .collect();
             for first in [false, true] {
-                let asked = compared.iter_mut().filter(|one| one.first || !first);
-                let contrasts = asked.map(|one| &mut one.comparison.contrast);
+                let contrasts = compared
+                    .iter_mut()
+                    .filter(|compared| compared.first || !first)
+                    .map(|compared| &mut compared.comparison.contrast);
                 hold_at_any_moment(contrasts, margin, level_at_any_moment(state));
             }
         }

@@ -57,13 +57,13 @@ struct PairOf {
 }
 
 /// The points of a cell that is compared.
-pub(crate) struct Compared {
+pub(crate) struct ComparedPair {
     pub cell: usize,
     pub points: Vec<Point>,
     changes: u64,
 }
 
-impl Compared {
+impl ComparedPair {
     /// The cell, and how often its points have changed.
     pub fn version(&self) -> (usize, u64) {
         (self.cell, self.changes)
@@ -90,8 +90,8 @@ struct KeptRatios {
 /// The launches of two cells, paired.
 #[derive(Clone, Debug, Default)]
 struct Pair {
-    base: Known,
-    cell: Known,
+    base: PairedLaunches,
+    cell: PairedLaunches,
     /// The first launch of the base in each block, by its place.
     by_block: BTreeMap<i32, usize>,
     /// One for each launch of the cell.
@@ -122,14 +122,14 @@ struct PairedPoints {
 /// The launches of a cell that are paired: how many, and the number of the last one. Launches are only ever appended, so that
 /// these tell whether the others are still there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Known {
+struct PairedLaunches {
     launches: usize,
     last: Option<usize>,
 }
 
-impl Known {
-    fn all(launches: &[CellLaunch]) -> Known {
-        Known {
+impl PairedLaunches {
+    fn all(launches: &[CellLaunch]) -> PairedLaunches {
+        PairedLaunches {
             launches: launches.len(),
             last: launches.last().map(|launch| launch.launch),
         }
@@ -139,7 +139,7 @@ impl Known {
     fn begin(&self, launches: &[CellLaunch]) -> bool {
         launches
             .get(..self.launches)
-            .is_some_and(|first| Known::all(first) == *self)
+            .is_some_and(|first| PairedLaunches::all(first) == *self)
     }
 }
 
@@ -162,10 +162,15 @@ impl Evidence {
     }
 
     /// The same as a part of a group.
-    pub(crate) fn compared(&self, base: usize, cell: usize, metric: Metric) -> Option<Compared> {
+    pub(crate) fn compared(
+        &self,
+        base: usize,
+        cell: usize,
+        metric: Metric,
+    ) -> Option<ComparedPair> {
         self.paired(base, cell, metric, |pair| {
             let points = pair.numbered()?.into_iter().map(|(_, point)| point);
-            Some(Compared {
+            Some(ComparedPair {
                 cell,
                 points: points.collect(),
                 changes: pair.changes,
@@ -246,8 +251,8 @@ impl Pair {
                 }
             }
         }
-        self.base = Known::all(&base.launches);
-        self.cell = Known::all(&cell.launches);
+        self.base = PairedLaunches::all(&base.launches);
+        self.cell = PairedLaunches::all(&cell.launches);
     }
 
     fn numbered(&self) -> Option<Vec<(usize, Point)>> {
