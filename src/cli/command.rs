@@ -353,7 +353,7 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
     Ok(CommandPlan {
         schema: COMMAND_SCHEMA,
         kind,
-        run: start.name_of(&kind.word(), seed),
+        run: start.name_of(kind.word(), seed),
         created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,

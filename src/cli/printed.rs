@@ -129,7 +129,7 @@ impl Printed<'_> {
                 page.into_iter().chain([kept]).collect()
             }
             Printed::Program { kept, .. } => {
-                vec![output::kept_in(&kept.plan.kind.word(), &kept.path)]
+                vec![output::kept_in(kept.plan.kind.word(), &kept.path)]
             }
         }
     }

@@ -42,11 +42,14 @@ impl Metric {
     }
 }
 
+/// Baseline, metric and compared cells of ratios that were estimated together.
+type RatiosKey = (usize, Metric, Vec<usize>);
+
 /// All pairs of a run that were asked for, and the ratios that followed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pairs {
     pairs: RefCell<BTreeMap<PairOf, Pair>>,
-    ratios: RefCell<BTreeMap<(usize, Metric, Vec<usize>), KeptRatios>>,
+    ratios: RefCell<BTreeMap<RatiosKey, KeptRatios>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

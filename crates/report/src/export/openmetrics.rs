@@ -83,7 +83,7 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     )?;
     for cell in &taken.cells {
         let (mut labels, word) = (of_cell(cell), cell.status.word());
-        labels.push(("status".to_owned(), &word));
+        labels.push(("status".to_owned(), word));
         sample(out, "pagewise_cell_status", &labels, 1.0)?;
     }
     for &(name, unit, help, value) in METRICS {
