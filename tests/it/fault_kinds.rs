@@ -116,7 +116,7 @@ fn flushed_frames_are_those_that_the_sample_gets() {
         let parameters = [("bytes", "4194304"), ("frames", frames)];
         let cell = (worker.method("fault", method), parameters.as_slice());
         let ended = Launch::new().alone(&worker, &[cell], 4);
-        if ended.transcript.endings.first().is_some() {
+        if !ended.transcript.endings.is_empty() {
             continue;
         }
         let number = |slot: u32, name: &str| ended.facts(slot)[name].parse::<u64>().unwrap();
