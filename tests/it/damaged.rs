@@ -48,7 +48,7 @@ fn claims(to: &Path) {
     let mut plan = from.plan().unwrap();
     plan.kind = Kind::Claims;
     folder.write_sealed("plan.json", &plan).unwrap();
-    for name in ["environment.json", "preflight.json", "kept.json"] {
+    for name in ["environment.json", "preflight.json"] {
         folder
             .write_sealed(name, &from.read_sealed::<Value>(name).unwrap())
             .unwrap();

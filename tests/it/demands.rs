@@ -51,12 +51,7 @@ fn resealed(to: &Path, file: &str, content_of_file: &str) {
     let from = recorded("ordinary");
     let from = RunFolder::open(from.to_str().unwrap(), &from).unwrap();
     let folder = RunFolder::create(to).unwrap();
-    for name in [
-        "plan.json",
-        "environment.json",
-        "preflight.json",
-        "kept.json",
-    ] {
+    for name in ["plan.json", "environment.json", "preflight.json"] {
         if name == file {
             seal(&to.join(name), content_of_file);
         } else {

@@ -113,7 +113,13 @@ fn flushed_frames_are_those_that_the_sample_gets() {
         ("thp", "memory"),
         ("touch", "swept"),
     ] {
-        let parameters = [("bytes", "4194304"), ("frames", frames)];
+        let mut parameters = vec![
+            ("bytes", BYTES),
+            ("frames", frames),
+            ("release", "dontneed"),
+            ("running", "1"),
+        ];
+        parameters.extend(PLAIN);
         let cell = (worker.method("fault", method), parameters.as_slice());
         let ended = Launch::new().alone(&worker, &[cell], 4);
         if !ended.transcript.endings.is_empty() {

@@ -340,7 +340,13 @@ fn read(folder: &Path, pairs: &[Pair]) -> Option<(Vec<String>, Appearing)> {
 #[test]
 fn each_free_text_is_whole_and_inert_in_each_format() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = again::<Summary>(&json("crates/report/tests/fixtures/whole.json"));
+    let mut whole = json("crates/report/tests/fixtures/whole.json");
+    let mut cells = whole["cells"].as_array_mut().unwrap().iter_mut();
+    let untrusted = cells.find(|cell| cell["cause"].is_object()).unwrap();
+    untrusted["cause"] = serde_json::json!({ "word": "lacks", "text": "no such file" });
+    let notes = whole["notes"].as_array_mut().unwrap();
+    notes.push(serde_json::json!({ "code": "damaged", "seen": "a line", "experiment": "fault" }));
+    let whole = again::<Summary>(&whole);
     let plan = |kind: &str| json(&format!("tests/fixtures/kept/{kind}/plan.json"));
     let kinds: [(&str, Value, Writer<'_>); 9] = [
         ("run", whole, &run),

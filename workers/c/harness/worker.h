@@ -164,9 +164,10 @@ void reset_peak_rss(void);
  * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
-/* Lines in the caches (caches.c). frames=memory: as much memory as the slot will get next from the kernel's free lists is touched,
- * flushed and given back, so that the slot gets the same frames; frames=swept, and memory where lines cannot be flushed or the
- * frames would be others: four times the last cache of other data is written. `flags` and `advice` are those of the slot's memory. */
+/* Lines in the caches (caches.c). frames=memory: as much memory as the slot will get next from the kernel's free lists is
+ * touched, flushed and given back, so that the slot gets the same frames; frames=swept, and memory where lines cannot be
+ * flushed or the frames would be others: four times the last cache of other data is written. `flags` and `advice` are those
+ * of the slot's memory. */
 void frames_before(struct slot *s, size_t bytes, int flags, int advice);
 /* After the touch, to whoever may see frames: how many are seen, and how many of them were not flushed. */
 void frames_proofs(struct slot *s, const char *start, size_t bytes);
