@@ -9,7 +9,7 @@ use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use files::File;
 use judge::evidence::{PREFLIGHT, ReadOne};
-use judge::{Circumstances, KEPT, KeptScores, evidence::launch::LaunchEvidence};
+use judge::{Circumstances, evidence::launch::LaunchEvidence};
 use record::folder::{RunFolder, SUMMARY};
 use record::{
     decision::DecisionKind, kind::Kind, machine::environment::Environment,
@@ -132,28 +132,20 @@ impl Session {
             folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
             let kept_scores = scores(store, &environment.identity.labels());
-            // A look that fails says nothing of the run; that it is not in the folder says that it failed.
-            if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
-                if let Some(words) = seen.starved()
-                    && std::io::IsTerminal::is_terminal(&std::io::stderr())
-                {
-                    remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
-                }
-                folder.write_sealed(
-                    PREFLIGHT,
-                    &Preflight {
-                        kept_scores,
-                        ..seen
-                    },
-                )?;
-            } else if !kept_scores.is_empty() {
-                folder.write_sealed(
-                    KEPT,
-                    &KeptScores {
-                        scores: kept_scores,
-                    },
-                )?;
+            // A look that fails says nothing of the run; it has lasted no time then.
+            let seen = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
+            if let Some(words) = seen.starved()
+                && std::io::IsTerminal::is_terminal(&std::io::stderr())
+            {
+                remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
             }
+            folder.write_sealed(
+                PREFLIGHT,
+                &Preflight {
+                    kept_scores,
+                    ..seen
+                },
+            )?;
             folder.reach_device()?;
         }
         let signals = Signals::watch()?;

@@ -122,12 +122,7 @@ fn spoil_text(bytes: &mut Vec<u8>, rng: &mut Seeded, one_in: u64) {
 /// A copy of a run with bad content and right seals; `None` where its shape does not even allow that.
 fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<RunFolder> {
     let folder = RunFolder::create(to).unwrap();
-    for name in [
-        "plan.json",
-        "environment.json",
-        "preflight.json",
-        "kept.json",
-    ] {
+    for name in ["plan.json", "environment.json", "preflight.json"] {
         let Ok(mut value) = from.read_sealed::<Value>(name) else {
             continue;
         };

@@ -27,7 +27,5 @@ mod warnings;
 
 pub use cells::LastCache;
 pub use contrast::estimate::{half_widths, launch_logs, twins};
-pub use summarise::{
-    Circumstances, KEPT, KeptScores, judged, kept_scores, replay, replay_by, summarise,
-};
+pub use summarise::{Circumstances, judged, kept_scores, replay, replay_by, summarise};
 pub use warnings::{ending_notes, notes};

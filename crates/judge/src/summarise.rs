@@ -19,7 +19,7 @@ use record::{
     experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight,
     state::State,
 };
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 
@@ -44,22 +44,12 @@ impl Circumstances {
     }
 }
 
-/// The file for the scores of A/A checks that were known when the run began, where the first attempt failed.
-pub const KEPT: &str = "kept.json";
-
-/// The content of [`KEPT`].
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct KeptScores {
-    pub scores: Vec<f64>,
-}
-
 /// The scores that a run folder was begun with; none where no run was kept before it.
 pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
-    match [KEPT, PREFLIGHT].map(|name| folder.has(name)) {
-        [true, _] => Ok(folder.read_sealed::<KeptScores>(KEPT)?.scores),
-        [false, true] => Ok(folder.read_sealed::<Preflight>(PREFLIGHT)?.kept_scores),
-        [false, false] => Ok(Vec::new()),
+    if !folder.has(PREFLIGHT) {
+        return Ok(Vec::new());
     }
+    Ok(folder.read_sealed::<Preflight>(PREFLIGHT)?.kept_scores)
 }
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.

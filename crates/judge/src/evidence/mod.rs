@@ -84,7 +84,10 @@ impl Evidence {
     /// The same where somebody else decides in what order and by how many threads the launches are read.
     pub fn read_by(state: &State, folder: &RunFolder, reading: &Reading) -> Result<Evidence> {
         let mut evidence = Evidence {
-            preflight: folder.read_sealed(PREFLIGHT).ok(),
+            preflight: folder
+                .read_sealed(PREFLIGHT)
+                .ok()
+                .filter(Preflight::has_looked),
             ..Evidence::default()
         };
         let launches = folder.launches()?;

@@ -27,13 +27,7 @@ const DECISIONS: &str = "decisions.jsonl";
 /// The file of what launches were asked and answered.
 const TRANSCRIPTS: &str = "transcripts.zst";
 /// The sealed files that are written once, before the first launch. The journals' first lines are sealed with their content.
-const SEALED: [&str; 5] = [
-    "plan.json",
-    "environment.json",
-    "preflight.json",
-    "kept.json",
-    ASKED,
-];
+const SEALED: [&str; 4] = ["plan.json", "environment.json", "preflight.json", ASKED];
 /// The claims that a run was made to answer.
 pub const ASKED: &str = "asked.json";
 /// Answers to the claims.

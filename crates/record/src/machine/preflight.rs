@@ -30,6 +30,11 @@ pub struct Preflight {
 }
 
 impl Preflight {
+    /// Whether the probe ran; it cannot where no thread may be pinned.
+    pub fn has_looked(&self) -> bool {
+        self.seconds > 0.0
+    }
+
     /// The share of time that a busy process loses, over all CPUs.
     pub fn lost_share(&self) -> f64 {
         self.gaps.iter().map(Gaps::lost_share).sum::<f64>() / self.gaps.len().max(1) as f64
