@@ -12,6 +12,7 @@ use std::{process::ExitCode, thread::JoinHandle};
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    pagewise::run::start();
     // A second thread has a heap of its own, which takes address space: only where the stack is too small for the work.
     if getrlimit(Resource::Stack)
         .current
@@ -45,7 +46,11 @@ fn work() -> ExitCode {
         Err(error) => {
             // clap ends with 2 on wrong use; here 2 means a confirmed regression, and wrong use is 1.
             let wrong_use = error.use_stderr();
-            if wrong_use && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            if std::env::args_os().len() == 1 {
+                eprint!("{}", cli::help::FIRST);
+            } else if wrong_use
+                && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            {
                 let known = unknown_verb(&error).or_else(|| refused_value(&error));
                 complain(&known.unwrap_or_else(|| in_one_sentence(&error.render().to_string())));
             } else if error.kind() == ErrorKind::DisplayVersion && std::env::args_os().len() > 2 {
@@ -76,9 +81,33 @@ fn unknown_verb(error: &clap::Error) -> Option<String> {
         .get_subcommands()
         .filter(|verb| !verb.is_hide_set())
         .map(clap::Command::get_name);
-    let is_first = std::env::args().nth(1).as_ref() == Some(word);
+    let first = std::env::args().nth(1);
+    let is_first = first.as_ref() == Some(word);
+    if is_first && std::path::Path::new(word).exists() {
+        return Some(format!("{word} is a file: {}", for_file(word)));
+    }
+    if first.as_deref() == Some("--") {
+        return Some(format!(
+            "a command follows a verb: pagewise profile -- {word}, or pagewise try --with thp -- {word}"
+        ));
+    }
     let hint = sizes::did_you_mean(word, verbs);
     is_first.then(|| format!("there is no verb \"{word}\"{hint} (pagewise --help lists them)"))
+}
+
+/// What to type to learn something of a file.
+fn for_file(path: &str) -> String {
+    let extension = std::path::Path::new(path).extension();
+    let has_functions = extension
+        .and_then(|extension| extension.to_str())
+        .is_some_and(|extension| ["c", "cc", "cpp", "cxx", "C", "py", "so"].contains(&extension));
+    if has_functions {
+        format!("pagewise bench {path} measures its functions")
+    } else if std::path::Path::new(path).is_dir() {
+        format!("pagewise report {path} shows a run that is kept there")
+    } else {
+        format!("pagewise profile -- {path} measures a program, pagewise advise read --file {path} how to read it")
+    }
 }
 
 /// A sentence on an option's value that our own parser refuses: `--budget: "1x" is not a time …`.

@@ -443,7 +443,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
         bail!("--blocks 0 leaves nothing to measure");
     }
     let (shown, command) = arms::subject(&common.command)?;
-    let arm = arms::plain("as it is", ArmRole::Baseline, &shown, command);
+    let arm = arms::plain("unchanged", ArmRole::Baseline, &shown, command);
     let budget_s = arguments.budget.unwrap_or(PROFILE_BUDGET_S);
     Ok(CommandPlan {
         budget_s: common.resume.is_none().then_some(budget_s),

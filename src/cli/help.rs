@@ -1,4 +1,4 @@
-//! The first page of help: the verbs in four groups. A test compares it with the verbs.
+//! The first page of help: the verbs in two groups, which a test compares with the verbs; and what to type first.
 
 /// clap's template for `pagewise --help`.
 pub(super) const TEMPLATE: &str = "\
@@ -8,28 +8,34 @@ pub(super) const TEMPLATE: &str = "\
 
 Measure:
   run      Measure experiments. Without a name: an overview of every experiment
-  bench    Measure your own C functions, or those of a shared library
   advise   Say which method to use here, what it gains, and from which size on
-  claims   Test other people's claims about the cost of memory
+  bench    Measure your own C functions, or those of a shared library
   try      Try settings, or other commands, on your own program
   profile  Show what page faults, reads and copies cost your own program
+  claims   Test other people's claims about the cost of memory
 
-Understand:
+And:
   list     List experiments, or the methods and parameters of one
   show     Explain an experiment, or print the source of a method
-  doctor   Describe this machine, what cannot be measured here, and why
-
-Keep and compare:
-  runs     List kept runs, show, tag and remove them
   report   Print a kept run again, or write it for other programs
+  runs     List kept runs, show, tag and remove them
   compare  Compare two runs, or two sets of runs
   fleet    Compare the runs of many machines, and name the odd ones
-
-Doubt:
+  doctor   Describe this machine, what cannot be measured here, and why
   check    Prove that methods do what they say; --selftest proves the judging
 
 Options:
 {options}
 
 pagewise help VERB says more of a verb. For packages: completions SHELL, man.
+";
+
+/// The answer to `pagewise` without a word: what it is, and five commands with their seconds on an ordinary machine.
+pub const FIRST: &str = "\
+Pagewise measures on this machine what memory costs, proves how, and says which way to use.
+  pagewise run fault                          page faults, huge pages, populating      3 s
+  pagewise run                                an overview of every experiment       1 min
+  pagewise bench --new mine.c                 then bench mine.c: your own code         3 s
+  pagewise profile -- ./my-program            what memory costs your own program      10 s
+  pagewise try --with thp -- ./my-program     whether a setting helps it              10 s
 ";

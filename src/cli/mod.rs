@@ -23,7 +23,7 @@ mod damage;
 mod doctor;
 mod export;
 mod fleet;
-mod help;
+pub mod help;
 mod kept;
 mod manuals;
 mod named;

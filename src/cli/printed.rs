@@ -117,7 +117,7 @@ impl Printed<'_> {
     /// Lines on the places of what was kept.
     fn places(&self) -> Vec<String> {
         match self {
-            Printed::Run { wanted, .. } if wanted.warnings => Vec::new(),
+            Printed::Run { wanted, .. } if wanted.doubt => Vec::new(),
             Printed::Run { folder, .. } => vec![output::kept_in("run", folder.path())],
             Printed::Claims { folder: None, .. } => Vec::new(),
             Printed::Claims {

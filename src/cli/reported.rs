@@ -24,37 +24,37 @@ pub(super) struct ReportArgs {
     #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
-    #[arg(long, conflicts_with_all = ["warnings", "full", "ascii"])]
+    #[arg(long, conflicts_with_all = ["doubt", "full", "ascii"])]
     json: bool,
-    /// List what was seen that may disturb, and what to do about it.
-    #[arg(long)]
-    warnings: bool,
+    /// Show how sure it is: its checks, what disturbed it, and what would help.
+    #[arg(long, alias = "warnings")]
+    doubt: bool,
     #[command(flatten)]
     shown: ShownArgs,
     /// Write it in this format for other programs instead: benchfmt, hyperfine, github, openmetrics, csv,
     /// ndjson, markdown, junit.
     #[arg(long, value_name = "FORMAT", value_parser = export::formats(), hide_possible_values = true,
-          conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii"])]
+          conflicts_with_all = ["json", "doubt", "published", "explain_verdict", "html", "full", "ascii"])]
     format: Option<String>,
     /// The file that --format writes [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE", requires = "format",
-          conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii", "trend"])]
+          conflicts_with_all = ["json", "doubt", "published", "explain_verdict", "html", "full", "ascii", "trend"])]
     out: Option<PathBuf>,
     /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
     published: Option<String>,
     /// Show the headline figures of all runs that RUN stands for, in their order: report --trend tag:main.
-    #[arg(long, conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "format"])]
+    #[arg(long, conflicts_with_all = ["json", "doubt", "published", "explain_verdict", "format"])]
     trend: bool,
     /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
-    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published", "full", "ascii", "warnings", "html", "only"])]
+    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published", "full", "ascii", "doubt", "html", "only"])]
     explain_verdict: Option<String>,
 }
 
 impl ReportArgs {
     /// True if the answers of a run of claims are the report, and not its tables.
     fn wants_answers(&self) -> bool {
-        self.published.is_none() && self.experiments.is_empty() && !self.warnings
+        self.published.is_none() && self.experiments.is_empty() && !self.doubt
     }
 
     fn export(&self) -> Option<ExportRequest<'_>> {
@@ -73,7 +73,7 @@ impl ReportArgs {
             (!self.experiments.is_empty(), "tables of an experiment"),
             (self.shown.full, "--full"),
             (self.shown.ascii, "--ascii"),
-            (self.warnings, "--warnings"),
+            (self.doubt, "--doubt"),
             (self.published.is_some(), "--published"),
         ];
         if let (Some(kind), Some(name)) = (opened.program(), first_given(&given)) {
@@ -86,7 +86,7 @@ impl ReportArgs {
         Wanted {
             experiments: self.experiments.clone(),
             full: self.shown.full,
-            warnings: self.warnings,
+            doubt: self.doubt,
             ..Wanted::default()
         }
     }

@@ -4,6 +4,8 @@ use anyhow::{Result, ensure};
 use files::{File, Folder};
 use record::decision::{Decision, DecisionKind};
 use record::folder::RunFolder;
+use std::sync::{LazyLock, atomic::{AtomicBool, Ordering}};
+use std::time::Instant;
 
 pub mod advising;
 pub mod alone;
@@ -44,4 +46,23 @@ pub fn lock(folder: &RunFolder) -> Result<File> {
         path.display()
     );
     Ok(opened.into_file())
+}
+
+/// The start of the program.
+static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+/// Whether a run of this process has begun.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Notes the start of the program: the first call of `main`.
+pub fn start() {
+    LazyLock::force(&STARTED);
+}
+
+/// The moment from which a run is counted: that of Enter for the first run of a process.
+fn begin() -> Instant {
+    if HAS_BEGUN.swap(true, Ordering::Relaxed) {
+        Instant::now()
+    } else {
+        *STARTED
+    }
 }

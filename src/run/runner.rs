@@ -79,6 +79,8 @@ struct Site<'a> {
 
 /// The clock of the run, and its launches so far.
 struct Clock {
+    /// Enter, for the first run of a process; none where launches were made before.
+    started: Option<Instant>,
     begun: Instant,
     /// Seconds of the launches before a run was resumed.
     spent_before_s: f64,
@@ -88,6 +90,11 @@ struct Clock {
 impl Clock {
     fn spent_s(&self) -> f64 {
         self.spent_before_s + self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Seconds from the start to now; unknown where a part of the run was made before.
+    fn wall_s(&self) -> Option<f64> {
+        Some(self.started?.elapsed().as_secs_f64())
     }
 }
 
@@ -168,6 +175,7 @@ impl<'a> Runner<'a> {
         // Work for the whole run, such as building a worker or a file to read, is no part of the budget.
         let spent_before_s = launches.records.iter().map(|record| record.wall_s).sum();
         let clock = Clock {
+            started: launches.records.is_empty().then(super::begin),
             begun: Instant::now(),
             spent_before_s,
             next_launch: folder.next_launch()?,
@@ -250,6 +258,7 @@ impl<'a> Runner<'a> {
                 stopped_by,
                 launches: self.clock.next_launch,
                 notes,
+                wall_s: self.clock.wall_s(),
             },
         )?;
         Ok((self.state, self.observed.evidence))

@@ -415,7 +415,7 @@ fn changed_output_and_other_ends_are_failures() {
     assert_eq!(
         (
             changed["runs"].as_u64(),
-            arm(&all, "as it is")["runs"].as_u64()
+            arm(&all, "unchanged")["runs"].as_u64()
         ),
         (Some(0), Some(6))
     );

@@ -144,7 +144,11 @@ pub fn summarise(
         host: circumstances.host,
         environment: circumstances.environment,
         settings: settings(state),
-        elapsed_s: experiments.iter().map(|e| e.launch_s).sum(),
+        elapsed_s: state
+            .ended
+            .as_ref()
+            .and_then(|ended| ended.wall_s)
+            .unwrap_or_else(|| experiments.iter().map(|e| e.launch_s).sum()),
         experiments,
         trusted: is_trusted(evidence, &groups, &cells),
         groups,
@@ -154,6 +158,7 @@ pub fn summarise(
         notes: notes(state),
     };
     summary.warnings = warnings::of_run(state, evidence, &summary);
+    warnings::mark(&mut summary);
     Ok(rounded(summary))
 }
 
@@ -205,6 +210,7 @@ fn group_summary(
         best,
         recommendation,
         conditions: Vec::new(),
+ unmeasured: Vec::new(), sureness: None,
         state: None,
     })
 }

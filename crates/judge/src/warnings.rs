@@ -5,14 +5,14 @@ use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::concern::{COLD, Concern, DROPPED};
 use record::decision::{Ending, Reason, Width};
 use record::summary::{
-    CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Role, Summary,
+    CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Recommendation, Role, Summary, Sureness,
     Warning, WarningKind,
 };
 use record::{
     command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State,
 };
 use stats::steady::Label;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
@@ -28,10 +28,6 @@ const BUSY_CPUS: f64 = 0.2;
 const MEMORY_THREAD_CPUS: f64 = 0.02;
 /// The share of a launch in which something waited for memory.
 const PRESSURE_SHARE: f64 = 0.02;
-/// The laboratory itself should take no more of a launch than this share.
-const LABORATORY_SHARE: f64 = 0.01;
-/// Shorter launches than this, in seconds, are mostly the start of a process.
-const SHORT_LAUNCH_S: f64 = 0.1;
 
 /// Busy processes that a warning names.
 const MOST_NAMED: usize = 3;
@@ -39,14 +35,13 @@ const MOST_NAMED: usize = 3;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 14] = [
+const TESTS: [Test; 13] = [
     damaged,
     another_run,
     aa_differs,
     beaten,
     below_floor,
     disturbed,
-    laboratory,
     memory_pressure,
     unsteady,
     lost_states,
@@ -62,6 +57,35 @@ pub fn of_run(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warn
         .iter()
         .flat_map(|test| test(state, evidence, summary))
         .collect()
+}
+
+/// Launches from which on it would be seen whether a ratio moves with time.
+const LAUNCHES_TO_SEE_DRIFT: usize = 8;
+
+/// Gives each group with an answer the degree to which that is sure.
+pub fn mark(summary: &mut Summary) {
+    let mut disturbed: BTreeSet<usize> = BTreeSet::new();
+    for warning in summary.warnings.iter().filter(|w| w.kind.is_disturbance()) {
+        disturbed.extend(&warning.cells);
+    }
+    for group in &mut summary.groups {
+        let headline = summary
+            .experiments
+            .iter()
+            .find(|e| e.definition.name == group.experiment)
+            .map_or("", |e| e.definition.headline());
+        let compared = group.comparisons.iter().filter(|c| c.phase == headline);
+        let launches = compared
+            .filter(|c| summary.cells[c.cell].is_ranked())
+            .filter_map(|c| Some(c.contrast.ratio?.launches))
+            .min();
+        group.sureness = match (group.recommendation, launches) {
+            (Recommendation::Nothing | Recommendation::Inconclusive { .. }, _) | (_, None) => None,
+            _ if group.cells.iter().any(|cell| disturbed.contains(cell)) => Some(Sureness::Noisy),
+            (_, Some(launches)) if launches < LAUNCHES_TO_SEE_DRIFT => Some(Sureness::Early),
+            _ => Some(Sureness::Settled),
+        };
+    }
 }
 
 /// Another run at the same time takes CPUs and bandwidth from both, in one round more than in the next.
@@ -216,19 +240,6 @@ fn count(cell: &CellEvidence, holds: impl Fn(&CellLaunch) -> bool) -> LaunchCoun
         launches: cell.launches.iter().filter(|launch| holds(launch)).count(),
         all: cell.launches.len(),
     }
-}
-
-/// Launches in which the laboratory itself took CPU time that belonged to the worker.
-fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    of_cells(state, evidence, |_, cell| {
-        // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
-        let count = count(cell, |launch| {
-            launch.wall_s > SHORT_LAUNCH_S
-                && launch.laboratory_cpu_s > LABORATORY_SHARE * launch.wall_s
-        });
-        (count.launches as f64 > WARNED_SHARE * count.all as f64)
-            .then_some(WarningKind::Laboratory(count))
-    })
 }
 
 fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {

@@ -78,6 +78,9 @@ pub enum DecisionKind {
         stopped_by: Option<i32>,
         launches: usize,
         notes: Vec<Note>,
+        /// Seconds from the start of the program, if this session made every launch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wall_s: Option<f64>,
     },
 }
 

@@ -517,6 +517,41 @@ impl Experiment {
         conditions.filter(|key| !self.is_usual(key, parameters))
     }
 
+    /// The usual conditions next to these parameters, as the one value that differs: what an answer has to hold under before it may
+    /// be given without its condition.
+    pub fn neighbors(&self, parameters: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+        let mut neighbors = Vec::new();
+        for (key, parameter) in self.parameters.iter().filter(|(_, p)| p.condition) {
+            let usual = if parameter.look.is_empty() {
+                &parameter.default
+            } else {
+                &parameter.look
+            };
+            let Some(here) = parameters.get(key) else {
+                continue;
+            };
+            let others = usual.iter().filter(|value| !same_value(value, here));
+            neighbors.extend(others.map(|value| (key.as_str(), value.as_str())));
+        }
+        neighbors
+    }
+
+    /// Tells whether parameters differ from others in this value of this key alone.
+    pub fn are_next_to(
+        parameters: &BTreeMap<String, String>,
+        others: &BTreeMap<String, String>,
+        (key, value): (&str, &str),
+    ) -> bool {
+        parameters.len() == others.len()
+            && parameters.iter().all(|(known, there)| {
+                if known == key {
+                    same_value(there, value)
+                } else {
+                    others.get(known) == Some(there)
+                }
+            })
+    }
+
     /// Clause that follows "if" for values of conditions: `a mapping cached the file and its pages are small`.
     pub fn clause(&self, when: &BTreeMap<String, String>) -> String {
         let clause = |(key, value): (&String, &String)| {

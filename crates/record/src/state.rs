@@ -130,6 +130,8 @@ pub struct RunEnd {
     pub launches: usize,
     /// Remarks on the whole.
     pub notes: Vec<Note>,
+    /// Seconds from the start of the program to the end; absent where it was resumed.
+    pub wall_s: Option<f64>,
 }
 
 /// A run as it is now.
@@ -276,11 +278,13 @@ impl State {
                 stopped_by,
                 launches,
                 notes,
+                wall_s,
             } => {
                 self.ended = Some(RunEnd {
                     stopped_by: *stopped_by,
                     launches: *launches,
                     notes: notes.clone(),
+                    wall_s: *wall_s,
                 });
             }
         }
@@ -536,6 +540,7 @@ mod tests {
             stopped_by: Some(2),
             launches: 0,
             notes: Vec::new(),
+            wall_s: None,
         };
         let resumed = DecisionKind::Resumed {
             budget_s: 99.0,
@@ -578,6 +583,7 @@ mod tests {
                 stopped_by: None,
                 launches: 0,
                 notes: Vec::new(),
+            wall_s: None,
             },
         ];
         for what in all {

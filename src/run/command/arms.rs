@@ -33,7 +33,7 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
         }
     } else {
         let (shown, command) = subject(commands)?;
-        arms.push(plain("as it is", ArmRole::Baseline, &shown, command));
+        arms.push(plain("unchanged", ArmRole::Baseline, &shown, command));
         for setting in settings {
             let arm = with(&arms[0], setting)?;
             arms.push(arm);

@@ -120,6 +120,7 @@ pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)>
         stopped_by,
         launches: study.launches.len(),
         notes: Vec::new(),
+        wall_s: None,
     };
     decide(folder, "nothing more is measured", end)?;
     Ok((folder.whole()?, stopped_by))

@@ -24,7 +24,7 @@ pub fn arm(pid: i32) -> Result<Arm> {
         bail!("process {pid} is the kernel's own");
     }
     Ok(arms::plain(
-        "as it is",
+        "unchanged",
         ArmRole::Baseline,
         &format!("process {pid}: {}", command.join(" ")),
         command,

@@ -9,12 +9,13 @@ use record::summary::{
     AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, StateAnswer,
     StateEffect, StateRatio, Verdict,
 };
-use record::{experiment::Experiment, method::Role, state::State};
+use record::{experiment::Experiment, method::Role, outcome::Status, state::State};
 use std::collections::BTreeMap;
 
 type Parameters = BTreeMap<String, String>;
 
-/// Gives each group its conditions, and turns answers that one of them contradicts into [`Recommendation::Depends`].
+/// Gives each group its conditions, turns answers that one of them contradicts into [`Recommendation::Depends`], and tells which
+/// changes hold under each usual condition.
 pub(crate) fn compare(
     experiments: &[Experiment],
     cells: &[CellSummary],
@@ -35,10 +36,7 @@ pub(crate) fn compare(
                 .or_default()
                 .push(at);
         }
-        for question in questions
-            .into_values()
-            .filter(|question| question.len() > 1)
-        {
+        for question in questions.into_values() {
             let conditioned = ConditionedGroups {
                 experiment,
                 cells,
@@ -47,13 +45,21 @@ pub(crate) fn compare(
             };
             let answers: Vec<_> = question.iter().map(|&at| conditioned.answer(at)).collect();
             for (&at, answer) in question.iter().zip(answers) {
-                if let Some((recommendation, conditions)) = answer {
-                    (groups[at].recommendation, groups[at].conditions) =
-                        (recommendation, conditions);
+                if let Some(answer) = answer {
+                    groups[at].recommendation = answer.recommendation;
+                    groups[at].conditions = answer.conditions;
+                    groups[at].unmeasured = answer.unmeasured;
                 }
             }
         }
     }
+}
+
+/// A group's answer in the light of the other conditions.
+struct ConditionedAnswer {
+    recommendation: Recommendation,
+    conditions: Vec<AnswerCondition>,
+    unmeasured: Vec<Parameters>,
 }
 
 /// Groups of an experiment that differ in conditions alone: they ask one question.
@@ -66,20 +72,87 @@ struct ConditionedGroups<'a> {
 }
 
 impl ConditionedGroups<'_> {
-    /// The answer of a group that all conditions allow, and its method under the other conditions.
-    fn answer(&self, group: usize) -> Option<(Recommendation, Vec<AnswerCondition>)> {
-        let cell = self.subject(group)?;
-        let conditions: Vec<AnswerCondition> = self
-            .under_other_conditions(group)
-            .filter_map(|other| self.condition(group, other, cell))
-            .collect();
-        let answer = self.groups[group].recommendation;
-        if !conditions.iter().any(|other| contradicts(&answer, other)) {
-            return Some((answer, conditions));
+    /// The answer of a group that all conditions allow, its method under the other conditions, and those that nothing is known of.
+    fn answer(&self, group: usize) -> Option<ConditionedAnswer> {
+        let mut recommendation = self.groups[group].recommendation;
+        let subject = self.subject(group);
+        let conditions: Vec<AnswerCondition> = subject.map_or_else(Vec::new, |cell| {
+            self.under_other_conditions(group)
+                .filter_map(|other| self.condition(group, other, cell))
+                .collect()
+        });
+        let unmeasured = match recommendation {
+            Recommendation::Use { .. } | Recommendation::Keep { .. } => {
+                self.unmeasured(group, subject)
+            }
+            _ => Vec::new(),
+        };
+        if conditions
+            .iter()
+            .any(|other| contradicts(&recommendation, other))
+        {
+            let cell = self.same_method(group, subject?)?;
+            let ratio = self.contrast(group, cell).ratio;
+            recommendation = Recommendation::Depends { cell, ratio };
+        } else if let Recommendation::Use { everywhere, .. } = &mut recommendation {
+            *everywhere = unmeasured.is_empty() && self.holds_next_to(group, &conditions);
         }
-        let cell = self.same_method(group, cell)?;
-        let ratio = self.contrast(group, cell).ratio;
-        Some((Recommendation::Depends { cell, ratio }, conditions))
+        Some(ConditionedAnswer {
+            recommendation,
+            conditions,
+            unmeasured,
+        })
+    }
+
+    /// The usual conditions next to a group of which no figure says whether a cell's method is faster there, or any method where
+    /// no cell is named.
+    fn unmeasured(&self, group: usize, cell: Option<usize>) -> Vec<Parameters> {
+        let here = &self.groups[group].parameters;
+        let neighbors = self.experiment.neighbors(here).into_iter();
+        neighbors
+            .filter(|neighbor| {
+                let there = self.next_to(group, *neighbor);
+                there.is_none_or(|there| !self.is_known(there, cell))
+            })
+            .map(|(key, value)| BTreeMap::from([(key.to_owned(), value.to_owned())]))
+            .collect()
+    }
+
+    /// The group that differs from another in this value alone.
+    fn next_to(&self, group: usize, neighbor: (&str, &str)) -> Option<usize> {
+        let here = &self.groups[group].parameters;
+        let is_next =
+            |other: &usize| Experiment::are_next_to(&self.groups[*other].parameters, here, neighbor);
+        self.members.iter().copied().find(is_next)
+    }
+
+    /// Tells whether a group has a ratio of a cell's method, or cannot have any: a condition under which the method or the usual
+    /// choice does not exist contradicts nothing.
+    fn is_known(&self, group: usize, cell: Option<usize>) -> bool {
+        let skipped = |cell: usize| self.cells[cell].outcome.status == Status::Skipped;
+        let group_there = &self.groups[group];
+        if group_there.baseline.is_none_or(skipped) {
+            return group_there.cells.iter().copied().all(skipped)
+                || group_there.baseline.is_some();
+        }
+        let Some(cell) = cell else {
+            return group_there.comparisons.iter().any(|c| c.contrast.ratio.is_some());
+        };
+        self.same_method(group, cell).is_some_and(|there| {
+            skipped(there) || self.contrast(group, there).ratio.is_some()
+        })
+    }
+
+    /// Tells whether the recommended method is shown to be faster under each condition next to a group that has a ratio of it.
+    fn holds_next_to(&self, group: usize, conditions: &[AnswerCondition]) -> bool {
+        let neighbors = self.experiment.neighbors(&self.groups[group].parameters).into_iter();
+        let next: Vec<usize> = neighbors
+            .filter_map(|neighbor| self.next_to(group, neighbor))
+            .collect();
+        conditions
+            .iter()
+            .filter(|other| next.contains(&other.group) && other.contrast.ratio.is_some())
+            .all(|other| matches!(other.contrast.overall(), Verdict::Faster { .. }))
     }
 
     fn under_other_conditions(&self, group: usize) -> impl Iterator<Item = usize> {
@@ -101,7 +174,7 @@ impl ConditionedGroups<'_> {
 
     fn recommended(&self, group: usize) -> Option<(usize, Ratio)> {
         match self.groups[group].recommendation {
-            Recommendation::Use { cell, ratio } => Some((cell, ratio)),
+            Recommendation::Use { cell, ratio, .. } => Some((cell, ratio)),
             _ => None,
         }
     }
@@ -403,6 +476,7 @@ mod tests {
                 Verdict::Faster { .. } if holds => Recommendation::Use {
                     cell: shift + 1,
                     ratio: ratio(low, high),
+                    everywhere: true,
                 },
                 Verdict::NotSettled => Recommendation::Inconclusive { cell: shift },
                 _ => Recommendation::Keep { cell: shift },
@@ -481,6 +555,59 @@ mod tests {
             Recommendation::Inconclusive { .. }
         ));
         assert_eq!(open[1].conditions.len(), 2);
+    }
+
+    /// Three conditions, of which each may be shown faster, slower, the same or open, or not be measured at all.
+    #[test]
+    fn no_change_is_recommended_without_its_condition_unless_all_usual_neighbors_agree() {
+        const FASTER: (f64, f64) = (0.6, 0.7);
+        let kinds = [
+            Some(FASTER),
+            Some((1.2, 1.3)),
+            Some((0.99, 1.01)),
+            Some((0.7, 1.4)),
+            None,
+        ];
+        let combinations = kinds
+            .iter()
+            .flat_map(|second| kinds.iter().map(move |third| [*second, *third]));
+        let mut everywhere_once = false;
+        for others in combinations {
+            let (experiment, cells, mut groups) =
+                question(&[FASTER, others[0].unwrap_or(FASTER), others[1].unwrap_or(FASTER)], true);
+            for (group, interval) in groups[1..].iter_mut().zip(others) {
+                if interval.is_none() {
+                    group.comparisons[0].contrast = Contrast::alone(None, 0.02);
+                    group.recommendation = Recommendation::Nothing;
+                }
+            }
+            compare(&[experiment], &cells, &mut groups);
+            let agree = others.iter().all(|other| *other == Some(FASTER));
+            let unmeasured = others.iter().filter(|other| other.is_none()).count();
+            match groups[0].recommendation {
+                Recommendation::Use { everywhere, .. } => {
+                    assert_eq!(everywhere, agree, "{others:?}");
+                    assert_eq!(groups[0].unmeasured.len(), unmeasured, "{others:?}");
+                    everywhere_once |= everywhere;
+                }
+                Recommendation::Depends { .. } => assert!(!agree, "{others:?}"),
+                other => panic!("{others:?}: {other:?}"),
+            }
+        }
+        assert!(everywhere_once);
+        // A condition that has no group at all is as unknown.
+        let [alone] = &judged(&[FASTER], true)[..] else {
+            panic!()
+        };
+        assert!(matches!(
+            alone.recommendation,
+            Recommendation::Use {
+                everywhere: false,
+                ..
+            }
+        ));
+        let unmeasured: Vec<&str> = alone.unmeasured.iter().map(|u| u["cached"].as_str()).collect();
+        assert_eq!(unmeasured, &VALUES[1..]);
     }
 
     #[test]

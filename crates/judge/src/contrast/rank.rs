@@ -196,6 +196,7 @@ pub(crate) fn recommend(
         Some(rival) => Recommendation::Use {
             cell: rival.cell,
             ratio: rival.ratio,
+            everywhere: true,
         },
         None if rivals.is_empty() => Recommendation::Nothing,
         None if rivals.iter().any(|r| r.may_be_faster(state.plan.margin)) => {

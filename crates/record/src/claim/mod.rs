@@ -236,7 +236,32 @@ impl Claim {
     /// Tells whether a word of the user's stands for it: an id, or with `about` one of its words.
     pub fn is_about(&self, word: &str) -> bool {
         let same = |id: &String| id.eq_ignore_ascii_case(word);
-        self.about.iter().any(same) || self.jobs().any(|(_, job)| same(&job.experiment))
+        self.about.iter().any(same)
+            || self.jobs().any(|(_, job)| same(&job.experiment))
+            || self.mentions(word)
+    }
+
+    /// Tells whether its sentences, its source or its methods have a word that begins so: `posix_spawn` and `posix-spawn` are one.
+    fn mentions(&self, word: &str) -> bool {
+        let plain = |text: &str| text.to_lowercase().replace('_', "-");
+        let word = plain(word);
+        let source = &self.source;
+        let mut texts = vec![
+            plain(&self.id),
+            plain(&self.statement),
+            plain(&source.title),
+            plain(&source.author),
+        ];
+        texts.extend(self.confuses.as_deref().map(plain));
+        for (_, job) in self.jobs() {
+            texts.push(plain(&job.way));
+            texts.extend(job.other.as_deref().map(plain));
+        }
+        !word.is_empty()
+            && texts.iter().any(|text| {
+                text.match_indices(&word)
+                    .any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
+            })
     }
 }
 

@@ -28,12 +28,31 @@ pub struct GroupSummary {
     pub best: Vec<BestClaim>,
     /// Answer for the group.
     pub recommendation: Recommendation,
+    /// Degree to which the answer is sure; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sureness: Option<Sureness>,
     /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<AnswerCondition>,
+    /// Usual conditions next to this one of which no figure tells whether the recommendation holds: the value that differs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured: Vec<BTreeMap<String, String>>,
     /// Comparison with the plain machine, where the group was measured in another state of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateAnswer>,
+}
+
+/// Degree to which an answer is sure, the least first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sureness {
+    /// Something else took CPUs, memory or devices from its launches.
+    Noisy,
+    /// It rests on fewer launches than would show whether it moves with time.
+    Early,
+    Settled,
 }
 
 /// One state of the machine against the plain one.
@@ -197,6 +216,10 @@ pub enum Recommendation {
         cell: usize,
         /// Relative to the baseline.
         ratio: Ratio,
+        /// Whether it is shown to be faster under each usual condition next to this one (`Experiment::neighbors`). Otherwise the
+        /// condition of the group is part of the recommendation.
+        #[serde(default)]
+        everywhere: bool,
     },
     /// Keep the baseline: no method is shown to be faster, and none may be.
     Keep { cell: usize },

@@ -272,6 +272,7 @@ pub use cell::{
 pub use contrast::{Contrast, Verdict};
 pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, GroupSummary, Levels, Recommendation,
+    Sureness,
     StateAnswer, StateEffect, StateRatio, Unsettled,
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
@@ -302,7 +303,7 @@ pub struct Summary {
     pub environment: BTreeMap<String, String>,
     /// Settings of the run that the figures depend on.
     pub settings: Settings,
-    /// Time spent in launches, in seconds.
+    /// Seconds from the start of the program to its last launch's end; where that was not kept, time spent in launches.
     pub elapsed_s: f64,
     /// The experiments that took part, in order.
     pub experiments: Vec<ExperimentSummary>,

@@ -58,8 +58,6 @@ pub enum WarningKind {
     ForeignIo(LaunchCount),
     /// A huge page was wanted and not to be had.
     ThpFallback(LaunchCount),
-    /// Pagewise itself used CPU time.
-    Laboratory(LaunchCount),
     /// Something waited for memory.
     MemoryPressure(LaunchCount),
     /// The cost moved within most launches; last third relative to first third.
@@ -91,6 +89,23 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
+    /// Tells whether something else took CPUs, memory or devices from launches.
+    pub fn is_disturbance(&self) -> bool {
+        matches!(
+            self,
+            WarningKind::AnotherRun
+                | WarningKind::Interrupted { .. }
+                | WarningKind::Steal { .. }
+                | WarningKind::Throttled { .. }
+                | WarningKind::Reclaim(_)
+                | WarningKind::ForeignIo(_)
+                | WarningKind::MemoryPressure(_)
+                | WarningKind::CpuTaken { .. }
+                | WarningKind::BusyProcesses { .. }
+                | WarningKind::MemoryThreads { .. }
+        )
+    }
+
     /// Code of the kind, as JSON has it.
     pub fn code(&self) -> &'static str {
         self.into()

@@ -2,10 +2,9 @@
 
 use super::labels::LabelledGroup;
 use super::wording;
-use record::experiment::Experiment;
-use record::summary::{
-    AnswerCondition, BestClaim, CellSummary, Ratio, Recommendation, Role, Verdict,
-};
+use record::{experiment::Experiment, outcome::Status};
+use record::summary::{BestClaim, CellSummary, Ratio, Recommendation, Role, Sureness, Verdict};
+use std::collections::BTreeMap;
 
 /// The verdict on a method under one condition.
 struct ConditionVerdict<'a> {
@@ -98,6 +97,38 @@ fn is_contradicted(group: LabelledGroup, cell: usize) -> bool {
         })
 }
 
+/// The usual conditions next to a group under which one of its methods is not shown to be faster, as clauses after "if".
+pub(crate) fn open_elsewhere(group: LabelledGroup, cells: &[usize]) -> Vec<String> {
+    let definition = group.definition();
+    let mut open = Vec::new();
+    for neighbor in definition.neighbors(&group.group.parameters) {
+        let there = group.experiment.groups().find(|other| {
+            Experiment::are_next_to(&other.group.parameters, &group.group.parameters, neighbor)
+        });
+        let all_faster =
+            there.is_some_and(|there| cells.iter().all(|&cell| is_faster_there(group, there, cell)));
+        if !all_faster {
+            let (key, value) = neighbor;
+            let when = BTreeMap::from([(key.to_owned(), value.to_owned())]);
+            open.push(definition.clause(&when));
+        }
+    }
+    open
+}
+
+/// Tells whether a cell's method is shown to be faster in another group, or does not exist there.
+fn is_faster_there(group: LabelledGroup, there: LabelledGroup, cell: usize) -> bool {
+    let same = there.group.cells.iter().copied().find(|&other| {
+        is_same_method(group.definition(), group.cell(cell), group.cell(other))
+    });
+    same.is_some_and(|same| {
+        group.cell(same).outcome.status == Status::Skipped
+            || there
+                .comparison(same)
+                .is_some_and(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+    })
+}
+
 /// Tells whether two cells differ in the conditions of a question at most.
 fn is_same_method(definition: &Experiment, a: &CellSummary, b: &CellSummary) -> bool {
     (&a.method, &a.worker) == (&b.method, &b.worker)
@@ -116,14 +147,26 @@ fn measured_methods(group: LabelledGroup) -> usize {
 /// The sentence on the ordinary methods of a group.
 fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
     let (advice, named) = match group.group.recommendation {
-        Recommendation::Use { cell, ratio } => {
+        Recommendation::Use {
+            cell,
+            ratio,
+            everywhere,
+        } => {
             let gain = wording::shown("faster", ratio.high, &ratio);
-            (format!("→ use {}: {gain}", group.name(cell)), cell)
+            let condition = if everywhere {
+                String::new()
+            } else {
+                format!(" if {}", own_condition(group))
+            };
+            (
+                format!("→ use {}{condition}: {gain}", group.name(cell)),
+                cell,
+            )
         }
         Recommendation::Depends { .. } => {
-            return clauses(group).map_or_else(String::new, |(method, clauses)| {
-                format!("→ it depends: {method} is {}", clauses.join("; "))
-            });
+            let clauses = ConditionClauses::new(group, true);
+            let method = clauses.method().unwrap_or_default();
+            return format!("→ it depends: {method} is {}", clauses.joined());
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             (kept(group, cell), cell)
@@ -138,26 +181,32 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
             return "nothing can be recommended: too few launches to compare".to_owned();
         }
     };
-    let conditions = clauses(group).map_or_else(String::new, |(method, clauses)| {
-        format!("; {method} is {}", clauses.join("; "))
-    });
-    advice + &around(group, best, named) + &conditions
+    let conditions = ConditionClauses::new(group, false).ending();
+    let mark = match group.group.sureness {
+        Some(Sureness::Settled) | None => String::new(),
+        unsure => format!(" ({})", wording::sureness(unsure)),
+    };
+    advice + &mark + &around(group, best, named) + &conditions
 }
 
 /// Advice to keep the usual choice, or the reason why nothing is advised.
 fn kept(group: LabelledGroup, usual: usize) -> String {
     let shown = faster(group, true);
+    let is_open = matches!(group.group.recommendation, Recommendation::Inconclusive { .. });
     let usual = group.name(usual);
     if !shown.is_empty() {
         let names = group.names(&shown);
-        return format!("→ not settled: {names} shown to be faster than {usual}");
+        return format!("→ faster than {usual}: {names}; which is the fastest is open");
     }
-    let nothing = if faster(group, false).is_empty() {
-        "nothing"
+    if is_open {
+        return format!("→ open: whether another is faster than {usual}");
+    }
+    let other = if faster(group, false).is_empty() {
+        "no other"
     } else {
-        "nothing that is ranked with it"
+        "no other that does the same job"
     };
-    format!("→ keep {usual}: {nothing} is shown to be faster")
+    format!("→ keep {usual}: {other} is faster")
 }
 
 /// Clauses on the fastest method, and on those that are as fast or not settled; the one that is `named` needs no second mention.
@@ -219,57 +268,115 @@ fn of_kind(group: LabelledGroup, best: &BestClaim) -> String {
     text
 }
 
-/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: faster ones first, and
-/// last, in one clause, the conditions under which nothing is settled. `None` where no other condition was measured.
-pub(crate) fn clauses(group: LabelledGroup) -> Option<(String, Vec<String>)> {
-    let definition = group.definition();
-    let cell = match group.group.recommendation {
-        Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
-        _ => None,
-    };
-    let first = group.group.conditions.first()?;
-    let method = cell.map_or_else(
-        || group.cell(first.cell).method.clone(),
-        |cell| group.name(cell),
-    );
-    let mut conditions: Vec<_> = group.group.conditions.iter().collect();
-    conditions.sort_by_key(|c| (rank(c.contrast.overall()), c.group));
-    let conditions = conditions.into_iter().map(|c| ConditionVerdict {
-        verdict: c.contrast.overall(),
-        ratio: c.contrast.ratio.as_ref(),
-        condition: definition.clause(&c.when),
-    });
-    let (open, settled): (Vec<_>, Vec<_>) = cell
-        .and_then(|cell| under_its_own_condition(group, cell, first))
-        .into_iter()
-        .chain(conditions)
-        .partition(|answer| answer.verdict == Verdict::NotSettled);
-    let open: Vec<String> = open.into_iter().map(|answer| answer.condition).collect();
-    let open = (!open.is_empty()).then(|| format!("not settled if {}", wording::either(&open)));
-    let settled = settled.into_iter().map(|answer| {
-        let finding = finding(answer.verdict, answer.ratio);
-        format!("{finding} if {}", answer.condition)
-    });
-    Some((method, settled.chain(open).collect()))
+/// Verdicts on a method under each condition of a question.
+pub(crate) struct ConditionClauses {
+    /// The method whose verdict flips, or was checked; none where no other condition says anything of one.
+    method: Option<String>,
+    /// Findings, faster ones first: `3.0–3.8× faster if the program keeps the block`.
+    settled: Vec<String>,
+    /// The conditions of which nothing is known yet, as one clause.
+    open: Option<String>,
 }
 
-/// The verdict on a method in its own group, whose condition has the parameters of the other conditions.
-fn under_its_own_condition<'a>(
-    group: LabelledGroup<'a>,
-    cell: usize,
-    condition: &AnswerCondition,
-) -> Option<ConditionVerdict<'a>> {
-    let when = condition
-        .when
-        .keys()
-        .filter_map(|key| Some((key.clone(), group.group.parameters.get(key)?.clone())));
+impl ConditionClauses {
+    /// Those of a group; `own` says whether the group's own condition is among them.
+    pub(crate) fn new(group: LabelledGroup, own: bool) -> ConditionClauses {
+        let definition = group.definition();
+        let cell = match group.group.recommendation {
+            Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
+            _ => None,
+        };
+        let first = group.group.conditions.first();
+        let method = cell.map(|cell| group.name(cell));
+        let method = method.or_else(|| Some(group.cell(first?.cell).method.clone()));
+        let mut conditions: Vec<_> = group.group.conditions.iter().collect();
+        conditions.sort_by_key(|c| (rank(c.contrast.overall()), c.group));
+        let conditions = conditions.into_iter().map(|c| ConditionVerdict {
+            verdict: c.contrast.overall(),
+            ratio: c.contrast.ratio.as_ref(),
+            condition: definition.clause(&c.when),
+        });
+        let (open, settled): (Vec<_>, Vec<_>) = cell
+            .filter(|_| own)
+            .and_then(|cell| under_its_own_condition(group, cell))
+            .into_iter()
+            .chain(conditions)
+            .partition(|answer| answer.verdict == Verdict::NotSettled);
+        let mut open: Vec<String> = open.into_iter().map(|answer| answer.condition).collect();
+        for unmeasured in &group.group.unmeasured {
+            let clause = definition.clause(unmeasured);
+            if !open.contains(&clause) {
+                open.push(clause);
+            }
+        }
+        let settled = settled.into_iter().map(|answer| {
+            let finding = finding(answer.verdict, answer.ratio);
+            format!("{finding} if {}", answer.condition)
+        });
+        ConditionClauses {
+            method,
+            settled: settled.collect(),
+            open: (!open.is_empty()).then(|| format!("not known yet if {}", wording::either(&open))),
+        }
+    }
+
+    pub(crate) fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    /// The findings as the end of a sentence on their method; empty where there is none.
+    pub(crate) fn joined(&self) -> String {
+        let all: Vec<&str> = self.settled.iter().chain(&self.open).map(String::as_str).collect();
+        all.join("; ")
+    }
+
+    /// The first findings, and the conditions that are open, each as a clause of its own after a semicolon.
+    pub(crate) fn beside(&self, settled: usize) -> String {
+        let method = self.method.as_deref().unwrap_or_default();
+        let settled = self.settled[..settled].iter();
+        let mut text: String = settled.map(|clause| format!("; {method} {clause}")).collect();
+        if let Some(open) = &self.open {
+            text += &format!("; {open}");
+        }
+        text
+    }
+
+    /// The same as a sentence's last part: `; thp is 3.0–3.8× faster if …; not known yet if …`.
+    fn ending(&self) -> String {
+        match &self.method {
+            Some(method) if !self.settled.is_empty() => format!("; {method} is {}", self.joined()),
+            _ => self.beside(0),
+        }
+    }
+}
+
+/// The condition of a group, by the parameters in which other conditions of its question differ.
+pub(crate) fn own_condition(group: LabelledGroup) -> String {
+    let definition = group.definition();
+    let others = group.group.conditions.iter();
+    let differing = others.flat_map(|condition| condition.when.keys().map(String::as_str));
+    let neighbors = definition.neighbors(&group.group.parameters);
+    let mut when = BTreeMap::new();
+    for key in differing.chain(neighbors.into_iter().map(|(key, _)| key)) {
+        if let Some(value) = group.group.parameters.get(key) {
+            when.insert(key.to_owned(), value.clone());
+        }
+    }
+    definition.clause(&when)
+}
+
+/// The verdict on a method in its own group.
+fn under_its_own_condition(group: LabelledGroup, cell: usize) -> Option<ConditionVerdict> {
+    if group.group.conditions.is_empty() && group.group.unmeasured.is_empty() {
+        return None;
+    }
     let comparison = group
         .group
         .comparison(cell, group.definition().headline())?;
     Some(ConditionVerdict {
         verdict: comparison.contrast.overall(),
         ratio: comparison.contrast.ratio.as_ref(),
-        condition: group.definition().clause(&when.collect()),
+        condition: own_condition(group),
     })
 }
 

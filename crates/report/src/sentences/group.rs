@@ -62,7 +62,7 @@ pub(crate) fn two_levels(group: LabelledGroup, cell: usize) -> Option<String> {
     let [low, high] = [levels.low, levels.high].map(|ns| format_ns(ns * work.scale(phase)));
     let share = wording::percent(levels.share);
     Some(format!(
-        "{}: two levels: {low}, and {high} in {share} of launches (per {})",
+        "{}: bimodal: {low}, or {high} in {share} of launches (per {})",
         group.name(cell),
         work.noun()
     ))

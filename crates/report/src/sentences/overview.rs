@@ -1,9 +1,10 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
 use super::labels::{LabelledExperiment, LabelledGroup};
-use super::{answer, wording};
+use super::answer::{self, ConditionClauses};
+use super::wording;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Verdict};
+use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Sureness, Verdict};
 use std::collections::BTreeSet;
 
 /// The answer to one question: an experiment at some parameters.
@@ -20,6 +21,7 @@ pub(crate) struct AnswerRow {
     pub finding: String,
     /// The factors by which it is faster, at least and at most, where it is.
     pub factors: Option<(f64, f64)>,
+    pub sureness: Option<Sureness>,
     /// Distance of the surprising ratio from one, as a logarithm.
     pub surprise: f64,
 }
@@ -27,11 +29,11 @@ pub(crate) struct AnswerRow {
 /// The kinds of answers, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AnswerKind {
-    Faster,
-    Several,
+    /// A method, or each of several, is faster under every usual condition next to the question's.
+    Change,
     Depends,
     Keep,
-    Inconclusive,
+    Open,
 }
 
 /// Findings on the ranked methods of a group other than its baseline.
@@ -49,13 +51,10 @@ struct OtherMethods {
 impl AnswerKind {
     pub fn heading(self) -> &'static str {
         match self {
-            AnswerKind::Faster => "FASTER: another method is shown to be faster",
-            AnswerKind::Several => {
-                "ANY IS FASTER: each is shown to be faster, not which of them is the fastest"
-            }
-            AnswerKind::Depends => "DEPENDS: the answer flips with the condition of the program",
-            AnswerKind::Keep => "KEEP: no other method is faster than the usual choice",
-            AnswerKind::Inconclusive => "INCONCLUSIVE: another method may be faster",
+            AnswerKind::Change => "Change: shown to be faster here, under every usual condition",
+            AnswerKind::Depends => "Depends: on the condition of the program",
+            AnswerKind::Keep => "Keep: no other method is faster",
+            AnswerKind::Open => "Open: another method may be faster",
         }
     }
 }
@@ -90,11 +89,17 @@ impl AnswerRow {
         let usual = group.group.baseline?;
         let several = answer::several(group);
         let named = match group.group.recommendation {
-            Recommendation::Use { cell, ratio } => faster(group, cell, &ratio),
+            Recommendation::Use {
+                cell,
+                ratio,
+                everywhere: true,
+            } => faster(group, cell, &ratio),
             Recommendation::Inconclusive { .. } if !several.is_empty() => any_of(group, &several),
-            Recommendation::Depends { cell, .. } => depends(group, cell)?,
+            Recommendation::Depends { cell, .. } | Recommendation::Use { cell, .. } => {
+                depends(group, cell)?
+            }
             Recommendation::Keep { cell } => kept(group, cell, AnswerKind::Keep),
-            Recommendation::Inconclusive { cell } => kept(group, cell, AnswerKind::Inconclusive),
+            Recommendation::Inconclusive { cell } => kept(group, cell, AnswerKind::Open),
             Recommendation::Nothing => return None,
         };
         let experiment = group.experiment.name().to_owned();
@@ -102,7 +107,7 @@ impl AnswerRow {
             .trim_end()
             .to_owned();
         // A cost that no other is compared with has no place on a line.
-        let usual = if named.kind == AnswerKind::Inconclusive {
+        let usual = if named.kind == AnswerKind::Open {
             group.name(usual)
         } else {
             figure(group, usual, &group.experiment.work().per())
@@ -116,6 +121,7 @@ impl AnswerRow {
             method: named.method,
             finding: named.finding,
             factors: named.factors,
+            sureness: group.group.sureness,
             surprise: named.surprise,
         })
     }
@@ -202,7 +208,7 @@ fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
 fn faster(group: LabelledGroup, cell: usize, ratio: &Ratio) -> NamedMethod {
     let factors = wording::faster_by(ratio);
     NamedMethod {
-        kind: AnswerKind::Faster,
+        kind: AnswerKind::Change,
         method: group.name(cell),
         finding: figure(group, cell, ""),
         factors: Some(factors),
@@ -222,11 +228,26 @@ fn any_of(group: LabelledGroup, methods: &[(usize, Ratio)]) -> NamedMethod {
         .iter()
         .map(|(cell, _)| figure(group, *cell, ""))
         .collect();
+    let method = wording::either(&names);
+    let cells: Vec<usize> = methods.iter().map(|(cell, _)| *cell).collect();
+    let open = answer::open_elsewhere(group, &cells);
+    if open.is_empty() {
+        return NamedMethod {
+            kind: AnswerKind::Change,
+            method,
+            finding: wording::either(&figures) + &not_settled(group),
+            factors: Some(factors),
+            surprise: factors.0.ln(),
+        };
+    }
+    let range = wording::factors(factors.0, factors.1);
+    let condition = answer::own_condition(group);
+    let open = wording::either(&open);
     NamedMethod {
-        kind: AnswerKind::Several,
-        method: wording::either(&names),
-        finding: wording::either(&figures) + &not_settled(group),
-        factors: Some(factors),
+        kind: AnswerKind::Depends,
+        finding: format!("{method} {range}× faster if {condition}; not known yet if {open}"),
+        method,
+        factors: None,
         surprise: factors.0.ln(),
     }
 }
@@ -253,10 +274,11 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
         .chain(group.comparison(cell)?.contrast.ratio)
         .map(|ratio| ratio.ratio.ln().abs())
         .fold(0.0f64, f64::max);
-    let (method, clauses) = answer::clauses(group)?;
+    let clauses = ConditionClauses::new(group, true);
+    let method = clauses.method()?.to_owned();
     Some(NamedMethod {
         kind: AnswerKind::Depends,
-        finding: format!("{method} {}", clauses.join("; ")),
+        finding: format!("{method} {}", clauses.joined()),
         method,
         factors: None,
         surprise,
@@ -273,14 +295,9 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
         .iter()
         .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
         .count();
-    let (method, clauses) = answer::clauses(group).unwrap_or_default();
     let surprise = further.surprise;
     let mut finding = further.finding(kind);
-    finding.extend(
-        clauses[..faster]
-            .iter()
-            .map(|clause| format!("; {method} {clause}")),
-    );
+    finding += &ConditionClauses::new(group, true).beside(faster);
     NamedMethod {
         kind,
         method: group.name(cell),
@@ -328,7 +345,7 @@ impl OtherMethods {
 
     /// The finding of an answer. Each method that may be faster is named, the first with its figure; otherwise the first of all.
     fn finding(self, kind: AnswerKind) -> String {
-        if kind == AnswerKind::Inconclusive {
+        if kind == AnswerKind::Open {
             let names = self.open_names.into_iter().skip(1);
             let findings: Vec<String> = self
                 .open
@@ -343,7 +360,7 @@ impl OtherMethods {
         match findings.as_slice() {
             [] => String::new(),
             [finding] => finding.clone(),
-            [first, further @ ..] => format!("{first} +{}", further.len()),
+            [first, further @ ..] => format!("{first}; {} more", further.len()),
         }
     }
 }

@@ -177,7 +177,6 @@ mod tests {
             Reclaim(count),
             ForeignIo(count),
             ThpFallback(count),
-            Laboratory(count),
             MemoryPressure(count),
             Unsteady {
                 label: Label::Drifting,

@@ -4,19 +4,14 @@ use super::labels::LabelledRun;
 use super::{phrases, wording};
 use indexmap::{IndexMap, IndexSet};
 use record::outcome::Status;
-use record::summary::{AaCheck, CellSummary, Note, NoteKind, Summary, Warning, WarningKind};
-use std::collections::BTreeSet;
+use record::summary::{
+    AaCheck, CellSummary, Note, NoteKind, Recommendation, Summary, Sureness, Warning, WarningKind,
+};
 
 /// Doubts about a run, the gravest first.
 pub(crate) fn doubts(run: &LabelledRun) -> Vec<String> {
     let summary = run.summary;
-    let grave = summary.notes.iter().filter(|note| {
-        matches!(
-            note.kind,
-            NoteKind::Interrupted { .. } | NoteKind::Damaged { .. }
-        )
-    });
-    let mut items: Vec<String> = grave.map(|note| phrases::note(&note.kind)).collect();
+    let mut items = Vec::new();
     let checks: Vec<AaCheck> = summary
         .groups
         .iter()
@@ -39,6 +34,17 @@ pub(crate) fn doubts(run: &LabelledRun) -> Vec<String> {
     items.extend(not_believed(run, Status::Damaged));
     items.extend(not_believed(run, Status::Untrusted));
     items
+}
+
+/// Notes on a record that is not whole.
+fn grave(summary: &Summary) -> impl Iterator<Item = String> {
+    let grave = summary.notes.iter().filter(|note| {
+        matches!(
+            note.kind,
+            NoteKind::Interrupted { .. } | NoteKind::Damaged { .. }
+        )
+    });
+    grave.map(|note| phrases::note(&note.kind))
 }
 
 fn is_believed(cell: &CellSummary) -> bool {
@@ -85,25 +91,119 @@ pub(crate) fn note(note: &Note) -> String {
     format!("{experiment}{}", phrases::note(&note.kind))
 }
 
-/// Warnings that are worth a reader's time: a machine without hardware counters is not.
-fn worth_reading(summary: &Summary) -> impl Iterator<Item = &Warning> {
-    summary
-        .warnings
+/// Tells whether a note is on the environment of the workers, which every run has: it has a place of its own.
+pub(crate) fn is_of_environment(note: &Note) -> bool {
+    matches!(note.kind, NoteKind::EnvironmentCleared { .. })
+}
+
+/// How sure a run is: what breaks it, if anything does, and one line on the machine and on the answers.
+pub(crate) fn lines(run: &LabelledRun) -> Vec<String> {
+    let summary = run.summary;
+    let mut lines: Vec<String> = grave(summary).collect();
+    let differing = summary.groups.iter().filter_map(|group| group.aa);
+    lines.extend(
+        differing
+            .filter(|aa| aa.differs)
+            .take(1)
+            .map(|aa| wording::aa(&[aa], &[], |cell| run.name(cell))),
+    );
+    lines.extend(not_believed(run, Status::Damaged));
+    lines.extend(not_believed(run, Status::Untrusted));
+    lines.push(in_one_line(summary));
+    lines
+}
+
+fn in_one_line(summary: &Summary) -> String {
+    let noise = noise(summary);
+    let answers = summary
+        .groups
         .iter()
-        .filter(|w| !matches!(w.kind, WarningKind::CounterAbsent { .. }))
+        .filter(|group| group.recommendation != Recommendation::Nothing);
+    let early = answers.clone().filter(|g| g.sureness == Some(Sureness::Early));
+    let open = answers.clone().filter(|g| g.sureness.is_none());
+    let (open, early, all) = (open.count(), early.count(), answers.count());
+    let mut line = match noise.as_slice() {
+        [] => "quiet enough".to_owned(),
+        noise => format!("noisy: {}", noise.join("; ")),
+    };
+    if open > 0 {
+        line += &format!("; {open} of {} open", wording::count(all, "answer"));
+    }
+    if early > 0 {
+        line += &format!("; {early} of {} early, from few launches", wording::count(all, "answer"));
+    }
+    match (noise.is_empty(), open + early) {
+        (_, 0) => {}
+        (true, _) => line += ": more time would help (--budget)",
+        (false, _) => line += ": a quieter time would help (--wait-for-quiet 10min)",
+    }
+    line
 }
 
-/// Codes of the warnings, each once.
-pub(crate) fn warning_codes(summary: &Summary) -> BTreeSet<&'static str> {
-    worth_reading(summary).map(|w| w.kind.code()).collect()
+/// At most so many causes of noise are named at once.
+const MOST_CAUSES: usize = 2;
+
+/// What disturbed a run, the worst of each kind in a few words.
+fn noise(summary: &Summary) -> Vec<String> {
+    let disturbances = worst(summary)
+        .into_values()
+        .filter(|(warning, _)| warning.kind.is_disturbance());
+    let words: IndexSet<String> = disturbances
+        .map(|(warning, _)| phrases::sentence("noise", &warning.kind))
+        .collect();
+    words.into_iter().take(MOST_CAUSES).collect()
 }
 
-/// Number of cells with warnings.
-pub(crate) fn warned_cells(summary: &Summary) -> usize {
-    worth_reading(summary)
-        .flat_map(|w| w.cells.iter().copied())
-        .collect::<BTreeSet<usize>>()
-        .len()
+/// Warnings that a reader can act on: without a remedy, a warning is a fact for the page.
+fn worth_reading(summary: &Summary) -> impl Iterator<Item = &Warning> {
+    let can_be_mended = |w: &&Warning| !phrases::sentence("remedy", &w.kind).is_empty();
+    summary.warnings.iter().filter(can_be_mended)
+}
+
+/// The worst warning of each kind, with the number of cells that have it; the most frequent first.
+fn worst(summary: &Summary) -> IndexMap<&'static str, (&Warning, usize)> {
+    let mut kinds: IndexMap<&'static str, (&Warning, usize)> = IndexMap::new();
+    for warning in &summary.warnings {
+        let known = kinds.entry(warning.kind.code()).or_insert((warning, 0));
+        known.1 += warning.cells.len();
+        if severity(&warning.kind) > severity(&known.0.kind) {
+            known.0 = warning;
+        }
+    }
+    kinds.sort_by(|_, a, _, b| b.1.cmp(&a.1));
+    kinds
+}
+
+/// What is worse of one kind has the larger number.
+fn severity(kind: &WarningKind) -> f64 {
+    match kind {
+        WarningKind::Interrupted { share }
+        | WarningKind::Steal { share }
+        | WarningKind::Throttled { share }
+        | WarningKind::CpuTaken { share, .. } => *share,
+        WarningKind::Reclaim(count)
+        | WarningKind::ForeignIo(count)
+        | WarningKind::ThpFallback(count)
+        | WarningKind::MemoryPressure(count)
+        | WarningKind::StateLost { count, .. } => count.launches as f64 / count.all.max(1) as f64,
+        _ => 0.0,
+    }
+}
+
+/// A line for each kind of warning that a reader can act on: the worst of it, and the number of cells that have it.
+pub(crate) fn warning_lines(summary: &Summary) -> Vec<String> {
+    let kinds = worst(summary).into_values();
+    let mended = kinds.filter(|(w, _)| !phrases::sentence("remedy", &w.kind).is_empty());
+    mended
+        .map(|(warning, cells)| {
+            let sentence = phrases::warning(&warning.kind);
+            match cells {
+                0 => sentence,
+                1 => format!("{}: {sentence}", warning.at),
+                cells => format!("{}, the worst of {cells} cells: {sentence}", warning.at),
+            }
+        })
+        .collect()
 }
 
 /// Sentences of all warnings by code; cells of which the same is true are named together.

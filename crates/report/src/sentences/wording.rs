@@ -4,7 +4,7 @@
 //! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a factor of two on factors
 //! are said: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
 
-use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Ratio, Verdict};
+use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Ratio, Sureness, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
@@ -221,7 +221,7 @@ pub fn finding(contrast: &Contrast) -> String {
 }
 
 /// Footnote ¹ of [`verdict_briefly`] stands for.
-pub const AMONG_ALL: &str = "¹ settled by itself, but among all the comparisons of this run one like it is expected by chance";
+pub const AMONG_ALL: &str = "¹ clear alone, but among so many comparisons one such result is expected by chance";
 
 /// Range of a ratio that drifted.
 pub fn moved(low: f64, high: f64) -> String {
@@ -245,13 +245,13 @@ pub fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::WeakCheck { half_width } => {
             format!(
-                "withheld: its A/A check is weak, ±{} %",
+                "noisy: no verdict (A/A ±{} %)",
                 percent_digits(*half_width, Round::Up)
             )
         }
         Doubt::TwoLevels(Levels { low, high, share }) => {
             format!(
-                "two levels: {low:.2} of the time, and {high:.2} in {} of launches",
+                "bimodal: {low:.2} or {high:.2} of the time ({} of launches)",
                 percent(*share)
             )
         }
@@ -308,6 +308,25 @@ fn widest(checks: &[&AaCheck]) -> String {
 /// A number of things: `1 run`, `3 runs`.
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The degree to which an answer is sure, in a word; empty where there is no answer.
+pub(crate) fn sureness(sureness: Option<Sureness>) -> &'static str {
+    match sureness {
+        Some(Sureness::Settled) => "settled",
+        Some(Sureness::Early) => "early",
+        Some(Sureness::Noisy) => "noisy",
+        None => "",
+    }
+}
+
+/// A time that has passed: with tenths of a second below ten.
+pub fn elapsed(seconds: f64) -> String {
+    if (0.05..9.95).contains(&seconds) {
+        format!("{seconds:.1} s")
+    } else {
+        duration(seconds)
+    }
 }
 
 /// Seconds as a person says them: `40 s`, `2 min 42 s`, `1 h 5 min`.

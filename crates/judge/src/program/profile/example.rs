@@ -12,7 +12,7 @@ pub const BLOCKS: i64 = 8;
 /// A profile of one command, with pages of 4 KiB and 2 MiB.
 pub fn plan() -> CommandPlan {
     let arm = Arm {
-        name: "as it is".to_owned(),
+        name: "unchanged".to_owned(),
         role: ArmRole::Baseline,
         shown: "program".to_owned(),
         command: vec!["program".to_owned()],

@@ -220,7 +220,7 @@ mod tests {
             run: "r".to_owned(),
             seed: 1,
             arms: vec![
-                arm("as it is", ArmRole::Baseline, None),
+                arm("unchanged", ArmRole::Baseline, None),
                 arm("thp", ArmRole::Setting, Some(setting)),
                 arm("other", ArmRole::Command, None),
                 arm("again", ArmRole::Again, None),

@@ -111,7 +111,7 @@ impl<'a> CaseCells<'a> {
     /// The method that the run's own verdict on the group advises, with its gain.
     fn advised(&self, group: &GroupSummary) -> (Option<String>, Option<Ratio>) {
         match group.recommendation {
-            Recommendation::Use { cell, ratio } => {
+            Recommendation::Use { cell, ratio, .. } => {
                 return (self.method_name(cell), Some(ratio));
             }
             // A case is one condition: what flips it is another case.

@@ -366,7 +366,7 @@ mod tests {
             measured: arms(
                 Kind::Try,
                 vec![
-                    times("as it is", "cpu", seconds),
+                    times("unchanged", "cpu", seconds),
                     times("thp", "kernel", &[0.0, 0.01]),
                 ],
             ),

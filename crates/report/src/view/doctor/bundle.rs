@@ -84,7 +84,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         ("kind", newest.kind.word().to_owned()),
         ("version", summary.version.clone()),
         ("budget", wording::duration(settings.budget_s)),
-        ("time in launches", wording::duration(summary.elapsed_s)),
+        ("time in all", wording::duration(summary.elapsed_s)),
         ("overview", settings.is_overview.to_string()),
         ("seed", settings.seed.to_string()),
         ("trusted", summary.trusted.to_string()),

@@ -153,7 +153,7 @@ pub(super) fn circumstances(summary: &Summary) -> Block {
         ("run", summary.run.clone()),
         ("made", summary.created.clone()),
         ("Pagewise", summary.version.clone()),
-        ("time in launches", wording::duration(summary.elapsed_s)),
+        ("time in all", wording::duration(summary.elapsed_s)),
         ("budget", wording::duration(settings.budget_s)),
         ("precision asked for", precision),
         ("margin", wording::percent(settings.margin)),

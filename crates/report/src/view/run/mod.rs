@@ -15,6 +15,9 @@ use crate::tables::{curves, maps, passes, states};
 use record::summary::Summary;
 use std::collections::BTreeMap;
 
+/// Lines on what disturbed a run, at most.
+const WARNING_LINES: usize = 5;
+
 /// The part of a run that a terminal shows.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
@@ -22,7 +25,8 @@ pub struct Wanted {
     pub experiments: Vec<String>,
     /// With phases, resources, latency, lower bound and floor.
     pub full: bool,
-    pub warnings: bool,
+    /// What makes it less sure, alone.
+    pub doubt: bool,
     /// The name of the run on the command line, where its id alone would not find it.
     pub run: Option<String>,
     pub page: Option<String>,
@@ -32,12 +36,10 @@ pub struct Wanted {
 pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
     let name = wanted.run.as_deref();
     let document = Document::new("", head(summary));
-    if wanted.warnings {
-        let mut blocks = warnings(summary);
-        if blocks.is_empty() {
-            blocks.push(Block::text("no warnings"));
-        }
-        document.section("warnings", "Warnings", Place::Screen, blocks)
+    if wanted.doubt {
+        let page = format!("pagewise report {} --html", name.unwrap_or(&summary.run));
+        let blocks = doubt(&LabelledRun::new(summary), &page);
+        document.section("doubt", "", Place::Screen, blocks)
     } else if summary.settings.is_overview && !wanted.full && wanted.experiments.is_empty() {
         let run = LabelledRun::new(summary);
         let overview = overview::Overview::new(&run, name.unwrap_or(&summary.run));
@@ -149,7 +151,7 @@ fn head(summary: &Summary) -> Vec<String> {
         names.collect::<Vec<_>>().join(", ")
     };
     let machine = machine(&summary.environment);
-    let spent = (summary.elapsed_s > 0.0).then(|| wording::duration(summary.elapsed_s));
+    let spent = (summary.elapsed_s > 0.0).then(|| wording::elapsed(summary.elapsed_s));
     let mut head = vec![subject];
     head.extend(Some(machine).filter(|machine| !machine.is_empty()));
     head.extend(spent);
@@ -174,7 +176,7 @@ fn section(experiment: LabelledExperiment) -> Option<Section> {
     let definition = experiment.definition();
     let name = experiment.name();
     let mut blocks = for_page("", vec![Block::text(&definition.question)]);
-    blocks.push(Block::Text(format!("metric: {}", metric(experiment))));
+    blocks.push(Block::Text(format!("measured: {}", metric(experiment))));
     let constant = experiment.constant();
     if !constant.is_empty() {
         let constant = constant.join(" ");
@@ -199,7 +201,7 @@ fn section(experiment: LabelledExperiment) -> Option<Section> {
     blocks.extend(states::blocks(experiment));
     let absent = missing::absent(experiment);
     blocks.extend(Block::list(
-        "without figures, or not to be believed",
+        "Not measured",
         absent.iter().map(missing::Absent::sentence),
     ));
     if !definition.reading.is_empty() {
@@ -226,35 +228,43 @@ fn metric(experiment: LabelledExperiment) -> String {
     let headline = experiment.headline();
     let totals = &experiment.definition().totals;
     match totals.iter().find(|total| total.name == headline) {
-        Some(t) if t.phases.len() > 1 => format!("{}: {} ({})", t.name, t.meaning, t.formula()),
-        Some(t) => format!("{}: {}", t.name, t.meaning),
+        Some(t) if t.phases.len() > 1 => format!("{} ({} = {})", t.meaning, t.name, t.formula()),
+        Some(t) => format!("{} ({})", t.meaning, t.name),
         None => headline.to_owned(),
     }
 }
 
-/// The end of a screen: how sure the run is, its warnings counted, how it went. `name` is that of the run on the command line.
+/// The end of a screen: how sure the run is, and how it went. `name` is that of the run on the command line.
 fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
-    let mut items = sure::doubts(run);
-    let codes = sure::warning_codes(run.summary);
-    if !codes.is_empty() {
-        let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
-        let cells = match sure::warned_cells(run.summary) {
-            0 => String::new(),
-            count => format!(" of {}", wording::count(count, "cell")),
-        };
-        items.push(format!(
-            "warnings{cells} ({codes}): pagewise report {name} --warnings"
-        ));
-    }
+    let mut items = sure::lines(run);
     // Notes on experiments that are not shown are left to a report of all.
-    let notes = run.summary.notes.iter();
+    let notes = run.summary.notes.iter().filter(|n| !sure::is_of_environment(n));
     let notes = notes.filter(|n| n.experiment.is_empty() || is_wanted(experiments, &n.experiment));
-    items.extend(notes.map(|note| format!("note: {}", sure::note(note))));
+    items.extend(notes.map(sure::note));
+    items.push(format!("why, and what would help: pagewise report {name} --doubt"));
     Block::List(List {
         title: String::new(),
         items,
         most: None,
     })
+}
+
+/// All that makes a run less sure: checks, limits, what disturbed it.
+fn doubt(run: &LabelledRun, page: &str) -> Vec<Block> {
+    let warnings = sure::warning_lines(run.summary);
+    let most = Some((WARNING_LINES, page.to_owned()));
+    let mut blocks = Vec::from_iter(Block::list("How sure", sure::lines(run)));
+    blocks.extend(Block::list("Checks", sure::doubts(run)));
+    if !warnings.is_empty() {
+        blocks.push(Block::List(List {
+            title: "What disturbed it, and what would help".to_owned(),
+            items: warnings,
+            most,
+        }));
+    }
+    let notes = run.summary.notes.iter().map(sure::note);
+    blocks.extend(Block::list("How the run went", notes));
+    blocks
 }
 
 /// All warnings by code.

@@ -6,14 +6,14 @@ use crate::render::document::{
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::labels::LabelledRun;
 use crate::sentences::overview::{AnswerKind, AnswerRow, answers, second_answer, why_unanswered};
-use crate::sentences::{missing, sure};
+use crate::sentences::{missing, sure, wording};
 use crate::tables::columns::Columns;
 use record::summary::Summary;
 
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
 const LIST_LINES: usize = 3;
-/// Lines on how sure it is: the A/A check, the limits, untrusted cells, warnings.
+/// Lines on how sure it is.
 const SURE_LINES: usize = 4;
 
 /// The rows, and the lists below.
@@ -37,7 +37,7 @@ pub fn briefly(summary: &Summary) -> Vec<String> {
     overview
         .rows
         .iter()
-        .filter(|row| row.kind == AnswerKind::Faster)
+        .filter(|row| row.kind == AnswerKind::Change)
         .map(AnswerRow::briefly)
         .collect()
 }
@@ -62,17 +62,8 @@ impl Overview {
         let left_out = rows.len().saturating_sub(LINES);
         let rows = chosen(rows, second);
         let next = next(name, most_surprising(&rows));
-        let mut sure = sure::doubts(run);
-        if !sure::warning_codes(run.summary).is_empty() {
-            // Short enough that the command is not cut at 80 columns.
-            let count = match sure::warned_cells(run.summary) {
-                0 => String::new(),
-                cells => format!(" ({cells})"),
-            };
-            sure.push(format!(
-                "warnings{count}: pagewise report {name} --warnings"
-            ));
-        }
+        let mut sure = sure::lines(run);
+        sure.push(format!("why, and what would help: pagewise report {name} --doubt"));
         Overview {
             rows: in_order_of_kinds(rows),
             left_out,
@@ -136,6 +127,7 @@ impl Overview {
         let mut columns = Columns::new("experiment", |row: &AnswerRow| row.question.clone())
             .sentences("usual choice", |row| row.usual.clone())
             .sentences("other methods", |row| row.finding.clone())
+            .sentences("sure", |row| wording::sureness(row.sureness).to_owned())
             .marked(marked);
         let mut legend = Vec::new();
         if self.rows.iter().any(|row| row.factors.is_some()) {
@@ -210,7 +202,7 @@ fn in_order_of_kinds(mut rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
 fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
     let row = rows
         .iter()
-        .find(|row| row.kind == AnswerKind::Faster)
+        .find(|row| row.kind == AnswerKind::Change)
         .or(rows.first())?;
     Some(&row.experiment)
 }
