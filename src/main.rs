@@ -106,7 +106,9 @@ fn for_file(path: &str) -> String {
     } else if std::path::Path::new(path).is_dir() {
         format!("pagewise report {path} shows a run that is kept there")
     } else {
-        format!("pagewise profile -- {path} measures a program, pagewise advise read --file {path} how to read it")
+        format!(
+            "pagewise profile -- {path} measures a program, pagewise advise read --file {path} how to read it"
+        )
     }
 }
 

@@ -4,7 +4,10 @@ use anyhow::{Result, ensure};
 use files::{File, Folder};
 use record::decision::{Decision, DecisionKind};
 use record::folder::RunFolder;
-use std::sync::{LazyLock, atomic::{AtomicBool, Ordering}};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicBool, Ordering},
+};
 use std::time::Instant;
 
 pub mod advising;

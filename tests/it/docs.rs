@@ -328,10 +328,10 @@ fn readme_has_lines_of_the_screen_of_a_kept_run_and_begins_with_an_answer() {
         );
     }
     let depends = shown
-        .split("DEPENDS")
+        .split("Depends:")
         .nth(1)
         .unwrap()
-        .split("KEEP")
+        .split("Keep:")
         .next()
         .unwrap();
     let depends: Vec<String> = depends
@@ -357,8 +357,8 @@ fn readme_has_lines_of_the_screen_of_a_kept_run_and_begins_with_an_answer() {
         "It is for people",
         "cargo run --release -- run",
         RUN,
-        "FASTER:",
-        "DEPENDS:",
+        "Change:",
+        "Depends:",
     ] {
         assert!(
             beginning.contains(part),

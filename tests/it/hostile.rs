@@ -193,7 +193,7 @@ fn is_inert(summary: &Summary) {
             ..Wanted::default()
         },
         Wanted {
-            warnings: true,
+            doubt: true,
             ..Wanted::default()
         },
     ] {

@@ -171,7 +171,7 @@ fn reported(place: &Place, name: &str, cell: &str) {
     screens.run(&format!("report {name}"));
     screens.run(&format!("report {name} --full"));
     screens.run(&format!("report {name} --full --ascii"));
-    screens.run(&format!("report {name} --warnings"));
+    screens.run(&format!("report {name} --doubt"));
     screens.run(&format!("report {name} --json"));
     screens.run(&format!("report {name} --explain-verdict {cell}"));
     screens.page("report", name);

@@ -220,7 +220,7 @@ fn a_second_run_is_refused_and_a_forced_one_marks_both() {
     assert!(child.wait().unwrap().success());
     for folder in [&first, &second] {
         let warnings = place
-            .run(&["report", folder.to_str().unwrap(), "--warnings"])
+            .run(&["report", folder.to_str().unwrap(), "--doubt"])
             .out;
         assert!(
             warnings.contains("another run was measuring on this machine"),

@@ -102,7 +102,7 @@ fn lines_of_every_verb_fit_and_none_is_cut() {
         &["report", "last"],
         &["report", "last", "--full"],
         &["report", "last", "read", "--full"],
-        &["report", "last", "--warnings"],
+        &["report", "last", "--doubt"],
         &["report", "last", "--ascii"],
         &["report", "before"],
         &["report", "tag:both", "--trend"],

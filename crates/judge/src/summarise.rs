@@ -210,7 +210,8 @@ fn group_summary(
         best,
         recommendation,
         conditions: Vec::new(),
- unmeasured: Vec::new(), sureness: None,
+        unmeasured: Vec::new(),
+        sureness: None,
         state: None,
     })
 }

@@ -5,8 +5,8 @@ use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::concern::{COLD, Concern, DROPPED};
 use record::decision::{Ending, Reason, Width};
 use record::summary::{
-    CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Recommendation, Role, Summary, Sureness,
-    Warning, WarningKind,
+    CellSummary, EndedExperiment, LaunchCount, LeastPrecise, Note, NoteKind, Recommendation, Role,
+    Summary, Sureness, Warning, WarningKind,
 };
 use record::{
     command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State,

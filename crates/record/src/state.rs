@@ -583,7 +583,7 @@ mod tests {
                 stopped_by: None,
                 launches: 0,
                 notes: Vec::new(),
-            wall_s: None,
+                wall_s: None,
             },
         ];
         for what in all {

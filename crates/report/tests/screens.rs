@@ -42,7 +42,7 @@ fn full() -> Wanted {
 
 fn listed() -> Wanted {
     Wanted {
-        warnings: true,
+        doubt: true,
         ..Wanted::default()
     }
 }
@@ -199,7 +199,7 @@ fn nothing_is_recommended_that_is_not_shown_to_help() {
             }
         }
         for group in &summary.groups {
-            if let record::summary::Recommendation::Use { cell, ratio } = group.recommendation {
+            if let record::summary::Recommendation::Use { cell, ratio, .. } = group.recommendation {
                 assert!(
                     ratio.high < 1.0 / (1.0 + margin),
                     "{name}: {}",

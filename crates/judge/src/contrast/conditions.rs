@@ -121,8 +121,9 @@ impl ConditionedGroups<'_> {
     /// The group that differs from another in this value alone.
     fn next_to(&self, group: usize, neighbor: (&str, &str)) -> Option<usize> {
         let here = &self.groups[group].parameters;
-        let is_next =
-            |other: &usize| Experiment::are_next_to(&self.groups[*other].parameters, here, neighbor);
+        let is_next = |other: &usize| {
+            Experiment::are_next_to(&self.groups[*other].parameters, here, neighbor)
+        };
         self.members.iter().copied().find(is_next)
     }
 
@@ -136,16 +137,21 @@ impl ConditionedGroups<'_> {
                 || group_there.baseline.is_some();
         }
         let Some(cell) = cell else {
-            return group_there.comparisons.iter().any(|c| c.contrast.ratio.is_some());
+            return group_there
+                .comparisons
+                .iter()
+                .any(|c| c.contrast.ratio.is_some());
         };
-        self.same_method(group, cell).is_some_and(|there| {
-            skipped(there) || self.contrast(group, there).ratio.is_some()
-        })
+        self.same_method(group, cell)
+            .is_some_and(|there| skipped(there) || self.contrast(group, there).ratio.is_some())
     }
 
     /// Tells whether the recommended method is shown to be faster under each condition next to a group that has a ratio of it.
     fn holds_next_to(&self, group: usize, conditions: &[AnswerCondition]) -> bool {
-        let neighbors = self.experiment.neighbors(&self.groups[group].parameters).into_iter();
+        let neighbors = self
+            .experiment
+            .neighbors(&self.groups[group].parameters)
+            .into_iter();
         let next: Vec<usize> = neighbors
             .filter_map(|neighbor| self.next_to(group, neighbor))
             .collect();
@@ -433,6 +439,8 @@ mod tests {
     ) -> (Experiment, Vec<CellSummary>, Vec<GroupSummary>) {
         let summary = recorded();
         let mut experiment = summary.experiments[0].definition.clone();
+        let conditions = experiment.parameters.values_mut();
+        conditions.for_each(|parameter| parameter.condition = false);
         experiment
             .parameters
             .insert("cached".to_owned(), condition());
@@ -573,8 +581,14 @@ mod tests {
             .flat_map(|second| kinds.iter().map(move |third| [*second, *third]));
         let mut everywhere_once = false;
         for others in combinations {
-            let (experiment, cells, mut groups) =
-                question(&[FASTER, others[0].unwrap_or(FASTER), others[1].unwrap_or(FASTER)], true);
+            let (experiment, cells, mut groups) = question(
+                &[
+                    FASTER,
+                    others[0].unwrap_or(FASTER),
+                    others[1].unwrap_or(FASTER),
+                ],
+                true,
+            );
             for (group, interval) in groups[1..].iter_mut().zip(others) {
                 if interval.is_none() {
                     group.comparisons[0].contrast = Contrast::alone(None, 0.02);
@@ -606,7 +620,11 @@ mod tests {
                 ..
             }
         ));
-        let unmeasured: Vec<&str> = alone.unmeasured.iter().map(|u| u["cached"].as_str()).collect();
+        let unmeasured: Vec<&str> = alone
+            .unmeasured
+            .iter()
+            .map(|u| u["cached"].as_str())
+            .collect();
         assert_eq!(unmeasured, &VALUES[1..]);
     }
 

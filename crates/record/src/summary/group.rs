@@ -52,6 +52,7 @@ pub enum Sureness {
     Noisy,
     /// It rests on fewer launches than would show whether it moves with time.
     Early,
+    /// It rests on enough launches, and nothing disturbed them much.
     Settled,
 }
 

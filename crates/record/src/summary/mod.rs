@@ -272,8 +272,7 @@ pub use cell::{
 pub use contrast::{Contrast, Verdict};
 pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, GroupSummary, Levels, Recommendation,
-    Sureness,
-    StateAnswer, StateEffect, StateRatio, Unsettled,
+    StateAnswer, StateEffect, StateRatio, Sureness, Unsettled,
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
 pub use stats::estimate::Ratio;

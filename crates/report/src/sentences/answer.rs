@@ -2,8 +2,8 @@
 
 use super::labels::LabelledGroup;
 use super::wording;
-use record::{experiment::Experiment, outcome::Status};
 use record::summary::{BestClaim, CellSummary, Ratio, Recommendation, Role, Sureness, Verdict};
+use record::{experiment::Experiment, outcome::Status};
 use std::collections::BTreeMap;
 
 /// The verdict on a method under one condition.
@@ -105,8 +105,11 @@ pub(crate) fn open_elsewhere(group: LabelledGroup, cells: &[usize]) -> Vec<Strin
         let there = group.experiment.groups().find(|other| {
             Experiment::are_next_to(&other.group.parameters, &group.group.parameters, neighbor)
         });
-        let all_faster =
-            there.is_some_and(|there| cells.iter().all(|&cell| is_faster_there(group, there, cell)));
+        let all_faster = there.is_some_and(|there| {
+            cells
+                .iter()
+                .all(|&cell| is_faster_there(group, there, cell))
+        });
         if !all_faster {
             let (key, value) = neighbor;
             let when = BTreeMap::from([(key.to_owned(), value.to_owned())]);
@@ -118,9 +121,12 @@ pub(crate) fn open_elsewhere(group: LabelledGroup, cells: &[usize]) -> Vec<Strin
 
 /// Tells whether a cell's method is shown to be faster in another group, or does not exist there.
 fn is_faster_there(group: LabelledGroup, there: LabelledGroup, cell: usize) -> bool {
-    let same = there.group.cells.iter().copied().find(|&other| {
-        is_same_method(group.definition(), group.cell(cell), group.cell(other))
-    });
+    let same = there
+        .group
+        .cells
+        .iter()
+        .copied()
+        .find(|&other| is_same_method(group.definition(), group.cell(cell), group.cell(other)));
     same.is_some_and(|same| {
         group.cell(same).outcome.status == Status::Skipped
             || there
@@ -192,7 +198,10 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
 /// Advice to keep the usual choice, or the reason why nothing is advised.
 fn kept(group: LabelledGroup, usual: usize) -> String {
     let shown = faster(group, true);
-    let is_open = matches!(group.group.recommendation, Recommendation::Inconclusive { .. });
+    let is_open = matches!(
+        group.group.recommendation,
+        Recommendation::Inconclusive { .. }
+    );
     let usual = group.name(usual);
     if !shown.is_empty() {
         let names = group.names(&shown);
@@ -274,13 +283,13 @@ pub(crate) struct ConditionClauses {
     method: Option<String>,
     /// Findings, faster ones first: `3.0–3.8× faster if the program keeps the block`.
     settled: Vec<String>,
-    /// The conditions of which nothing is known yet, as one clause.
-    open: Option<String>,
+    /// The conditions of which nothing is known yet.
+    open: Vec<String>,
 }
 
 impl ConditionClauses {
-    /// Those of a group; `own` says whether the group's own condition is among them.
-    pub(crate) fn new(group: LabelledGroup, own: bool) -> ConditionClauses {
+    /// Those of a group; `with_its` says whether its own condition is among them.
+    pub(crate) fn new(group: LabelledGroup, with_its: bool) -> ConditionClauses {
         let definition = group.definition();
         let cell = match group.group.recommendation {
             Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
@@ -297,7 +306,7 @@ impl ConditionClauses {
             condition: definition.clause(&c.when),
         });
         let (open, settled): (Vec<_>, Vec<_>) = cell
-            .filter(|_| own)
+            .filter(|_| with_its)
             .and_then(|cell| under_its_own_condition(group, cell))
             .into_iter()
             .chain(conditions)
@@ -316,7 +325,7 @@ impl ConditionClauses {
         ConditionClauses {
             method,
             settled: settled.collect(),
-            open: (!open.is_empty()).then(|| format!("not known yet if {}", wording::either(&open))),
+            open,
         }
     }
 
@@ -325,8 +334,30 @@ impl ConditionClauses {
     }
 
     /// The findings as the end of a sentence on their method; empty where there is none.
-    pub(crate) fn joined(&self) -> String {
-        let all: Vec<&str> = self.settled.iter().chain(&self.open).map(String::as_str).collect();
+    fn joined(&self) -> String {
+        let open = self.open_clause();
+        let all: Vec<&str> = self
+            .settled
+            .iter()
+            .chain(&open)
+            .map(String::as_str)
+            .collect();
+        all.join("; ")
+    }
+
+    fn open_clause(&self) -> Option<String> {
+        (!self.open.is_empty()).then(|| format!("not known yet if {}", wording::either(&self.open)))
+    }
+
+    /// The findings on a line of its own, where many open conditions are counted.
+    pub(crate) fn briefly(&self) -> String {
+        let open = open_briefly(&self.open);
+        let all: Vec<&str> = self
+            .settled
+            .iter()
+            .chain(&open)
+            .map(String::as_str)
+            .collect();
         all.join("; ")
     }
 
@@ -334,8 +365,10 @@ impl ConditionClauses {
     pub(crate) fn beside(&self, settled: usize) -> String {
         let method = self.method.as_deref().unwrap_or_default();
         let settled = self.settled[..settled].iter();
-        let mut text: String = settled.map(|clause| format!("; {method} {clause}")).collect();
-        if let Some(open) = &self.open {
+        let mut text: String = settled
+            .map(|clause| format!("; {method} {clause}"))
+            .collect();
+        if let Some(open) = open_briefly(&self.open) {
             text += &format!("; {open}");
         }
         text
@@ -345,8 +378,22 @@ impl ConditionClauses {
     fn ending(&self) -> String {
         match &self.method {
             Some(method) if !self.settled.is_empty() => format!("; {method} is {}", self.joined()),
-            _ => self.beside(0),
+            _ => self
+                .open_clause()
+                .map_or_else(String::new, |open| format!("; {open}")),
         }
+    }
+}
+
+/// Conditions of which nothing is known yet: one by its clause, several by their number.
+pub(crate) fn open_briefly(open: &[String]) -> Option<String> {
+    match open {
+        [] => None,
+        [condition] => Some(format!("not known yet if {condition}")),
+        several => Some(format!(
+            "not known yet under {} other conditions",
+            several.len()
+        )),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::labels::{LabelledExperiment, LabelledGroup};
 use super::answer::{self, ConditionClauses};
+use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Sureness, Verdict};
@@ -242,10 +242,10 @@ fn any_of(group: LabelledGroup, methods: &[(usize, Ratio)]) -> NamedMethod {
     }
     let range = wording::factors(factors.0, factors.1);
     let condition = answer::own_condition(group);
-    let open = wording::either(&open);
+    let open = answer::open_briefly(&open).unwrap_or_default();
     NamedMethod {
         kind: AnswerKind::Depends,
-        finding: format!("{method} {range}× faster if {condition}; not known yet if {open}"),
+        finding: format!("{method} {range}× faster if {condition}; {open}"),
         method,
         factors: None,
         surprise: factors.0.ln(),
@@ -278,7 +278,7 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
     let method = clauses.method()?.to_owned();
     Some(NamedMethod {
         kind: AnswerKind::Depends,
-        finding: format!("{method} {}", clauses.joined()),
+        finding: format!("{method} {}", clauses.briefly()),
         method,
         factors: None,
         surprise,

@@ -399,6 +399,9 @@ mod tests {
     fn every_fact_has_a_sentence_and_every_sentence_a_fact() {
         let warnings = warnings();
         insta::assert_snapshot!("warnings", sentences("fact", "code", &warnings));
+        let mut disturbances = warnings.clone();
+        disturbances.retain(WarningKind::is_disturbance);
+        insta::assert_snapshot!("noise", sentences("noise", "code", &disturbances));
         insta::assert_snapshot!("remedies", sentences("remedy", "code", &warnings));
         insta::assert_snapshot!("notes", sentences("note", "code", &notes()));
         insta::assert_snapshot!("failures", sentences("failure", "word", &failures()));
@@ -699,6 +702,7 @@ mod tests {
             "difference",
             "status",
             "shared",
+            "noise",
         ];
         let listed: BTreeSet<&str> = parts.iter().map(|(part, _)| *part).chain(others).collect();
         let all: BTreeSet<&str> = PHRASES

@@ -100,6 +100,16 @@ pub(crate) fn is_of_environment(note: &Note) -> bool {
 pub(crate) fn lines(run: &LabelledRun) -> Vec<String> {
     let summary = run.summary;
     let mut lines: Vec<String> = grave(summary).collect();
+    let damage = summary.warnings.iter().find(|warning| {
+        matches!(
+            warning.kind,
+            WarningKind::Damaged { .. } | WarningKind::LastLaunchLost { .. }
+        )
+    });
+    lines.extend(damage.map(|warning| {
+        let seen = phrases::sentence("fact", &warning.kind);
+        format!("the record is damaged: {seen}")
+    }));
     let differing = summary.groups.iter().filter_map(|group| group.aa);
     lines.extend(
         differing
@@ -119,7 +129,9 @@ fn in_one_line(summary: &Summary) -> String {
         .groups
         .iter()
         .filter(|group| group.recommendation != Recommendation::Nothing);
-    let early = answers.clone().filter(|g| g.sureness == Some(Sureness::Early));
+    let early = answers
+        .clone()
+        .filter(|g| g.sureness == Some(Sureness::Early));
     let open = answers.clone().filter(|g| g.sureness.is_none());
     let (open, early, all) = (open.count(), early.count(), answers.count());
     let mut line = match noise.as_slice() {
@@ -130,7 +142,10 @@ fn in_one_line(summary: &Summary) -> String {
         line += &format!("; {open} of {} open", wording::count(all, "answer"));
     }
     if early > 0 {
-        line += &format!("; {early} of {} early, from few launches", wording::count(all, "answer"));
+        line += &format!(
+            "; {early} of {} early, from few launches",
+            wording::count(all, "answer")
+        );
     }
     match (noise.is_empty(), open + early) {
         (_, 0) => {}
@@ -148,10 +163,10 @@ fn noise(summary: &Summary) -> Vec<String> {
     let disturbances = worst(summary)
         .into_values()
         .filter(|(warning, _)| warning.kind.is_disturbance());
-    let words: IndexSet<String> = disturbances
+    let causes: IndexSet<String> = disturbances
         .map(|(warning, _)| phrases::sentence("noise", &warning.kind))
         .collect();
-    words.into_iter().take(MOST_CAUSES).collect()
+    causes.into_iter().take(MOST_CAUSES).collect()
 }
 
 /// Warnings that a reader can act on: without a remedy, a warning is a fact for the page.

@@ -221,7 +221,8 @@ pub fn finding(contrast: &Contrast) -> String {
 }
 
 /// Footnote ¹ of [`verdict_briefly`] stands for.
-pub const AMONG_ALL: &str = "¹ clear alone, but among so many comparisons one such result is expected by chance";
+pub const AMONG_ALL: &str =
+    "¹ clear alone, but among so many comparisons one such result is expected by chance";
 
 /// Range of a ratio that drifted.
 pub fn moved(low: f64, high: f64) -> String {
@@ -244,10 +245,7 @@ fn bare(value: f64, decimals: usize) -> String {
 pub fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::WeakCheck { half_width } => {
-            format!(
-                "noisy: no verdict (A/A ±{} %)",
-                percent_digits(*half_width, Round::Up)
-            )
+            format!("noisy (A/A ±{} %)", percent_digits(*half_width, Round::Up))
         }
         Doubt::TwoLevels(Levels { low, high, share }) => {
             format!(

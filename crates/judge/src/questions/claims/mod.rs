@@ -272,7 +272,8 @@ mod tests {
                     best: Vec::new(),
                     recommendation: Recommendation::Nothing,
                     conditions: Vec::new(),
- unmeasured: Vec::new(), sureness: None,
+                    unmeasured: Vec::new(),
+                    sureness: None,
                     state: None,
                 }),
             }

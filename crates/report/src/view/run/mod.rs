@@ -238,10 +238,16 @@ fn metric(experiment: LabelledExperiment) -> String {
 fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
     let mut items = sure::lines(run);
     // Notes on experiments that are not shown are left to a report of all.
-    let notes = run.summary.notes.iter().filter(|n| !sure::is_of_environment(n));
+    let notes = run
+        .summary
+        .notes
+        .iter()
+        .filter(|n| !sure::is_of_environment(n));
     let notes = notes.filter(|n| n.experiment.is_empty() || is_wanted(experiments, &n.experiment));
     items.extend(notes.map(sure::note));
-    items.push(format!("why, and what would help: pagewise report {name} --doubt"));
+    items.push(format!(
+        "why, and what would help: pagewise report {name} --doubt"
+    ));
     Block::List(List {
         title: String::new(),
         items,
@@ -251,17 +257,18 @@ fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
 
 /// All that makes a run less sure: checks, limits, what disturbed it.
 fn doubt(run: &LabelledRun, page: &str) -> Vec<Block> {
-    let warnings = sure::warning_lines(run.summary);
-    let most = Some((WARNING_LINES, page.to_owned()));
+    let mut warnings = sure::warning_lines(run.summary);
+    let left_out = warnings.len().saturating_sub(WARNING_LINES);
+    if left_out > 0 {
+        warnings.truncate(WARNING_LINES - 1);
+        warnings.push(format!("and {} more kinds: {page}", left_out + 1));
+    }
     let mut blocks = Vec::from_iter(Block::list("How sure", sure::lines(run)));
     blocks.extend(Block::list("Checks", sure::doubts(run)));
-    if !warnings.is_empty() {
-        blocks.push(Block::List(List {
-            title: "What disturbed it, and what would help".to_owned(),
-            items: warnings,
-            most,
-        }));
-    }
+    blocks.extend(Block::list(
+        "What disturbed it, and what would help",
+        warnings,
+    ));
     let notes = run.summary.notes.iter().map(sure::note);
     blocks.extend(Block::list("How the run went", notes));
     blocks
