@@ -208,6 +208,11 @@ pub struct Unsettled {
     pub ratio: Option<Ratio>,
 }
 
+/// What an answer had before conditions were part of it.
+fn without_conditions() -> bool {
+    true
+}
+
 /// Recommendation. It never asks to change what is not shown to help.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
@@ -219,7 +224,7 @@ pub enum Recommendation {
         ratio: Ratio,
         /// Whether it is shown to be faster under each usual condition next to this one (`Experiment::neighbors`). Otherwise the
         /// condition of the group is part of the recommendation.
-        #[serde(default)]
+        #[serde(default = "without_conditions")]
         everywhere: bool,
     },
     /// Keep the baseline: no method is shown to be faster, and none may be.

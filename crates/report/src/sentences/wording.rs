@@ -311,7 +311,7 @@ pub fn count(number: usize, noun: &str) -> String {
 /// The degree to which an answer is sure, in a word; empty where there is no answer.
 pub(crate) fn sureness(sureness: Option<Sureness>) -> &'static str {
     match sureness {
-        Some(Sureness::Settled) => "settled",
+        Some(Sureness::Settled) => "yes",
         Some(Sureness::Early) => "early",
         Some(Sureness::Noisy) => "noisy",
         None => "",

@@ -245,9 +245,7 @@ fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
         .filter(|n| !sure::is_of_environment(n));
     let notes = notes.filter(|n| n.experiment.is_empty() || is_wanted(experiments, &n.experiment));
     items.extend(notes.map(sure::note));
-    items.push(format!(
-        "why, and what would help: pagewise report {name} --doubt"
-    ));
+    items.push(format!("why: pagewise report {name} --doubt"));
     Block::List(List {
         title: String::new(),
         items,

@@ -63,9 +63,7 @@ impl Overview {
         let rows = chosen(rows, second);
         let next = next(name, most_surprising(&rows));
         let mut sure = sure::lines(run);
-        sure.push(format!(
-            "why, and what would help: pagewise report {name} --doubt"
-        ));
+        sure.push(format!("why: pagewise report {name} --doubt"));
         Overview {
             rows: in_order_of_kinds(rows),
             left_out,
