@@ -474,5 +474,5 @@ fn experiments_that_are_not_wanted_are_left_out() {
         (FORMATS.iter().find(|f| f.name == "markdown").unwrap().write)(taken, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     };
-    assert_eq!(text(&one).matches("measured:").count(), 1);
+    assert_eq!(text(&one).matches("\nmeasured: ").count(), 1);
 }
