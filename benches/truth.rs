@@ -3,14 +3,15 @@
 //! ratio to the baseline here and there with the range over the turns, and the quotient of both; asserts nothing.
 //! `TRUTH_SECONDS` and `TRUTH_TURNS` replace 6 and 3; a row that needs more seconds has them.
 
+use anyhow::{Context, Result, bail};
+use questions::{Row, median};
+use record::summary::{CellSummary, Summary};
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
-use record::summary::{CellSummary, Summary};
-use serde::Deserialize;
+#[path = "support/questions.rs"]
+mod questions;
 
-const TABLE: &str = include_str!("truth/table.toml");
 /// A quotient of two ratios within these is agreement.
 const WITHIN: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
@@ -25,46 +26,10 @@ enum Agreement {
     Differs,
 }
 
-#[derive(Deserialize)]
-struct Table {
-    row: Vec<Row>,
-}
-
-/// One question in one condition.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    /// Question and condition.
-    name: String,
-    /// The program's file below `truth/`, without its ending.
-    program: String,
-    /// Its words before the ways; `FILE` and `FOLDER` are replaced.
-    words: Vec<String>,
-    experiment: String,
-    /// Values of all parameters that have more than one.
-    set: Vec<String>,
-    /// Phase or total; the headline where it is not named.
-    total: Option<String>,
-    /// Seconds of a turn of ours, where the usual ones hold no launch of each method.
-    seconds: Option<u64>,
-    /// Each method with the program's name for it, the baseline first.
-    ways: Vec<(String, String)>,
-}
-
-/// Processes of an independent program in a turn, for each way: where a process's memory lies moves its times by up to 20 %.
-/// One process takes one way, as a user's program does: what another way leaves in the caches and among the free pages moves
-/// a copy of 16 MiB twofold and a huge page's fault by 40 %.
-const PROCESSES: usize = 3;
-
 /// Times and ratios to the first way, in the order of the ways; none where there is no figure.
 struct Figures {
     times: Vec<Option<f64>>,
     ratios: Vec<Option<f64>>,
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn number(name: &str, usual: u64) -> u64 {
@@ -80,7 +45,7 @@ fn main() -> Result<()> {
         .skip(1)
         .filter(|word| !word.starts_with("--"))
         .collect();
-    let table: Table = toml::from_str(TABLE)?;
+    let table = questions::table()?;
     let place = tempfile::Builder::new()
         .prefix("pagewise-truth-")
         .tempdir()?;
@@ -93,7 +58,7 @@ fn main() -> Result<()> {
         .iter()
         .filter(|row| names.is_empty() || names.iter().any(|name| row.name.contains(name)))
     {
-        let program = compiled(row, place.path())?;
+        let program = row.compiled(place.path())?;
         let (mut here, mut there) = (Vec::new(), Vec::new());
         for turn in 0..turns {
             if turn % 2 == 0 {
@@ -115,56 +80,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// By the optimization of the usual worker, as a user's program.
-fn compiled(row: &Row, place: &Path) -> Result<std::path::PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/truth");
-    let program = place.join(&row.program);
-    if !program.exists() {
-        let mut compiler = Command::new("cc");
-        compiler
-            .args(["-O3", "-pthread", "-o"])
-            .arg(&program)
-            .arg(folder.join(format!("{}.c", row.program)));
-        ensure!(
-            compiler.status()?.success(),
-            "{}.c does not compile",
-            row.program
-        );
-    }
-    Ok(program)
-}
-
 fn theirs(row: &Row, program: &Path, place: &Path) -> Result<Figures> {
-    let word = |word: &String| match word.as_str() {
-        "FILE" => place.join("file").into_os_string(),
-        "FOLDER" => place.as_os_str().to_owned(),
-        _ => word.into(),
-    };
-    let mut text = String::new();
-    for (_, way) in std::iter::repeat_n(&row.ways, PROCESSES).flatten() {
-        let output = Command::new(program)
-            .args(row.words.iter().map(word))
-            .arg(way)
-            .output()?;
-        text += &String::from_utf8_lossy(&output.stdout);
-        ensure!(
-            output.status.success(),
-            "{}: {text}{}",
-            row.name,
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
-    let time = |(_, way): &(String, String)| {
-        let lines = text
-            .lines()
-            .filter_map(|line| line.strip_prefix(way)?.strip_prefix(' '));
-        median(
-            lines
-                .filter_map(|rest| rest.split(' ').next()?.parse().ok())
-                .collect(),
-        )
-    };
-    let times: Vec<Option<f64>> = row.ways.iter().map(time).collect();
+    let times = row.times(program, place)?;
     let ratios = times
         .iter()
         .map(|time| Some((*time)? / times[0]?))
@@ -178,14 +95,7 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
         std::fs::remove_dir_all(&out)?;
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-    command.arg("run").args(
-        row.ways
-            .iter()
-            .map(|(method, _)| format!("{}/{method}@c-O3", row.experiment)),
-    );
-    command
-        .args(row.set.iter().flat_map(|set| ["--set", set]))
-        .args(["--baseline", &row.ways[0].0]);
+    command.arg("run").args(row.question(&row.ways));
     let seconds = row.seconds.unwrap_or(6).max(number("TRUTH_SECONDS", 6));
     command
         .args(["--budget", &format!("{seconds}s"), "--json", "--out"])
