@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+#[allow(dead_code, reason = "the bench of truth reads all of a row")]
 #[path = "support/questions.rs"]
 mod questions;
 
