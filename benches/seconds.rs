@@ -30,7 +30,7 @@ const PAIRS: [(&str, &str); 10] = [
 /// A ratio so near to one has no side: neither word is wrong.
 const NEAR: f64 = 1.05;
 
-/// One answer of ours.
+/// Answer of one run.
 struct Answer {
     first_figure_s: f64,
     wall_s: f64,
@@ -118,7 +118,7 @@ fn is_right(verdict: Option<Verdict>, ratio: f64) -> bool {
     }
 }
 
-/// One run of ours, watched until its first launch is kept.
+/// Runs Pagewise once and watches until its first launch is kept.
 fn answered(row: &Row, options: &[&str], place: &Path) -> Result<Answer> {
     let out = place.join("run");
     if out.exists() {

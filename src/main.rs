@@ -84,7 +84,7 @@ fn unknown_verb(error: &clap::Error) -> Option<String> {
     let first = std::env::args().nth(1);
     let is_first = first.as_ref() == Some(word);
     if is_first && std::path::Path::new(word).exists() {
-        return Some(format!("{word} is a file: {}", for_file(word)));
+        return Some(cli::help::on_file(word));
     }
     if first.as_deref() == Some("--") {
         return Some(format!(
@@ -93,23 +93,6 @@ fn unknown_verb(error: &clap::Error) -> Option<String> {
     }
     let hint = sizes::did_you_mean(word, verbs);
     is_first.then(|| format!("there is no verb \"{word}\"{hint} (pagewise --help lists them)"))
-}
-
-/// What to type to learn something of a file.
-fn for_file(path: &str) -> String {
-    let extension = std::path::Path::new(path).extension();
-    let has_functions = extension
-        .and_then(|extension| extension.to_str())
-        .is_some_and(|extension| ["c", "cc", "cpp", "cxx", "C", "py", "so"].contains(&extension));
-    if has_functions {
-        format!("pagewise bench {path} measures its functions")
-    } else if std::path::Path::new(path).is_dir() {
-        format!("pagewise report {path} shows a run that is kept there")
-    } else {
-        format!(
-            "pagewise profile -- {path} measures a program, pagewise advise read --file {path} how to read it"
-        )
-    }
 }
 
 /// A sentence on an option's value that our own parser refuses: `--budget: "1x" is not a time …`.

@@ -1,5 +1,8 @@
 //! The first page of help: the verbs in two groups, which a test compares with the verbs; and what to type first.
 
+use crate::worker::functions;
+use std::path::Path;
+
 /// clap's template for `pagewise --help`.
 pub(super) const TEMPLATE: &str = "\
 {about}
@@ -30,7 +33,7 @@ Options:
 pagewise help VERB says more of a verb. For packages: completions SHELL, man.
 ";
 
-/// The answer to `pagewise` without a word: what it is, and five commands with their seconds on an ordinary machine.
+/// Answer to `pagewise` without a word: its purpose, and five commands with their seconds on an ordinary machine.
 pub const FIRST: &str = "\
 Pagewise measures on this machine what memory costs, proves how, and says which way to use.
   pagewise run fault                          page faults, huge pages, populating      3 s
@@ -39,3 +42,18 @@ Pagewise measures on this machine what memory costs, proves how, and says which 
   pagewise profile -- ./my-program            what memory costs your own program      10 s
   pagewise try --with thp -- ./my-program     whether a setting helps it              10 s
 ";
+
+/// Answers to a file's path in place of a verb: the command that measures or shows it.
+pub fn on_file(path: &str) -> String {
+    let file = Path::new(path);
+    let may_run = rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok();
+    if file.is_dir() {
+        format!("{path} is a folder: pagewise report {path} shows a run that is kept there")
+    } else if functions::may_hold(file) {
+        format!("{path} is a file: pagewise bench {path} measures its functions")
+    } else if may_run {
+        format!("{path} is a program: pagewise profile -- {path} measures it")
+    } else {
+        format!("{path} is a file: pagewise advise read --file {path} says how to read it")
+    }
+}

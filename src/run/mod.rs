@@ -53,7 +53,7 @@ pub fn lock(folder: &RunFolder) -> Result<File> {
 
 /// The start of the program.
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
-/// Whether a run of this process has begun.
+/// True from the first run of this process on.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Notes the start of the program: the first call of `main`.

@@ -69,6 +69,9 @@ fn unknown_names_are_answered_with_the_nearest() {
     refused("run fault --published P9", &["P9"]);
     refused("report nonesuch", &["there is no run \"nonesuch\""]);
     refused("run --resume nonesuch", &["there is no run \"nonesuch\""]);
+    refused("-- ls", &["a command follows a verb", "profile -- ls"]);
+    refused("/bin/ls", &["is a program", "pagewise profile -- /bin/ls"]);
+    refused("/bin", &["is a folder", "pagewise report /bin"]);
     refused("chek", &["no verb \"chek\"", "did you mean \"check\"?"]);
     refused(
         "run thp",

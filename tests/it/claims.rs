@@ -26,6 +26,35 @@ fn conforms(answers: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
+/// Words of a claim's sentences, source or methods find it, not only its topics.
+#[test]
+fn claims_are_found_by_what_they_say() {
+    let place = Place::new();
+    for word in [
+        "fsync",
+        "O_DIRECT",
+        "posix_spawn",
+        "MAP_POPULATE",
+        "lucene",
+        "numpy",
+        "msync",
+        "small files",
+    ] {
+        let said = place.run(&["claims", "list", "--about", word]);
+        assert!(
+            said.code == 0 && said.out.lines().count() >= 3,
+            "{word}: {}{}",
+            said.out,
+            said.err
+        );
+    }
+    assert_eq!(
+        place.run(&["claims", "list", "--about", "ync"]).code,
+        1,
+        "a word's end is no word"
+    );
+}
+
 #[test]
 fn there_are_enough_claims_of_every_kind_spread_over_the_experiments() {
     let all = claims::all().unwrap();

@@ -6,7 +6,7 @@ use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::{
-    contrast::calibration, contrast::conditions, contrast::tails,
+    contrast::calibration, contrast::conditions, contrast::states, contrast::tails,
     evidence::agreement::disagreements, warnings, warnings::notes,
 };
 use anyhow::Result;
@@ -125,7 +125,7 @@ pub fn summarise(
             ..group_summary(state, evidence, &cells, judged, compared)?
         });
     }
-    conditions::compare_states(state, evidence, &mut groups, calibration.widened);
+    states::compare(state, evidence, &mut groups, calibration.widened);
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
     tails::compare(state, evidence, &mut cells, &groups);
     floors(state, &mut cells, &mut groups);

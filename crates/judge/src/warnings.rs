@@ -524,3 +524,45 @@ pub(crate) fn of_command(kept: &KeptCommand) -> impl Iterator<Item = Note> {
         .into()
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The recorded run with these launches behind each ratio, and this warning on the baseline of its first group with an answer.
+    fn marked(launches: usize, warning: Option<WarningKind>) -> Option<Sureness> {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/runs/ordinary/summary.json"
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut summary: Summary = serde_json::from_str(&text).unwrap();
+        let with_answer = |group: &record::summary::GroupSummary| {
+            matches!(group.recommendation, Recommendation::Use { .. })
+        };
+        let group = summary.groups.iter().position(with_answer).unwrap();
+        for comparison in &mut summary.groups[group].comparisons {
+            if let Some(ratio) = &mut comparison.contrast.ratio {
+                ratio.launches = launches;
+            }
+        }
+        summary.warnings = Vec::from_iter(warning.map(|kind| Warning {
+            cells: Vec::from_iter(summary.groups[group].baseline),
+            ..at("fault/touch", kind)
+        }));
+        mark(&mut summary);
+        summary.groups[group].sureness
+    }
+
+    #[test]
+    fn few_launches_are_early_and_disturbed_ones_noisy() {
+        assert_eq!(marked(7, None), Some(Sureness::Early));
+        assert_eq!(marked(8, None), Some(Sureness::Settled));
+        let steal = WarningKind::Steal { share: 0.07 };
+        assert_eq!(marked(40, Some(steal)), Some(Sureness::Noisy));
+        let shown = WarningKind::BelowFloor {
+            phase: "touch".to_owned(),
+        };
+        assert_eq!(marked(40, Some(shown)), Some(Sureness::Settled));
+    }
+}

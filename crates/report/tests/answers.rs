@@ -425,3 +425,46 @@ fn a_wide_check_is_called_weak_and_a_mean_far_from_its_median_is_shown() {
     }
     assert!(shown(&summary, 140, true).contains("(mean 51.2 µs)"));
 }
+
+#[test]
+fn doubts_name_the_worst_of_each_kind_in_five_lines() {
+    use record::summary::{LaunchCount, Warning, WarningKind};
+    let count = LaunchCount {
+        launches: 3,
+        all: 9,
+    };
+    let kinds = [
+        WarningKind::Steal { share: 0.07 },
+        WarningKind::Steal { share: 0.27 },
+        WarningKind::Interrupted { share: 0.3 },
+        WarningKind::Throttled { share: 0.2 },
+        WarningKind::Reclaim(count),
+        WarningKind::ForeignIo(count),
+        WarningKind::MemoryPressure(count),
+        WarningKind::CounterAbsent {
+            reason: "no hardware counters".to_owned(),
+        },
+    ];
+    let mut summary = recorded("look");
+    summary.warnings = kinds
+        .into_iter()
+        .enumerate()
+        .map(|(cell, kind)| Warning {
+            kind,
+            at: format!("cell {cell}"),
+            cells: vec![cell],
+        })
+        .collect();
+    let wanted = Wanted {
+        doubt: true,
+        ..Wanted::default()
+    };
+    let screen = Screen::new(400, false);
+    let text = terminal::render(&view::screen(&summary, &wanted), &screen, false).plain();
+    assert!(
+        text.contains("27 %") && !text.contains("gave 7 %"),
+        "{text}"
+    );
+    assert!(text.contains("and 2 more kinds"), "{text}");
+    assert!(!text.contains("no hardware counters"), "{text}");
+}

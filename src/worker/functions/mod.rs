@@ -407,6 +407,12 @@ pub fn build(
     built(&given, described, terms, vec![(kept, program)])
 }
 
+/// True for a file that by its name may hold functions to measure: C, C++, Python or a shared library.
+pub fn may_hold(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    is_compiled(path) || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
+}
+
 /// True for a C or C++ file.
 fn is_compiled(path: &Path) -> bool {
     let end = path.extension().unwrap_or_default();

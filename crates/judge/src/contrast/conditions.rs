@@ -1,15 +1,9 @@
-//! The same question under several conditions and machine states: an answer that another contradicts depends on it.
+//! One question under several conditions of a program: an answer that another contradicts depends on it.
 
-use crate::contrast::estimate::{LEVEL, alone};
-use crate::contrast::verdicts::{hold_among_all, trusted};
-use crate::evidence::Evidence;
-use crate::evidence::pairs::Metric;
-use record::machine_state::{PLAIN, STATE};
 use record::summary::{
-    AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, StateAnswer,
-    StateEffect, StateRatio, Verdict,
+    AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, Verdict,
 };
-use record::{experiment::Experiment, method::Role, outcome::Status, state::State};
+use record::{experiment::Experiment, outcome::Status};
 use std::collections::BTreeMap;
 
 type Parameters = BTreeMap<String, String>;
@@ -104,18 +98,21 @@ impl ConditionedGroups<'_> {
         })
     }
 
-    /// The usual conditions next to a group of which no figure says whether a cell's method is faster there, or any method where
-    /// no cell is named.
+    /// Usual conditions next to a group of which no figure says whether a cell's method is faster there, or any method where no cell
+    /// is named: the value that differs.
     fn unmeasured(&self, group: usize, cell: Option<usize>) -> Vec<Parameters> {
         let here = &self.groups[group].parameters;
-        let neighbors = self.experiment.neighbors(here).into_iter();
-        neighbors
-            .filter(|neighbor| {
-                let there = self.next_to(group, *neighbor);
-                there.is_none_or(|there| !self.is_known(there, cell))
-            })
-            .map(|(key, value)| BTreeMap::from([(key.to_owned(), value.to_owned())]))
-            .collect()
+        let mut unmeasured = Vec::new();
+        for (key, value) in self.experiment.neighbors(here) {
+            let there = self.next_to(group, (key, value));
+            if there.is_some_and(|there| self.is_known(there, cell)) {
+                continue;
+            }
+            // A size has one notation in groups and may have another in the experiment's lists.
+            let value = there.map_or(value, |there| self.groups[there].parameters[key].as_str());
+            unmeasured.push(BTreeMap::from([(key.to_owned(), value.to_owned())]));
+        }
+        unmeasured
     }
 
     /// The group that differs from another in this value alone.
@@ -130,29 +127,30 @@ impl ConditionedGroups<'_> {
     /// Tells whether a group has a ratio of a cell's method, or cannot have any: a condition under which the method or the usual
     /// choice does not exist contradicts nothing.
     fn is_known(&self, group: usize, cell: Option<usize>) -> bool {
-        let skipped = |cell: usize| self.cells[cell].outcome.status == Status::Skipped;
-        let group_there = &self.groups[group];
-        if group_there.baseline.is_none_or(skipped) {
-            return group_there.cells.iter().copied().all(skipped)
-                || group_there.baseline.is_some();
-        }
-        let Some(cell) = cell else {
-            return group_there
-                .comparisons
-                .iter()
-                .any(|c| c.contrast.ratio.is_some());
+        let there = &self.groups[group];
+        let Some(baseline) = there.baseline else {
+            return there.cells.iter().all(|cell| self.is_skipped(*cell));
         };
-        self.same_method(group, cell)
-            .is_some_and(|there| skipped(there) || self.contrast(group, there).ratio.is_some())
+        if self.is_skipped(baseline) {
+            return true;
+        }
+        match cell {
+            None => there.comparisons.iter().any(|c| c.contrast.ratio.is_some()),
+            Some(cell) => self.same_method(group, cell).is_some_and(|same| {
+                self.is_skipped(same) || self.contrast(group, same).ratio.is_some()
+            }),
+        }
+    }
+
+    fn is_skipped(&self, cell: usize) -> bool {
+        self.cells[cell].outcome.status == Status::Skipped
     }
 
     /// Tells whether the recommended method is shown to be faster under each condition next to a group that has a ratio of it.
     fn holds_next_to(&self, group: usize, conditions: &[AnswerCondition]) -> bool {
-        let neighbors = self
-            .experiment
-            .neighbors(&self.groups[group].parameters)
-            .into_iter();
+        let neighbors = self.experiment.neighbors(&self.groups[group].parameters);
         let next: Vec<usize> = neighbors
+            .into_iter()
             .filter_map(|neighbor| self.next_to(group, neighbor))
             .collect();
         conditions
@@ -233,150 +231,6 @@ fn contradicts(answer: &Recommendation, condition: &AnswerCondition) -> bool {
         }
         Recommendation::Keep { .. } => matches!(verdict, Verdict::Faster { .. }),
         _ => false,
-    }
-}
-
-// The same methods on the plain machine and in a state of it: ratios within a block, and the effect on the answer.
-
-/// Gives each group of a state its comparison with the group of the plain machine.
-pub(crate) fn compare_states(
-    state: &State,
-    evidence: &Evidence,
-    groups: &mut [GroupSummary],
-    widened: f64,
-) {
-    let answers: Vec<Option<StateAnswer>> = groups
-        .iter()
-        .map(|group| {
-            let plain = on_the_plain_machine(group, groups)?;
-            let ratios = ratios(state, evidence, group, &groups[plain], widened);
-            let best = effect(state, &groups[plain], group, &ratios);
-            Some(StateAnswer {
-                plain,
-                ratios,
-                best,
-            })
-        })
-        .collect();
-    for (group, answer) in groups.iter_mut().zip(answers) {
-        group.state = answer;
-    }
-    hold_among_all(
-        groups
-            .iter_mut()
-            .filter_map(|group| group.state.as_mut())
-            .flat_map(|answer| &mut answer.ratios)
-            .map(|ratio| &mut ratio.contrast),
-        state.plan.margin,
-    );
-}
-
-/// The group that differs from a group of a state in nothing but that state.
-fn on_the_plain_machine(group: &GroupSummary, groups: &[GroupSummary]) -> Option<usize> {
-    let mut parameters = group.parameters.clone();
-    if parameters.insert(STATE.to_owned(), PLAIN.to_owned())? == PLAIN {
-        return None;
-    }
-    groups
-        .iter()
-        .position(|other| other.experiment == group.experiment && other.parameters == parameters)
-}
-
-fn ratios(
-    state: &State,
-    evidence: &Evidence,
-    group: &GroupSummary,
-    plain: &GroupSummary,
-    widened: f64,
-) -> Vec<StateRatio> {
-    let Some(experiment) = state.plan.experiment(&group.experiment) else {
-        return Vec::new();
-    };
-    let Some(measure) = experiment
-        .measures()
-        .position(|m| m == experiment.headline())
-    else {
-        return Vec::new();
-    };
-    let mut ratios = Vec::new();
-    for &cell in &group.cells {
-        if state.cells[cell].method.role == Role::Null {
-            continue;
-        }
-        let Some(&plain_cell) = plain
-            .cells
-            .iter()
-            .find(|&&other| is_same_but_for_state(state, cell, other))
-        else {
-            continue;
-        };
-        let ratio = trusted(evidence, plain_cell)
-            .zip(trusted(evidence, cell))
-            .and_then(|_| alone(evidence, plain_cell, cell, Metric::wall(measure), LEVEL))
-            .map(|ratio| ratio.widened(widened));
-        ratios.push(StateRatio {
-            cell,
-            plain: plain_cell,
-            contrast: Contrast::alone(ratio, state.plan.margin),
-        });
-    }
-    ratios
-}
-
-fn is_same_but_for_state(state: &State, a: usize, b: usize) -> bool {
-    let (a, b) = (&state.cells[a].cell, &state.cells[b].cell);
-    a.method == b.method
-        && a.worker == b.worker
-        && stateless(&a.parameters).eq(stateless(&b.parameters))
-}
-
-fn stateless(parameters: &Parameters) -> impl Iterator<Item = (&String, &String)> {
-    parameters.iter().filter(|(key, _)| *key != STATE)
-}
-
-/// The effect on the recommendation. It changes only where a verdict in the state contradicts that of the plain machine.
-fn effect(
-    state: &State,
-    plain: &GroupSummary,
-    group: &GroupSummary,
-    ratios: &[StateRatio],
-) -> StateEffect {
-    let from = named(plain)
-        .and_then(|cell| ratios.iter().find(|ratio| ratio.plain == cell))
-        .map(|ratio| ratio.cell);
-    let (Some(from), Some(to)) = (from, named(group)) else {
-        return StateEffect::Inconclusive;
-    };
-    if from == to {
-        return StateEffect::Same { cell: to };
-    }
-    let headline = state
-        .plan
-        .experiment(&group.experiment)
-        .map_or("", |experiment| experiment.headline());
-    let [verdict_of_from, verdict_of_to] = [from, to].map(|cell| {
-        group
-            .comparison(cell, headline)
-            .map(|comparison| comparison.contrast.overall())
-    });
-    let loses = matches!(
-        verdict_of_from,
-        Some(Verdict::Slower { .. } | Verdict::Within { .. })
-    );
-    let wins =
-        Some(from) == group.baseline && matches!(verdict_of_to, Some(Verdict::Faster { .. }));
-    if loses || wins {
-        StateEffect::Changes { from, to }
-    } else {
-        StateEffect::Inconclusive
-    }
-}
-
-/// The cell that a group's answer names.
-fn named(group: &GroupSummary) -> Option<usize> {
-    match group.recommendation {
-        Recommendation::Use { cell, .. } | Recommendation::Keep { cell } => Some(cell),
-        _ => None,
     }
 }
 

@@ -8,5 +8,6 @@ pub(crate) mod conditions;
 pub(crate) mod estimate;
 pub(crate) mod groups;
 pub(crate) mod rank;
+pub(crate) mod states;
 pub(crate) mod tails;
 pub(crate) mod verdicts;

@@ -241,10 +241,10 @@ impl Claim {
             || self.mentions(word)
     }
 
-    /// Tells whether its sentences, its source or its methods have a word that begins so: `posix_spawn` and `posix-spawn` are one.
-    fn mentions(&self, word: &str) -> bool {
+    /// Tells whether its sentences, its source or its methods have words that begin so: `posix_spawn` and `posix-spawn` are one.
+    fn mentions(&self, phrase: &str) -> bool {
         let plain = |text: &str| text.to_lowercase().replace('_', "-");
-        let word = plain(word);
+        let phrase = plain(phrase);
         let source = &self.source;
         let mut texts = vec![
             plain(&self.id),
@@ -257,11 +257,12 @@ impl Claim {
             texts.push(plain(&job.way));
             texts.extend(job.other.as_deref().map(plain));
         }
-        !word.is_empty()
-            && texts.iter().any(|text| {
-                text.match_indices(&word)
-                    .any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
-            })
+        let is_in = |text: &String, word: &str| {
+            text.match_indices(word)
+                .any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
+        };
+        let mut all = phrase.split_whitespace().peekable();
+        all.peek().is_some() && all.all(|word| texts.iter().any(|text| is_in(text, word)))
     }
 }
 

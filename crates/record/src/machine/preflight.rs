@@ -30,7 +30,7 @@ pub struct Preflight {
 }
 
 impl Preflight {
-    /// Whether the probe ran; it cannot where no thread may be pinned.
+    /// Tells whether the probe ran. It cannot where no thread may be pinned.
     pub fn has_looked(&self) -> bool {
         self.seconds > 0.0
     }

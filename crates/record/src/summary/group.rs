@@ -50,9 +50,9 @@ pub struct GroupSummary {
 pub enum Sureness {
     /// Something else took CPUs, memory or devices from its launches.
     Noisy,
-    /// It rests on fewer launches than would show whether it moves with time.
+    /// Fewer launches behind it than would show a move with time.
     Early,
-    /// It rests on enough launches, and nothing disturbed them much.
+    /// Enough launches, and nothing disturbed them much.
     Settled,
 }
 
@@ -208,7 +208,7 @@ pub struct Unsettled {
     pub ratio: Option<Ratio>,
 }
 
-/// What an answer had before conditions were part of it.
+/// Default of `everywhere`: answers of older versions do not know conditions.
 fn without_conditions() -> bool {
     true
 }
@@ -222,7 +222,7 @@ pub enum Recommendation {
         cell: usize,
         /// Relative to the baseline.
         ratio: Ratio,
-        /// Whether it is shown to be faster under each usual condition next to this one (`Experiment::neighbors`). Otherwise the
+        /// True if it is shown to be faster under each usual condition next to this one (`Experiment::neighbors`). Otherwise the
         /// condition of the group is part of the recommendation.
         #[serde(default = "without_conditions")]
         everywhere: bool,

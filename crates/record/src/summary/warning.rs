@@ -89,6 +89,18 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
+    /// Tells whether a reader can do something about it.
+    pub fn is_mendable(&self) -> bool {
+        !matches!(
+            self,
+            WarningKind::Unsteady { .. }
+                | WarningKind::Level { .. }
+                | WarningKind::FirstPass { .. }
+                | WarningKind::MemoryThreads { .. }
+                | WarningKind::CounterAbsent { .. }
+        )
+    }
+
     /// Tells whether something else took CPUs, memory or devices from launches.
     pub fn is_disturbance(&self) -> bool {
         matches!(

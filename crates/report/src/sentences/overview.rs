@@ -1,6 +1,7 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::answer::{self, ConditionClauses};
+use super::answer;
+use super::conditions::{ConditionClauses, open_briefly, own_condition};
 use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use record::outcome::{Cause, Status};
@@ -241,8 +242,8 @@ fn any_of(group: LabelledGroup, methods: &[(usize, Ratio)]) -> NamedMethod {
         };
     }
     let range = wording::factors(factors.0, factors.1);
-    let condition = answer::own_condition(group);
-    let open = answer::open_briefly(&open).unwrap_or_default();
+    let condition = own_condition(group);
+    let open = open_briefly(&open).unwrap_or_default();
     NamedMethod {
         kind: AnswerKind::Depends,
         finding: format!("{method} {range}× faster if {condition}; {open}"),

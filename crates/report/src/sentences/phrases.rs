@@ -401,6 +401,10 @@ mod tests {
         insta::assert_snapshot!("warnings", sentences("fact", "code", &warnings));
         let mut disturbances = warnings.clone();
         disturbances.retain(WarningKind::is_disturbance);
+        for warning in &warnings {
+            let remedy = sentence("remedy", warning);
+            assert_eq!(warning.is_mendable(), !remedy.is_empty(), "{warning:?}");
+        }
         insta::assert_snapshot!("noise", sentences("noise", "code", &disturbances));
         insta::assert_snapshot!("remedies", sentences("remedy", "code", &warnings));
         insta::assert_snapshot!("notes", sentences("note", "code", &notes()));

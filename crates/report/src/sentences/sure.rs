@@ -96,7 +96,7 @@ pub(crate) fn is_of_environment(note: &Note) -> bool {
     matches!(note.kind, NoteKind::EnvironmentCleared { .. })
 }
 
-/// How sure a run is: what breaks it, if anything does, and one line on the machine and on the answers.
+/// Lines on how sure a run is: faults that break it, and one line on the machine and on the answers.
 pub(crate) fn lines(run: &LabelledRun) -> Vec<String> {
     let summary = run.summary;
     let mut lines: Vec<String> = grave(summary).collect();
@@ -155,10 +155,10 @@ fn in_one_line(summary: &Summary) -> String {
     line
 }
 
-/// At most so many causes of noise are named at once.
+/// Causes of noise that one line names at most.
 const MOST_CAUSES: usize = 2;
 
-/// What disturbed a run, the worst of each kind in a few words.
+/// Disturbances of a run, the worst of each kind in a few words.
 fn noise(summary: &Summary) -> Vec<String> {
     let disturbances = worst(summary)
         .into_values()
@@ -167,12 +167,6 @@ fn noise(summary: &Summary) -> Vec<String> {
         .map(|(warning, _)| phrases::sentence("noise", &warning.kind))
         .collect();
     causes.into_iter().take(MOST_CAUSES).collect()
-}
-
-/// Warnings that a reader can act on: without a remedy, a warning is a fact for the page.
-fn worth_reading(summary: &Summary) -> impl Iterator<Item = &Warning> {
-    let can_be_mended = |w: &&Warning| !phrases::sentence("remedy", &w.kind).is_empty();
-    summary.warnings.iter().filter(can_be_mended)
 }
 
 /// The worst warning of each kind, with the number of cells that have it; the most frequent first.
@@ -189,7 +183,7 @@ fn worst(summary: &Summary) -> IndexMap<&'static str, (&Warning, usize)> {
     kinds
 }
 
-/// What is worse of one kind has the larger number.
+/// Number by which warnings of one kind are compared; the worse has the larger one.
 fn severity(kind: &WarningKind) -> f64 {
     match kind {
         WarningKind::Interrupted { share }
@@ -205,11 +199,11 @@ fn severity(kind: &WarningKind) -> f64 {
     }
 }
 
-/// A line for each kind of warning that a reader can act on: the worst of it, and the number of cells that have it.
+/// Lines on the warnings that a reader can act on, one for each kind: the worst of it, and the number of cells that have it.
 pub(crate) fn warning_lines(summary: &Summary) -> Vec<String> {
     let kinds = worst(summary).into_values();
-    let mended = kinds.filter(|(w, _)| !phrases::sentence("remedy", &w.kind).is_empty());
-    mended
+    let mendable = kinds.filter(|(warning, _)| warning.kind.is_mendable());
+    mendable
         .map(|(warning, cells)| {
             let sentence = phrases::warning(&warning.kind);
             match cells {
@@ -224,7 +218,7 @@ pub(crate) fn warning_lines(summary: &Summary) -> Vec<String> {
 /// Sentences of all warnings by code; cells of which the same is true are named together.
 pub(crate) fn warnings(summary: &Summary) -> IndexMap<&'static str, Vec<String>> {
     let mut kinds: IndexMap<&'static str, IndexMap<String, IndexSet<&str>>> = IndexMap::new();
-    for warning in worth_reading(summary) {
+    for warning in summary.warnings.iter().filter(|w| w.kind.is_mendable()) {
         kinds
             .entry(warning.kind.code())
             .or_default()

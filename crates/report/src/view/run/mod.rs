@@ -15,7 +15,7 @@ use crate::tables::{curves, maps, passes, states};
 use record::summary::Summary;
 use std::collections::BTreeMap;
 
-/// Lines on what disturbed a run, at most.
+/// Most lines on disturbances.
 const WARNING_LINES: usize = 5;
 
 /// The part of a run that a terminal shows.
@@ -25,7 +25,7 @@ pub struct Wanted {
     pub experiments: Vec<String>,
     /// With phases, resources, latency, lower bound and floor.
     pub full: bool,
-    /// What makes it less sure, alone.
+    /// Doubts alone: checks, disturbances, remedies.
     pub doubt: bool,
     /// The name of the run on the command line, where its id alone would not find it.
     pub run: Option<String>,
@@ -253,7 +253,7 @@ fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
     })
 }
 
-/// All that makes a run less sure: checks, limits, what disturbed it.
+/// Doubts about a run: checks, limits, disturbances with their remedies.
 fn doubt(run: &LabelledRun, page: &str) -> Vec<Block> {
     let mut warnings = sure::warning_lines(run.summary);
     let left_out = warnings.len().saturating_sub(WARNING_LINES);
