@@ -499,13 +499,13 @@ static const char *way(const struct ways *w, uint64_t bytes)
     return NULL;
 }
 
-/* What holds whatever the condition: nothing, where two of them differ. */
+/* What holds whatever the condition: nothing, where two of them differ or one of them is open. */
 static const char *agreed(const struct question *q, uint64_t bytes)
 {
     const char *usual = way(&q->usual, bytes);
     for (size_t n = 0; usual && n < q->conditions; n++) {
         const char *other = way(&q->condition[n], bytes);
-        if (other && strcmp(other, usual) != 0)
+        if (other == NULL || strcmp(other, usual) != 0)
             usual = NULL;
     }
     return usual;

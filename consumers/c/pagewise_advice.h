@@ -4,7 +4,7 @@
  *     if (way != NULL && strcmp(way, "mmap") == 0) ... else ... your default
  *
  * The condition is the one that the program is in, as `pagewise show read` names them: here the file was cached by read(2).
- * A program that does not know its condition passes NULL and gets only what no measured condition contradicts.
+ * A program that does not know its condition passes NULL and gets only what is shown under every measured condition.
  *
  * NULL says: keep your default. It is returned where no advice is saved, where it is of another machine, for every size at
  * which no way is shown to be faster, and for a condition that was not measured. Two files, no dependencies;

@@ -4,6 +4,7 @@
 
 use anyhow::Result;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
+use record::cell::{BYTES, number};
 use record::method::{Method, Role};
 use record::transcript::{COLUMNS, Counts, Read as Transcripts};
 use record::{
@@ -330,8 +331,7 @@ impl LieTest {
         honest: &BTreeMap<String, bool>,
     ) -> LieEffect<'a> {
         let parameters = &self.state.cells[record.cells[0]].cell.parameters;
-        let bytes = parameters.get("bytes").and_then(|b| b.parse().ok());
-        let bytes = bytes.unwrap_or(0);
+        let bytes = number(parameters, BYTES).unwrap_or(0);
         let mut laws_by_term: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
             for term in law.operands() {

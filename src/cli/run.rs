@@ -40,7 +40,7 @@ pub(super) struct RunArgs {
     /// The same in every state that matters to the experiment; without names, of all questions of the overview.
     #[arg(long, conflicts_with_all = ["state", "resume", "published"])]
     states: bool,
-    /// Time to spend in all [default: 175s for the overview, 10min for --published, otherwise 40s for each experiment
+    /// Time to spend in all [default: 60s for the overview, 10min for --published, otherwise 40s for each experiment
     /// named, or what it needs for --precision]. With less than all of an experiment needs, its usual choice is measured.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     pub(super) budget: Option<f64>,

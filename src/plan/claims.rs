@@ -3,7 +3,7 @@
 use super::{select, states, wish::Wish};
 use crate::worker::{self, Language, Worker, carried};
 use anyhow::{Context, Result, anyhow};
-use record::cell::{Cell, Selector};
+use record::cell::{BYTES, Cell, Selector, number};
 use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob};
 use record::experiment::Experiment;
 use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
@@ -232,11 +232,7 @@ impl Costs<'_> {
         if let Some(launch_s) = self.known_s.get(cell) {
             return LAUNCHES * launch_s;
         }
-        let bytes: f64 = cell
-            .parameters
-            .get("bytes")
-            .and_then(|b| b.parse().ok())
-            .unwrap_or(0.0);
+        let bytes = number(&cell.parameters, BYTES).unwrap_or(0) as f64;
         let starts_s = cell.sides().map(|side| self.start_s(side)).sum();
         LAUNCHES * schedule::guess_s(starts_s, bytes)
     }

@@ -3,21 +3,19 @@
 use super::{Choice, Laboratory, Start, Terms, Wish, build};
 use crate::worker::{self, Language, Worker};
 use anyhow::{Result, bail};
+use record::cell::{BYTES, Cell, Selector, number};
 use record::experiment::{Experiment, ParameterList};
 use record::machine_state::{PLAIN, STATE};
-use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
-use record::{cell::Cell, cell::Selector, kind::Kind, published::Published};
+use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, NAMED_BUDGET_S, Plan};
+use record::{kind::Kind, published::Published};
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Budget of the overview of everything, in seconds.
-const OVERVIEW_BUDGET_S: f64 = 175.0;
+const OVERVIEW_BUDGET_S: f64 = 60.0;
 /// Budget below which the overview measures each question in its usual condition only, in seconds.
-pub const CONDITIONS_BUDGET_S: f64 = 90.0;
-/// Budget of each named experiment where neither budget nor precision is given, in seconds: its usual choice, and then the
-/// neighbouring conditions.
-const NAMED_BUDGET_S: f64 = 40.0;
+pub const CONDITIONS_BUDGET_S: f64 = 45.0;
 /// Budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// Budget of each launch of an article whose jobs take minutes each, in seconds.
@@ -323,8 +321,8 @@ fn launch_s(plan: &Plan, group: &LaunchGroup, workers: &[Worker]) -> f64 {
     let start_s = if runs_java { JAVA_START_S } else { START_S };
     let bytes: f64 = cells
         .iter()
-        .filter_map(|cell| cell.parameters.get("bytes")?.parse::<f64>().ok())
-        .sum();
+        .filter_map(|cell| number(&cell.parameters, BYTES))
+        .sum::<u64>() as f64;
     let fixed_s: f64 = cells
         .iter()
         .filter_map(|cell| plan.experiment(&cell.experiment)?.cell_s)
@@ -377,7 +375,7 @@ mod tests {
         );
         assert_eq!(usual.launches, (LAUNCHES.0, MOST_LAUNCHES));
         assert!(usual.conditions);
-        assert!(!course(Subject::Named(Vec::new()), Some(60.0)).conditions);
+        assert!(!course(Subject::Named(Vec::new()), Some(30.0)).conditions);
     }
 
     #[test]

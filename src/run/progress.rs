@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(10);
 /// Time between two drawings of the table on a terminal.
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
+/// The same until the first figure is there.
+const FIRST_DRAWN_EVERY: Duration = Duration::from_millis(100);
 /// Judging what is known takes at most this part of the time: a large run is drawn less often.
 const JUDGED_SHARE: u32 = 50;
 /// Lines of a terminal that the table leaves to others.
@@ -77,8 +79,13 @@ impl Progress {
 
     /// Takes what is known now, which took `judged` to find out.
     pub fn learn(&mut self, known: ResultsSoFar, judged: Duration) {
+        let every = if known.table.is_empty() {
+            FIRST_DRAWN_EVERY
+        } else {
+            DRAWN_EVERY
+        };
         self.known = known;
-        self.due = Instant::now() + DRAWN_EVERY.max(judged * JUDGED_SHARE);
+        self.due = Instant::now() + every.max(judged * JUDGED_SHARE);
         self.drawn = None;
     }
 

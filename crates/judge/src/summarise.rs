@@ -210,6 +210,7 @@ fn group_summary(
         best,
         recommendation,
         conditions: Vec::new(),
+        faster: Vec::new(),
         unmeasured: Vec::new(),
         sureness: None,
         state: None,

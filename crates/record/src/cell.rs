@@ -28,20 +28,25 @@ impl Cell {
     /// Tells whether several processes or threads of the cell itself run at once. They switch each other out as a part
     /// of the work: a message wakes its reader in place of its writer.
     pub fn is_concurrent(&self) -> bool {
-        let several = |key: &str| {
-            self.parameters
-                .get(key)
-                .and_then(|v| v.parse().ok())
-                .is_some_and(|n: u64| n > 1)
-        };
+        let several = ["threads", "processes"]
+            .iter()
+            .any(|key| number(&self.parameters, key).is_some_and(|n| n > 1));
         let loaded = self.parameters.get("load").is_some_and(|load| load != "0");
-        self.sides().count() > 1 || several("threads") || several("processes") || loaded
+        self.sides().count() > 1 || several || loaded
     }
 
     /// The workers of its sides, in order.
     pub fn sides(&self) -> impl Iterator<Item = &str> {
         self.worker.split('+')
     }
+}
+
+/// Key of the size of a method's job.
+pub const BYTES: &str = "bytes";
+
+/// The value of a size in bytes or of a count; none where the parameter is absent or a word.
+pub fn number(parameters: &BTreeMap<String, String>, key: &str) -> Option<u64> {
+    parameters.get(key)?.parse().ok()
 }
 
 /// Parameters as people read them: `bytes=64MiB release=dontneed`.

@@ -4,7 +4,7 @@
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
 use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
-use crate::pilot::{Pilots, Room};
+use crate::pilot::{Pilots, Room, Scope};
 use crate::{Shared, Task, batch::BatchCalibration, names, plain, rounds::Sizing, view::View};
 use anyhow::Result;
 use record::{cell::Cell, decision::Ending, state::Stage};
@@ -131,7 +131,7 @@ impl Claims {
         let room = Room::of_claims(view);
         let mut tasks = Vec::new();
         for name in names(view.state) {
-            tasks.push(Task::Pilots(Pilots::new(view, &name, room)));
+            tasks.push(Task::Pilots(Pilots::new(view, &name, Scope::All, room)));
             tasks.push(Task::Calibration(BatchCalibration::new(
                 &name,
                 view.state.budget_s,

@@ -41,6 +41,11 @@ pub(crate) const VISITS: [(f64, &[f64]); 2] = [
     (0.0, &[0.6, 1.0]),
     (100.0, &[0.25, 0.4, 0.55, 0.7, 0.85, 1.0]),
 ];
+/// The same of one experiment that is measured under neighboring conditions, too: these have their first launches after half of
+/// the time, or once the usual ones are known.
+pub(crate) const USUAL_THEN_ALL: &[f64] = &[0.5, 1.0];
+/// Share of the time left after the first visits that neighboring conditions have for their least launches.
+pub(crate) const NEIGHBORS_SHARE: f64 = 0.8;
 /// Beyond the least launches, unranked cells take part in one launch of this many.
 pub(crate) const OTHERS_EVERY: usize = 3;
 /// Unranked ratios are precise at this multiple of the requested half-width.

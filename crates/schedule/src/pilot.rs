@@ -67,9 +67,30 @@ impl Room {
     }
 }
 
+/// The comparisons of an experiment that are launched for the first time.
+#[derive(Clone, Debug)]
+pub(crate) enum Scope {
+    All,
+    /// Those under the usual condition of their question.
+    Usual,
+    /// The one of these launch groups.
+    These(Vec<usize>),
+}
+
+impl Scope {
+    fn holds(&self, view: &View, comparison: &[usize]) -> bool {
+        match self {
+            Scope::All => true,
+            Scope::Usual => !comparison.iter().any(|&group| view.is_neighbor(group)),
+            Scope::These(groups) => comparison.iter().any(|group| groups.contains(group)),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Pilots {
     experiment: String,
+    scope: Scope,
     room: Room,
     /// Comparisons to come, the next one last; absent before the first step.
     rest: Option<Vec<Vec<usize>>>,
@@ -93,9 +114,10 @@ enum Attempt {
 }
 
 impl Pilots {
-    pub fn new(view: &View, experiment: &str, room: Room) -> Pilots {
+    pub fn new(view: &View, experiment: &str, scope: Scope, room: Room) -> Pilots {
         Pilots {
             experiment: experiment.to_owned(),
+            scope,
             room,
             rest: None,
             comparison: Vec::new(),
@@ -151,6 +173,7 @@ impl Pilots {
     fn begin(&mut self, view: &View) {
         self.count = self.room.longest_s.is_none();
         let mut all = view.comparisons(&self.experiment);
+        all.retain(|comparison| self.scope.holds(view, comparison));
         // After earlier pilots the shortest comparison comes first; unknown ones keep their order, after them.
         let one_s = |set: &[usize]| {
             set.iter()

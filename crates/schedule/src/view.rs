@@ -3,9 +3,10 @@
 use crate::constants::{GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
+use record::cell::{BYTES, Cell, number};
 use record::plan::{compatible, group_of};
 use record::state::{GroupState, LaunchCost, Stage, State};
-use record::{cell::Cell, decision::Width, machine_state::STATE, method::Role};
+use record::{decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;
 use std::{collections::BTreeMap, ops::Deref};
 
@@ -97,8 +98,7 @@ impl View<'_> {
     }
 
     fn bytes(&self, cell: usize) -> u64 {
-        let bytes = self.state.cells[cell].cell.parameters.get("bytes");
-        bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
+        number(&self.state.cells[cell].cell.parameters, BYTES).unwrap_or(0)
     }
 
     pub fn is_long(&self, launch_group: usize) -> bool {

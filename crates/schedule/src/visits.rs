@@ -4,8 +4,8 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{LONGER, PLANNED_SHARE, VISITS};
-use crate::pilot::{Pilots, Room};
+use crate::constants::{LONGER, NEIGHBORS_SHARE, PLANNED_SHARE, USUAL_THEN_ALL, VISITS};
+use crate::pilot::{Pilots, Room, Scope};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::Sizing;
 use crate::shares::{self, SetNeed};
@@ -13,7 +13,7 @@ use crate::{Shared, Task, batch::BatchCalibration, names, view::View};
 use record::decision::{Ending, LeftOut, Reason, Width};
 use record::plan::Plan;
 use record::state::Stage;
-use stats::{interval::LEAST_LAUNCHES, stopping::StoppingGoal};
+use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES, stopping::StoppingGoal};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
@@ -24,7 +24,8 @@ pub(crate) struct Tour {
     level_s: Option<f64>,
     visits: Visits,
     spent_s: Vec<f64>,
-    begun_s: f64,
+    /// The experiment of the visit under way, and the second at which that began.
+    under_way: Option<(usize, f64)>,
 }
 
 /// The next stop of a tour. Numbers of experiments are those of the plan.
@@ -41,6 +42,10 @@ enum Stop {
     /// The least launches of an experiment whose groups were readmitted.
     Retry(usize, Vec<(usize, Vec<usize>)>),
     Visit(usize, usize),
+    /// The first launches under neighboring conditions, between the first visits and the second ones.
+    Neighbors,
+    /// The least launches under them, of the experiments in this order, up to this second.
+    LeastBeside(Vec<usize>, f64),
     /// The groups of an experiment that are still left out.
     TakeUp(usize),
     /// One more visit of that experiment.
@@ -56,7 +61,7 @@ impl Tour {
                     let room = Room::of_experiment(view, view.state.budget_s, false);
                     let pilots = names
                         .iter()
-                        .map(|name| Task::Pilots(Pilots::new(view, name, room)));
+                        .map(|name| Task::Pilots(Pilots::new(view, name, Scope::Usual, room)));
                     (Stop::Share, Some(StepResult::After(pilots.collect())))
                 }
                 Stop::Pilots => (Stop::Share, None),
@@ -79,7 +84,7 @@ impl Tour {
                 Stop::Least(place) => {
                     let share = self.weights[place] / self.weights[place..].iter().sum::<f64>();
                     let until = Until::all(view.spent_s + view.left_s().max(0.0) * share);
-                    let visit = Visit::new(view, &names[place], until, Policy::Least, false);
+                    let visit = Visit::new(view, &names[place], until, Policy::Least);
                     (
                         Stop::Least(place + 1),
                         Some(at(shared, place, &names, visit)),
@@ -94,10 +99,28 @@ impl Tour {
                 },
                 Stop::Retry(place, rest) => {
                     let until = Until::all(view.state.budget_s);
-                    let visit = Visit::new(view, &names[place], until, Policy::Least, true);
+                    let visit = Visit {
+                        retry: true,
+                        ..Visit::new(view, &names[place], until, Policy::Least)
+                    };
                     (Stop::Again(rest), Some(at(shared, place, &names, visit)))
                 }
                 Stop::Visit(visit, place) => self.visit(view, shared, &names, (visit, place)),
+                Stop::Neighbors => neighbors(view, &names),
+                Stop::LeastBeside(mut rest, until_s) => match rest.pop() {
+                    None => (Stop::Visit(1, 0), None),
+                    Some(place) => {
+                        let until = Until::all(until_s);
+                        let visit = Visit {
+                            scope: Scope::These(Vec::new()),
+                            ..Visit::new(view, &names[place], until, Policy::Least)
+                        };
+                        (
+                            Stop::LeastBeside(rest, until_s),
+                            Some(at(shared, place, &names, visit)),
+                        )
+                    }
+                },
                 Stop::TakeUp(place) if place == names.len() => return StepResult::Done,
                 Stop::TakeUp(place) => {
                     let mine = view.groups_of(&names[place]).into_iter();
@@ -117,7 +140,7 @@ impl Tour {
                 }
                 Stop::Last(place) => {
                     let until = Until::all(view.state.budget_s);
-                    let visit = Visit::new(view, &names[place], until, Policy::Precise, false);
+                    let visit = Visit::new(view, &names[place], until, Policy::Precise);
                     (
                         Stop::TakeUp(place + 1),
                         Some(at(shared, place, &names, visit)),
@@ -132,8 +155,9 @@ impl Tour {
     }
 
     fn first_visit(&mut self, view: &View) -> Stop {
-        self.visits = Visits::new(&self.weights, view.left_s());
-        self.begun_s = view.spent_s;
+        let has_neighbors =
+            (0..view.state.launch_groups.len()).any(|group| view.is_neighbor(group));
+        self.visits = Visits::new(&self.weights, view.left_s(), has_neighbors);
         Stop::Visit(0, 0)
     }
 
@@ -144,11 +168,9 @@ impl Tour {
         names: &[String],
         (visit, place): (usize, usize),
     ) -> (Stop, Option<StepResult>) {
-        // The time since the last stop was the previous experiment's.
-        if let Some(previous) = (visit * names.len() + place).checked_sub(1) {
-            self.spent_s[previous % names.len()] += view.spent_s - self.begun_s;
+        if let Some((place, begun_s)) = self.under_way.take() {
+            self.spent_s[place] += view.spent_s - begun_s;
         }
-        self.begun_s = view.spent_s;
         if visit == self.visits.ends.len() {
             return (Stop::TakeUp(0), None);
         }
@@ -171,11 +193,12 @@ impl Tour {
                 .map(|(spent_s, all)| spent_s + due_s(all))
                 .collect();
         }
-        let next = if place + 1 < names.len() {
-            Stop::Visit(visit, place + 1)
-        } else {
-            Stop::Visit(visit + 1, 0)
+        let next = match names.get(place + 1) {
+            Some(_) => Stop::Visit(visit, place + 1),
+            None if visit == 0 && self.visits.ends.len() > 1 => Stop::Neighbors,
+            None => Stop::Visit(visit + 1, 0),
         };
+        self.under_way = Some((place, view.spent_s));
         let (planned_s, visit_s) =
             self.visits
                 .time(visit, place, &self.spent_s, view.left_s().max(0.0));
@@ -185,9 +208,61 @@ impl Tour {
             visit_s,
             level_s: self.level_s,
         };
-        let task = Visit::new(view, &names[place], until, Policy::Precise, false);
+        let task = Visit {
+            scope: if view.state.plan.usual_first {
+                Scope::Usual
+            } else {
+                Scope::All
+            },
+            ..Visit::new(view, &names[place], until, Policy::Precise)
+        };
         (next, Some(at(shared, place, names, task)))
     }
+}
+
+/// The first launches of as many neighboring conditions as have time for the least launches, the cheapest first, and the stop
+/// after them.
+fn neighbors(view: &View, names: &[String]) -> (Stop, Option<StepResult>) {
+    let room_s = view.left_s().max(0.0) * NEIGHBORS_SHARE;
+    let mut all: Vec<(f64, usize, Vec<usize>)> = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        let group_s = usual_launch_s(view, name);
+        let sets = view.comparisons(name).into_iter();
+        let beside = sets.filter(|set| set.iter().any(|&group| view.is_neighbor(group)));
+        all.extend(beside.map(|set| (group_s * set.len() as f64, place, set)));
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let until_s = view.spent_s + room_s;
+    let room = Room::of_experiment(view, until_s, false);
+    let mut held_s = 0.0;
+    let (mut places, mut pilots) = (Vec::new(), Vec::new());
+    for (block_s, place, set) in all {
+        held_s += block_s * LEAST_POINTS as f64;
+        if held_s > room_s {
+            break;
+        }
+        if !places.contains(&place) {
+            places.push(place);
+        }
+        let pilot = Pilots::new(view, &names[place], Scope::These(set), room);
+        pilots.push(Task::Pilots(pilot));
+    }
+    places.reverse();
+    (
+        Stop::LeastBeside(places, until_s),
+        Some(StepResult::After(pilots)),
+    )
+}
+
+/// The mean forecast of a launch of one round under the usual conditions of an experiment, in seconds.
+fn usual_launch_s(view: &View, experiment: &str) -> f64 {
+    let launched: Vec<f64> = view
+        .groups_of(experiment)
+        .into_iter()
+        .filter(|&group| !view.is_neighbor(group) && view.stage(group).cost().is_some())
+        .map(|group| view.one_round_s(group))
+        .collect();
+    launched.iter().sum::<f64>() / launched.len().max(1) as f64
 }
 
 fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> StepResult {
@@ -263,7 +338,7 @@ struct Visits {
 
 impl Visits {
     /// The time left, shared out by these weights.
-    fn new(weights: &[f64], left_s: f64) -> Visits {
+    fn new(weights: &[f64], left_s: f64, has_neighbors: bool) -> Visits {
         let left_s = left_s.max(0.0);
         let shares_s = weights
             .iter()
@@ -276,7 +351,11 @@ impl Visits {
             .map_or(VISITS[0].1, |(_, ends)| ends);
         Visits {
             shares_s,
-            ends: if weights.len() < 2 { &[1.0] } else { several },
+            ends: match (weights.len() < 2, has_neighbors) {
+                (false, _) => several,
+                (true, true) => USUAL_THEN_ALL,
+                (true, false) => &[1.0],
+            },
         }
     }
 
@@ -308,6 +387,8 @@ pub(crate) struct Visit {
     policy: Policy,
     begun_s: f64,
     retry: bool,
+    /// The comparisons that may be launched for the first time.
+    scope: Scope,
     /// Absent while pilots are made.
     sets: Option<Vec<ComparisonSet>>,
     prepared: bool,
@@ -317,13 +398,14 @@ pub(crate) struct Visit {
 }
 
 impl Visit {
-    pub fn new(view: &View, experiment: &str, until: Until, policy: Policy, retry: bool) -> Visit {
+    pub fn new(view: &View, experiment: &str, until: Until, policy: Policy) -> Visit {
         Visit {
             experiment: experiment.to_owned(),
             until,
             policy,
             begun_s: view.spent_s,
-            retry,
+            retry: false,
+            scope: Scope::All,
             sets: None,
             prepared: false,
             block: None,
@@ -341,7 +423,7 @@ impl Visit {
             let beside_s: f64 = self.until.level_s.map_or(0.0, beside_s);
             let room = Room::of_experiment(view, until_s, self.retry);
             return StepResult::After(vec![
-                Task::Pilots(Pilots::new(view, name, room)),
+                Task::Pilots(Pilots::new(view, name, self.scope.clone(), room)),
                 Task::Calibration(BatchCalibration::new(name, until_s)),
                 Task::Sizing(Sizing::Precision {
                     experiment: name.clone(),

@@ -15,10 +15,7 @@ pub(crate) fn compare(
     cells: &[CellSummary],
     groups: &mut [GroupSummary],
 ) {
-    for experiment in experiments
-        .iter()
-        .filter(|e| e.parameters.values().any(|p| p.condition))
-    {
+    for experiment in experiments {
         let mut questions: BTreeMap<Parameters, Vec<usize>> = BTreeMap::new();
         for (at, group) in groups
             .iter()
@@ -43,6 +40,7 @@ pub(crate) fn compare(
                     groups[at].recommendation = answer.recommendation;
                     groups[at].conditions = answer.conditions;
                     groups[at].unmeasured = answer.unmeasured;
+                    groups[at].faster = answer.faster;
                 }
             }
         }
@@ -54,6 +52,7 @@ struct ConditionedAnswer {
     recommendation: Recommendation,
     conditions: Vec<AnswerCondition>,
     unmeasured: Vec<Parameters>,
+    faster: Vec<usize>,
 }
 
 /// Groups of an experiment that differ in conditions alone: they ask one question.
@@ -75,11 +74,13 @@ impl ConditionedGroups<'_> {
                 .filter_map(|other| self.condition(group, other, cell))
                 .collect()
         });
+        let faster = self.faster(group);
         let unmeasured = match recommendation {
             Recommendation::Use { .. } | Recommendation::Keep { .. } => {
                 self.unmeasured(group, subject)
             }
-            _ => Vec::new(),
+            _ if faster.is_empty() => Vec::new(),
+            _ => self.not_faster(group, &faster),
         };
         if conditions
             .iter()
@@ -95,7 +96,71 @@ impl ConditionedGroups<'_> {
             recommendation,
             conditions,
             unmeasured,
+            faster,
         })
+    }
+
+    /// Methods of an inconclusive answer that are each shown to be faster and of which any may be the fastest; as measured the
+    /// fastest first. None where another condition of the question shows that one of them is no faster.
+    fn faster(&self, group: usize) -> Vec<usize> {
+        let answer = &self.groups[group];
+        if !matches!(answer.recommendation, Recommendation::Inconclusive { .. }) {
+            return Vec::new();
+        }
+        let mut faster: Vec<(usize, Ratio)> = answer
+            .comparisons
+            .iter()
+            .filter(|c| c.phase == self.experiment.headline() && self.cells[c.cell].is_ranked())
+            .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+            .filter_map(|c| Some((c.cell, c.contrast.ratio?)))
+            .collect();
+        faster.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+        let most = faster.first().map_or(0.0, |(_, fastest)| fastest.high);
+        faster.retain(|(_, ratio)| ratio.low < most);
+        let cells: Vec<usize> = faster.into_iter().map(|(cell, _)| cell).collect();
+        if cells.iter().any(|&cell| self.is_contradicted(group, cell)) {
+            return Vec::new();
+        }
+        cells
+    }
+
+    /// Tells whether a method is shown to be no faster under another condition.
+    fn is_contradicted(&self, group: usize, cell: usize) -> bool {
+        self.under_other_conditions(group).any(|there| {
+            let same = self.same_method(there, cell);
+            same.is_some_and(|same| {
+                let verdict = self.contrast(there, same).overall();
+                matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
+            })
+        })
+    }
+
+    /// Usual conditions next to a group under which one of several methods is not shown to be faster: the value that differs.
+    fn not_faster(&self, group: usize, cells: &[usize]) -> Vec<Parameters> {
+        let here = &self.groups[group].parameters;
+        let mut open = Vec::new();
+        for (key, value) in self.experiment.neighbors(here) {
+            let there = self.next_to(group, (key, value));
+            let all = there.is_some_and(|there| cells.iter().all(|&c| self.is_faster_at(there, c)));
+            if !all {
+                open.push(self.differing(there, key, value));
+            }
+        }
+        open
+    }
+
+    /// Tells whether a cell's method is shown to be faster in another group, or does not exist there.
+    fn is_faster_at(&self, there: usize, cell: usize) -> bool {
+        self.same_method(there, cell).is_some_and(|same| {
+            let verdict = self.contrast(there, same).overall();
+            self.is_skipped(same) || matches!(verdict, Verdict::Faster { .. })
+        })
+    }
+
+    /// The value in which a neighbor differs, as its group writes it: a size may have another notation in the experiment's lists.
+    fn differing(&self, there: Option<usize>, key: &str, value: &str) -> Parameters {
+        let value = there.map_or(value, |there| self.groups[there].parameters[key].as_str());
+        BTreeMap::from([(key.to_owned(), value.to_owned())])
     }
 
     /// Usual conditions next to a group of which no figure says whether a cell's method is faster there, or any method where no cell
@@ -108,9 +173,7 @@ impl ConditionedGroups<'_> {
             if there.is_some_and(|there| self.is_known(there, cell)) {
                 continue;
             }
-            // A size has one notation in groups and may have another in the experiment's lists.
-            let value = there.map_or(value, |there| self.groups[there].parameters[key].as_str());
-            unmeasured.push(BTreeMap::from([(key.to_owned(), value.to_owned())]));
+            unmeasured.push(self.differing(there, key, value));
         }
         unmeasured
     }
@@ -480,6 +543,32 @@ mod tests {
             .map(|u| u["cached"].as_str())
             .collect();
         assert_eq!(unmeasured, &VALUES[1..]);
+    }
+
+    /// A method that is faster while the fastest is open, under three conditions of which two may be anything.
+    #[test]
+    fn several_faster_methods_are_named_unless_a_condition_contradicts_one() {
+        const FASTER: (f64, f64) = (0.6, 0.7);
+        let judged = |others: [(f64, f64); 2]| {
+            let (experiment, cells, mut groups) = question(&[FASTER, others[0], others[1]], true);
+            groups[0].recommendation = Recommendation::Inconclusive { cell: 0 };
+            compare(&[experiment], &cells, &mut groups);
+            groups.swap_remove(0)
+        };
+        let all = judged([FASTER, FASTER]);
+        assert_eq!((all.faster, all.unmeasured.len()), (vec![1], 0));
+        let open = judged([FASTER, (0.7, 1.4)]);
+        assert_eq!(open.faster, [1]);
+        assert_eq!(
+            open.unmeasured,
+            [BTreeMap::from([(
+                "cached".to_owned(),
+                VALUES[2].to_owned()
+            )])]
+        );
+        for no_faster in [(1.2, 1.3), (0.99, 1.01)] {
+            assert!(judged([FASTER, no_faster]).faster.is_empty());
+        }
     }
 
     #[test]

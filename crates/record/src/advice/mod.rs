@@ -171,27 +171,6 @@ mod schema {
     }
 
     #[test]
-    fn a_program_that_names_no_condition_gets_what_none_contradicts() {
-        let segment = |way: &str| {
-            json!([{
-                "from": 4096, "to": 65536, "use": way, "over": "x", "at_most": 0.9, "ratio": 0.8, "at_least": 0.7
-            }])
-        };
-        let mut json = advice();
-        json["schema"] = json!(ADVICE_SCHEMA);
-        json["questions"]["read"]["conditions"] =
-            json!({ "cache=hot": segment("read"), "cache=mapped": segment("mmap") });
-        let advice = Advice::parse(&sealed(&json)).unwrap();
-        let agreed: Vec<_> = advice.questions["read"]
-            .agreed()
-            .map(|s| (s.way.as_str(), s.from))
-            .collect();
-        assert_eq!(agreed, [("mmap", 131_072)], "it depends at 4 KiB only");
-        let validator = jsonschema::validator_for(&all()[0].1).unwrap();
-        assert!(validator.is_valid(&serde_json::from_str(&advice.canonical().unwrap()).unwrap()));
-    }
-
-    #[test]
     fn what_is_no_advice_is_refused_in_a_sentence() {
         let validator = jsonschema::validator_for(&all()[0].1).unwrap();
         for (pointer, wrong, words) in [
@@ -353,14 +332,6 @@ impl Question {
                     )
                 })
             })
-    }
-
-    /// The segments that no condition contradicts at any of their sizes.
-    pub fn agreed(&self) -> impl Iterator<Item = &Segment> {
-        let others = || self.conditions.values().flatten();
-        self.segments
-            .iter()
-            .filter(move |s| !others().any(|o| o.way != s.way && o.from <= s.to && s.from <= o.to))
     }
 }
 

@@ -34,7 +34,10 @@ pub struct GroupSummary {
     /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<AnswerCondition>,
-    /// Usual conditions next to this one of which no figure tells whether the recommendation holds: the value that differs.
+    /// Methods of an inconclusive answer that are each shown to be faster, and of which any may be the fastest: indices of cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faster: Vec<usize>,
+    /// Usual conditions next to this one of which nothing tells whether the answer holds: the value that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmeasured: Vec<BTreeMap<String, String>>,
     /// Comparison with the plain machine, where the group was measured in another state of it.

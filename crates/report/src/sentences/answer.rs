@@ -3,9 +3,7 @@
 use super::conditions::{ConditionClauses, own_condition};
 use super::labels::LabelledGroup;
 use super::wording;
-use record::summary::{BestClaim, CellSummary, Ratio, Recommendation, Role, Sureness, Verdict};
-use record::{experiment::Experiment, outcome::Status};
-use std::collections::BTreeMap;
+use record::summary::{BestClaim, Recommendation, Role, Sureness, Verdict};
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
@@ -41,98 +39,6 @@ fn faster(group: LabelledGroup, is_ranked: bool) -> Vec<usize> {
         .map(|c| c.cell)
         .filter(|&cell| group.cell(cell).is_ranked() == is_ranked)
         .collect()
-}
-
-/// Methods of an inconclusive answer that are shown to be faster and of which any may be the fastest, with their ratios, as
-/// measured the fastest first. None where one of them is shown to be no faster under another condition of the question.
-pub(crate) fn several(group: LabelledGroup) -> Vec<(usize, Ratio)> {
-    if !matches!(
-        group.group.recommendation,
-        Recommendation::Inconclusive { .. }
-    ) {
-        return Vec::new();
-    }
-    let headline = group.definition().headline();
-    let mut shown: Vec<(usize, Ratio)> = faster(group, true)
-        .into_iter()
-        .filter_map(|cell| {
-            Some((
-                cell,
-                group.group.comparison(cell, headline)?.contrast.ratio?,
-            ))
-        })
-        .collect();
-    shown.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
-    let most = shown.first().map_or(0.0, |(_, fastest)| fastest.high);
-    shown.retain(|(_, ratio)| ratio.low < most);
-    if shown.iter().any(|(cell, _)| is_contradicted(group, *cell)) {
-        return Vec::new();
-    }
-    shown
-}
-
-/// Tells whether a method is shown to be no faster in a group that asks the same question.
-fn is_contradicted(group: LabelledGroup, cell: usize) -> bool {
-    let definition = group.definition();
-    let question = group.question();
-    let asking = group
-        .experiment
-        .groups()
-        .filter(|g| g.question() == question);
-    asking
-        .flat_map(|g| &g.group.comparisons)
-        .filter(|c| c.phase == definition.headline())
-        .filter(|c| is_same_method(definition, group.cell(c.cell), group.cell(cell)))
-        .any(|c| {
-            matches!(
-                c.contrast.overall(),
-                Verdict::Slower { .. } | Verdict::Within { .. }
-            )
-        })
-}
-
-/// The usual conditions next to a group under which one of its methods is not shown to be faster, as clauses after "if".
-pub(crate) fn open_elsewhere(group: LabelledGroup, cells: &[usize]) -> Vec<String> {
-    let definition = group.definition();
-    let mut open = Vec::new();
-    for neighbor in definition.neighbors(&group.group.parameters) {
-        let there = group.experiment.groups().find(|other| {
-            Experiment::are_next_to(&other.group.parameters, &group.group.parameters, neighbor)
-        });
-        let all_faster = there.is_some_and(|there| {
-            cells
-                .iter()
-                .all(|&cell| is_faster_there(group, there, cell))
-        });
-        if !all_faster {
-            let (key, value) = neighbor;
-            let when = BTreeMap::from([(key.to_owned(), value.to_owned())]);
-            open.push(definition.clause(&when));
-        }
-    }
-    open
-}
-
-/// Tells whether a cell's method is shown to be faster in another group, or does not exist there.
-fn is_faster_there(group: LabelledGroup, there: LabelledGroup, cell: usize) -> bool {
-    let same = there
-        .group
-        .cells
-        .iter()
-        .copied()
-        .find(|&other| is_same_method(group.definition(), group.cell(cell), group.cell(other)));
-    same.is_some_and(|same| {
-        group.cell(same).outcome.status == Status::Skipped
-            || there
-                .comparison(same)
-                .is_some_and(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
-    })
-}
-
-/// Tells whether two cells differ in the conditions of a question at most.
-fn is_same_method(definition: &Experiment, a: &CellSummary, b: &CellSummary) -> bool {
-    (&a.method, &a.worker) == (&b.method, &b.worker)
-        && definition.question(&a.parameters) == definition.question(&b.parameters)
 }
 
 /// Number of measured methods of the ordinary job.

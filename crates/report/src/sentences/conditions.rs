@@ -2,6 +2,7 @@
 
 use super::labels::LabelledGroup;
 use super::wording;
+use record::plan::NAMED_BUDGET_S;
 use record::summary::{Ratio, Recommendation, Verdict};
 use std::collections::BTreeMap;
 
@@ -71,39 +72,28 @@ impl ConditionClauses {
 
     /// Clauses for a sentence on the method, with every open condition; empty where there is none.
     pub(super) fn joined(&self) -> String {
-        self.with_open(self.open_clause())
+        let clauses = self.settled.iter().cloned().chain(self.open_clause());
+        clauses.collect::<Vec<_>>().join("; ")
     }
 
-    /// Clauses for a line of its own, where many open conditions are counted.
-    pub(super) fn briefly(&self) -> String {
-        self.with_open(open_briefly(&self.open))
-    }
-
-    fn with_open(&self, open: Option<String>) -> String {
-        let all: Vec<&str> = self
-            .settled
-            .iter()
-            .chain(&open)
-            .map(String::as_str)
-            .collect();
-        all.join("; ")
+    /// The clauses, each for a line of its own; many open conditions share one.
+    pub(super) fn lines(&self, experiment: &str) -> Vec<String> {
+        let open = open_briefly(&self.open, experiment);
+        self.settled.iter().cloned().chain(open).collect()
     }
 
     fn open_clause(&self) -> Option<String> {
         (!self.open.is_empty()).then(|| format!("not known yet if {}", wording::either(&self.open)))
     }
 
-    /// Clauses after a finding on other methods: the first settled ones, and the open ones counted.
-    pub(crate) fn beside(&self, settled: usize) -> String {
+    /// Lines after a finding on other methods: the first settled clauses, and the open ones counted.
+    pub(crate) fn beside(&self, settled: usize, experiment: &str) -> Vec<String> {
         let method = self.method.as_deref().unwrap_or_default();
         let settled = self.settled[..settled].iter();
-        let mut text: String = settled
-            .map(|clause| format!("; {method} {clause}"))
-            .collect();
-        if let Some(open) = open_briefly(&self.open) {
-            text += &format!("; {open}");
-        }
-        text
+        settled
+            .map(|clause| format!("{method} {clause}"))
+            .chain(open_briefly(&self.open, experiment))
+            .collect()
     }
 
     /// Last part of a sentence on the method: `; thp is 3.0–3.8× faster if …; not known yet if …`.
@@ -117,16 +107,17 @@ impl ConditionClauses {
     }
 }
 
-/// Conditions of which nothing is known yet: one by its clause, several by their number.
-pub(crate) fn open_briefly(open: &[String]) -> Option<String> {
-    match open {
-        [] => None,
-        [condition] => Some(format!("not known yet if {condition}")),
-        several => Some(format!(
-            "not known yet under {} other conditions",
-            several.len()
-        )),
-    }
+/// Conditions of which nothing is known yet, with the command that measures them: one by its clause, several by their number.
+fn open_briefly(open: &[String], experiment: &str) -> Option<String> {
+    let conditions = match open {
+        [] => return None,
+        [condition] => format!("if {condition}"),
+        several => format!("under {} other conditions", several.len()),
+    };
+    let time = wording::duration(NAMED_BUDGET_S);
+    Some(format!(
+        "not known yet {conditions} (at most {time}: pagewise run {experiment})"
+    ))
 }
 
 /// The condition of a group, by the parameters in which other conditions of its question differ.

@@ -37,11 +37,28 @@ struct MissingCells<'a> {
 
 /// Those of one experiment.
 pub(crate) fn absent(experiment: LabelledExperiment<'_>) -> Vec<Absent<'_>> {
+    together_by_outcome(experiment, experiment.cells().map(|(_, cell)| cell))
+}
+
+/// Those of one experiment that no row names: for a neighboring condition the row of its question says that time was short.
+fn absent_from_rows(experiment: LabelledExperiment<'_>) -> Vec<Absent<'_>> {
+    let definition = experiment.definition();
+    let is_named = |cell: &CellSummary| {
+        matches!(cell.outcome.cause, Some(Cause::Budget))
+            && definition.unusual(&cell.parameters).next().is_some()
+    };
+    let cells = experiment.cells().map(|(_, cell)| cell);
+    together_by_outcome(experiment, cells.filter(|cell| !is_named(cell)))
+}
+
+fn together_by_outcome<'a>(
+    experiment: LabelledExperiment<'a>,
+    cells: impl Iterator<Item = &'a CellSummary>,
+) -> Vec<Absent<'a>> {
     let mut groups = together(
-        experiment
-            .cells()
-            .filter(|(_, cell)| cell.outcome.status != Status::Ok)
-            .map(|(_, cell)| (cell, &cell.outcome)),
+        cells
+            .filter(|cell| cell.outcome.status != Status::Ok)
+            .map(|cell| (cell, &cell.outcome)),
     );
     groups.sort_by_key(|(outcome, _)| outcome.status);
     groups
@@ -170,7 +187,7 @@ fn has_figures(summary: &Summary, experiment: &str, method: &str) -> bool {
 pub(crate) fn missing(run: &LabelledRun) -> Vec<String> {
     let mut missing: Vec<MissingCells> = Vec::new();
     for experiment in run.experiments() {
-        for absent in absent(experiment)
+        for absent in absent_from_rows(experiment)
             .into_iter()
             .filter(|absent| is_missing(run.summary, absent))
         {

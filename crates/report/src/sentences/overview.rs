@@ -1,12 +1,14 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::answer;
-use super::conditions::{ConditionClauses, open_briefly, own_condition};
+use super::conditions::{ConditionClauses, own_condition};
 use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Sureness, Verdict};
 use std::collections::BTreeSet;
+
+/// Characters of a finding from which further methods are counted instead of named: a row is one line of 100 columns.
+const FINDING_ROOM: usize = 38;
 
 /// The answer to one question: an experiment at some parameters.
 pub(crate) struct AnswerRow {
@@ -20,6 +22,8 @@ pub(crate) struct AnswerRow {
     pub method: String,
     /// That method with its figure, or the findings that decide.
     pub finding: String,
+    /// The conditions that the answer depends on, a line each.
+    pub conditions: Vec<String>,
     /// The factors by which it is faster, at least and at most, where it is.
     pub factors: Option<(f64, f64)>,
     pub sureness: Option<Sureness>,
@@ -65,6 +69,7 @@ struct NamedMethod {
     kind: AnswerKind,
     method: String,
     finding: String,
+    conditions: Vec<String>,
     factors: Option<(f64, f64)>,
     surprise: f64,
 }
@@ -88,14 +93,13 @@ impl AnswerRow {
 
     fn new(group: LabelledGroup, place: (usize, usize)) -> Option<AnswerRow> {
         let usual = group.group.baseline?;
-        let several = answer::several(group);
         let named = match group.group.recommendation {
             Recommendation::Use {
                 cell,
                 ratio,
                 everywhere: true,
             } => faster(group, cell, &ratio),
-            Recommendation::Inconclusive { .. } if !several.is_empty() => any_of(group, &several),
+            Recommendation::Inconclusive { .. } if !group.group.faster.is_empty() => any_of(group),
             Recommendation::Depends { cell, .. } | Recommendation::Use { cell, .. } => {
                 depends(group, cell)?
             }
@@ -121,6 +125,7 @@ impl AnswerRow {
             usual,
             method: named.method,
             finding: named.finding,
+            conditions: named.conditions,
             factors: named.factors,
             sureness: group.group.sureness,
             surprise: named.surprise,
@@ -212,44 +217,45 @@ fn faster(group: LabelledGroup, cell: usize, ratio: &Ratio) -> NamedMethod {
         kind: AnswerKind::Change,
         method: group.name(cell),
         finding: figure(group, cell, ""),
+        conditions: Vec::new(),
         factors: Some(factors),
         surprise: factors.0.ln(),
     }
 }
 
 /// Methods of which each is shown to be faster.
-fn any_of(group: LabelledGroup, methods: &[(usize, Ratio)]) -> NamedMethod {
+fn any_of(group: LabelledGroup) -> NamedMethod {
+    let methods = &group.group.faster;
     let factors: Vec<(f64, f64)> = methods
         .iter()
-        .map(|(_, ratio)| wording::faster_by(ratio))
+        .filter_map(|&cell| group.comparison(cell)?.contrast.ratio)
+        .map(|ratio| wording::faster_by(&ratio))
         .collect();
     let factors = hull(&factors);
-    let names: Vec<String> = methods.iter().map(|(cell, _)| group.name(*cell)).collect();
-    let figures: Vec<String> = methods
-        .iter()
-        .map(|(cell, _)| figure(group, *cell, ""))
-        .collect();
+    let names: Vec<String> = methods.iter().map(|&cell| group.name(cell)).collect();
     let method = wording::either(&names);
-    let cells: Vec<usize> = methods.iter().map(|(cell, _)| *cell).collect();
-    let open = answer::open_elsewhere(group, &cells);
-    if open.is_empty() {
+    let surprise = factors.0.ln();
+    if group.group.unmeasured.is_empty() {
+        let figures: Vec<String> = methods.iter().map(|&c| figure(group, c, "")).collect();
         return NamedMethod {
             kind: AnswerKind::Change,
             method,
             finding: wording::either(&figures) + &not_settled(group),
+            conditions: Vec::new(),
             factors: Some(factors),
-            surprise: factors.0.ln(),
+            surprise,
         };
     }
     let range = wording::factors(factors.0, factors.1);
-    let condition = own_condition(group);
-    let open = open_briefly(&open).unwrap_or_default();
+    let here = format!("{range}× faster if {}", own_condition(group));
+    let open = ConditionClauses::new(group, false).beside(0, group.experiment.name());
     NamedMethod {
         kind: AnswerKind::Depends,
-        finding: format!("{method} {range}× faster if {condition}; {open}"),
+        finding: method.clone(),
         method,
+        conditions: std::iter::once(here).chain(open).collect(),
         factors: None,
-        surprise: factors.0.ln(),
+        surprise,
     }
 }
 
@@ -279,7 +285,8 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
     let method = clauses.method()?.to_owned();
     Some(NamedMethod {
         kind: AnswerKind::Depends,
-        finding: format!("{method} {}", clauses.briefly()),
+        finding: method.clone(),
+        conditions: clauses.lines(group.experiment.name()),
         method,
         factors: None,
         surprise,
@@ -297,12 +304,11 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
         .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
         .count();
     let surprise = further.surprise;
-    let mut finding = further.finding(kind);
-    finding += &ConditionClauses::new(group, true).beside(faster);
     NamedMethod {
         kind,
         method: group.name(cell),
-        finding,
+        finding: further.finding(kind),
+        conditions: ConditionClauses::new(group, true).beside(faster, group.experiment.name()),
         factors: None,
         surprise,
     }
@@ -344,25 +350,36 @@ impl OtherMethods {
         }
     }
 
-    /// The finding of an answer. Each method that may be faster is named, the first with its figure; otherwise the first of all.
+    /// The finding of an answer: what decides, and the number of further methods. Of those that may be faster as many are named as
+    /// a line has room for.
     fn finding(self, kind: AnswerKind) -> String {
-        if kind == AnswerKind::Open {
-            let names = self.open_names.into_iter().skip(1);
-            let findings: Vec<String> = self
-                .open
-                .into_iter()
-                .take(1)
-                .chain(names)
-                .chain(self.untrusted)
-                .collect();
-            return findings.join(", ");
+        let (findings, names) = if kind == AnswerKind::Open {
+            (
+                [self.open, self.untrusted].concat(),
+                self.open_names.into_iter().skip(1).collect(),
+            )
+        } else {
+            (
+                [self.settled, self.open, self.untrusted].concat(),
+                Vec::new(),
+            )
+        };
+        let Some(first) = findings.first() else {
+            return String::new();
+        };
+        let mut finding = first.clone();
+        let mut further = findings.len() - 1;
+        for name in names {
+            if finding.chars().count() + name.chars().count() > FINDING_ROOM {
+                break;
+            }
+            finding += &format!(", {name}");
+            further -= 1;
         }
-        let findings = [self.settled, self.open, self.untrusted].concat();
-        match findings.as_slice() {
-            [] => String::new(),
-            [finding] => finding.clone(),
-            [first, further @ ..] => format!("{first}; {} more", further.len()),
+        if further > 0 {
+            finding += &format!("; {further} more");
         }
+        finding
     }
 }
 

@@ -14,10 +14,11 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     if !case.settings.is_empty() {
         blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
     }
-    blocks.push(Block::Answer(if answer.depends {
-        format!("It depends. If {}: {}", case.condition, advice(case))
-    } else {
+    let depends = if answer.depends { "It depends. " } else { "" };
+    blocks.push(Block::Answer(if case.condition.is_empty() {
         advice(case)
+    } else {
+        format!("{depends}If {}: {}", case.condition, advice(case))
     }));
     let remarks = cpu_time(case)
         .into_iter()

@@ -142,6 +142,39 @@ fn the_overview_measures_the_usual_condition_with_more_weight_than_its_neighbors
     );
 }
 
+#[test]
+fn a_neighboring_condition_comes_after_the_usual_one_and_only_with_time_for_its_least_launches() {
+    // A launch of the usual condition takes so many seconds, of a budget of ten.
+    for (launch_s, is_measured) in [(0.1, true), (2.0, false)] {
+        let two = plan(|p| {
+            add_condition(p, "wild");
+            (p.usual_first, p.budget_s, p.max_launches) = (true, 10.0, 400);
+        });
+        let takes = Manner::Prepares(launch_s / 2.0);
+        let done = Machine::new(&[("populate-write", takes), ("wild", takes)]).run(two);
+        let wild = done
+            .state
+            .cells
+            .iter()
+            .position(|c| c.cell.method == "wild")
+            .unwrap();
+        let first = done
+            .records
+            .iter()
+            .position(|record| record.cells.contains(&wild));
+        let usual_s = |until: usize| -> f64 {
+            done.records[..until]
+                .iter()
+                .map(|record| record.wall_s)
+                .sum()
+        };
+        match first {
+            Some(first) => assert!(is_measured && usual_s(first) >= 4.0, "{launch_s}"),
+            None => assert!(!is_measured, "{launch_s}"),
+        }
+    }
+}
+
 /// The seconds of two questions in an overview, whose methods behave so.
 fn seconds_of_two(precision: f64, manners: [Manner; 2]) -> [f64; 2] {
     let two = plan(|p| {

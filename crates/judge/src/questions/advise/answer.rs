@@ -310,21 +310,34 @@ fn keep_to_gains(case: &mut Case) {
     }
 }
 
-/// Gives the cases their conditions. It is true if one of them contradicts the first answer.
-fn conditions(request: &AdviceRequest, first: &mut Case, also: &mut [Case]) -> bool {
-    let mut flipped: BTreeMap<String, String> = BTreeMap::new();
+/// Gives the cases their conditions. It is true if one of them contradicts the first answer. A change that one of them does not
+/// agree with has its condition, too.
+pub(super) fn conditions(request: &AdviceRequest, first: &mut Case, also: &mut [Case]) -> bool {
+    let mut depends = false;
+    let mut differing: BTreeMap<String, String> = BTreeMap::new();
     for case in also {
         let unusual = request.unusual(&case.settings);
         case.condition = request.experiment.clause(&unusual);
-        if !unusual.is_empty() && contradicts(first, case) {
-            flipped.extend(unusual);
+        if unusual.is_empty() {
+            continue;
+        }
+        let contradicted = contradicts(first, case);
+        depends |= contradicted;
+        if contradicted || is_open_under(first, case) {
+            differing.extend(unusual);
         }
     }
-    let usual = flipped
+    let usual = differing
         .keys()
         .filter_map(|key| Some((key.clone(), request.open[key].first()?.clone())));
     first.condition = request.experiment.clause(&usual.collect());
-    !flipped.is_empty()
+    depends
+}
+
+/// Tells whether a case advises a change that another case does not show to be as good.
+fn is_open_under(case: &Case, other: &Case) -> bool {
+    let change = case.way.as_ref().filter(|way| **way != case.baseline);
+    change.is_some_and(|way| other.way.as_ref() != Some(way) && !other.within.contains(way))
 }
 
 /// Tells whether two cases advise what is shown to be worse in the other one.

@@ -28,7 +28,7 @@ mod tests {
 
     use crate::summarise::rounded;
 
-    use super::answer::{answer, contradicts};
+    use super::answer::{answer, conditions, contradicts};
     use super::choice::{choices, flips, segments};
     use super::merge::merge;
     use super::points::AdviceRequest;
@@ -389,6 +389,35 @@ mod tests {
         );
         [&answer.case, &answer.also[0]]
             .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+    }
+
+    #[test]
+    fn a_change_has_its_condition_unless_every_case_agrees() {
+        let mut request = open_run().0;
+        let values = ["cached", "memory"].map(str::to_owned);
+        request.open = [("frames".to_owned(), values.to_vec())].into();
+        let under = |frames: usize, case: Case| Case {
+            settings: [("frames".to_owned(), values[frames].clone())].into(),
+            baseline: "touch".to_owned(),
+            ..case
+        };
+        // What a second case says; whether the first contradicts it, and whether it has its condition then.
+        for (second, depends, is_conditional) in [
+            (advised("populate", &[], &[]), false, false),
+            (advised("thp", &["populate"], &[]), false, false),
+            (advised("touch", &[], &["populate"]), false, true),
+            (Case::default(), false, true),
+            (advised("touch", &[], &[]), true, true),
+        ] {
+            let mut first = under(0, advised("populate", &[], &[]));
+            let mut also = [under(1, second)];
+            assert_eq!(conditions(&request, &mut first, &mut also), depends);
+            assert_eq!(!first.condition.is_empty(), is_conditional, "{also:?}");
+        }
+        let mut usual = under(0, advised("touch", &[], &[]));
+        let mut open = [under(1, Case::default())];
+        conditions(&request, &mut usual, &mut open);
+        assert!(usual.condition.is_empty(), "no change needs no condition");
     }
 
     #[test]

@@ -4,13 +4,11 @@ use super::pool::pooled;
 use crate::contrast::estimate::{LEVEL, of_series};
 use crate::questions::claims::figure::{ClaimSide, is_positive, timed};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};
+use record::cell::{BYTES, Cell, number};
 use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
-use record::{cell::Cell, claim::Of, experiment::Experiment, outcome::Status, plan::BATCH};
+use record::{claim::Of, experiment::Experiment, outcome::Status, plan::BATCH};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
-
-/// The parameter that is the axis of a question.
-const BYTES: &str = "bytes";
 
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]
@@ -153,7 +151,7 @@ fn by_size<'a>(
         .cells
         .iter()
         .filter(|cell| is_variant(cell, wanted, settings))
-        .filter_map(|cell| Some((cell.parameters.get(BYTES)?.parse().ok()?, cell)))
+        .filter_map(|cell| Some((number(&cell.parameters, BYTES)?, cell)))
         .collect()
 }
 

@@ -2,9 +2,10 @@
 
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::contrast::tails::P999;
+use record::cell::{BYTES, Cell, number};
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::summary::{CellSummary, FactProof, LaunchValues, PhaseSummary, Ratio, Summary};
-use record::{cell::Cell, outcome::Status, plan::BATCH};
+use record::{outcome::Status, plan::BATCH};
 use stats::t::{Welch, two_sided_p, welch};
 use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
 use std::collections::BTreeMap;
@@ -332,11 +333,7 @@ fn absolute(job: &Job, per: Per, side: ClaimSide, summary: &Summary) -> Option<C
 /// The number of units in one sample.
 fn divisor(per: Per, side: ClaimSide, summary: &Summary) -> Option<f64> {
     let phase = side.summary()?;
-    let bytes = side
-        .cell
-        .parameters
-        .get("bytes")
-        .and_then(|bytes| bytes.parse::<f64>().ok());
+    let bytes = number(&side.cell.parameters, BYTES).map(|bytes| bytes as f64);
     Some(match per {
         Per::Sample => 1.0,
         Per::Unit => phase.wall_ns.median / phase.per_unit_ns.median,

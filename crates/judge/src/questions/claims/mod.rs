@@ -272,6 +272,7 @@ mod tests {
                     best: Vec::new(),
                     recommendation: Recommendation::Nothing,
                     conditions: Vec::new(),
+                    faster: Vec::new(),
                     unmeasured: Vec::new(),
                     sureness: None,
                     state: None,

@@ -124,19 +124,29 @@ impl Overview {
     fn table(&self) -> Option<Table> {
         let factors = self.rows.iter().filter_map(|row| Some(row.factors?.1));
         let axis = Axis::factors(factors.fold(1.0, f64::max));
-        let mut columns = Columns::new("experiment", |row: &AnswerRow| row.question.clone())
-            .sentences("usual choice", |row| row.usual.clone())
-            .sentences("other methods", |row| row.finding.clone())
-            .sentences("sure", |row| wording::sureness(row.sureness).to_owned())
+        let mut columns = Columns::new("experiment", OverviewLine::name)
+            .column(Column::sentences("usual choice"), |line| {
+                Some(TableCell::text(match line {
+                    OverviewLine::Answer(row) => row.usual.as_str(),
+                    OverviewLine::Condition(clause) => clause,
+                }))
+            })
+            .column(Column::sentences("other methods"), |line| {
+                Some(TableCell::text(line.row()?.finding.as_str()))
+            })
+            .column(Column::sentences("sure"), |line| {
+                Some(TableCell::text(wording::sureness(line.row()?.sureness)))
+            })
             .marked(marked);
         let mut legend = Vec::new();
         if self.rows.iter().any(|row| row.factors.is_some()) {
             let head = Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0));
             columns = columns
-                .column(Column::text("× faster"), |row| {
+                .column(Column::text("× faster"), |line| {
+                    let row = line.row()?;
                     row.factors.map(|_| TableCell::text(row.faster()))
                 })
-                .column(head, |row| bar(row, &axis));
+                .column(head, |line| bar(line.row()?, &axis));
             legend = vec![
                 Key::new("proven", "proven: at least so much"),
                 Key::new("possible", "possible: within the 95 % interval"),
@@ -146,7 +156,7 @@ impl Overview {
         let bodies: Vec<Body> = self
             .rows
             .chunk_by(|a, b| a.kind == b.kind)
-            .map(|rows| columns.body(rows[0].kind.heading(), rows))
+            .map(|rows| columns.body(rows[0].kind.heading(), rows.iter().flat_map(lines)))
             .collect();
         let caption = "The usual choice of each experiment against the others";
         (!bodies.is_empty()).then(|| Table {
@@ -157,7 +167,38 @@ impl Overview {
     }
 }
 
-fn marked(row: &AnswerRow, entry: Entry) -> Entry {
+/// A line of the table.
+enum OverviewLine<'a> {
+    Answer(&'a AnswerRow),
+    /// A condition that the answer above depends on.
+    Condition(&'a str),
+}
+
+impl<'a> OverviewLine<'a> {
+    fn row(&self) -> Option<&'a AnswerRow> {
+        match self {
+            OverviewLine::Answer(row) => Some(row),
+            OverviewLine::Condition(_) => None,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.row()
+            .map_or_else(String::new, |row| row.question.clone())
+    }
+}
+
+/// The lines of an answer.
+fn lines(row: &AnswerRow) -> impl Iterator<Item = OverviewLine<'_>> {
+    let conditions = row.conditions.iter();
+    std::iter::once(OverviewLine::Answer(row))
+        .chain(conditions.map(|clause| OverviewLine::Condition(clause)))
+}
+
+fn marked(line: &OverviewLine, entry: Entry) -> Entry {
+    let Some(row) = line.row() else {
+        return entry;
+    };
     Entry {
         link: Some(format!("experiment-{}", row.experiment)),
         tone: if row.factors.is_some() {
