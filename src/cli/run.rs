@@ -44,6 +44,9 @@ pub(super) struct RunArgs {
     /// named, or what it needs for --precision]. With less than all of an experiment needs, its usual choice is measured.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     pub(super) budget: Option<f64>,
+    /// Go on until it is stopped (Ctrl-C): the usual choice in its usual conditions. What is known then is judged and kept.
+    #[arg(long, conflicts_with_all = ["budget", "precision", "launches", "resume", "published", "all", "state", "states"])]
+    watch: bool,
     /// Half-width of a ratio's interval at which it is done [default: 2.5% in the overview and of an experiment's usual
     /// choice; otherwise 1%, and none where --budget is given, which is then used up].
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share)]
@@ -140,6 +143,7 @@ impl RunArgs {
             states: self.states().map(str::to_owned),
             baseline: self.baseline.clone(),
             budget_s: self.budget,
+            watch: self.watch,
             precision: self.precision,
             margin: self.margin,
             launches: self.launches,

@@ -24,6 +24,8 @@ const LONG_BUDGET_S: f64 = 5400.0;
 const STATES_BUDGET_S: f64 = 240.0;
 /// Budget of the overview in several states of the machine, in seconds.
 const OVERVIEW_STATES_BUDGET_S: f64 = 900.0;
+/// Budget and most launches of a run that goes on until it is stopped.
+const WATCH: (f64, u32) = (86_400.0, 20_000);
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 /// Half-width at which a question of the overview is done, and of an experiment's usual choice: its time is left to wider ones.
@@ -87,6 +89,8 @@ pub struct Request {
     /// The method that others are compared with.
     pub baseline: Option<String>,
     pub budget_s: Option<f64>,
+    /// True if the run goes on until it is stopped: the usual choice, under its usual conditions.
+    pub watch: bool,
     /// Half-width at which a ratio is done.
     pub precision: Option<f64>,
     /// Differences below this share are called equivalent.
@@ -120,6 +124,16 @@ pub struct Course {
 impl Request {
     /// Time, values and precision that it gets.
     pub fn course(&self, laboratory: &Laboratory) -> Result<Course> {
+        if self.watch {
+            return Ok(Course {
+                budget_s: WATCH.0,
+                list: ParameterList::Look,
+                conditions: false,
+                precision: 0.0,
+                launches: (LAUNCHES.0, WATCH.1),
+                once: false,
+            });
+        }
         let overview = self.subject.is_overview();
         let once = self.subject.is_once();
         let (usual_s, list) = self.usual_budget(&laboratory.experiments)?;
@@ -155,8 +169,10 @@ impl Request {
     /// Tells whether launches end as soon as words are known: experiments or methods are named, and nothing else.
     fn asks_for_words(&self) -> bool {
         let is_named = matches!(&self.subject, Subject::Named(names) if !names.is_empty());
-        let is_bounded =
-            self.budget_s.is_some() || self.precision.is_some() || self.launches.is_some();
+        let is_bounded = self.watch
+            || self.budget_s.is_some()
+            || self.precision.is_some()
+            || self.launches.is_some();
         self.kind == Kind::Run && is_named && !is_bounded && self.states.is_none()
     }
 
@@ -301,14 +317,25 @@ fn measured_in(laboratory: &Laboratory, language: Language) -> Vec<String> {
         .collect()
 }
 
-/// A guess at the seconds in which a plan compares everything: pilots and the least launches.
+/// A guess at the seconds in which a plan compares everything that it must: the least launches of all groups, or of those under
+/// usual conditions where others have what is left of the time.
 pub fn least_s(plan: &Plan, workers: &[Worker]) -> f64 {
     let launches_s: f64 = plan
         .launch_groups
         .iter()
+        .filter(|group| !plan.usual_first || is_usual(plan, group))
         .map(|group| launch_s(plan, group, workers))
         .sum();
-    launches_s * (LEAST_POINTS + 1) as f64
+    launches_s * LEAST_POINTS as f64
+}
+
+fn is_usual(plan: &Plan, group: &LaunchGroup) -> bool {
+    let first = group.cells.first().map(|&cell| &plan.cells[cell].cell);
+    let unusual = first.and_then(|cell| {
+        let experiment = plan.experiment(&cell.experiment)?;
+        experiment.unusual(&cell.parameters).next()
+    });
+    unusual.is_none()
 }
 
 /// A guess at the seconds of one launch, by its start and its bytes.
@@ -350,6 +377,7 @@ mod tests {
             states: None,
             baseline: None,
             budget_s,
+            watch: false,
             precision: None,
             margin: 0.02,
             launches: None,
@@ -412,6 +440,18 @@ mod tests {
         let precise = precise.course(&laboratory()).unwrap();
         assert_eq!(precise.list, ParameterList::Default);
         assert!(precise.budget_s > NAMED_BUDGET_S);
+    }
+
+    #[test]
+    fn a_run_that_is_watched_has_the_usual_choice_and_no_end() {
+        let watched = Request {
+            watch: true,
+            ..request(Subject::Named(vec!["fault".to_owned()]), None)
+        };
+        let course = watched.course(&laboratory()).unwrap();
+        assert_eq!((course.list, course.precision), (ParameterList::Look, 0.0));
+        assert!(!course.conditions && !watched.asks_for_words());
+        assert!(course.budget_s > 3600.0);
     }
 
     #[test]

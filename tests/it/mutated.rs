@@ -126,7 +126,10 @@ fn no_changed_file_of_advice_is_used_and_none_that_is_sealed_has_impossible_figu
         sealed += 1;
         let again = Advice::parse(&advice.canonical().unwrap()).unwrap();
         assert_eq!(again, advice, "seed {seed}");
-        let ratios = again.questions.values().flat_map(|question| &question.segments);
+        let ratios = again
+            .questions
+            .values()
+            .flat_map(|question| &question.segments);
         for segment in ratios {
             let ascends = 0.0 < segment.at_least
                 && segment.at_least <= segment.ratio

@@ -158,7 +158,7 @@ pub fn summarise(
         notes: notes(state),
     };
     summary.warnings = warnings::of_run(state, evidence, &summary);
-    warnings::mark(&mut summary);
+    warnings::mark(&mut summary, &warnings::Spread::new(evidence));
     Ok(rounded(summary))
 }
 

@@ -42,8 +42,10 @@ enum Stop {
     /// The least launches of an experiment whose groups were readmitted.
     Retry(usize, Vec<(usize, Vec<usize>)>),
     Visit(usize, usize),
+    /// The choice among neighboring conditions.
+    BeginNeighbors,
     /// The first launches under neighboring conditions, between the first visits and the second ones.
-    Neighbors,
+    Neighbors(Neighbors),
     /// The least launches under them, of the experiments in this order, up to this second.
     LeastBeside(Vec<usize>, f64),
     /// The groups of an experiment that are still left out.
@@ -106,7 +108,14 @@ impl Tour {
                     (Stop::Again(rest), Some(at(shared, place, &names, visit)))
                 }
                 Stop::Visit(visit, place) => self.visit(view, shared, &names, (visit, place)),
-                Stop::Neighbors => neighbors(view, &names),
+                Stop::BeginNeighbors => (Stop::Neighbors(Neighbors::new(view, &names)), None),
+                Stop::Neighbors(mut beside) => match beside.next(view, &names) {
+                    Some(pilots) => (Stop::Neighbors(beside), Some(pilots)),
+                    None => {
+                        let places = beside.places.into_iter().rev().collect();
+                        (Stop::LeastBeside(places, beside.until_s), None)
+                    }
+                },
                 Stop::LeastBeside(mut rest, until_s) => match rest.pop() {
                     None => (Stop::Visit(1, 0), None),
                     Some(place) => {
@@ -195,7 +204,8 @@ impl Tour {
         }
         let next = match names.get(place + 1) {
             Some(_) => Stop::Visit(visit, place + 1),
-            None if visit == 0 && self.visits.ends.len() > 1 => Stop::Neighbors,
+            // They are chosen when this visit is over.
+            None if visit == 0 && self.visits.ends.len() > 1 => Stop::BeginNeighbors,
             None => Stop::Visit(visit + 1, 0),
         };
         self.under_way = Some((place, view.spent_s));
@@ -220,38 +230,56 @@ impl Tour {
     }
 }
 
-/// The first launches of as many neighboring conditions as have time for the least launches, the cheapest first, and the stop
-/// after them.
-fn neighbors(view: &View, names: &[String]) -> (Stop, Option<StepResult>) {
-    let room_s = view.left_s().max(0.0) * NEIGHBORS_SHARE;
-    let mut all: Vec<(f64, usize, Vec<usize>)> = Vec::new();
-    for (place, name) in names.iter().enumerate() {
-        let group_s = usual_launch_s(view, name);
-        let sets = view.comparisons(name).into_iter();
-        let beside = sets.filter(|set| set.iter().any(|&group| view.is_neighbor(group)));
-        all.extend(beside.map(|set| (group_s * set.len() as f64, place, set)));
-    }
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let until_s = view.spent_s + room_s;
-    let room = Room::of_experiment(view, until_s, false);
-    let mut held_s = 0.0;
-    let (mut places, mut pilots) = (Vec::new(), Vec::new());
-    for (block_s, place, set) in all {
-        held_s += block_s * LEAST_POINTS as f64;
-        if held_s > room_s {
-            break;
+/// The first launches under neighboring conditions.
+#[derive(Debug)]
+struct Neighbors {
+    /// Second of the run at which their least launches end.
+    until_s: f64,
+    /// Seconds that they have in all.
+    room_s: f64,
+    /// Comparisons to come with the place of their experiment and a guess at their block's seconds, the cheapest last.
+    rest: Vec<(f64, usize, Vec<usize>)>,
+    /// The experiments that have one, in the order of their first.
+    places: Vec<usize>,
+}
+
+impl Neighbors {
+    fn new(view: &View, names: &[String]) -> Neighbors {
+        let mut rest: Vec<(f64, usize, Vec<usize>)> = Vec::new();
+        for (place, name) in names.iter().enumerate() {
+            let group_s = usual_launch_s(view, name);
+            let sets = view.comparisons(name).into_iter();
+            let beside = sets.filter(|set| set.iter().any(|&group| view.is_neighbor(group)));
+            rest.extend(beside.map(|set| (group_s * set.len() as f64, place, set)));
         }
-        if !places.contains(&place) {
-            places.push(place);
+        rest.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let room_s = view.left_s().max(0.0) * NEIGHBORS_SHARE;
+        Neighbors {
+            until_s: view.spent_s + room_s,
+            room_s,
+            rest,
+            places: Vec::new(),
         }
-        let pilot = Pilots::new(view, &names[place], Scope::These(set), room);
-        pilots.push(Task::Pilots(pilot));
     }
-    places.reverse();
-    (
-        Stop::LeastBeside(places, until_s),
-        Some(StepResult::After(pilots)),
-    )
+
+    /// The first launches of the cheapest comparison that is left, while its least launches fit beside those of the ones before
+    /// it, by what these took; nothing otherwise.
+    fn next(&mut self, view: &View, names: &[String]) -> Option<StepResult> {
+        let (block_s, place, set) = self.rest.pop()?;
+        let launched_s: f64 = (0..view.state.launch_groups.len())
+            .filter(|&group| view.is_neighbor(group) && view.stage(group).cost().is_some())
+            .map(|group| view.one_round_s(group))
+            .sum();
+        if (launched_s + block_s) * LEAST_POINTS as f64 > self.room_s {
+            return None;
+        }
+        if !self.places.contains(&place) {
+            self.places.push(place);
+        }
+        let room = Room::of_experiment(view, self.until_s, false);
+        let pilots = Pilots::new(view, &names[place], Scope::These(set), room);
+        Some(StepResult::After(vec![Task::Pilots(pilots)]))
+    }
 }
 
 /// The mean forecast of a launch of one round under the usual conditions of an experiment, in seconds.

@@ -116,7 +116,7 @@ fn open_briefly(open: &[String], experiment: &str) -> Option<String> {
     };
     let time = wording::duration(NAMED_BUDGET_S);
     Some(format!(
-        "not known yet {conditions} (at most {time}: pagewise run {experiment})"
+        "not known yet {conditions} ({time}: pagewise run {experiment})"
     ))
 }
 

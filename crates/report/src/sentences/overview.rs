@@ -236,11 +236,13 @@ fn any_of(group: LabelledGroup) -> NamedMethod {
     let method = wording::either(&names);
     let surprise = factors.0.ln();
     if group.group.unmeasured.is_empty() {
-        let figures: Vec<String> = methods.iter().map(|&c| figure(group, c, "")).collect();
+        let first = methods
+            .first()
+            .map_or_else(String::new, |&cell| figure(group, cell, ""));
         return NamedMethod {
             kind: AnswerKind::Change,
             method,
-            finding: wording::either(&figures) + &not_settled(group),
+            finding: with_further(first, &names[1..], names.len() - 1),
             conditions: Vec::new(),
             factors: Some(factors),
             surprise,
@@ -256,20 +258,6 @@ fn any_of(group: LabelledGroup) -> NamedMethod {
         conditions: std::iter::once(here).chain(open).collect(),
         factors: None,
         surprise,
-    }
-}
-
-/// Names of the ranked methods of which nothing is settled, as a clause.
-fn not_settled(group: LabelledGroup) -> String {
-    let open: Vec<usize> = group
-        .comparisons()
-        .filter(|c| c.contrast.overall() == Verdict::NotSettled && group.cell(c.cell).is_ranked())
-        .map(|c| c.cell)
-        .collect();
-    if open.is_empty() {
-        String::new()
-    } else {
-        format!("; not settled: {}", group.names(&open))
     }
 }
 
@@ -353,7 +341,7 @@ impl OtherMethods {
     /// The finding of an answer: what decides, and the number of further methods. Of those that may be faster as many are named as
     /// a line has room for.
     fn finding(self, kind: AnswerKind) -> String {
-        let (findings, names) = if kind == AnswerKind::Open {
+        let (findings, names): (Vec<String>, Vec<String>) = if kind == AnswerKind::Open {
             (
                 [self.open, self.untrusted].concat(),
                 self.open_names.into_iter().skip(1).collect(),
@@ -367,20 +355,23 @@ impl OtherMethods {
         let Some(first) = findings.first() else {
             return String::new();
         };
-        let mut finding = first.clone();
-        let mut further = findings.len() - 1;
-        for name in names {
-            if finding.chars().count() + name.chars().count() > FINDING_ROOM {
-                break;
-            }
-            finding += &format!(", {name}");
-            further -= 1;
-        }
-        if further > 0 {
-            finding += &format!("; {further} more");
-        }
-        finding
+        with_further(first.clone(), &names, findings.len() - 1)
     }
+}
+
+/// A finding with the names of as many further methods as a line has room for, and the number of the others.
+fn with_further(mut finding: String, names: &[String], mut further: usize) -> String {
+    for name in names {
+        if finding.chars().count() + name.chars().count() > FINDING_ROOM {
+            break;
+        }
+        finding += &format!(", {name}");
+        further -= 1;
+    }
+    if further > 0 {
+        finding += &format!("; {further} more");
+    }
+    finding
 }
 
 /// A method of which nothing is settled, with the doubt or the interval.
