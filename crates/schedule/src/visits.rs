@@ -42,8 +42,9 @@ enum Stop {
     /// The least launches of an experiment whose groups were readmitted.
     Retry(usize, Vec<(usize, Vec<usize>)>),
     Visit(usize, usize),
-    /// The choice among neighboring conditions.
-    BeginNeighbors,
+    /// The least launches that usual conditions still lack after the first visits, from this experiment on; then the choice among
+    /// neighboring ones.
+    LeastUsual(usize),
     /// The first launches under neighboring conditions, between the first visits and the second ones.
     Neighbors(Neighbors),
     /// The least launches under them, of the experiments in this order, up to this second.
@@ -57,6 +58,10 @@ enum Stop {
 impl Tour {
     pub fn step(&mut self, view: &View, shared: &mut Shared) -> StepResult {
         let names = names(view.state);
+        // Whatever was launched since the last step was of that visit.
+        if let Some((place, begun_s)) = self.under_way.take() {
+            self.spent_s[place] += view.spent_s - begun_s;
+        }
         loop {
             let (next, step) = match std::mem::take(&mut self.stop) {
                 Stop::Pilots if view.state.plan.usual_first => {
@@ -108,7 +113,20 @@ impl Tour {
                     (Stop::Again(rest), Some(at(shared, place, &names, visit)))
                 }
                 Stop::Visit(visit, place) => self.visit(view, shared, &names, (visit, place)),
-                Stop::BeginNeighbors => (Stop::Neighbors(Neighbors::new(view, &names)), None),
+                Stop::LeastUsual(place) if place == names.len() || !view.state.plan.usual_first => {
+                    (Stop::Neighbors(Neighbors::new(view, &names)), None)
+                }
+                Stop::LeastUsual(place) => {
+                    let until = Until::all(view.state.budget_s);
+                    let visit = Visit {
+                        scope: Scope::Usual,
+                        ..Visit::new(view, &names[place], until, Policy::Least)
+                    };
+                    (
+                        Stop::LeastUsual(place + 1),
+                        Some(at(shared, place, &names, visit)),
+                    )
+                }
                 Stop::Neighbors(mut beside) => match beside.next(view, &names) {
                     Some(pilots) => (Stop::Neighbors(beside), Some(pilots)),
                     None => {
@@ -177,9 +195,6 @@ impl Tour {
         names: &[String],
         (visit, place): (usize, usize),
     ) -> (Stop, Option<StepResult>) {
-        if let Some((place, begun_s)) = self.under_way.take() {
-            self.spent_s[place] += view.spent_s - begun_s;
-        }
         if visit == self.visits.ends.len() {
             return (Stop::TakeUp(0), None);
         }
@@ -204,8 +219,7 @@ impl Tour {
         }
         let next = match names.get(place + 1) {
             Some(_) => Stop::Visit(visit, place + 1),
-            // They are chosen when this visit is over.
-            None if visit == 0 && self.visits.ends.len() > 1 => Stop::BeginNeighbors,
+            None if visit == 0 && self.visits.ends.len() > 1 => Stop::LeastUsual(0),
             None => Stop::Visit(visit + 1, 0),
         };
         self.under_way = Some((place, view.spent_s));
