@@ -65,14 +65,17 @@ struct Spend {
     precision: f64,
     /// Launches that are planned for; as many as usual where left out.
     launches: Option<u32>,
+    /// True if it ends as soon as each method has its word.
+    ends_on_words: bool,
 }
 
 impl Spend {
-    fn narrow(budget_s: f64) -> Spend {
+    fn until_known(budget_s: f64) -> Spend {
         Spend {
             budget_s,
             precision: PRECISION,
             launches: None,
+            ends_on_words: true,
         }
     }
 }
@@ -159,6 +162,7 @@ impl<'a> AdviceSession<'a> {
             kind: Kind::Advise,
             created,
             launches,
+            ends_on_words: spend.ends_on_words,
             allow_system_changes,
             ..usual
         };
@@ -187,13 +191,9 @@ impl<'a> AdviceSession<'a> {
         summaries.any(|s| has(request, settings, request.bytes, s, self.options.margin))
     }
 
-    /// Measures a question; the settings of the other cases are returned.
-    pub fn measure(
-        &mut self,
-        request: &AdviceRequest,
-        spending: &Spending,
-        own_file: bool,
-    ) -> Result<Vec<BTreeMap<String, String>>> {
+    /// Measures the size and the case of a question, unless they are known.
+    /// Errors: it has too little time, or cannot be measured.
+    pub fn measure_point(&mut self, request: &AdviceRequest, spending: &Spending) -> Result<()> {
         if !self.knows(request, &request.settings) {
             // Half of a guess may do on a fast machine, and less says nothing.
             let least_s = question_s(request, request.bytes);
@@ -211,9 +211,19 @@ impl<'a> AdviceSession<'a> {
                 request,
                 request.bytes,
                 &request.settings,
-                Spend::narrow(spending.point_s),
+                Spend::until_known(spending.point_s),
             )?;
         }
+        Ok(())
+    }
+
+    /// Measures where the answer to a question changes; the settings of the other cases are returned.
+    pub fn measure_changes(
+        &mut self,
+        request: &AdviceRequest,
+        spending: &Spending,
+        own_file: bool,
+    ) -> Result<Vec<BTreeMap<String, String>>> {
         if spending.axis_s > 0.0 {
             let most = if own_file { request.bytes } else { u64::MAX };
             self.axis(request, spending.axis_s, most)?;
@@ -225,7 +235,7 @@ impl<'a> AdviceSession<'a> {
         }
         for settings in &cases {
             if self.stopped_by.is_none() && !self.knows(request, settings) {
-                self.run(request, request.bytes, settings, Spend::narrow(case_s))?;
+                self.run(request, request.bytes, settings, Spend::until_known(case_s))?;
             }
         }
         Ok(cases)
@@ -278,6 +288,7 @@ impl<'a> AdviceSession<'a> {
                 budget_s: next.budget_s.max(needed_s.min(left_s)),
                 precision: next.half_width,
                 launches: next.launches,
+                ends_on_words: false,
             };
             self.run(&narrow, next.size, &request.settings, spend)?;
             // A size without a ratio, such as one that no method knows, would be measured again and again.

@@ -9,10 +9,11 @@ use crate::run::advising::{AdviceOptions, AdviceSession, Spending};
 use crate::{run::signals, worker};
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use judge::questions::advise::AdviceRequest;
 use record::advice::{AdviceAnswer, Topic};
 use record::{experiment::ParameterList, sizes};
 use report::styled::StyledText;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
@@ -302,18 +303,35 @@ fn answer_of(
     let request = session.request(topic, terms)?;
     let spending = Spending::new(&request, budget_s);
     let earlier = session.runs().len();
-    let cases = session.measure(&request, &spending, own_file)?;
+    let begun = Instant::now();
+    session.measure_point(&request, &spending)?;
+    let further_s = spending.axis_s + spending.cases_s;
+    if further_s > 0.0 && session.stopped_by.is_none() {
+        let first = judged(session, &request, &[], earlier);
+        let took_s = begun.elapsed().as_secs_f64();
+        remark!("{}", report::advise::so_far(&first, took_s, further_s));
+    }
+    let cases = session.measure_changes(&request, &spending, own_file)?;
+    Ok(judged(session, &request, &cases, earlier))
+}
+
+/// The answer to a question, by what is known of it; `earlier` runs were made for others.
+fn judged(
+    session: &AdviceSession,
+    request: &AdviceRequest,
+    cases: &[BTreeMap<String, String>],
+    earlier: usize,
+) -> AdviceAnswer {
     let Topic {
         experiment, worker, ..
     } = &request.topic;
     let language = worker::language_of(&session.laboratory.workers, worker);
-    let (summaries, margin) = (session.summaries(), session.options.margin);
-    Ok(judge::questions::advise::answer(
-        &request,
-        &cases,
-        &summaries,
+    judge::questions::advise::answer(
+        request,
+        cases,
+        &session.summaries(),
         &session.runs()[earlier..],
-        margin,
+        session.options.margin,
         |method| saving::snippets(experiment, method, language),
-    ))
+    )
 }

@@ -15,7 +15,7 @@ pub(super) const QUESTION_S: f64 = 30.0;
 /// Around the part of a snippet that is shown; what lies outside makes it a program.
 const MARKS: [&str; 3] = ["/* --- */\n", "// ---\n", "# ---\n"];
 /// Seconds for a question that a user asks.
-pub(super) const ANSWER_S: f64 = 60.0;
+pub(super) const ANSWER_S: f64 = 40.0;
 
 pub(super) fn here() -> Result<Fingerprint> {
     Ok(fingerprint(

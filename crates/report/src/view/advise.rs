@@ -1,7 +1,7 @@
 //! Advice as documents: an answer, and the saved file; and as source for programs.
 
 use crate::render::document::{Block, Document, Place};
-use crate::sentences::wording::{count, together};
+use crate::sentences::wording::{count, duration, together};
 use crate::sentences::{numbers::ratio_words, phrases};
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
 use record::{outcome::Outcome, sizes::format_size, summary::Ratio};
@@ -48,6 +48,16 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     Document::new("advice", [])
         .section("answers", title, Place::Everywhere, blocks)
         .section("sure", "How sure", Place::Everywhere, rests_on(answer))
+}
+
+/// A sentence on the first answer, after so many seconds, while the sizes and conditions at which it changes are looked for.
+pub fn so_far(answer: &AdviceAnswer, took_s: f64, further_s: f64) -> String {
+    format!(
+        "after {}: {} Now other sizes and conditions: {} at most",
+        duration(took_s),
+        advice(&answer.case),
+        duration(further_s)
+    )
 }
 
 fn cpu_time(case: &Case) -> Option<String> {
