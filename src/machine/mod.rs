@@ -49,12 +49,12 @@ pub fn essentials() -> Environment {
         ..Environment::default()
     };
     // Kernels in user space have not all of these files.
-    let told = rustix::system::uname();
+    let system = rustix::system::uname();
     let fill = |fact: &mut Option<String>, text: &CStr| {
         fact.get_or_insert_with(|| text.to_string_lossy().into_owned());
     };
-    fill(&mut environment.kernel.release, told.release());
-    fill(&mut environment.kernel.version, told.version());
+    fill(&mut environment.kernel.release, system.release());
+    fill(&mut environment.kernel.version, system.version());
     environment.rights.refused_calls = refuses_pidfd().then(|| vec!["pidfd_open".to_owned()]);
     environment
 }

@@ -297,10 +297,12 @@ fn rows_are_filtered_and_a_link_unfolds_what_it_leads_to() {
     let out = place.file("long");
     let words = [
         "run",
-        "fault/touch",
-        "fault/populate",
+        "fault/touch@c-O3",
+        "fault/populate@c-O3",
         "--set",
         "bytes=64KiB,256KiB",
+        "--set",
+        "frames=cached",
     ];
     let limits = ["--budget", "20s", "--launches", "6", "--seed", "5", "--out"];
     let result = said(place.command(&words).args(limits).arg(&out));

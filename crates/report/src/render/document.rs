@@ -90,7 +90,7 @@ pub struct Part {
     pub title: String,
     /// The word by which links find it; may be empty.
     pub id: String,
-    /// The finding that stands beside its title; may be empty.
+    /// The finding, shown after its title; may be empty.
     pub note: String,
     pub place: Place,
     pub blocks: Vec<Block>,

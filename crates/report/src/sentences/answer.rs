@@ -21,7 +21,7 @@ pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
     sentences
 }
 
-/// The finding under a group's own condition in a few words; the condition stands beside it.
+/// The finding under a group's own condition in a few words, shown after the condition.
 pub(crate) fn in_short(group: LabelledGroup) -> String {
     let Some(usual) = group.baseline_name() else {
         return String::new();

@@ -192,22 +192,27 @@ pub(crate) fn picture(groups: &[RankedRows]) -> Option<Table> {
         .map(|row| row.label.as_str())
         .collect();
     let mut columns = Columns::new("method", |label: &&str| (*label).to_owned());
-    let mut words = axis.clone();
+    let mut head_axis = axis.clone();
     if groups.len() > FULL_PANELS {
-        words
+        head_axis
             .ticks
             .retain(|&tick| [axis.low, 1.0, axis.high].contains(&tick));
     }
     for group in groups {
         let head = Column {
             title: group.group.setting(),
-            ..Column::plot(Plot::Ratios(words.clone()))
+            ..Column::plot(Plot::Ratios(head_axis.clone()))
         };
         let axis = &axis;
         columns = columns.column(head, move |label| Some(group.panel(label, axis)));
     }
     let first = groups.first()?.group;
-    let baseline = first.baseline_name().unwrap_or_default();
+    let baselines = groups.iter().filter_map(|rows| rows.group.baseline_name());
+    let baselines: IndexSet<String> = baselines.collect();
+    let baseline = match baselines.len() {
+        1 => &baselines[0],
+        _ => "the baseline",
+    };
     let caption = format!(
         "All conditions on one scale: {} over that of {baseline}, {DRAWN}",
         first.experiment.headline()

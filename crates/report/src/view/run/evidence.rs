@@ -108,13 +108,13 @@ fn with_shared(proofs: Vec<(String, Vec<String>)>) -> Vec<(String, String)> {
             .collect(),
         _ => Vec::new(),
     };
-    let own = proofs.into_iter().map(|(cell, mut facts)| {
+    let rows = proofs.into_iter().map(|(cell, mut facts)| {
         facts.retain(|fact| !shared.contains(fact));
         (cell, facts.join(" · "))
     });
-    let own: Vec<(String, String)> = own.collect();
+    let rows: Vec<(String, String)> = rows.collect();
     let shared = (!shared.is_empty()).then(|| ("every cell".to_owned(), shared.join(" · ")));
-    shared.into_iter().chain(own).collect()
+    shared.into_iter().chain(rows).collect()
 }
 
 /// Names of all cells that recorded facts, with the facts.
