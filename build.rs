@@ -56,8 +56,31 @@ fn snippets(code: &mut String) {
     code.push_str("];\n");
 }
 
+/// The reason why no program for this system can measure anything, with what works instead.
+fn unsupported(system: &str, pointer_bits: &str) -> Option<&'static str> {
+    match (system, pointer_bits) {
+        ("macos", _) => Some(
+            "Pagewise measures Linux, and this is macOS: run it in a virtual machine with Linux (Lima, UTM, OrbStack), which then is \
+             what is measured",
+        ),
+        ("linux", "64") => None,
+        ("linux", _) => Some(
+            "Pagewise measures 64-bit programs: build it for x86_64 or aarch64, which a 64-bit kernel runs beside 32-bit programs",
+        ),
+        _ => Some(
+            "Pagewise measures Linux: build and run it there, on Windows in WSL 2, elsewhere in a virtual machine",
+        ),
+    }
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    let target = ["CARGO_CFG_TARGET_OS", "CARGO_CFG_TARGET_POINTER_WIDTH"]
+        .map(|name| env::var(name).expect("cargo sets it"));
+    if let Some(reason) = unsupported(&target[0], &target[1]) {
+        println!("cargo::error={reason}");
+        return;
+    }
     let mut code = String::new();
     table(
         &mut code,

@@ -6,7 +6,7 @@ use super::{output, runs, runs_folder};
 use crate::plan::Laboratory;
 use crate::worker::carried;
 use crate::{machine, machine::preflight, run::session::judged, worker};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use record::{machine::environment::Environment, summary::CellSummary};
 use report::doctor::bundle::{self, Newest};
@@ -29,6 +29,15 @@ pub(super) struct DoctorArgs {
     force: bool,
 }
 
+/// Refuses to begin where nothing can be measured.
+pub(super) fn check_place() -> Result<()> {
+    let localities = report::doctor::localities(&machine::essentials());
+    match localities.iter().find(|locality| !locality.measures) {
+        Some(locality) => bail!("{}", locality.sentence()),
+        None => Ok(()),
+    }
+}
+
 pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
@@ -49,6 +58,10 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
     }
     if environment.rights.seccomp_mode == Some(2) {
         environment.rights.refused_calls = machine::refused_calls().ok();
+    }
+    if machine::refuses_pidfd() {
+        let refused = environment.rights.refused_calls.get_or_insert_default();
+        refused.push("pidfd_open".to_owned());
     }
     if let Some(path) = &arguments.bundle {
         let text = bundled(&environment)?;
@@ -73,7 +86,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
             .iter()
             .map(|(name, words)| (name.as_str(), words.as_str()))
             .collect();
-        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
+        let value = serde_json::json!({ "environment": environment, "places": report::doctor::localities(&environment), "obstacles": obstacles, "workers": workers });
         return print_json(&value);
     }
     print_document(&report::doctor::document(

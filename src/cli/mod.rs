@@ -200,6 +200,25 @@ impl Cli {
 }
 
 impl Verb {
+    /// True if it launches what is measured.
+    fn measures(&self) -> bool {
+        match self {
+            Verb::Bench(arguments) => arguments.measures(),
+            Verb::Advise(arguments) => arguments.measures(),
+            Verb::Claims(arguments) => arguments.measures(),
+            Verb::Run(_) | Verb::Check(_) | Verb::Try(_) | Verb::Profile(_) => true,
+            Verb::List { .. }
+            | Verb::Show(_)
+            | Verb::Doctor(_)
+            | Verb::Runs(_)
+            | Verb::Report(_)
+            | Verb::Compare(_)
+            | Verb::Fleet(_)
+            | Verb::Completions(_)
+            | Verb::Man(_) => false,
+        }
+    }
+
     /// True if it uses experiments or workers.
     fn uses_places(&self) -> bool {
         match self {
@@ -250,6 +269,9 @@ fn workers(cli: &Cli) -> Result<Vec<Worker>> {
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
     cli.check_places()?;
+    if cli.verb.measures() {
+        doctor::check_place()?;
+    }
     worker::check_home()?;
     signals::settle()?;
     put_back();

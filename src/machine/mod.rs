@@ -4,11 +4,14 @@ use crate::worker;
 use anyhow::{Context, Result, ensure};
 use record::machine::cpu::{Cache, Cpu, Ladder};
 use record::machine::environment::{Environment, Identity};
+use record::machine::system::Kernel;
 use record::{advice::Fingerprint, machine::files::Files, sizes::Here};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
-use std::{cell::RefCell, collections::BTreeMap, process::Stdio, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap, ffi::CStr, process::Stdio, time::Duration};
 
 #[cfg(test)]
 pub mod fixture {
@@ -36,6 +39,30 @@ pub(crate) mod threads;
 /// milliseconds, so that every run can afford it.
 pub fn capture(root: &Path) -> Environment {
     Environment::read(&Below::new(root))
+}
+
+/// What says whether anything can be measured here: the kernel, and what it refuses that every launch needs. Takes less than a
+/// millisecond.
+pub fn essentials() -> Environment {
+    let mut environment = Environment {
+        kernel: Kernel::read(&Below::new(Path::new("/"))),
+        ..Environment::default()
+    };
+    // Kernels in user space have not all of these files.
+    let system = rustix::system::uname();
+    let fill = |fact: &mut Option<String>, text: &CStr| {
+        fact.get_or_insert_with(|| text.to_string_lossy().into_owned());
+    };
+    fill(&mut environment.kernel.release, system.release());
+    fill(&mut environment.kernel.version, system.version());
+    environment.rights.refused_calls = refuses_pidfd().then(|| vec!["pidfd_open".to_owned()]);
+    environment
+}
+
+/// Tells whether processes cannot be followed: the kernel has no pidfd_open(2), or a filter refuses it.
+pub fn refuses_pidfd() -> bool {
+    let tried = pidfd_open(getpid(), PidfdFlags::empty());
+    matches!(tried, Err(Errno::NOSYS | Errno::PERM))
 }
 
 /// Sizes that those of experiments follow from, by the files below `root`.

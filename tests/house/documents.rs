@@ -6,14 +6,14 @@ use crate::source::{Source, below, none, root};
 
 /// Most bytes and lines of a document.
 const MOST: [(&str, usize, usize); 5] = [
-    ("README.md", 9_000, 200),
+    ("README.md", 8_000, 200),
     ("METHODOLOGY.md", 18_000, 200),
     ("ARCHITECTURE.md", 12_000, 120),
     ("CHANGELOG.md", 16_000, 170),
     ("docs/tutorial.md", 12_000, 150),
 ];
 
-/// Columns of README's table after experiment and question, with the folder of the worker.
+/// Rows of README's table of languages, in small letters the folders of their workers.
 const LANGUAGES: [&str; 5] = ["c", "rust", "go", "java", "python"];
 
 fn text(path: &str) -> String {
@@ -34,23 +34,26 @@ fn documents_are_short() {
     );
 }
 
-/// Experiments of README's table, each with the languages that have a mark.
+/// Experiments of README's table, each with the languages whose rows have it.
 fn told(readme: &str) -> BTreeMap<String, BTreeSet<&'static str>> {
-    let rows = readme
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
-    let marks = |rest: &str| -> BTreeSet<&'static str> {
-        let cells: Vec<&str> = rest.split('|').map(str::trim).collect();
-        LANGUAGES
-            .into_iter()
-            .zip(&cells[1..])
-            .filter(|(_, cell)| **cell == "•")
-            .map(|(language, _)| language)
-            .collect()
-    };
-    rows.filter(|(_, rest)| rest.matches('|').count() == 6)
-        .map(|(name, rest)| (name.to_owned(), marks(rest)))
-        .collect()
+    let mut experiments: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+    for line in readme.lines() {
+        let Some((language, rest)) = line.strip_prefix("| ").and_then(|l| l.split_once(" | `"))
+        else {
+            continue;
+        };
+        let mut known = LANGUAGES.into_iter();
+        let Some(language) = known.find(|known| *known == language.to_lowercase()) else {
+            continue;
+        };
+        for name in rest.trim_end_matches("` |").split("` `") {
+            experiments
+                .entry(name.to_owned())
+                .or_default()
+                .insert(language);
+        }
+    }
+    experiments
 }
 
 /// The languages in which each experiment has a method.
@@ -93,6 +96,33 @@ fn measured(
     found
 }
 
+/// The commands of the blocks that README has first, a line each.
+fn first_commands(readme: &str) -> Vec<&str> {
+    let blocks = readme.split("```sh\n").skip(1);
+    blocks
+        .filter_map(|block| block.lines().next())
+        .take(2)
+        .collect()
+}
+
+#[test]
+fn what_must_pass_runs_the_two_commands_that_readme_has_first() {
+    let (readme, ci) = (text("README.md"), text(".ci/run"));
+    let commands = first_commands(&readme);
+    assert_eq!(commands, ["cargo run --release -- run", "cargo test"]);
+    let is_run = |command: &str| {
+        let command = format!("{command} ");
+        ci.lines().map(str::trim_start).any(|line| {
+            let line = line.strip_prefix("if ! ").unwrap_or(line);
+            !line.starts_with('#') && format!("{line} ").starts_with(&command)
+        })
+    };
+    assert!(is_run(commands[0]));
+    // With nothing behind it but where its output goes.
+    let whole = format!("{} 2>&1 | tee", commands[1]);
+    assert!(is_run(&whole), "{whole}");
+}
+
 #[test]
 fn the_table_of_questions_and_languages_is_true() {
     let lists = below(
@@ -103,10 +133,13 @@ fn the_table_of_questions_and_languages_is_true() {
     let measured = measured(&below(&["experiments"], &[".toml"]), &lists, &c);
     assert_eq!(told(&text("README.md")), measured);
     assert!(measured["read"].len() == 5 && measured["heap"].len() == 1);
-    let table = "| `a` | question | • | | | • | |\n| `b` | x |\n";
+    let table = "| language | `x` |\n| C | `a` `b` |\n| Java | `a` |\n";
     assert_eq!(
         told(table),
-        BTreeMap::from([("a".to_owned(), BTreeSet::from(["c", "java"]))])
+        BTreeMap::from([
+            ("a".to_owned(), BTreeSet::from(["c", "java"])),
+            ("b".to_owned(), BTreeSet::from(["c"])),
+        ])
     );
 }
 

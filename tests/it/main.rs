@@ -56,6 +56,7 @@ mod output;
 mod output_file;
 mod own_programs;
 mod page;
+mod places;
 mod portability;
 mod profile;
 mod python_worker;

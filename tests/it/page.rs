@@ -216,13 +216,16 @@ fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
 
 /// Names and values of the rows of the first table that sorts, and how it is sorted.
 const SORTED: &str = "() => {
-    const table = [...document.querySelectorAll('table')].find((one) => one.querySelector('th[data-sorts]'));
-    const head = table.querySelector('th[data-sorts]');
+    const head = document.querySelector('main th:not(:first-child, [class]):has(button)'), table = head.closest('table');
     const at = [...head.parentElement.children].indexOf(head);
     const rows = [...table.tBodies[0].rows].filter((row) => row.cells.length > 1);
-    const values = rows.map((row) => row.cells[at].dataset.value).filter((one) => one !== undefined).map(Number);
+    const values = rows.map((row) => row.cells[at].dataset.value ?? row.cells[at].textContent).filter(Boolean).map(Number);
     return [head.getAttribute('aria-sort'), values, rows.map((row) => row.cells[0].textContent)];
 }";
+
+/// Unfolds everything and brings the first table that sorts by numbers into the window.
+const UNFOLD: &str = "() => { document.querySelectorAll('details').forEach((one) => { one.open = true; });
+    document.querySelector('main th:not(:first-child, [class]) button').scrollIntoView({ block: 'center' }); }";
 
 #[test]
 fn rows_are_sorted_by_a_click_and_by_a_key() {
@@ -236,8 +239,9 @@ fn rows_are_sorted_by_a_click_and_by_a_key() {
     browser.size(1280, 900);
     for page in [run(&place).join("report.html"), comparison(&place).0] {
         browser.go(&page);
+        browser.ask(UNFOLD);
         let first = browser.ask(SORTED);
-        let button = browser.middle("th[data-sorts] button");
+        let button = browser.middle("main th:not(:first-child, [class]) button");
         browser.click(button);
         let up = browser.ask(SORTED);
         let values = |of: &Value| {
@@ -266,6 +270,70 @@ fn rows_are_sorted_by_a_click_and_by_a_key() {
             "the third time brings the first order back"
         );
     }
+    assert_eq!(browser.console, Vec::<String>::new());
+}
+
+/// Filters by these words: names of the rows that are left, and which conditions are unfolded.
+fn filtered(browser: &mut Browser, words: &str) -> Value {
+    browser.ask(&format!(
+        "() => {{ const field = document.querySelector('#tools input'), all = (what) => [...document.querySelectorAll(what)];
+         field.value = '{words}'; field.dispatchEvent(new Event('input'));
+         const rows = all('details[id] tr[data-cell]').filter((row) => row.checkVisibility());
+         return [rows.map((row) => row.cells[0].textContent), all('details[id]').map((one) => one.open && !one.hidden)]; }}"
+    ))
+}
+
+#[test]
+fn rows_are_filtered_and_a_link_unfolds_what_it_leads_to() {
+    if !thorough() {
+        return;
+    }
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
+    browser.size(390, 900);
+    // A picture needs intervals: launches enough.
+    let out = place.file("long");
+    let words = [
+        "run",
+        "fault/touch@c-O3",
+        "fault/populate@c-O3",
+        "--set",
+        "bytes=64KiB,256KiB",
+        "--set",
+        "frames=cached",
+    ];
+    let limits = ["--budget", "20s", "--launches", "6", "--seed", "5", "--out"];
+    let result = said(place.command(&words).args(limits).arg(&out));
+    assert_eq!(result.code, 0, "{}", result.err);
+    let page = out.join("report.html");
+    browser.go(&page);
+    let folded = json!([[], [false, false]]);
+    assert_eq!(filtered(&mut browser, ""), folded);
+    let left = filtered(&mut browser, "populate 256kib");
+    assert_eq!(left, json!([["populate"], [false, true]]));
+    assert_eq!(filtered(&mut browser, "no such row"), folded);
+    assert_eq!(filtered(&mut browser, ""), folded);
+    browser.ask("() => { location.hash = document.querySelectorAll('details[id]')[1].id; }");
+    const REVEALED: &str = "() => new Promise((done) => setTimeout(() => done([...document.querySelectorAll('details[id]')]
+        .map((one) => one.open)), 0))";
+    assert_eq!(browser.ask(REVEALED), json!([false, true]));
+    let interval = browser.middle("td svg.plot");
+    browser.point(interval);
+    let tip = browser.ask("() => document.getElementById('tip').textContent");
+    assert!(
+        tip.as_str().unwrap().starts_with('1'),
+        "the baseline: {tip}"
+    );
+    // Without its script a table scrolls within its box.
+    browser.scripts(false);
+    browser.go(&page);
+    let found = browser.ask(FITS);
+    assert_eq!(
+        (&found["overflow"], &found["wide"]),
+        (&json!(false), &json!([]))
+    );
     assert_eq!(browser.console, Vec::<String>::new());
 }
 
@@ -358,6 +426,7 @@ fn what_a_mark_stands_for_is_shown_where_the_pointer_is() {
     for width in [390, 1280] {
         browser.size(width, 900);
         browser.go(&page);
+        browser.ask(UNFOLD);
         assert_eq!(browser.ask(TIP)[0], true);
         let mark = browser.middle(".mark[data-tip]");
         browser.point(mark);

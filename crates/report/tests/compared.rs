@@ -69,14 +69,14 @@ fn change(id: &str, unit: &str) -> AnswerChange {
 fn three_runs_a_side_have_intervals_and_every_run_a_dot() {
     let found = compared(1.5, 3);
     let page = self::page(&found, false, "pagewise compare A B");
-    assert!(page.len() < 1_000_000 && page.contains("<svg class=\"plot\""));
-    for class in ["launch-a", "launch-b"] {
-        let head = format!("<g class=\"{class}\">");
+    assert!(page.len() < 1_000_000 && page.contains("<svg class=\"plot"));
+    for class in ["l0", "l1"] {
+        let head = format!("<path class=\"{class}\" d=\"");
         let dots = page
             .split(&head)
             .skip(1)
-            .map(|g| g.split("</g>").next().unwrap());
-        let dots: Vec<usize> = dots.map(|g| g.matches("<circle").count()).collect();
+            .map(|path| path.split('"').next().unwrap());
+        let dots: Vec<usize> = dots.map(|path| path.matches("h0").count()).collect();
         assert_eq!(
             (dots.len(), dots.iter().all(|n| *n <= 3)),
             (found.cells.len(), true),
@@ -93,7 +93,7 @@ fn three_runs_a_side_have_intervals_and_every_run_a_dot() {
 #[test]
 fn too_few_runs_draw_no_interval_and_say_so() {
     let page = self::page(&compared(1.5, 2), false, "pagewise compare A B");
-    assert!(page.contains("too few runs for a verdict") && !page.contains("<svg class=\"plot\""));
+    assert!(page.contains("too few runs for a verdict") && !page.contains("<svg class=\"plot"));
     assert!(
         page.contains("gate 3 %: undecided"),
         "what is not shown opens no gate"
@@ -123,7 +123,7 @@ fn claims_that_turned_stand_with_both_verdicts_and_costs_are_not_drawn_as_ratios
         .next()
         .unwrap();
     assert_eq!(
-        section.matches("<svg class=\"plot\"").count(),
+        section.matches("<svg class=\"plot").count(),
         2,
         "only the ratios of the first"
     );

@@ -1,7 +1,8 @@
 // The figures of every row, as the page carries them without its script.
 () => {
     const all = (what) => [...document.querySelectorAll(what)];
-    const shown = (row) => [...row.cells].filter((c) => c.dataset.value !== undefined).map((c) => c.dataset.value);
+    const value = (cell) => cell.dataset.value ?? cell.textContent.trim();
+    const shown = (row) => [...row.cells].slice(1).filter((c) => !c.className).map(value).filter((text) => text !== "" && !Number.isNaN(Number(text)));
     return {
         ready: !!document.querySelector('#tools button'),
         rows: all('tr[data-cell]').map((row) => [row.dataset.cell, ...shown(row)]),

@@ -83,11 +83,15 @@ pub struct Chart {
     pub legend: Vec<Key>,
 }
 
-/// Blocks that only some readers get.
-#[derive(Clone, Debug, Serialize)]
+/// Blocks that only some readers get, or that the page folds.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Part {
     /// Title of a folded part; not folded where empty.
     pub title: String,
+    /// The word by which links find it; may be empty.
+    pub id: String,
+    /// The finding, shown after its title; may be empty.
+    pub note: String,
     pub place: Place,
     pub blocks: Vec<Block>,
 }
@@ -135,6 +139,8 @@ pub enum Shown {
     Always,
     /// On a terminal where there is room, smaller numbers first; elsewhere always.
     Room(u8),
+    /// On a terminal where there is room, and nowhere else: the page has it in a picture.
+    Screen,
     Page,
 }
 
@@ -191,6 +197,8 @@ pub struct TableCell {
     pub plot: Option<Plot>,
     /// Color of a field of a heat map, from -4 (takes much less) to 4.
     pub heat: Option<i8>,
+    /// The direction of its own finding, in a table whose rows have none.
+    pub tone: Tone,
 }
 
 impl Document {
@@ -271,6 +279,7 @@ impl Block {
                 title: title.into(),
                 place,
                 blocks,
+                ..Part::default()
             })
         })
     }

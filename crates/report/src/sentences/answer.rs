@@ -19,6 +19,40 @@ pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
     sentences
 }
 
+/// The finding under a group's own condition in a few words, shown after the condition.
+pub(crate) fn in_short(group: LabelledGroup) -> String {
+    let Some(usual) = group.baseline_name() else {
+        return String::new();
+    };
+    let ranked = group
+        .comparisons()
+        .filter(|c| group.cell(c.cell).is_ranked());
+    let ranked = ranked.filter_map(|c| Some((c.contrast.ratio?.ratio, c)));
+    let (mut faster, others): (Vec<_>, Vec<_>) = ranked.partition(|(_, comparison)| {
+        matches!(comparison.contrast.overall(), Verdict::Faster { .. })
+    });
+    faster.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let finding = match faster.as_slice() {
+        [] if others
+            .iter()
+            .any(|(_, c)| c.contrast.overall() == Verdict::NotSettled) =>
+        {
+            format!("open: none is shown to be faster than {usual}")
+        }
+        [] => format!("keep {usual}: none is faster"),
+        [(_, fastest), more @ ..] => {
+            let finding = wording::verdict_briefly(fastest);
+            let more = match more.len() {
+                0 => String::new(),
+                1 => "; 1 more is faster too".to_owned(),
+                count => format!("; {count} more are faster too"),
+            };
+            format!("{} {finding} than {usual}{more}", group.name(fastest.cell))
+        }
+    };
+    finding + &mark(group)
+}
+
 /// The reason why no ordinary method is best.
 fn no_recommendation(group: LabelledGroup) -> Option<&'static str> {
     let mut roles = group.group.cells.iter().map(|&cell| group.cell(cell).role);
@@ -88,11 +122,15 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
         }
     };
     let conditions = ConditionClauses::new(group, false).ending();
-    let mark = match group.group.sureness {
+    advice + &mark(group) + &around(group, best, named) + &conditions
+}
+
+/// The mark of an answer that is not sure.
+fn mark(group: LabelledGroup) -> String {
+    match group.group.sureness {
         Some(Sureness::Settled) | None => String::new(),
         unsure => format!(" ({})", wording::sureness(unsure)),
-    };
-    advice + &mark + &around(group, best, named) + &conditions
+    }
 }
 
 /// Advice to keep the usual choice, or the reason why nothing is advised.

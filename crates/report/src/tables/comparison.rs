@@ -1,13 +1,22 @@
 //! The comparison of one group: its rows in order, each with its finding, drawn along one axis.
 
 use super::columns::Columns;
-use crate::render::document::{Entry, Shown, Table, TableCell, Tone};
+use crate::render::document::{Column, Entry, Shown, Table, TableCell, Tone};
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::labels::LabelledGroup;
 use crate::sentences::{numbers, wording};
+use indexmap::IndexSet;
 use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, PhaseSummary, Ratio, Role};
 use std::collections::BTreeMap;
+
+/// The reading of drawn ratios.
+const DRAWN: &str = "left of 1 it takes less; lines are 95 % limits over launches, small dots single launches, pale ones at an \
+                     end lie beyond it";
+/// Panels that are side by side at most.
+const MOST_PANELS: usize = 12;
+/// Panels that have room for all words of their axis.
+const FULL_PANELS: usize = 4;
 
 /// The rows of a group by the kinds that are ranked with each other.
 pub(crate) struct RankedRows<'a> {
@@ -85,17 +94,23 @@ impl<'a> RankedRows<'a> {
         })
     }
 
-    /// The table of methods, with their kinds in order. A new figure of a cell is a column here.
-    pub fn table(&self, caption: String) -> Table {
+    /// The table of methods, with their kinds in order. A new figure of a cell is a column here. A page that has a picture of all
+    /// groups draws none of them again.
+    pub fn table(&self, caption: String, is_pictured: bool) -> Table {
         let work = self.group.experiment.work();
         let headline = self.group.experiment.headline();
         let baseline = self.group.baseline_name();
-        let axis = self.axis();
+        let axis = Axis::over(self.ratios());
+        let shown = if is_pictured {
+            Shown::Screen
+        } else {
+            Shown::Room(0)
+        };
         let columns = Columns::new("method", |row: &Row| row.label.clone())
             .number(format!("{headline} ({})", work.heading()), move |row| {
                 TableCell::cost(work, &row.phase.per_unit_ns)
             })
-            .ratios(axis.as_ref(), Shown::Room(0), Row::plot)
+            .ratios(axis.as_ref(), shown, Row::plot)
             .sentences(
                 baseline
                     .as_ref()
@@ -135,25 +150,74 @@ impl<'a> RankedRows<'a> {
             body.aside = *kind == RowKind::Aside;
             bodies.push(body);
         }
-        let caption = match baseline.filter(|_| axis.is_some()) {
+        let caption = match baseline.filter(|_| axis.is_some() && !is_pictured) {
             None => caption,
-            Some(baseline) => format!(
-                "{caption}: {headline} over that of {baseline}, left of 1 it takes less; lines are 95 % limits over launches, \
-                 small dots single launches, open ones at an end lie beyond it"
-            ),
+            Some(baseline) => format!("{caption}: {headline} over that of {baseline}, {DRAWN}"),
         };
         columns.table_of(caption, bodies)
     }
 
-    fn axis(&self) -> Option<Axis> {
-        // Floors lie so far off that they would squeeze the others.
-        let ranked = self
-            .kinds
-            .iter()
-            .filter(|(kind, _)| **kind != RowKind::Aside);
-        let rows = ranked.flat_map(|(_, rows)| rows);
-        Axis::over(rows.filter_map(|row| row.ratio.as_ref()))
+    /// The rows that are drawn: floors lie so far off that they would squeeze the others.
+    fn drawn(&self) -> impl Iterator<Item = &Row<'a>> {
+        let ranked = self.kinds.iter();
+        ranked
+            .filter(|(kind, _)| **kind != RowKind::Aside)
+            .flat_map(|(_, rows)| rows)
     }
+
+    fn ratios(&self) -> impl Iterator<Item = &Ratio> {
+        self.drawn().filter_map(|row| row.ratio.as_ref())
+    }
+
+    /// A method's drawing, by its name within the group.
+    fn panel(&self, label: &str, axis: &Axis) -> TableCell {
+        let row = self.drawn().find(|row| row.label == label);
+        row.map_or_else(TableCell::default, |row| TableCell {
+            tone: row.finding.tone(),
+            ..TableCell::plot(row.plot(axis))
+        })
+    }
+}
+
+/// The groups of an experiment side by side on one scale, a method a row: how each fares under every condition is seen at once.
+/// `None` where there is nothing to compare, or more than fits a screen.
+pub(crate) fn picture(groups: &[RankedRows]) -> Option<Table> {
+    let axis = Axis::over(groups.iter().flat_map(RankedRows::ratios))?;
+    if !(2..=MOST_PANELS).contains(&groups.len()) {
+        return None;
+    }
+    let labels: IndexSet<&str> = groups
+        .iter()
+        .flat_map(RankedRows::drawn)
+        .map(|row| row.label.as_str())
+        .collect();
+    let mut columns = Columns::new("method", |label: &&str| (*label).to_owned());
+    let mut head_axis = axis.clone();
+    if groups.len() > FULL_PANELS {
+        head_axis
+            .ticks
+            .retain(|&tick| [axis.low, 1.0, axis.high].contains(&tick));
+    }
+    for group in groups {
+        let head = Column {
+            title: group.group.setting(),
+            ..Column::plot(Plot::Ratios(head_axis.clone()))
+        };
+        let axis = &axis;
+        columns = columns.column(head, move |label| Some(group.panel(label, axis)));
+    }
+    let first = groups.first()?.group;
+    let baselines = groups.iter().filter_map(|rows| rows.group.baseline_name());
+    let baselines: IndexSet<String> = baselines.collect();
+    let baseline = match baselines.len() {
+        1 => &baselines[0],
+        _ => "the baseline",
+    };
+    let caption = format!(
+        "All conditions on one scale: {} over that of {baseline}, {DRAWN}",
+        first.experiment.headline()
+    );
+    Some(columns.table(caption, labels))
 }
 
 impl<'a> RowKind<'a> {

@@ -1,6 +1,6 @@
 //! The part of a document that a page shows.
 
-use crate::render::document::{Block, Document, Entry, List, Place, Table};
+use crate::render::document::{Block, Document, Entry, List, Place, Shown, Table};
 
 /// Rows of a table, entries of a list and blocks of a part that a page shows at most. No run of ours has more; a page that
 /// carried all that a record can hold would open in no browser.
@@ -44,7 +44,8 @@ fn bound(blocks: &mut Vec<Block>) {
                 items.extend((left_out > 0).then(|| more(left_out)));
             }
             Block::Table(table) => {
-                drop_empty(table);
+                drop_values(table);
+                drop_columns(table);
                 let mut left_out = shorten(&mut table.bodies);
                 left_out += table
                     .bodies
@@ -68,14 +69,30 @@ fn bound(blocks: &mut Vec<Block>) {
     }
 }
 
-/// Drops columns in which no row has anything.
-fn drop_empty(table: &mut Table) {
+/// Drops values that the text itself is.
+fn drop_values(table: &mut Table) {
+    let rows = table.bodies.iter_mut().flat_map(|body| &mut body.rows);
+    for cell in rows.flat_map(|row| &mut row.cells) {
+        let number = cell
+            .value
+            .as_ref()
+            .and_then(|value| value.parse::<f64>().ok());
+        if number.is_some() && cell.text.parse().ok() == number {
+            cell.value = None;
+        }
+    }
+}
+
+/// Drops columns in which no row has anything, and those that are for terminals alone.
+fn drop_columns(table: &mut Table) {
     for at in (0..table.columns.len().saturating_sub(1)).rev() {
         let mut rows = table.bodies.iter().flat_map(|body| &body.rows);
-        if rows.all(|row| is_empty(row, at)) {
+        if table.columns[at + 1].shown == Shown::Screen || rows.all(|row| is_empty(row, at)) {
             table.columns.remove(at + 1);
             for row in table.bodies.iter_mut().flat_map(|body| &mut body.rows) {
-                row.cells.remove(at);
+                if at < row.cells.len() {
+                    row.cells.remove(at);
+                }
             }
         }
     }

@@ -1,34 +1,75 @@
-//! The summary as a page carries it: what is compared, with six digits. What every launch brought, laws and facts stand on the
-//! page in words and in `summary.json` in full; samples stand in neither.
+//! The data that a page carries for programs: six digits a number. Of a run it is a row for each cell, with the phase that is
+//! compared; everything else is in `summary.json`, and samples are in neither.
 
 use crate::render::document::six_digits;
+use crate::sentences::labels::{LabelledExperiment, LabelledGroup, LabelledRun};
 use record::summary::Summary;
 use serde::Serialize;
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
+use std::collections::BTreeMap;
 
-/// A summary of the same shape, so that what reads the one reads the other.
+/// The fields of a row, in their order; the unit stands last in a name.
+const COLUMNS: [&str; 11] = [
+    "cell",
+    "status",
+    "wall_ns_per_unit",
+    "low_ns_per_unit",
+    "high_ns_per_unit",
+    "cpu_ns",
+    "minor_faults",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "launches",
+];
+
+/// The figures of a run as columns and rows. A field is null where a cell has none; parameters that do not vary are said once.
 pub fn of_run(summary: &Summary) -> Value {
-    let mut small = summary.clone();
-    for cell in &mut small.cells {
-        let headline = summary
-            .experiment(&cell.experiment)
-            .map(|e| e.headline.as_str());
-        cell.phases
-            .retain(|phase, _| Some(phase.as_str()) == headline);
-        cell.per_launch.clear();
-        cell.laws.clear();
-        cell.proofs.clear();
-    }
-    for group in &mut small.groups {
-        let headline = summary
-            .experiment(&group.experiment)
-            .map(|e| e.headline.as_str());
-        group
-            .comparisons
-            .retain(|comparison| Some(comparison.phase.as_str()) == headline);
-    }
-    // What is no number becomes null; nothing else of a summary can fail to be written.
-    rounded(&small)
+    let run = LabelledRun::new(summary);
+    let experiments = run.experiments();
+    let experiments: BTreeMap<&str, Value> = experiments
+        .map(|experiment| {
+            let fixed = experiment.constant().join(" ");
+            let phase = experiment.headline();
+            (experiment.name(), json!({ "phase": phase, "fixed": fixed }))
+        })
+        .collect();
+    let groups = run
+        .experiments()
+        .flat_map(LabelledExperiment::groups_in_order);
+    let rows: Vec<Value> = groups.flat_map(rows).collect();
+    json!({
+        "run": summary.run, "created": summary.created, "experiments": experiments, "columns": COLUMNS, "rows": rows,
+    })
+}
+
+/// A row for each cell of a group that is shown.
+fn rows(group: LabelledGroup) -> Vec<Value> {
+    let cells = group.group.cells.iter().copied();
+    let shown = cells.filter(|&cell| !group.cell(cell).hidden);
+    shown.map(|cell| row(group, cell)).collect()
+}
+
+fn row(group: LabelledGroup, index: usize) -> Value {
+    let cell = group.cell(index);
+    let phase = group.headline_phase(index);
+    let ratio = group
+        .comparison(index)
+        .and_then(|comparison| comparison.contrast.ratio);
+    let name = format!("{} {}", cell.cell, group.setting());
+    rounded(&(
+        name.trim_end(),
+        cell.outcome.status.word(),
+        phase.map(|phase| phase.per_unit_ns.median),
+        phase.and_then(|phase| phase.per_unit_ns.low),
+        phase.and_then(|phase| phase.per_unit_ns.high),
+        phase.map(|phase| phase.cpu_ns.median),
+        phase.map(|phase| phase.minor_faults),
+        ratio.map(|ratio| ratio.ratio),
+        ratio.map(|ratio| ratio.low),
+        ratio.map(|ratio| ratio.high),
+        cell.launches,
+    ))
 }
 
 /// A result as JSON with six digits a number; NaN and infinity are null.

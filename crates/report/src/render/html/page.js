@@ -9,6 +9,7 @@
   };
   const all = (what, within = document) => [...within.querySelectorAll(what)];
   const root = document.documentElement;
+  root.classList.add("js");
   const tools = document.getElementById("tools");
 
   // Light and dark: as the system has it, until somebody chooses.
@@ -84,11 +85,14 @@
     tools.append(aside);
   }
 
-  // Sorting: numbers by what they stand for; rows without one stay last. The third click brings the first order back.
+  // Sorting: numbers by what they stand for, words by the alphabet; empty fields stay last. The third click brings the first
+  // order back.
   const value = (row, at) => {
-    const found = row.cells[at]?.dataset.value;
-    return found === undefined ? null : Number(found);
+    const text = row.cells[at]?.dataset.value ?? row.cells[at]?.textContent.trim() ?? "";
+    return text === "" || Number.isNaN(Number(text)) ? text || null : Number(text);
   };
+  const compare = (x, y) => typeof x === "number" && typeof y === "number" ? x - y
+    : String(x).localeCompare(String(y), "en", { numeric: true });
   const sort = (table, head, at) => {
     const next = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort") || "none"];
     all("thead th", table).forEach((other) => other.removeAttribute("aria-sort"));
@@ -101,17 +105,80 @@
         const [x, y] = [value(a, at), value(b, at)];
         if (next === "none" || (x === null && y === null)) return a.dataset.order - b.dataset.order;
         if (x === null || y === null) return x === null ? 1 : -1;
-        return turn * (x - y) || a.dataset.order - b.dataset.order;
+        return turn * compare(x, y) || a.dataset.order - b.dataset.order;
       };
       rows.sort(by).forEach((row) => body.append(row));
     }
   };
   for (const table of all("table")) {
-    all("thead th", table).forEach((head, at) => {
-      if (!("sorts" in head.dataset)) return;
-      const button = make("button", head.textContent, () => sort(table, head, at));
-      head.replaceChildren(button);
+    const heads = all("thead th", table);
+    // A telephone shows each figure behind its heading.
+    for (const row of all("tbody tr:not(.kind)", table)) {
+      all("td", row).forEach((cell, at) => {
+        const head = heads[at + 1];
+        const title = (head?.querySelector("span") ?? head)?.textContent;
+        if (title && title !== "Drawing") cell.dataset.title = title;
+      });
+    }
+    heads.forEach((head, at) => {
+      if (head.matches(".drawn, :empty") || table.querySelector(".heat")) return;
+      head.replaceChildren(make("button", head.textContent, () => sort(table, head, at)));
     });
+  }
+
+  // Filtering: a row stays if each word is in it, in the title of its condition or in that of its section. What has no row left
+  // is put away, and conditions with one are unfolded.
+  const rows = all("main tbody tr:not(.kind)");
+  const texts = new Map();
+  const text = (row) => {
+    const parts = [row.textContent, row.closest("section").querySelector("h2").textContent];
+    for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      parts.push(fold.querySelector("summary").textContent);
+    }
+    return parts.join(" ").toLowerCase();
+  };
+  const unfolded = new Set();
+  const filter = (words) => {
+    for (const row of rows) {
+      if (!texts.has(row)) texts.set(row, text(row));
+      row.hidden = !words.every((word) => texts.get(row).includes(word));
+    }
+    const left = (part) => part.querySelector("tbody tr:not(.kind, [hidden])") !== null;
+    for (const part of all("main tbody, main .scroll, main details, main section")) {
+      if (part.querySelector("tbody tr:not(.kind)") || part.matches("tbody")) part.hidden = !left(part);
+    }
+    unfolded.forEach((fold) => { fold.open = false; });
+    unfolded.clear();
+    if (!words.length) return;
+    for (const fold of all("details[id]:not([open], [hidden])")) {
+      fold.open = true;
+      unfolded.add(fold);
+    }
+  };
+  if (rows.length > 5) {
+    const field = make("input", "");
+    field.type = "search";
+    field.placeholder = "Filter rows: mmap, cache=hot";
+    field.setAttribute("aria-label", "Filter rows");
+    field.addEventListener("input", () => filter(field.value.toLowerCase().split(/\s+/).filter(Boolean)));
+    tools.append(field);
+  }
+
+  // A link to what is folded unfolds it.
+  const reveal = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target?.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  if (location.hash) reveal();
+
+  // What does not fit is scrolled by keys, too.
+  for (const box of all(".scroll")) {
+    if (box.scrollWidth <= box.clientWidth) continue;
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", box.querySelector("caption").firstChild.textContent);
   }
 
   // Tooltips: the titles of drawings, at once, and on a touch.
@@ -133,10 +200,10 @@
     return mark && far(mark) < 60 ? mark : undefined;
   };
   const show = (event) => {
-    const owner = event.target.closest?.("[data-tip]") ?? nearest(event);
+    const owner = event.target.closest?.("[data-tip], td svg.plot:not(.flame)") ?? nearest(event);
     tip.hidden = !owner;
     if (!owner) return;
-    tip.textContent = owner.dataset.tip;
+    tip.textContent = owner.dataset.tip ?? owner.getAttribute("aria-label");
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(event.clientX + 12, innerWidth - width - 8);
     const top = event.clientY + 16 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 16;

@@ -146,9 +146,12 @@ fn add_further<'a>(part: &mut Vec<ShownColumn<'a>>, columns: &[ShownColumn<'a>],
     let mut further: Vec<ShownColumn> = columns[1..]
         .iter()
         .copied()
-        .filter(|column| matches!(column.column.shown, Shown::Room(_)))
+        .filter(|column| matches!(column.column.shown, Shown::Room(_) | Shown::Screen))
         .collect();
-    further.sort_by_key(|column| column.column.shown);
+    further.sort_by_key(|column| match column.column.shown {
+        Shown::Room(order) => order,
+        _ => 0,
+    });
     let widths = part[1..].iter().map(|column| GAP + column.kept());
     let mut used = part[0].least() + widths.sum::<usize>();
     for column in further {

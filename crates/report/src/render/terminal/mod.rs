@@ -80,8 +80,7 @@ fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec
             continue;
         }
         // A table has room above it, unless its heading is there.
-        let apart =
-            matches!(block, Block::Heading(_)) || (matches!(block, Block::Table(_)) && !headed);
+        let apart = begins_with_heading(block) || (matches!(block, Block::Table(_)) && !headed);
         if apart && indent > 0 && !lines.is_empty() {
             lines.push(StyledText::default());
         }
@@ -89,6 +88,14 @@ fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec
         lines.extend(of_block);
     }
     lines
+}
+
+fn begins_with_heading(block: &Block) -> bool {
+    match block {
+        Block::Heading(_) => true,
+        Block::Part(part) => part.blocks.first().is_some_and(begins_with_heading),
+        _ => false,
+    }
 }
 
 fn whole(line: &str, indent: usize, screen: &Screen) -> String {

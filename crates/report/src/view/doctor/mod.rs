@@ -39,6 +39,7 @@ const AT_ENTRY: [&str; 8] = [
 struct DoctorRows {
     fact: Vec<Fact>,
     meaning: Vec<Meaning>,
+    place: Vec<LocalityRow>,
     obstacle: Vec<ObstacleRow>,
 }
 
@@ -64,6 +65,37 @@ struct ObstacleRow {
     why: String,
     #[serde(default)]
     remedy: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LocalityRow {
+    when: String,
+    what: String,
+    works: String,
+    #[serde(default = "yes")]
+    measures: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A place for which Pagewise was not made, or not in full: another kernel, a container, another C library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Locality {
+    pub what: String,
+    /// What can be done there, and what instead.
+    pub works: String,
+    /// False where nothing can be measured.
+    pub measures: bool,
+}
+
+impl Locality {
+    /// One sentence: `this is WSL 2, a virtual machine of Windows: …`.
+    pub fn sentence(&self) -> String {
+        format!("{}: {}", self.what, self.works)
+    }
 }
 
 /// Something that cannot be measured here, or not well.
@@ -126,6 +158,17 @@ impl Doctor {
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    fn localities(&self) -> Vec<Locality> {
+        let rows = self.rows.place.iter();
+        let here = rows.filter(|row| self.holds(&row.when));
+        here.map(|row| Locality {
+            what: self.text(&row.what),
+            works: self.text(&row.works),
+            measures: row.measures,
+        })
+        .collect()
     }
 
     fn holds(&self, when: &str) -> bool {
@@ -285,6 +328,11 @@ fn command(environment: &Environment, text: String) -> String {
     }
 }
 
+/// What this place is, where it is a special one.
+pub fn localities(environment: &Environment) -> Vec<Locality> {
+    Doctor::new(environment).localities()
+}
+
 /// A machine, what that means, what cannot be measured on it; then workers, each with its state.
 pub fn document(
     environment: &Environment,
@@ -306,7 +354,11 @@ pub fn document(
     } else {
         vec![named_texts(workers.iter().cloned())]
     };
+    let localities = doctor.localities();
+    let localities = localities.iter().map(Locality::sentence);
+    let special = Vec::from_iter(Block::list("", localities));
     Document::new("", [])
+        .section("place", "This place", Place::Everywhere, special)
         .section("machine", "This machine", Place::Everywhere, vec![facts])
         .section(
             "meaning",

@@ -41,11 +41,8 @@ pub(super) fn blocks(experiment: LabelledExperiment) -> Vec<Block> {
             Column::text("cell"),
             Column::sentences("facts: a number, or its smallest and largest value"),
         ];
-        let table = facts(
-            "Facts, by which a method proves that it did what its name says",
-            heads,
-            proofs,
-        );
+        let caption = "Facts, by which a method proves that it did what its name says";
+        let table = facts(caption, heads, with_shared(proofs));
         blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
     }
     blocks
@@ -55,7 +52,10 @@ fn law_table(laws: &[LawRow]) -> Table {
     Columns::new("law", |law: &LawRow| law.text.to_owned())
         .number("cells", |law| TableCell::count(law.cells))
         .number("samples", |law| samples(law.samples))
-        .number("broken", |law| samples(law.broken))
+        .number("broken", |law| match law.broken {
+            0 => TableCell::default(),
+            broken => samples(broken),
+        })
         .sentences("broken in", |law| law.broken_in.join(", "))
         .marked(|law, entry| Entry {
             tone: if law.broken > 0 {
@@ -98,8 +98,27 @@ fn laws(experiment: LabelledExperiment<'_>) -> Vec<LawRow<'_>> {
     rows.into_values().filter(|row| row.samples > 0).collect()
 }
 
+/// Rows of facts, where what is the same in all of several cells is said once, in the first row.
+fn with_shared(proofs: Vec<(String, Vec<String>)>) -> Vec<(String, String)> {
+    let shared: Vec<String> = match proofs.as_slice() {
+        [(_, first), others @ ..] if !others.is_empty() => first
+            .iter()
+            .filter(|fact| others.iter().all(|(_, facts)| facts.contains(fact)))
+            .cloned()
+            .collect(),
+        _ => Vec::new(),
+    };
+    let rows = proofs.into_iter().map(|(cell, mut facts)| {
+        facts.retain(|fact| !shared.contains(fact));
+        (cell, facts.join(" · "))
+    });
+    let rows: Vec<(String, String)> = rows.collect();
+    let shared = (!shared.is_empty()).then(|| ("every cell".to_owned(), shared.join(" · ")));
+    shared.into_iter().chain(rows).collect()
+}
+
 /// Names of all cells that recorded facts, with the facts.
-fn proofs(experiment: LabelledExperiment) -> Vec<(String, String)> {
+fn proofs(experiment: LabelledExperiment) -> Vec<(String, Vec<String>)> {
     let mut rows = Vec::new();
     for group in experiment.groups_in_order() {
         for cell in group.group.cells.iter().map(|&cell| group.cell(cell)) {
@@ -119,12 +138,11 @@ fn name_and_setting(group: LabelledGroup, cell: &CellSummary) -> String {
     parts.join(" ")
 }
 
-fn recorded(cell: &CellSummary) -> String {
+fn recorded(cell: &CellSummary) -> Vec<String> {
     let facts = cell.proofs.iter();
-    let facts: Vec<String> = facts
+    facts
         .map(|(name, proof)| format!("{name} {}", fact(proof)))
-        .collect();
-    facts.join(" · ")
+        .collect()
 }
 
 fn fact(proof: &FactProof) -> String {

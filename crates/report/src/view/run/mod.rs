@@ -56,12 +56,7 @@ pub fn live(summary: &Summary) -> Document {
     let run = LabelledRun::new(summary);
     let mut experiments = run.experiments();
     let blocks = match (experiments.next(), experiments.next()) {
-        (Some(only), None) => only
-            .groups_in_order()
-            .into_iter()
-            .filter_map(group::blocks)
-            .flat_map(|of_group| of_group.blocks)
-            .collect(),
+        (Some(only), None) => group::blocks(only).groups,
         _ => overview::Overview::new(&run, &summary.run).answers(),
     };
     Document::new("", Vec::new()).section("live", "", Place::Screen, blocks)
@@ -186,16 +181,18 @@ fn section(experiment: LabelledExperiment) -> Option<Section> {
     let heat_maps = keys.map_or_else(Vec::new, |keys| maps::heat_maps(experiment, keys));
     // A map shows what curves over its second parameter would show, with a chart for each size.
     let mapped = keys.filter(|_| !heat_maps.is_empty()).map(|keys| keys.down);
-    blocks.extend(for_page("", curves::charts(experiment, mapped)));
+    let groups = group::blocks(experiment);
+    let charts = for_page("", curves::charts(experiment, mapped));
+    // Where a picture has all groups, cost over size is told again: it is folded.
+    let title = groups
+        .picture
+        .as_ref()
+        .map_or("", |_| "Cost over size or count");
+    blocks.extend(groups.picture);
+    blocks.extend(for_page(title, charts));
     blocks.extend(for_page("", heat_maps));
-    let mut has_footnote = false;
-    for group in experiment.groups_in_order() {
-        if let Some(of_group) = group::blocks(group) {
-            has_footnote |= of_group.has_footnote;
-            blocks.extend(of_group.blocks);
-        }
-    }
-    if has_footnote {
+    blocks.extend(groups.groups);
+    if groups.has_footnote {
         blocks.push(Block::text(wording::AMONG_ALL));
     }
     blocks.extend(states::blocks(experiment));

@@ -1,7 +1,7 @@
 //! A ratio with its interval on the axis of its group, and bars of factors.
 
 use super::Drawing;
-use super::svg::{self, Area, Spot, Svg};
+use super::svg::{self, Area, Spot, Strokes, Svg};
 use crate::render::plot::Axis;
 use crate::sentences::numbers;
 use record::summary::Ratio;
@@ -11,9 +11,8 @@ const HEIGHT: u32 = 26;
 const MIDDLE: f64 = 13.0;
 /// Height of a row with dots above and below.
 const TALL: u32 = 34;
-/// The triangle of an interval that goes on beyond the axis.
-const TO_LEFT: &str = "M0 0l7-5v10z";
-const TO_RIGHT: &str = "M0 0l-7-5v10z";
+/// Length of the arrow of an interval that goes on beyond the axis.
+const ARROW: f64 = 0.025;
 
 /// A ratio at an axis: what is far below one as a fraction, which is how one says it.
 fn number(ratio: f64) -> String {
@@ -49,27 +48,25 @@ pub(super) fn interval(
     launches: &[f64],
     label: &str,
 ) -> Drawing {
-    let mut svg = Svg::new("plot", HEIGHT, label);
+    let mut svg = Svg::stretched("plot", HEIGHT, label);
     baseline(&mut svg, axis, HEIGHT);
     let step = (f64::from(HEIGHT) - 6.0) / (launches.len().max(2) - 1) as f64;
-    dots(&mut svg, axis, "launch", launches, |at| {
-        3.0 + step * at as f64
-    });
+    dots(&mut svg, axis, "l", launches, |at| 3.0 + step * at as f64);
     match ratio {
         Some(ratio) => whisker(&mut svg, axis, ratio, MIDDLE),
-        None => svg.dot("estimate base", Spot::new(axis.place(1.0), MIDDLE)),
+        None => estimate(&mut svg, axis.place(1.0), MIDDLE),
     }
     svg.done()
 }
 
 /// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
 pub(super) fn sides(axis: &Axis, ratio: &Ratio, runs: &[Vec<f64>; 2], label: &str) -> Drawing {
-    let mut svg = Svg::new("plot", TALL, label);
+    let mut svg = Svg::stretched("plot tall", TALL, label);
     baseline(&mut svg, axis, TALL);
     // Two heights in turn, so that runs alike do not hide each other.
     for (class, runs, top) in [
-        ("launch-a", &runs[0], 3.0),
-        ("launch-b", &runs[1], f64::from(TALL) - 7.0),
+        ("l0", &runs[0], 3.0),
+        ("l1", &runs[1], f64::from(TALL) - 7.0),
     ] {
         dots(&mut svg, axis, class, runs, |at| {
             top + 4.0 * (at % 2) as f64
@@ -79,25 +76,22 @@ pub(super) fn sides(axis: &Axis, ratio: &Ratio, runs: &[Vec<f64>; 2], label: &st
     svg.done()
 }
 
-/// Small dots at ratios; what lies beyond the axis is an open dot at its end.
+/// Small dots at ratios; what lies beyond the axis is a pale dot at its end.
 fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn(usize) -> f64) {
     let places = ratios.iter().map(|ratio| axis.place(*ratio)).enumerate();
     let (inside, beyond): (Vec<_>, Vec<_>) = places
         .filter(|(_, place)| place.is_finite())
         .partition(|(_, place)| (-0.01..=1.01).contains(place));
-    for (class, places) in [(class, inside), ("out", beyond)] {
-        if places.is_empty() {
-            continue;
-        }
-        svg.begin(class);
+    for (class, places) in [(class, inside), ("o", beyond)] {
+        let mut strokes = Strokes::default();
         for (at, place) in places {
-            svg.small_dot(Spot::new(place.clamp(0.0, 1.0), height(at)));
+            strokes.dot(Spot::new(place.clamp(0.0, 1.0), height(at)));
         }
-        svg.end();
+        svg.strokes(class, &strokes);
     }
 }
 
-/// A line from limit to limit with the estimate on it.
+/// A line from limit to limit with the estimate on it; a limit beyond the axis is an arrow at its end.
 fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Ratio, middle: f64) {
     let [low, high] = [ratio.low, ratio.high].map(|end| axis.place(end));
     let [from, to] = [low, high].map(|place| {
@@ -107,21 +101,29 @@ fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Ratio, middle: f64) {
             0.0
         }
     });
-    svg.line("whisker", Spot::new(from, middle), Spot::new(to, middle));
-    for (end, place) in [(from, low), (to, high)] {
-        if place < -1e-9 {
-            svg.shape("beyond", Spot::new(0.0, middle), TO_LEFT, "");
-        } else if place > 1.0 + 1e-9 {
-            svg.shape("beyond", Spot::new(1.0, middle), TO_RIGHT, "");
-        } else {
-            let [top, bottom] = [middle - 5.0, middle + 5.0].map(|y| Spot::new(end, y));
-            svg.line("whisker", top, bottom);
-        }
+    let mut strokes = Strokes::default();
+    strokes.line(&[Spot::new(from, middle), Spot::new(to, middle)]);
+    for (end, back) in [
+        (from, if low < -1e-9 { ARROW } else { 0.0 }),
+        (to, if high > 1.0 + 1e-9 { -ARROW } else { 0.0 }),
+    ] {
+        strokes.line(&[
+            Spot::new(end + back, middle - 5.0),
+            Spot::new(end, middle),
+            Spot::new(end + back, middle + 5.0),
+        ]);
     }
-    let estimate = axis.place(ratio.ratio);
-    if (0.0..=1.0).contains(&estimate) {
-        svg.dot("estimate", Spot::new(estimate, middle));
+    svg.strokes("w", &strokes);
+    let place = axis.place(ratio.ratio);
+    if (0.0..=1.0).contains(&place) {
+        estimate(svg, place, middle);
     }
+}
+
+fn estimate(svg: &mut Svg, place: f64, middle: f64) {
+    let mut strokes = Strokes::default();
+    strokes.dot(Spot::new(place, middle));
+    svg.strokes("e", &strokes);
 }
 
 /// A bar from one to the factor that is proven, and on to the largest that is possible.
@@ -149,5 +151,8 @@ fn vertical(svg: &mut Svg, class: &str, x: f64, height: u32) {
 }
 
 fn baseline(svg: &mut Svg, axis: &Axis, height: u32) {
-    vertical(svg, "one", axis.place(1.0), height);
+    let mut strokes = Strokes::default();
+    let ends = [0.0, f64::from(height)];
+    strokes.line(&ends.map(|y| Spot::new(axis.place(1.0), y)));
+    svg.strokes("b", &strokes);
 }

@@ -26,8 +26,8 @@ pub(super) fn stack(scale: &Scale, phases: &[String], parts: &[Option<(f64, Stri
         .collect();
     let mut svg = Svg::new("plot stack", 26, &labels.join(", "));
     let mut from = 0.0;
-    for (at, (phase, part)) in phases.iter().zip(parts).enumerate() {
-        let Some((wall, labels)) = part else { continue };
+    for (at, part) in parts.iter().enumerate() {
+        let Some((wall, _)) = part else { continue };
         let to = from + wall;
         let area = Area {
             from: scale.place(from),
@@ -35,7 +35,7 @@ pub(super) fn stack(scale: &Scale, phases: &[String], parts: &[Option<(f64, Stri
             top: 4.0,
             bottom: 22.0,
         };
-        svg.area(&format!("c{at}"), &area, &format!("{phase}: {labels}"));
+        svg.area(&format!("c{at}"), &area, "");
         from = to;
     }
     svg.done()

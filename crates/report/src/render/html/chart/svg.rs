@@ -14,6 +14,15 @@ pub(super) struct Spot {
     y: f64,
 }
 
+/// Lines and dots of one class, in a drawing that is stretched: thousandths of its width, and pixels from its top. Their strokes
+/// are not stretched.
+#[derive(Default)]
+pub(super) struct Strokes {
+    path: String,
+    /// The place where the path ends.
+    end: (i32, i32),
+}
+
 /// A rectangle: shares of the width, and pixels from the top.
 pub(super) struct Area {
     pub from: f64,
@@ -38,7 +47,56 @@ pub(super) fn percent(share: f64) -> String {
     format!("{}%", (share * 10_000.0).round() / 100.0)
 }
 
+/// A share in thousandths of the width; what is no number, or lies beyond all reason, is brought to an end.
+fn thousandths(share: f64) -> i32 {
+    if share.is_finite() {
+        (share.clamp(-1.0, 2.0) * 1000.0).round() as i32
+    } else {
+        0
+    }
+}
+
+impl Strokes {
+    /// A dot, as large as the stroke is wide.
+    pub(super) fn dot(&mut self, at: Spot) {
+        self.go('m', at);
+        self.path.push_str("h0");
+    }
+
+    /// Lines from one place to the next.
+    pub(super) fn line(&mut self, spots: &[Spot]) {
+        for (at, spot) in spots.iter().enumerate() {
+            self.go(if at == 0 { 'm' } else { 'l' }, *spot);
+        }
+    }
+
+    /// Goes on to a place: a step is written in fewer characters than a place.
+    fn go(&mut self, step: char, to: Spot) {
+        let to = (thousandths(to.x), to.y.round() as i32);
+        let (right, down) = (to.0 - self.end.0, to.1 - self.end.1);
+        let gap = if down < 0 { "" } else { " " };
+        let _ = write!(self.path, "{step}{right}{gap}{down}");
+        self.end = to;
+    }
+}
+
 impl Svg {
+    /// An SVG of strokes that is as wide as its place; the style knows its height.
+    pub(super) fn stretched(class: &str, height: u32, label: &str) -> Svg {
+        Svg(format!(
+            "<svg class=\"{class}\" viewBox=\"0 0 1000 {height}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
+            escape::html(label)
+        ))
+    }
+
+    /// Strokes of one class, where there are any.
+    pub(super) fn strokes(&mut self, class: &str, strokes: &Strokes) {
+        let Strokes { path, .. } = strokes;
+        if !path.is_empty() {
+            let _ = write!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
     /// An SVG with a height in pixels; `label` is what is read out for it.
     pub(super) fn new(class: &str, height: u32, label: &str) -> Svg {
         let role = match label {
@@ -46,7 +104,7 @@ impl Svg {
             words => format!("role=\"img\" aria-label=\"{}\"", escape::html(words)),
         };
         Svg(format!(
-            "<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {role}>"
+            "<svg class=\"{class}\" height=\"{height}\" {role}>"
         ))
     }
 
@@ -82,29 +140,6 @@ impl Svg {
         self.titled("rect", title);
     }
 
-    pub(super) fn dot(&mut self, class: &str, at: Spot) {
-        let (x, y) = (percent(at.x), at.y);
-        let _ = write!(
-            self.0,
-            "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y:.1}\" r=\"4.5\"/>"
-        );
-    }
-
-    /// Begins elements that share a class.
-    pub(super) fn begin(&mut self, class: &str) {
-        let _ = write!(self.0, "<g class=\"{class}\">");
-    }
-
-    pub(super) fn end(&mut self) {
-        self.0.push_str("</g>");
-    }
-
-    /// A dot of those that were begun together, as large as the style makes it.
-    pub(super) fn small_dot(&mut self, at: Spot) {
-        let (x, y) = (percent(at.x), at.y);
-        let _ = write!(self.0, "<circle cx=\"{x}\" cy=\"{y:.0}\"/>");
-    }
-
     pub(super) fn shape(&mut self, class: &str, at: Spot, path: &str, title: &str) {
         let (x, y) = (percent(at.x), at.y);
         let _ = write!(
@@ -118,10 +153,11 @@ impl Svg {
     /// Words; `anchor` is start, middle or end.
     pub(super) fn text(&mut self, at: Spot, anchor: &str, text: &str) {
         let (x, y, text) = (percent(at.x), at.y, escape::html(text));
-        let _ = write!(
-            self.0,
-            "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
-        );
+        let anchor = match anchor {
+            "middle" => String::new(),
+            end => format!(" class=\"{end}\""),
+        };
+        let _ = write!(self.0, "<text x=\"{x}\" y=\"{y:.0}\"{anchor}>{text}</text>");
     }
 
     /// Ends an element that was begun, with what is said when it is pointed at.
