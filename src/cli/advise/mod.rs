@@ -43,7 +43,7 @@ pub(super) struct AdviseArgs {
     /// Allow changes such as a state of the machine; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
-    /// Time to spend [default: 1min for a question, 30s for each question of --save].
+    /// Time to spend [default: 40s for a question, 30s for each question of --save].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     budget: Option<f64>,
     /// A gain below this share is none.
