@@ -3,6 +3,7 @@
 use super::conditions::{ConditionClauses, own_condition};
 use super::labels::LabelledGroup;
 use super::wording;
+use record::outcome::Status;
 use record::summary::{BestClaim, Recommendation, Role, Sureness, Verdict};
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
@@ -117,9 +118,7 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
                 group.name(best.leader)
             );
         }
-        Recommendation::Nothing => {
-            return "nothing can be recommended: too few launches to compare".to_owned();
-        }
+        Recommendation::Nothing => return why_nothing(group),
     };
     let conditions = ConditionClauses::new(group, false).ending();
     advice + &mark(group) + &around(group, best, named) + &conditions
@@ -130,6 +129,30 @@ fn mark(group: LabelledGroup) -> String {
     match group.group.sureness {
         Some(Sureness::Settled) | None => String::new(),
         unsure => format!(" ({})", wording::sureness(unsure)),
+    }
+}
+
+/// The reason why several methods were measured and none is recommended.
+fn why_nothing(group: LabelledGroup) -> String {
+    let cells = group.group.cells.iter().copied();
+    let not_believed: Vec<usize> = cells
+        .filter(|&cell| {
+            let cell = group.cell(cell);
+            cell.is_ranked() && cell.outcome.status != Status::Ok && !cell.phases.is_empty()
+        })
+        .collect();
+    let baseline = group.group.baseline;
+    match not_believed.as_slice() {
+        [] => "nothing can be recommended: too few launches to compare".to_owned(),
+        all if all.iter().any(|cell| Some(*cell) == baseline) => format!(
+            "nothing can be recommended: {}, which the others are compared with, is not to be believed",
+            group.names(&Vec::from_iter(baseline))
+        ),
+        all => format!(
+            "nothing can be recommended: {} {} not to be believed",
+            group.names(all),
+            if all.len() == 1 { "is" } else { "are" }
+        ),
     }
 }
 
@@ -148,12 +171,15 @@ fn kept(group: LabelledGroup, usual: usize) -> String {
     if is_open {
         return format!("→ open: whether another is faster than {usual}");
     }
-    let other = if faster(group, false).is_empty() {
-        "no other"
+    let job = if faster(group, false).is_empty() {
+        ""
     } else {
-        "no other that does the same job"
+        " for the same job"
     };
-    format!("→ keep {usual}: {other} is faster")
+    match measured_methods(group).saturating_sub(1) {
+        1 => format!("→ keep {usual}: the other one measured here{job} is not faster"),
+        others => format!("→ keep {usual}: none of the {others} others measured here{job} is faster"),
+    }
 }
 
 /// Clauses on the fastest method, and on those that are as fast or not settled; the one that is `named` needs no second mention.
@@ -171,13 +197,10 @@ fn around(group: LabelledGroup, best: &BestClaim, named: usize) -> String {
     if leader != named && best.within.contains(&named) {
         text += &format!("; within {margin} of the fastest, {fastest}");
     } else if leader != named {
-        let is_open = best.unsettled.iter().any(|u| u.cell == named);
-        let doubt = if is_open {
-            ", which is not settled"
-        } else {
-            ""
-        };
-        text += &format!("; {fastest} was the fastest{doubt}");
+        // Where it is open which of them is the faster, the order of the rows says as much.
+        if !best.unsettled.iter().any(|u| u.cell == named) {
+            text += &format!("; {fastest} was the fastest");
+        }
     }
     if !within.is_empty() {
         text += &format!("; within {margin} of {fastest}: {}", group.names(&within));

@@ -83,7 +83,14 @@ impl ConditionClauses {
     }
 
     fn open_clause(&self) -> Option<String> {
-        (!self.open.is_empty()).then(|| format!("not known yet if {}", wording::either(&self.open)))
+        match self.open.as_slice() {
+            [] => None,
+            [_] | [_, _] => Some(format!("not known yet if {}", wording::either(&self.open))),
+            several => Some(format!(
+                "not known yet under {} other conditions",
+                several.len()
+            )),
+        }
     }
 
     /// Lines after a finding on other methods: the first settled clauses, and the open ones counted.

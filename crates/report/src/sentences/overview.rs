@@ -57,7 +57,7 @@ impl AnswerKind {
     pub fn heading(self) -> &'static str {
         match self {
             AnswerKind::Change => "Change: shown to be faster here, under every usual condition",
-            AnswerKind::Depends => "Depends: on the condition of the program",
+            AnswerKind::Depends => "Depends: faster only under conditions that are named",
             AnswerKind::Keep => "Keep: no other method is faster",
             AnswerKind::Open => "Open: another method may be faster",
         }

@@ -132,7 +132,10 @@ fn in_one_line(summary: &Summary) -> String {
     let early = answers
         .clone()
         .filter(|g| g.sureness == Some(Sureness::Early));
-    let open = answers.clone().filter(|g| g.sureness.is_none());
+    // Where each of several is faster, only the fastest of them is open.
+    let open = answers
+        .clone()
+        .filter(|g| g.sureness.is_none() && g.faster.is_empty());
     let (open, early, all) = (open.count(), early.count(), answers.count());
     let mut line = match noise.as_slice() {
         [] => "quiet enough".to_owned(),

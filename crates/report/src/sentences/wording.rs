@@ -62,8 +62,14 @@ impl FactorAmount {
     }
 }
 
+/// Percent beyond which a share is only said to be more.
+const MOST_PERCENT: f64 = 1000.0;
+
 fn percent_digits(share: f64, round: Round) -> String {
     let percent = share.max(0.0) * 100.0;
+    if percent > MOST_PERCENT {
+        return format!(">{MOST_PERCENT:.0}");
+    }
     round.to(
         percent,
         if percent >= 9.95 {
@@ -126,14 +132,29 @@ fn ends(low: f64, high: f64) -> (String, String) {
     (of_low, of_high)
 }
 
+/// Half-width from which an interval says nothing: its ends are a factor of a hundred apart.
+const NO_USE: f64 = 9.0;
+
+/// The words for an interval that says nothing.
+fn no_use(ratio: &Ratio) -> Option<String> {
+    let is_wide = ratio.half_width().is_nan() || ratio.half_width() >= NO_USE;
+    is_wide.then(|| format!("no usable interval from {} launches", ratio.launches))
+}
+
 /// An interval in words: `between 9.1 % faster and 4.2 % slower`.
 pub fn between(ratio: &Ratio) -> String {
+    if let Some(words) = no_use(ratio) {
+        return words;
+    }
     let (low, high) = ends(ratio.low, ratio.high);
     format!("between {low} and {high}")
 }
 
 /// An interval in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
 pub(crate) fn between_briefly(ratio: &Ratio) -> String {
+    if let Some(words) = no_use(ratio) {
+        return words;
+    }
     let (low, high) = ends(ratio.low, ratio.high);
     let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
     // Where both ends lie on one side the word is said once, if their units agree.

@@ -40,7 +40,7 @@ pub fn planned(plan: &Plan, least_s: f64) -> Document {
         "{} in {processes} a round of launches. Budget: {}. The least that compares all of it: about {}. Nothing was measured.",
         count(measurable(plan), "cell"),
         duration(plan.budget_s),
-        duration(least_s),
+        duration(least_s.ceil()),
     );
     Document::default().section(
         "plan",
