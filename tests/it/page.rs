@@ -322,10 +322,8 @@ fn rows_are_filtered_and_a_link_unfolds_what_it_leads_to() {
     let interval = browser.middle("td svg.plot");
     browser.point(interval);
     let tip = browser.ask("() => document.getElementById('tip').textContent");
-    assert!(
-        tip.as_str().unwrap().starts_with('1'),
-        "the baseline: {tip}"
-    );
+    let ratio = tip.as_str().unwrap().split(' ').next().unwrap();
+    assert!(ratio.parse::<f64>().is_ok(), "its ratio: {tip}");
     // Without its script a table scrolls within its box.
     browser.scripts(false);
     browser.go(&page);

@@ -133,7 +133,7 @@
   const text = (row) => {
     const parts = [row.textContent, row.closest("section").querySelector("h2").textContent];
     for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) {
-      parts.push(fold.querySelector("summary").textContent);
+      parts.push(fold.querySelector("summary").firstChild.textContent);
     }
     return parts.join(" ").toLowerCase();
   };
