@@ -37,7 +37,6 @@ pub struct Progress {
     bar: ProgressBar,
     /// The last line where there is no terminal.
     last: Instant,
-    number: String,
     known: ResultsSoFar,
     /// Earliest moment at which what is known is judged again.
     due: Instant,
@@ -61,7 +60,6 @@ impl Progress {
         Progress {
             bar,
             last: Instant::now(),
-            number: String::new(),
             known: ResultsSoFar {
                 briefly: Vec::new(),
                 table: Vec::new(),
@@ -89,16 +87,7 @@ impl Progress {
         self.drawn = None;
     }
 
-    /// Begins an experiment of so many; nothing is known of it yet.
-    pub fn begin(&mut self, number: usize, all: usize) {
-        self.number = if all > 1 {
-            format!("{number} of {all} · ")
-        } else {
-            String::new()
-        };
-    }
-
-    /// Shows the next launch, and the seconds that the whole command has left.
+    /// Shows the experiment of the next launch, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
         if !self.bar.is_hidden() {
             if self
@@ -125,7 +114,7 @@ impl Progress {
 
     fn line(&self, what: &str, left_s: f64) -> String {
         let left = report::wording::duration(left_s.max(0.0));
-        let mut line = format!("{left} left · {}{what}", self.number);
+        let mut line = format!("{left} left · {what}");
         let columns = console::Term::stderr()
             .size_checked()
             .map_or(super::lines::UNKNOWN, |(_, columns)| usize::from(columns));
@@ -170,17 +159,16 @@ mod tests {
     #[test]
     fn the_line_begins_with_the_time_left_and_ends_with_what_is_known() {
         let mut progress = Progress::new();
-        progress.begin(3, 14);
         progress.known.briefly = vec![
             "allocate aligned-thp 2.3–3.3×".into(),
             "fault thp 3.0–3.8×".into(),
         ];
-        let line = progress.line("copy: launch 5", 102.0);
+        let line = progress.line("copy", 102.0);
         let known = "so far: fault thp 3.0–3.8×, allocate aligned-thp 2.3–3.3×";
-        let whole = format!("1 min 42 s left · 3 of 14 · copy: launch 5 · {known}");
+        let whole = format!("1 min 42 s left · copy · {known}");
         // A narrow terminal has fewer answers, and none is cut.
         assert!(whole.starts_with(&line), "{line}");
-        let ends = ["launch 5", "3.0–3.8×", "2.3–3.3×"];
+        let ends = ["copy", "3.0–3.8×", "2.3–3.3×"];
         assert!(ends.iter().any(|end| line.ends_with(end)), "{line}");
     }
 }

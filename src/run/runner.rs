@@ -31,7 +31,7 @@ use record::{
 };
 use schedule::lessons::{lessons, with_twin};
 use schedule::{
-    Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns,
+    Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns,
 };
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
@@ -278,14 +278,7 @@ impl<'a> Runner<'a> {
             let known = self.known()?;
             self.progress.learn(known, begun.elapsed());
         }
-        let (place, experiments) = self.scheduler.position().place;
-        self.progress.begin(place + 1, experiments);
-        let kind = match launch.block {
-            CALIBRATION => "sample length".to_owned(),
-            block if block < 0 => "pilot".to_owned(),
-            block => format!("launch {} of each", block + 1),
-        };
-        self.progress.step(&format!("{name}: {kind}"), left_s);
+        self.progress.step(name, left_s);
         Ok(())
     }
 

@@ -68,7 +68,6 @@ impl Claims {
                 }
                 ClaimPhase::Admission => {
                     self.admit(view);
-                    shared.position.place = (0, 1);
                     self.phase = ClaimPhase::Least(0, self.order(view, 0));
                 }
                 ClaimPhase::Least(block, rest) => {

@@ -72,13 +72,6 @@ pub struct Moment<'a> {
     pub launches: usize,
 }
 
-/// The present position, for a progress line.
-#[derive(Clone, Debug, Default)]
-pub struct Position {
-    /// The number of the experiment, from 0, and how many there are.
-    pub place: (usize, usize),
-}
-
 /// Decides the next action of one run.
 #[derive(Debug)]
 pub struct Scheduler {
@@ -97,7 +90,6 @@ struct Shared {
     endings: Vec<Ending>,
     /// The needs of each experiment's comparisons at the end of its last visit.
     needs: BTreeMap<String, Vec<shares::SetNeed>>,
-    position: Position,
 }
 
 #[derive(Debug)]
@@ -164,11 +156,6 @@ impl Scheduler {
     /// The ends of experiments up to now: all of them after [`Action::End`], fewer if the user stops the run.
     pub fn endings(&self) -> Vec<Ending> {
         self.shared.endings.clone()
-    }
-
-    /// Position in the run.
-    pub fn position(&self) -> &Position {
-        &self.shared.position
     }
 
     /// Indices of the cells that take part in a launch.

@@ -7,7 +7,7 @@ use crate::action::{Action, Launch, PILOT, StepResult};
 use crate::constants::{
     CLAIM_PILOTS, FIRST_ROUNDS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, SHORT_ROUND_S, TIMING_ROUNDS,
 };
-use crate::{Shared, names, view::View};
+use crate::{Shared, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
 
@@ -131,9 +131,6 @@ impl Pilots {
     pub fn step(&mut self, view: &View, shared: &mut Shared) -> StepResult {
         if self.rest.is_none() {
             self.begin(view);
-            let names = names(view.state);
-            let place = names.iter().position(|name| *name == self.experiment);
-            shared.position.place = (place.unwrap_or(0), names.len());
         }
         loop {
             // A group whose pilot dies is split; its parts have pilots of their own.

@@ -92,10 +92,7 @@ impl Tour {
                     let share = self.weights[place] / self.weights[place..].iter().sum::<f64>();
                     let until = Until::all(view.spent_s + view.left_s().max(0.0) * share);
                     let visit = Visit::new(view, &names[place], until, Policy::Least);
-                    (
-                        Stop::Least(place + 1),
-                        Some(at(shared, place, &names, visit)),
-                    )
+                    (Stop::Least(place + 1), Some(at(visit)))
                 }
                 Stop::Again(mut rest) => match rest.pop() {
                     None => (self.first_visit(view), None),
@@ -110,7 +107,7 @@ impl Tour {
                         retry: true,
                         ..Visit::new(view, &names[place], until, Policy::Least)
                     };
-                    (Stop::Again(rest), Some(at(shared, place, &names, visit)))
+                    (Stop::Again(rest), Some(at(visit)))
                 }
                 Stop::Visit(visit, place) => self.visit(view, shared, &names, (visit, place)),
                 Stop::LeastUsual(place) if place == names.len() || !view.state.plan.usual_first => {
@@ -122,10 +119,7 @@ impl Tour {
                         scope: Scope::Usual,
                         ..Visit::new(view, &names[place], until, Policy::Least)
                     };
-                    (
-                        Stop::LeastUsual(place + 1),
-                        Some(at(shared, place, &names, visit)),
-                    )
+                    (Stop::LeastUsual(place + 1), Some(at(visit)))
                 }
                 Stop::Neighbors(mut beside) => match beside.next(view, &names) {
                     Some(pilots) => (Stop::Neighbors(beside), Some(pilots)),
@@ -142,10 +136,7 @@ impl Tour {
                             scope: Scope::These(Vec::new()),
                             ..Visit::new(view, &names[place], until, Policy::Least)
                         };
-                        (
-                            Stop::LeastBeside(rest, until_s),
-                            Some(at(shared, place, &names, visit)),
-                        )
+                        (Stop::LeastBeside(rest, until_s), Some(at(visit)))
                     }
                 },
                 Stop::TakeUp(place) if place == names.len() => return StepResult::Done,
@@ -168,10 +159,7 @@ impl Tour {
                 Stop::Last(place) => {
                     let until = Until::all(view.state.budget_s);
                     let visit = Visit::new(view, &names[place], until, Policy::Precise);
-                    (
-                        Stop::TakeUp(place + 1),
-                        Some(at(shared, place, &names, visit)),
-                    )
+                    (Stop::TakeUp(place + 1), Some(at(visit)))
                 }
             };
             self.stop = next;
@@ -240,7 +228,7 @@ impl Tour {
             },
             ..Visit::new(view, &names[place], until, Policy::Precise)
         };
-        (next, Some(at(shared, place, names, task)))
+        (next, Some(at(task)))
     }
 }
 
@@ -307,8 +295,7 @@ fn usual_launch_s(view: &View, experiment: &str) -> f64 {
     launched.iter().sum::<f64>() / launched.len().max(1) as f64
 }
 
-fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> StepResult {
-    shared.position.place = (place, names.len());
+fn at(visit: Visit) -> StepResult {
     StepResult::After(vec![Task::Visit(visit)])
 }
 

@@ -178,7 +178,9 @@ fn kept(group: LabelledGroup, usual: usize) -> String {
     };
     match measured_methods(group).saturating_sub(1) {
         1 => format!("→ keep {usual}: the other one measured here{job} is not faster"),
-        others => format!("→ keep {usual}: none of the {others} others measured here{job} is faster"),
+        others => {
+            format!("→ keep {usual}: none of the {others} others measured here{job} is faster")
+        }
     }
 }
 

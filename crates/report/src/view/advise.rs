@@ -140,9 +140,7 @@ fn advice(case: &Case) -> String {
             )
         }
         (Some(method), None, _) if !case.unsettled.is_empty() => {
-            format!(
-                "Keep {method}, the usual choice: whether another is faster is not settled."
-            )
+            format!("Keep {method}, the usual choice: whether another is faster is not settled.")
         }
         (Some(method), None, _) => {
             format!("Use {method}, the usual choice: no other is shown to be faster.")
