@@ -30,9 +30,7 @@ use record::{
     transcript::Read,
 };
 use schedule::lessons::{lessons, with_twin};
-use schedule::{
-    Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns,
-};
+use schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsRawFd;

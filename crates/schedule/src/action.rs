@@ -6,7 +6,7 @@ use record::decision::{DecisionKind, Ending, LeftOut};
 /// The block of launches that are kept but only show the cost of a launch.
 pub const PILOT: i32 = -1;
 /// The block of launches that show the length of a batched sample.
-pub const CALIBRATION: i32 = -2;
+pub(crate) const CALIBRATION: i32 = -2;
 
 /// One launch.
 #[derive(Clone, Copy, Debug, PartialEq)]

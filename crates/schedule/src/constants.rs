@@ -46,6 +46,8 @@ pub(crate) const VISITS: [(f64, &[f64]); 2] = [
 pub(crate) const USUAL_THEN_ALL: &[f64] = &[0.5, 1.0];
 /// Share of the time left after the first visits that neighboring conditions have for their least launches.
 pub(crate) const NEIGHBORS_SHARE: f64 = 0.8;
+/// Share of that time that one block of a neighboring condition may take.
+pub(crate) const LONGEST_NEIGHBOR: f64 = 0.05;
 /// Beyond the least launches, unranked cells take part in one launch of this many.
 pub(crate) const OTHERS_EVERY: usize = 3;
 /// Unranked ratios are precise at this multiple of the requested half-width.

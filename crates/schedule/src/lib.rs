@@ -32,7 +32,7 @@ use anyhow::Result;
 use record::{cell::Cell, decision::Ending, state::State};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use action::{Action, CALIBRATION, Launch, PILOT};
+pub use action::{Action, Launch, PILOT};
 pub use constants::LONGER;
 pub use view::{Forecast, Undecided, guess_s};
 

@@ -30,10 +30,10 @@ pub(crate) enum NextBlock {
 }
 
 /// The rule of one visit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Policy {
-    /// The launches without which there is no interval.
-    Least,
+    /// The launches without which there is no interval, of sets whose block takes no longer than so many seconds.
+    Least { longest_s: f64 },
     /// Until every ranked ratio is as narrow as requested.
     Precise,
 }
@@ -47,16 +47,18 @@ impl Policy {
         spent_s: f64,
     ) -> NextBlock {
         match self {
-            Policy::Least => least(sets),
+            Policy::Least { longest_s } => least(sets, longest_s),
             Policy::Precise => precise(goal, min_launches, sets, spent_s),
         }
     }
 }
 
 /// Each set once, then those that are complete soonest: a lack of time costs one long comparison, not all.
-fn least(sets: &[SetStanding]) -> NextBlock {
-    let lacking =
-        (0..sets.len()).filter(|&set| sets[set].open && sets[set].launches < LEAST_POINTS);
+fn least(sets: &[SetStanding], longest_s: f64) -> NextBlock {
+    let lacking = (0..sets.len()).filter(|&set| {
+        let set = &sets[set];
+        set.open && set.launches < LEAST_POINTS && set.next_s <= longest_s
+    });
     let rest_s = |set: usize| match sets[set].launches {
         0 => -1.0,
         launches => (LEAST_POINTS - launches) as f64 * sets[set].next_s,
@@ -275,10 +277,19 @@ mod tests {
             next_s: launches as f64,
             ..set(launches, 0.0, 0.0)
         };
-        let next = |sets: &[SetStanding]| Policy::Least.choose(&GOAL, LEAST_LAUNCHES, sets, 1e9);
+        let within = |longest_s, sets: &[SetStanding]| {
+            Policy::Least { longest_s }.choose(&GOAL, LEAST_LAUNCHES, sets, 1e9)
+        };
+        let next = |sets: &[SetStanding]| within(f64::INFINITY, sets);
         let block = |set| NextBlock::Block { set, whole: true };
         assert_eq!(next(&[set(3, true), set(0, true), set(0, false)]), block(1));
         assert_eq!(next(&[set(1, true), set(2, true), set(3, true)]), block(0));
+        assert_eq!(within(1.5, &[set(2, true), set(1, true)]), block(1));
+        assert_eq!(
+            within(1.5, &[set(2, true)]),
+            NextBlock::End(Reason::NothingOpen),
+            "its block takes two seconds"
+        );
         assert_eq!(
             next(&[set(LEAST_POINTS, true), set(9, true)]),
             NextBlock::End(Reason::NothingOpen)

@@ -4,7 +4,9 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{LONGER, NEIGHBORS_SHARE, PLANNED_SHARE, USUAL_THEN_ALL, VISITS};
+use crate::constants::{
+    LONGER, LONGEST_NEIGHBOR, NEIGHBORS_SHARE, PLANNED_SHARE, USUAL_THEN_ALL, VISITS,
+};
 use crate::pilot::{Pilots, Room, Scope};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::Sizing;
@@ -28,6 +30,11 @@ pub(crate) struct Tour {
     under_way: Option<(usize, f64)>,
 }
 
+/// The least launches of everything, whatever they take.
+const LEAST: Policy = Policy::Least {
+    longest_s: f64::INFINITY,
+};
+
 /// The next stop of a tour. Numbers of experiments are those of the plan.
 #[derive(Debug, Default)]
 enum Stop {
@@ -47,8 +54,8 @@ enum Stop {
     LeastUsual(usize),
     /// The first launches under neighboring conditions, between the first visits and the second ones.
     Neighbors(Neighbors),
-    /// The least launches under them, of the experiments in this order, up to this second.
-    LeastBeside(Vec<usize>, f64),
+    /// The least launches under them.
+    LeastBeside(Neighbors),
     /// The groups of an experiment that are still left out.
     TakeUp(usize),
     /// One more visit of that experiment.
@@ -91,7 +98,7 @@ impl Tour {
                 Stop::Least(place) => {
                     let share = self.weights[place] / self.weights[place..].iter().sum::<f64>();
                     let until = Until::all(view.spent_s + view.left_s().max(0.0) * share);
-                    let visit = Visit::new(view, &names[place], until, Policy::Least);
+                    let visit = Visit::new(view, &names[place], until, LEAST);
                     (Stop::Least(place + 1), Some(at(visit)))
                 }
                 Stop::Again(mut rest) => match rest.pop() {
@@ -105,7 +112,7 @@ impl Tour {
                     let until = Until::all(view.state.budget_s);
                     let visit = Visit {
                         retry: true,
-                        ..Visit::new(view, &names[place], until, Policy::Least)
+                        ..Visit::new(view, &names[place], until, LEAST)
                     };
                     (Stop::Again(rest), Some(at(visit)))
                 }
@@ -117,26 +124,29 @@ impl Tour {
                     let until = Until::all(view.state.budget_s);
                     let visit = Visit {
                         scope: Scope::Usual,
-                        ..Visit::new(view, &names[place], until, Policy::Least)
+                        ..Visit::new(view, &names[place], until, LEAST)
                     };
                     (Stop::LeastUsual(place + 1), Some(at(visit)))
                 }
                 Stop::Neighbors(mut beside) => match beside.next(view, &names) {
                     Some(pilots) => (Stop::Neighbors(beside), Some(pilots)),
                     None => {
-                        let places = beside.places.into_iter().rev().collect();
-                        (Stop::LeastBeside(places, beside.until_s), None)
+                        beside.places.reverse();
+                        (Stop::LeastBeside(beside), None)
                     }
                 },
-                Stop::LeastBeside(mut rest, until_s) => match rest.pop() {
+                Stop::LeastBeside(mut beside) => match beside.places.pop() {
                     None => (Stop::Visit(1, 0), None),
                     Some(place) => {
-                        let until = Until::all(until_s);
+                        let policy = Policy::Least {
+                            longest_s: beside.longest_s(),
+                        };
+                        let until = Until::all(beside.until_s);
                         let visit = Visit {
                             scope: Scope::These(Vec::new()),
-                            ..Visit::new(view, &names[place], until, Policy::Least)
+                            ..Visit::new(view, &names[place], until, policy)
                         };
-                        (Stop::LeastBeside(rest, until_s), Some(at(visit)))
+                        (Stop::LeastBeside(beside), Some(at(visit)))
                     }
                 },
                 Stop::TakeUp(place) if place == names.len() => return StepResult::Done,
@@ -264,6 +274,11 @@ impl Neighbors {
         }
     }
 
+    /// Seconds of a block beyond which a comparison is not gone on with: its least launches would cost those of several others.
+    fn longest_s(&self) -> f64 {
+        self.room_s * LONGEST_NEIGHBOR
+    }
+
     /// The first launches of the cheapest comparison that is left, while its least launches fit beside those of the ones before
     /// it, by what these took; nothing otherwise.
     fn next(&mut self, view: &View, names: &[String]) -> Option<StepResult> {
@@ -271,6 +286,7 @@ impl Neighbors {
         let launched_s: f64 = (0..view.state.launch_groups.len())
             .filter(|&group| view.is_neighbor(group) && view.stage(group).cost().is_some())
             .map(|group| view.one_round_s(group))
+            .filter(|group_s| *group_s <= self.longest_s())
             .sum();
         if (launched_s + block_s) * LEAST_POINTS as f64 > self.room_s {
             return None;
@@ -529,7 +545,7 @@ impl Visit {
                 .map(need)
                 .collect(),
         );
-        if self.policy == Policy::Least || sets.is_empty() {
+        if matches!(self.policy, Policy::Least { .. }) || sets.is_empty() {
             return;
         }
         let ranked = self.widths.iter().filter(|width| width.ranked);
