@@ -329,14 +329,15 @@ impl CellSlots<'_> {
     }
 
     /// The share of rounds in which one and the same phase was switched out against its will; zero where the cell's own
-    /// processes and threads may have done it.
+    /// processes and threads may have done it. A phase that also waited has a partner (a pipe's reader, a device), which
+    /// takes the CPU when it is woken.
     fn interrupted_share(&self) -> f64 {
         if self.planned.cell.is_concurrent() || self.planned.method.has_helpers() {
             return 0.0;
         }
         let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();
         for timed in self.slots.iter().flat_map(|slot| &slot.phases) {
-            if timed.counts.involuntary_switches > 0 {
+            if timed.counts.involuntary_switches > 0 && timed.counts.voluntary_switches == 0 {
                 *interrupted.entry(&timed.name).or_insert(0) += 1;
             }
         }

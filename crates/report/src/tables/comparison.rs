@@ -87,13 +87,13 @@ impl<'a> RankedRows<'a> {
 
     /// The table of methods, with their kinds in order. A new figure of a cell is a column here.
     pub fn table(&self, caption: String) -> Table {
-        let work = self.group.experiment.work();
+        let work = self.group.work();
         let headline = self.group.experiment.headline();
         let baseline = self.group.baseline_name();
         let axis = self.axis();
         let columns = Columns::new("method", |row: &Row| row.label.clone())
             .number(format!("{headline} ({})", work.heading()), move |row| {
-                TableCell::cost(work, &row.phase.per_unit_ns)
+                TableCell::cost(work, row.phase)
             })
             .ratios(axis.as_ref(), Shown::Room(0), Row::plot)
             .sentences(

@@ -98,9 +98,9 @@ fn label(experiment: LabelledExperiment, counted: &CountedCell, cells: &[Counted
 }
 
 /// Functions whose body costs no more than an empty one.
-fn removed(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String> {
+fn removed(experiment: LabelledExperiment, all: &[CountedCell]) -> Vec<String> {
     let mut short: BTreeMap<(&str, &str), Vec<&CellSummary>> = BTreeMap::new();
-    for CountedCell { cell, .. } in cells {
+    for CountedCell { cell, .. } in all {
         let headline = cell.phases.get(experiment.headline());
         if headline.is_some_and(|figures| figures.below_floor) {
             let function = (cell.method.as_str(), cell.worker.as_str());
@@ -113,11 +113,25 @@ fn removed(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String>
              compiler removed the loop"
         ),
         None => format!(
-            "{name} takes no longer than an empty body: the compiler removed the loop, because the result does not depend on \
-             the data, or the work is too short for a single pass"
+            "{name} takes no longer than an empty body{}: the compiler removed the loop, because the result does not depend \
+             on the data, or the work is too short for a single pass",
+            settings(name, cells, all)
         ),
     });
     sentences.collect()
+}
+
+/// The settings of these cells, where other cells of their function are unlike them.
+fn settings(name: &str, cells: &[&CellSummary], all: &[CountedCell]) -> String {
+    let of_function = all.iter().filter(|counted| counted.cell.method == name);
+    if of_function.count() == cells.len() {
+        return String::new();
+    }
+    let settings: BTreeSet<String> = cells
+        .iter()
+        .map(|cell| parameter_words(&cell.parameters, None))
+        .collect();
+    format!(" at {}", Vec::from_iter(settings).join(", "))
 }
 
 /// The least and the largest value of a parameter that grew among these cells.

@@ -44,7 +44,7 @@ pub(super) fn blocks(group: LabelledGroup) -> Option<GroupBlocks> {
     let caption = format!(
         "Where {} goes per {}: medians of its phases, end to end",
         group.experiment.headline(),
-        group.experiment.work().noun()
+        group.work().noun()
     );
     let stack = stack::table(group, &rows.ordinary(), titled(&caption, &setting));
     blocks.extend(for_page(stack.map(Block::Table)));
