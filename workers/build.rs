@@ -579,6 +579,7 @@ fn main() {
     )
     .unwrap();
     let mut below = files_below("./rust", &["rs"]);
+    below.extend(files_below("./bench", &["rs"]));
     below.extend(files_below(
         ".",
         &["c", "h", "go", "mod", "java", "py", "tsv", "md"],

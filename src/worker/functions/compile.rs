@@ -1,6 +1,6 @@
 //! The user's compiler, which makes the worker of the user's functions.
 
-use super::{CPP, FunctionTerms, HEADER_FOLDER, WORKER};
+use super::{CPP, FunctionTerms, HEADER_FOLDER, RUST, WORKER, rust};
 use crate::worker::{MOST_BYTES, carried, programs, with_this_process};
 use anyhow::{Context, Result, bail};
 use files::Folder;
@@ -24,8 +24,17 @@ pub(super) fn compile(
     let compiler = UserCompiler::of_user(source);
     let text = compiler.build_text(is_library, terms)?;
     folder.write(BUILD, text.as_bytes())?;
-    let mut command = compiler.command(folder)?;
-    add_subject(&mut command, source, path, is_library);
+    let is_rust = source.extension().is_some_and(|end| end == RUST);
+    let linker = if is_rust { &C } else { compiler.tools };
+    let linker = UserCompiler::of_tools(linker);
+    let mut command = linker.command(folder)?;
+    if is_rust {
+        let archive = rust::archive(&compiler, source, path, folder)?;
+        command.arg("-Wl,--whole-archive").arg(archive);
+        command.arg("-Wl,--no-whole-archive");
+    } else {
+        add_subject(&mut command, source, path, is_library);
+    }
     command.args([BUILD, "functions.o"].map(|file| folder.path().join(file)));
     // The file may have a main of its own, which is not called.
     command.arg("-Wl,--wrap=main");
@@ -34,21 +43,7 @@ pub(super) fn compile(
         .args(["-pthread", "-ldl", "-lrt", "-lm"])
         .args(libraries.split_whitespace());
     command.arg("-o").arg(folder.path().join(WORKER));
-    let output = programs::compiled(&mut command, folder)?;
-    if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr);
-        // Below a line of source the compiler points at a column of it.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            report::escape::lines(&messages).as_bytes(),
-        );
-        bail!(
-            "{} does not compile with {} {}",
-            path.display(),
-            compiler.program.join(" "),
-            compiler.flags.join(" ")
-        );
-    }
+    linker.run(&mut command, path, folder)?;
     let program = files::read_input(&folder.path().join(WORKER), MOST_BYTES)?;
     check_names(&program, path)
 }
@@ -102,32 +97,88 @@ fn check_names(program: &[u8], path: &Path) -> Result<()> {
     }
 }
 
-/// The user's compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`; of C++ `$CXX` and `$CXXFLAGS`, otherwise `c++ -O2 -g`.
-struct UserCompiler {
-    /// The language and the variable that names the program.
+/// The compiler of a language: the variables that name it and its flags, and both where these are unset.
+pub(super) struct Tools {
     language: &'static str,
     variable: &'static str,
+    usual: &'static str,
+    flags: &'static str,
+    usual_flags: &'static str,
+    /// Packages that have it.
+    packages: &'static str,
+}
+
+static C: Tools = Tools {
+    language: "C",
+    variable: "CC",
+    usual: "cc",
+    flags: "CFLAGS",
+    usual_flags: "-O2 -g",
+    packages: "gcc or clang",
+};
+static CXX: Tools = Tools {
+    language: "C++",
+    variable: "CXX",
+    usual: "c++",
+    flags: "CXXFLAGS",
+    ..C
+};
+static RUSTC: Tools = Tools {
+    language: "Rust",
+    variable: "RUSTC",
+    usual: "rustc",
+    flags: "RUSTFLAGS",
+    usual_flags: "-O -g",
+    packages: "rustc",
+};
+
+/// The user's compiler.
+pub(super) struct UserCompiler {
+    tools: &'static Tools,
     /// The program, with arguments where the variable has some.
     program: Vec<String>,
-    flags: Vec<String>,
+    pub flags: Vec<String>,
 }
 
 impl UserCompiler {
     fn of_user(source: &Path) -> UserCompiler {
-        let is_cpp = source
-            .extension()
-            .is_some_and(|end| CPP.iter().any(|known| end == *known));
-        let [language, program, usual, flags] = if is_cpp {
-            ["C++", "CXX", "c++", "CXXFLAGS"]
+        let end = source.extension().unwrap_or_default();
+        UserCompiler::of_tools(if end == RUST {
+            &RUSTC
+        } else if CPP.iter().any(|known| end == *known) {
+            &CXX
         } else {
-            ["C", "CC", "cc", "CFLAGS"]
-        };
+            &C
+        })
+    }
+
+    pub fn of_tools(tools: &'static Tools) -> UserCompiler {
         UserCompiler {
-            language,
-            variable: program,
-            program: variable(program, usual),
-            flags: variable(flags, "-O2 -g"),
+            tools,
+            program: variable(tools.variable, tools.usual),
+            flags: variable(tools.flags, tools.usual_flags),
         }
+    }
+
+    /// Runs a command of this compiler, whose messages the user sees if it fails.
+    /// Errors: the file does not compile.
+    pub fn run(&self, command: &mut Command, path: &Path, folder: &Folder) -> Result<()> {
+        let output = programs::compiled(command, folder)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = String::from_utf8_lossy(&output.stderr);
+        // Below a line of source the compiler points at a column of it.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            report::escape::lines(&messages).as_bytes(),
+        );
+        bail!(
+            "{} does not compile with {} {}",
+            path.display(),
+            self.program.join(" "),
+            self.flags.join(" ")
+        )
     }
 
     /// The command that compiles files of a folder. The user's flags come last, so that they decide.
@@ -156,11 +207,11 @@ impl UserCompiler {
 
     /// The program, to be started as every toolchain is. It ends with this process.
     /// Errors: there is none, or another user can change it.
-    fn started(&self) -> Result<Command> {
+    pub fn started(&self) -> Result<Command> {
         let program = programs::of_word(&self.program[0]).with_context(|| {
             format!(
-                "bench needs a {} compiler, and {} cannot be started: install gcc or clang, or set {}",
-                self.language, self.program[0], self.variable
+                "bench needs a {} compiler, and {} cannot be started: install {}, or set {}",
+                self.tools.language, self.program[0], self.tools.packages, self.tools.variable
             )
         })?;
         let mut command = with_this_process(program, &[])?;
@@ -195,7 +246,7 @@ impl UserCompiler {
 }
 
 /// Words of a variable of the environment; those of `usual` where it is unset or blank.
-fn variable(name: &str, usual: &str) -> Vec<String> {
+pub(super) fn variable(name: &str, usual: &str) -> Vec<String> {
     let text = std::env::var(name)
         .ok()
         .filter(|text| !text.trim().is_empty());

@@ -1,4 +1,4 @@
-//! A worker of the user's own C or C++ file or shared library, compiled and linked with the carried harness.
+//! A worker of the user's own file or shared library, compiled and linked with the carried harness of its language.
 
 use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -17,7 +17,10 @@ use std::process::Stdio;
 pub use record::kind::OWN_WORKER as WORKER;
 
 mod compile;
+mod marks;
 mod parameters;
+mod runtimes;
+mod rust;
 mod users;
 
 /// Name of the experiment that the functions are methods of.
@@ -43,6 +46,12 @@ const KEPT: &str = "worker";
 /// Folder of the copy of a user's C file, and the copy.
 const COPIES: &str = "copied";
 const COPY: &str = "functions.c";
+/// Ends of the names of files whose language has a runtime, and of the archive that is made of a Java file.
+const GO: &str = "go";
+const JAVA: &str = "java";
+const ARCHIVE: &str = ".jar";
+/// End of the name of a Rust file.
+const RUST: &str = "rs";
 /// Ends of the names of C++ files.
 const CPP: [&str; 4] = ["cpp", "cc", "cxx", "C"];
 /// Ends of the names of files that a C or C++ file includes.
@@ -254,7 +263,7 @@ fn kept_source(path: &Path) -> Option<&'static str> {
 
 /// Tells whether a run keeps compiled functions.
 pub fn is_kept(run: &Path) -> bool {
-    let names = [KEPT.to_owned(), format!("{KEPT}{SCRIPT}")];
+    let names = ["", SCRIPT, ARCHIVE].map(|end| format!("{KEPT}{end}"));
     Folder::open(run).is_ok_and(|folder| names.iter().any(|name| folder.entry(name).is_ok()))
 }
 
@@ -273,7 +282,9 @@ pub fn kept(
             continue;
         }
         let bytes = run.user_file(&file)?;
-        let is_script = file.strip_suffix(SCRIPT) == Some(KEPT);
+        let is_script = [SCRIPT, ARCHIVE]
+            .iter()
+            .any(|end| file.strip_suffix(end) == Some(KEPT));
         let file = match file.strip_prefix(KEPT) {
             Some(end) if end.is_empty() || is_script => format!("{name}{end}"),
             _ => file,
@@ -302,9 +313,16 @@ pub fn rebuilt(
         into.write(&script, text.as_bytes())?;
         return described(name, &into.path().join(script), workers);
     }
+    let source = into.path().join(file);
+    if file.ends_with(GO) {
+        return described(name, &runtimes::go(&text, &source, name, &into)?, workers);
+    }
+    if file.ends_with(JAVA) {
+        let archive = runtimes::java(&text, &source, name, &into, workers)?;
+        return described(name, &archive, workers);
+    }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
-    let source = into.path().join(file);
     compile::compile(&source, &source, false, terms, &into)?;
     into.rename(WORKER, name)?;
     described(name, &into.path().join(name), workers)
@@ -338,6 +356,12 @@ fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described
             .context("there is no Python")?
             .map_err(|reason| anyhow!("{reason}"))?
             .clone();
+    }
+    if program.extension().is_some_and(|end| end == "jar") {
+        let java = runtimes::jdk(workers)?.program();
+        let options = ["-XX:-UsePerfData", "-jar"].map(OsString::from);
+        started.command.push(java.into());
+        started.command.extend(options);
     }
     started.command.push(program.into());
     let list = listed(&started.command)?;
@@ -396,10 +420,22 @@ pub fn build(
     }
     ensure!(
         terms.peer.is_none() && !terms.is_fresh,
-        "{what} is no C or C++ file and no library: only their functions are compared with built-in methods or have fresh processes"
+        "{what} is no C, C++ or Rust file and no library: only their functions are compared with built-in methods or have fresh processes"
     );
+    let absolute = std::path::absolute(path)?;
+    let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
     let (kept, program) = if what.ends_with(SCRIPT) {
-        (format!("{KEPT}{SCRIPT}"), std::path::absolute(path)?)
+        (format!("{KEPT}{SCRIPT}"), absolute)
+    } else if path.extension().is_some_and(|end| end == GO) {
+        (
+            KEPT.to_owned(),
+            runtimes::go(&text()?, &absolute, WORKER, folder)?,
+        )
+    } else if path.extension().is_some_and(|end| end == JAVA) {
+        (
+            format!("{KEPT}{ARCHIVE}"),
+            runtimes::java(&text()?, &absolute, WORKER, folder, workers)?,
+        )
     } else {
         (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
     };
@@ -407,16 +443,17 @@ pub fn build(
     built(&given, described, terms, vec![(kept, program)])
 }
 
-/// True for a file that by its name may hold functions to measure: C, C++, Python or a shared library.
+/// True for a file that by its name may hold functions to measure: a source, or a shared library.
 pub fn may_hold(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    is_compiled(path) || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
+    let has_runtime = path.extension().is_some_and(|end| end == GO || end == JAVA);
+    is_compiled(path) || has_runtime || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
 }
 
-/// True for a C or C++ file.
+/// True for a C, C++ or Rust file.
 fn is_compiled(path: &Path) -> bool {
     let end = path.extension().unwrap_or_default();
-    end == "c" || CPP.iter().any(|known| end == *known)
+    end == "c" || end == RUST || CPP.iter().any(|known| end == *known)
 }
 
 /// The file that a user gave, as it was read.
@@ -447,9 +484,18 @@ fn build_c(
             &String::from_utf8_lossy(&given.bytes),
             terms.settings,
         )?;
-        copied_source(&given.bytes, &absolute, folder)?
+        if absolute.extension().is_some_and(|end| end == RUST) {
+            rust::source(&given.bytes, &absolute, folder)?
+        } else {
+            copied_source(&given.bytes, &absolute, folder)?
+        }
     };
     compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
+    ensure!(
+        files::read_input(given.path, MOST_BYTES)? == given.bytes,
+        "{} changed while it was compiled",
+        given.path.display()
+    );
     let program = folder.path().join(WORKER);
     let described = described(WORKER, &program, workers)?;
     let mut programs = vec![(KEPT.to_owned(), program)];
