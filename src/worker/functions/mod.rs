@@ -22,6 +22,9 @@ mod parameters;
 mod runtimes;
 mod rust;
 mod users;
+mod worktree;
+
+pub use worktree::Worktree;
 
 /// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
@@ -272,6 +275,7 @@ pub fn is_kept(run: &Path) -> bool {
 pub fn kept(
     run: &RunFolder,
     name: &str,
+    is_fresh: bool,
     scratch: &Folder,
     workers: &[Worker],
 ) -> Result<Described> {
@@ -294,7 +298,7 @@ pub fn kept(
             program = into.path().join(file);
         }
     }
-    described(name, &program, workers)
+    described(name, &program, is_fresh, workers)
 }
 
 /// The worker of a run's kept source, made anew under another name.
@@ -311,21 +315,47 @@ pub fn rebuilt(
     if file.ends_with(SCRIPT) {
         let script = format!("{name}{SCRIPT}");
         into.write(&script, text.as_bytes())?;
-        return described(name, &into.path().join(script), workers);
+        return described(name, &into.path().join(script), terms.is_fresh, workers);
     }
     let source = into.path().join(file);
     if file.ends_with(GO) {
-        return described(name, &runtimes::go(&text, &source, name, &into)?, workers);
+        let program = runtimes::go(&text, &source, name, &into)?;
+        return described(name, &program, false, workers);
     }
     if file.ends_with(JAVA) {
         let archive = runtimes::java(&text, &source, name, &into, workers)?;
-        return described(name, &archive, workers);
+        return described(name, &archive, false, workers);
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
     compile::compile(&source, &source, false, terms, &into)?;
     into.rename(WORKER, name)?;
-    described(name, &into.path().join(name), workers)
+    described(name, &into.path().join(name), terms.is_fresh, workers)
+}
+
+/// The worker of another revision of a file, under another name.
+/// Errors: as [`build`].
+pub fn of_revision(
+    file: &Path,
+    name: &str,
+    terms: FunctionTerms,
+    scratch: &Folder,
+    workers: &[Worker],
+) -> Result<Described> {
+    ensure!(
+        !file.to_string_lossy().contains(LIBRARY),
+        "--base compiles a source, and {} is a library",
+        file.display()
+    );
+    let into = scratch.make_folder("revision")?;
+    let built = build(&file.to_string_lossy(), terms, &into, workers)?;
+    let (kept, program) = &built.files.programs[0];
+    if kept.ends_with(SCRIPT) {
+        return described(name, program, terms.is_fresh, workers);
+    }
+    let renamed = kept.replacen(KEPT, name, 1);
+    into.rename(program.file_name().unwrap_or_default(), &renamed)?;
+    described(name, &into.path().join(renamed), terms.is_fresh, workers)
 }
 
 /// A worker that was made of the user's functions, with what it says of itself.
@@ -341,8 +371,9 @@ impl Described {
     }
 }
 
-/// A worker of this name, made of a program or of a script of Python's.
-fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described> {
+/// A worker of this name, made of a program, an archive of Java's or a script of Python's, which is told by an option that each
+/// turn has a process of its own.
+fn described(name: &str, program: &Path, is_fresh: bool, workers: &[Worker]) -> Result<Described> {
     let mut started = Started::new(Vec::new(), String::new());
     if program
         .extension()
@@ -364,6 +395,9 @@ fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described
         started.command.extend(options);
     }
     started.command.push(program.into());
+    if is_fresh && program.extension().is_some_and(|end| end == "py") {
+        started.command.push("--fresh".into());
+    }
     let list = listed(&started.command)?;
     let library = about(&list, LIBRARY_KEY).map(PathBuf::from);
     let files = [program.to_owned()].into_iter().chain(library);
@@ -419,8 +453,12 @@ pub fn build(
         return build_c(&given, functions, terms, folder, workers);
     }
     ensure!(
-        terms.peer.is_none() && !terms.is_fresh,
-        "{what} is no C, C++ or Rust file and no library: only their functions are compared with built-in methods or have fresh processes"
+        terms.peer.is_none(),
+        "{what} is no C, C++ or Rust file and no library: only their functions are compared with built-in methods"
+    );
+    ensure!(
+        !terms.is_fresh || what.ends_with(SCRIPT),
+        "{what}: only functions in C, C++, Rust and Python have fresh processes"
     );
     let absolute = std::path::absolute(path)?;
     let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
@@ -439,7 +477,7 @@ pub fn build(
     } else {
         (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
     };
-    let described = described(WORKER, &program, workers)?;
+    let described = described(WORKER, &program, terms.is_fresh, workers)?;
     built(&given, described, terms, vec![(kept, program)])
 }
 
@@ -497,7 +535,7 @@ fn build_c(
         given.path.display()
     );
     let program = folder.path().join(WORKER);
-    let described = described(WORKER, &program, workers)?;
+    let described = described(WORKER, &program, terms.is_fresh, workers)?;
     let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
     programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));

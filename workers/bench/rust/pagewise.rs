@@ -37,6 +37,7 @@ unsafe extern "C" {
     fn pagewise_value(name: *const c_char) -> usize;
     fn pagewise_text(name: *const c_char) -> *const c_char;
     fn pagewise_is(name: *const c_char, word: *const c_char) -> c_int;
+    fn pagewise_cold(path: *const c_char);
     fn pagewise_on_threads(work: extern "C" fn(*mut c_void, c_uint), argument: *mut c_void);
     fn pagewise_phase_begin(name: *const c_char) -> c_int;
     fn pagewise_phase_end() -> c_int;
@@ -229,6 +230,11 @@ pub fn text(name: &str) -> &'static str {
 /// True if a parameter has this word in this turn.
 pub fn is(name: &str, word: &str) -> bool {
     unsafe { pagewise_is(name_of(name).as_ptr(), name_of(word).as_ptr()) != 0 }
+}
+
+/// Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function.
+pub fn cold(path: &str) {
+    unsafe { pagewise_cold(name_of(path).as_ptr()) }
 }
 
 /// Calls `work(thread)` on each of the parameter's threads, which wait at the phase's start.

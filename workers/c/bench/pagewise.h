@@ -36,6 +36,9 @@ extern "C" {
  * its path, VALUE(name) its bytes. */
 #define INPUT(name, sizes, seed) PAGEWISE_MARK(pagewise_parameter_##name, 'i', #name, sizes "\0" #seed, 0)
 
+/* Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function. */
+#define COLD(path) pagewise_cold(path)
+
 /* The parameter `threads`. ON_THREADS(work, argument) in a phase calls work(argument, thread) on each of that many threads;
  * they wait at the phase's start. */
 #define THREADS(values) PAGEWISE_MARK(pagewise_parameter_threads, 't', "threads", values, 0)
@@ -103,6 +106,7 @@ struct pagewise_mark {
 size_t pagewise_value(const char *);
 const char *pagewise_text(const char *);
 int pagewise_is(const char *, const char *);
+void pagewise_cold(const char *);
 void pagewise_on_threads(void (*)(void *, unsigned), void *);
 int pagewise_phase_begin(const char *);
 int pagewise_phase_end(void);
