@@ -365,7 +365,8 @@ fn build_native(out: &Path) -> Native {
         &version,
         &out.join("rust"),
     );
-    let bench = ["bench", "surroundings"].map(|name| PathBuf::from(format!("c/bench/{name}.c")));
+    let bench = ["bench", "partners", "surroundings"]
+        .map(|name| PathBuf::from(format!("c/bench/{name}.c")));
     let bench = jobs(&bench, &plain, &[], &version, &out.join("bench"));
     compile_all(
         common

@@ -38,6 +38,7 @@ unsafe extern "C" {
     fn pagewise_text(name: *const c_char) -> *const c_char;
     fn pagewise_is(name: *const c_char, word: *const c_char) -> c_int;
     fn pagewise_cold(path: *const c_char);
+    fn pagewise_other_side(work: extern "C" fn(*mut c_void), argument: *mut c_void);
     fn pagewise_on_threads(work: extern "C" fn(*mut c_void, c_uint), argument: *mut c_void);
     fn pagewise_phase_begin(name: *const c_char) -> c_int;
     fn pagewise_phase_end() -> c_int;
@@ -235,6 +236,21 @@ pub fn is(name: &str, word: &str) -> bool {
 /// Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function.
 pub fn cold(path: &str) {
     unsafe { pagewise_cold(name_of(path).as_ptr()) }
+}
+
+/// Runs work in a process of its own, the other side of this turn: it must end with the turn.
+pub fn other_side<F: FnOnce()>(work: F) {
+    extern "C" fn call<F: FnOnce()>(work: *mut c_void) {
+        // The copy of the fork: nothing else takes it there.
+        let work = unsafe { work.cast::<F>().read() };
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            std::process::exit(1);
+        }
+    }
+    let mut work = std::mem::ManuallyDrop::new(work);
+    unsafe { pagewise_other_side(call::<F>, (&raw mut work).cast()) }
+    // Here it never runs: what it holds is given up, such as the ends of a pipe that are its own.
+    unsafe { std::mem::ManuallyDrop::drop(&mut work) }
 }
 
 /// Calls `work(thread)` on each of the parameter's threads, which wait at the phase's start.

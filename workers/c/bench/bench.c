@@ -3,6 +3,7 @@
 #undef PHASE
 #include "build.h"
 #include "pagewise.h"
+#include "partners.h"
 #include "surroundings.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -310,6 +311,29 @@ static void release_threads(void)
     is_armed = false;
 }
 
+/* Ends what a turn that ended early left running. */
+static void leave_turn(void)
+{
+    release_threads();
+    other_sides_kill();
+}
+
+enum { FIRST_KEPT = 100 }; /* descriptors from here on are not a function's own */
+
+/* Starts the fixtures of the file, once in a process. */
+static void start_fixtures(struct slot *slot)
+{
+    static bool is_done;
+    const struct pagewise_mark *found[MOST_MARKS];
+    size_t count = is_done ? 0 : marks('x', 0, NO_LINE, found, MOST_MARKS);
+    turn = slot;
+    if (count)
+        pagewise_scratch(); /* before the fork, so that both have it by the same number */
+    for (size_t i = 0; i < count; i++)
+        fixture_start(slot, found[i]->text, found[i]->body);
+    is_done = true;
+}
+
 static bool is_fresh(void)
 {
     const struct pagewise_mark *found[1];
@@ -404,7 +428,7 @@ static void run_body(struct slot *slot, void *unused)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
     running = getpid();
-    slot_left = release_threads;
+    slot_left = leave_turn;
     size_t function = (size_t)(method - described);
     if (is_whole[function])
         pagewise_phase_begin(whole_phase());
@@ -415,6 +439,7 @@ static void run_body(struct slot *slot, void *unused)
         _exit(0);
     running = 0;
     release_threads();
+    const char *failed = other_sides_end();
     slot_left = NULL;
     if (in_child())
         pool_facts(slot);
@@ -422,6 +447,8 @@ static void run_body(struct slot *slot, void *unused)
     const char *changed = is_watched ? put_back(&before) : NULL;
     if (left_a_process())
         changed = "it left behind a process that it forked";
+    if (failed)
+        changed = failed;
     if (changed)
         fail_because(slot, method->name, changed);
     if (has_result)
@@ -441,6 +468,7 @@ static void run_function(struct slot *slot)
     if (takes_file(slot->cell->method))
         prepare_file(slot);
     make_inputs(slot);
+    start_fixtures(slot);
     if (is_fresh()) {
         pool_close(slot); /* fork() copies no thread: the process of the turn has its own */
         run_in_child(slot, run_body, NULL);
@@ -532,6 +560,31 @@ void pagewise_result(uint64_t value)
     has_result = true;
 }
 
+void pagewise_other_side(void (*work)(void *), void *argument)
+{
+    other_side_start(turn, work, argument);
+}
+
+void pagewise_ready(void)
+{
+    partner_ready();
+}
+
+/* A socket's path has room for 107 letters, and that of the folder is often longer: this one stands for it, in this process and
+ * in those that it starts. */
+const char *pagewise_scratch(void)
+{
+    static const char *path;
+    if (path)
+        return path;
+    int folder = open(launch_directory(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int kept = fcntl(folder, F_DUPFD, FIRST_KEPT);
+    if (folder < 0 || kept < 0)
+        fail(turn, "open of SCRATCH");
+    close(folder);
+    return path = arena_text("/proc/self/fd/%d", kept);
+}
+
 /* Bytes of an open file that are in the page cache. */
 static size_t cached_bytes(int file, size_t bytes)
 {
@@ -614,7 +667,7 @@ __attribute__((constructor)) static void describe_file(void)
     static struct method nothing;
     __attribute__((used, section("pagewise_methods"))) static const struct method *nothing_listed;
     for (const struct pagewise_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++)
-        if ((*m)->body)
+        if ((*m)->body && (*m)->kind != 'x')
             describe(*m);
     if (joined_experiment())
         return;
