@@ -3,7 +3,6 @@
 use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
-use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
 use record::folder::{KEPT_SOURCES, RunFolder, sha256_hex};
 use record::{experiment::Experiment, method::Method};
 use serde::Serialize;
@@ -17,6 +16,8 @@ use std::process::Stdio;
 pub use record::kind::OWN_WORKER as WORKER;
 
 mod compile;
+mod compiler;
+mod library;
 mod marks;
 mod parameters;
 mod runtimes;
@@ -63,20 +64,6 @@ const HEADERS: [&str; 10] = [
 ];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
-
-/// C source with the functions of a shared library, for `libmine.so:f,g`.
-fn of_library(functions: &str) -> Result<String> {
-    let mut text = "#include \"library.h\"\n".to_owned();
-    for name in functions.split(',') {
-        let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        ensure!(
-            !name.is_empty() && name.chars().all(sound),
-            "{name:?} is not the name of a function"
-        );
-        writeln!(text, "LIBRARY({name})")?;
-    }
-    Ok(text)
-}
 
 /// A built-in method that the user's functions are compared with.
 #[derive(Clone, Copy, Debug)]
@@ -371,7 +358,7 @@ impl Described {
     }
 }
 
-/// A worker of this name, made of a program, an archive of Java's or a script of Python's, which is told by an option that each
+/// A worker of this name, made of a program, an archive of Java's or a script of Python's. A script takes an option where each
 /// turn has a process of its own.
 fn described(name: &str, program: &Path, is_fresh: bool, workers: &[Worker]) -> Result<Described> {
     let mut started = Started::new(Vec::new(), String::new());
@@ -511,9 +498,9 @@ fn build_c(
     let absolute = std::path::absolute(given.path)?;
     furnish(folder)?;
     let source = if let Some(functions) = functions {
-        let text = of_library(functions)?;
-        check_library(&given.bytes, given.path, functions)?;
-        check_beside(&absolute)?;
+        let text = library::source(functions)?;
+        library::check(&given.bytes, given.path, functions)?;
+        library::check_beside(&absolute)?;
         folder.write(COPY, text.as_bytes())?;
         folder.path().join(COPY)
     } else {
@@ -633,76 +620,6 @@ fn copy_headers(path: &Path, shared: &Folder, copies: &Folder) -> Result<()> {
         let is_owners = about.uid() == owner && about.mode() & 0o022 == 0;
         if is_owners || Access::of_descriptor(&file)?.is_trusted() {
             copies.write(&entry.name, &text)?;
-        }
-    }
-    Ok(())
-}
-
-/// An error if another user can put libraries beside this one: the loader takes them first.
-fn check_beside(library: &Path) -> Result<()> {
-    let above = library.parent().unwrap_or(library);
-    files::trusted_folder(above).map(drop).with_context(|| {
-        format!(
-            "{}: libraries beside it would be loaded first; copy it to a folder of yours",
-            library.display()
-        )
-    })
-}
-
-/// An error if a file is no library of this machine's (as the carried helper is a program of this machine's), or if one of
-/// these is no function of it.
-fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
-    let path = path.display();
-    let machine = |file: &object::File| {
-        (
-            file.format(),
-            file.architecture(),
-            file.is_64(),
-            file.endianness(),
-        )
-    };
-    let library = object::File::parse(bytes)
-        .ok()
-        .filter(|file| file.kind() == ObjectKind::Dynamic);
-    let Some(library) = library else {
-        bail!("{path} is no shared library for this machine")
-    };
-    // Its bytes are aligned as the crate asks for in memory of their own only.
-    if machine(&library) != machine(&object::File::parse(&*carried::HELPER.to_vec())?) {
-        let (bits, kind) = (
-            if library.is_64() { 64 } else { 32 },
-            library.architecture(),
-        );
-        bail!(
-            "{path} is no shared library for this machine: it is one of {bits} bits for {kind:?}"
-        );
-    }
-    let symbols = || {
-        library
-            .dynamic_symbols()
-            .filter(|symbol| symbol.is_definition())
-    };
-    for name in functions.split(',') {
-        match symbols()
-            .find(|symbol| symbol.name() == Ok(name))
-            .map(|symbol| symbol.kind())
-        {
-            Some(SymbolKind::Data | SymbolKind::Tls) => {
-                bail!("{name:?} of {path} is data and no function")
-            }
-            Some(_) => {}
-            None => {
-                let is_function = |symbol: &Symbol| symbol.kind() == SymbolKind::Text;
-                let names: Vec<&str> = symbols()
-                    .filter(is_function)
-                    .filter_map(|symbol| symbol.name().ok())
-                    .collect();
-                let some = names[..names.len().min(8)].join(", ");
-                bail!(
-                    "there is no function {name:?} in {path}, which has {} functions: {some}",
-                    names.len()
-                );
-            }
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! functions by their names.
 
 use super::marks::{MarkedFile, MarkedFunction, Marks};
-use super::{Worker, carried, compile::variable, programs, users};
+use super::{Worker, carried, compiler::variable, programs, users};
 use crate::worker::{java::Jdk, with_this_process};
 use anyhow::{Context, Result, bail, ensure};
 use files::Folder;
@@ -60,8 +60,8 @@ pub(super) fn go(text: &str, path: &Path, name: &str, folder: &Folder) -> Result
         let text = text.replacen("package main", "package pagewise", 1);
         harness.write(format!("{file}.go"), text.as_bytes())?;
     }
-    let own = carried::source(GO_OWN).unwrap_or_default();
-    harness.write("own.go", own.as_bytes())?;
+    let between = carried::source(GO_OWN).unwrap_or_default();
+    harness.write("own.go", between.as_bytes())?;
     harness.write(
         "go.mod",
         format!("module pagewise\n\ngo {language}\n").as_bytes(),
@@ -155,11 +155,11 @@ pub(super) fn java(
     let caller = java_caller(&marked, class, package.as_deref())?;
     source.write(format!("{CALLER}.java"), caller.as_bytes())?;
     let classes = folder.make_folder("classes")?;
-    let own = carried::SOURCES
+    let between = carried::SOURCES
         .iter()
         .filter_map(|(path, text)| Some((path.strip_prefix(JAVA_OWN)?, *text)));
     let flags = variable("JAVACFLAGS", "-g");
-    jdk.compile_with(&source, &classes, own, &flags, |command| {
+    jdk.compile_with(&source, &classes, between, &flags, |command| {
         compiled(command, path, folder, "javac")
     })?;
     let full = package.map_or(CALLER.to_owned(), |package| format!("{package}.{CALLER}"));

@@ -1,6 +1,6 @@
 //! A user's Rust file: an archive of it, which is linked with the carried harness as a C file is.
 
-use super::compile::UserCompiler;
+use super::compiler::UserCompiler;
 use super::{COPIES, carried};
 use anyhow::Result;
 use files::Folder;

@@ -43,11 +43,11 @@ impl Worktree {
         let commit = run(&git, &top, &named.map(OsStr::new))
             .ok()
             .with_context(|| format!("there is no revision {revision:?}"))?;
-        let mut words = ["worktree", "add", "--detach", "--quiet"]
+        let mut arguments = ["worktree", "add", "--detach", "--quiet"]
             .map(OsStr::new)
             .to_vec();
-        words.extend([path.as_os_str(), OsStr::new(&commit)]);
-        run(&git, &top, &words).with_context(|| format!("{revision} cannot be checked out"))?;
+        arguments.extend([path.as_os_str(), OsStr::new(&commit)]);
+        run(&git, &top, &arguments).with_context(|| format!("{revision} cannot be checked out"))?;
         let worktree = Worktree {
             file: path.join(&below),
             git,
@@ -66,14 +66,14 @@ impl Worktree {
 
 impl Drop for Worktree {
     fn drop(&mut self) {
-        let words = ["worktree", "remove", "--force"].map(OsStr::new);
-        let words = [&words[..], &[self.path.as_os_str()]].concat();
-        let _ = run(&self.git, &self.top, &words);
+        let arguments = ["worktree", "remove", "--force"].map(OsStr::new);
+        let arguments = [&arguments[..], &[self.path.as_os_str()]].concat();
+        let _ = run(&self.git, &self.top, &arguments);
     }
 }
 
 /// What git answers in a folder, without its last line's end. No hook of the repository runs.
-fn run(git: &Path, folder: &Path, words: &[&OsStr]) -> Result<String> {
+fn run(git: &Path, folder: &Path, arguments: &[&OsStr]) -> Result<String> {
     let mut command = Command::new(git);
     programs::settle(&mut command);
     command.args([
@@ -83,7 +83,7 @@ fn run(git: &Path, folder: &Path, words: &[&OsStr]) -> Result<String> {
         "core.fsmonitor=false",
         "-C",
     ]);
-    command.arg(folder).args(words);
+    command.arg(folder).args(arguments);
     let output = programs::answer(&mut command, Stdio::null())?;
     let message = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "git: {}", message.trim());

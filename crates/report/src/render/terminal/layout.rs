@@ -92,11 +92,12 @@ fn widest_word(table: &Table, index: usize, rows: &[&Entry], screen: &Screen) ->
     if column.shape != Shape::Text {
         return 0;
     }
-    let words = rows
+    let texts = rows
         .iter()
         .filter(|row| !spans(row, index, columns))
-        .flat_map(|row| row.text(index).split(' '));
-    words
+        .map(|row| row.text(index));
+    texts
+        .flat_map(|text| text.split(' '))
         .map(|word| width(&screen.text(word)))
         .max()
         .unwrap_or(0)
