@@ -166,7 +166,7 @@ pub(super) fn java(
     let list = format!("class\t{full}\nabout\tmethod_flags\t{}\n", flags.join(" "));
     classes.write("functions.tsv", (list + &marked.list(&file)).as_bytes())?;
     let archive = folder.path().join(format!("{name}.jar"));
-    let mut command = with_this_process(&jdk.tool("jar"), &[])?;
+    let mut command = with_this_process(jdk.tool("jar"), &[])?;
     programs::settle(&mut command);
     // The same classes give the same archive, so that a run can be resumed.
     command.args([

@@ -104,7 +104,8 @@ const char *put_back(const struct surroundings *before)
     return changed;
 }
 
-/* Kills the children of all threads but fixtures; how many there were. The children of a child that ends become this process's own. */
+/* Kills the children of all threads but fixtures; how many there were. The children of a child that ends become this
+ * process's own. */
 static int kill_children(void)
 {
     int count = 0;
