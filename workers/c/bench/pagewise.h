@@ -43,8 +43,8 @@ extern "C" {
  * made before. With PARAM(pin, "none,same,l3,node,far"), the two sides are on CPUs as those of the experiment `message` are. */
 #define OTHER_SIDE(work, argument) pagewise_other_side(work, argument)
 
-/* FIXTURE(server) { … }, outside of the functions: runs once before the functions of a process, in a process of its own, such as
- * a server, and ends with it, however that ends. The functions begin when its body has returned or said READY(). SCRATCH()
+/* FIXTURE(server) { … }, outside of the functions: runs once before the functions of a process, in a process of its own, such
+ * as a server, and ends with it, however that ends. The functions begin when its body has returned or said READY(). SCRATCH()
  * is the path of a folder for files of both, which is emptied afterwards. */
 #define FIXTURE(name)                                                                                                  \
     static void pagewise_body_##name(void);                                                                            \
