@@ -124,6 +124,51 @@ fn functions_in_java_are_measured() {
     marked("Mine.java", "javac", ["grow", "reserve"], "all.add(i)");
 }
 
+/// By each of the ends that a name of a C++ file may have: kept, shown, and rebuilt as a baseline.
+#[test]
+fn the_source_of_a_cpp_file_is_kept_shown_and_rebuilt() {
+    let place = Place::new();
+    if Command::new("c++").arg("--version").output().is_err() {
+        return skip("c++ is not installed");
+    }
+    let text = "#include <pagewise.h>\n#include <vector>\nBENCH(grow) {\n    std::vector<int> all;\n    PHASE(\"fill\") {\n        \
+                for (int i = 0; i < 1000; i++) all.push_back(i);\n    }\n    RESULT(all.size());\n}\n";
+    for end in ["cpp", "cc", "cxx", "C"] {
+        let (file, run) = (place.file(&format!("mine.{end}")), place.file(end));
+        std::fs::write(&file, text).unwrap();
+        let bench = |more: &[&str]| {
+            let words = ["bench", file.to_str().unwrap(), "--budget", "1s"];
+            said(&mut place.command(&[&words[..], more].concat()))
+        };
+        let result = bench(&["--out", run.to_str().unwrap()]);
+        assert!(
+            run.join(format!("functions.{end}")).is_file(),
+            "{}",
+            result.err
+        );
+        let shown = place.run(&["show", run.to_str().unwrap()]);
+        assert!(
+            shown
+                .out
+                .contains(">         for (int i = 0; i < 1000; i++)"),
+            "{end}: {}{}",
+            shown.out,
+            shown.err
+        );
+        if end == "cpp" {
+            let run = run.to_str().unwrap();
+            let gate = ["--gate", "counts", "--rebuild", "--against", run];
+            let result = bench(&gate);
+            assert!(
+                matches!(result.code, 0 | 3),
+                "{} {}",
+                result.out,
+                result.err
+            );
+        }
+    }
+}
+
 /// A main of the file's own, a panic, a benchmark of package testing, and a file that marks nothing.
 #[test]
 fn files_of_other_languages_are_taken_as_they_are() {
