@@ -365,7 +365,8 @@ fn build_native(out: &Path) -> Native {
         &version,
         &out.join("rust"),
     );
-    let bench = ["bench", "surroundings"].map(|name| PathBuf::from(format!("c/bench/{name}.c")));
+    let bench = ["bench", "partners", "surroundings"]
+        .map(|name| PathBuf::from(format!("c/bench/{name}.c")));
     let bench = jobs(&bench, &plain, &[], &version, &out.join("bench"));
     compile_all(
         common
@@ -579,6 +580,7 @@ fn main() {
     )
     .unwrap();
     let mut below = files_below("./rust", &["rs"]);
+    below.extend(files_below("./bench", &["rs"]));
     below.extend(files_below(
         ".",
         &["c", "h", "go", "mod", "java", "py", "tsv", "md"],

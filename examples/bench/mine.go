@@ -1,32 +1,29 @@
-// go build -buildmode=c-shared -o libmine.so mine.go && pagewise bench ./libmine.so:grow,reserve
+// Two ways to fill a slice: pagewise bench mine.go
 package main
 
-// #include <stdint.h>
-import "C"
+import "pagewise"
 
-import "unsafe"
+var _ = pagewise.Param("elements", "1000,100000")
 
-const elements = 100000
-
-var last uint64
-
-func fill(all []uint64) {
-	for i := uint64(0); i < elements; i++ {
+//pagewise:baseline
+func BenchmarkGrow(b *pagewise.B) {
+	n := b.Value("elements")
+	var all []int
+	b.Begin("fill")
+	for i := 0; i < n; i++ {
 		all = append(all, i)
 	}
-	last = all[len(all)-1]
+	b.End()
+	b.Result(len(all))
 }
 
-//export grow
-func grow(context unsafe.Pointer) { fill(nil) }
-
-//export grow_result
-func grow_result(context unsafe.Pointer) C.uint64_t { return C.uint64_t(last) }
-
-//export reserve
-func reserve(context unsafe.Pointer) { fill(make([]uint64, 0, elements)) }
-
-//export reserve_result
-func reserve_result(context unsafe.Pointer) C.uint64_t { return C.uint64_t(last) }
-
-func main() {}
+func BenchmarkReserve(b *pagewise.B) {
+	n := b.Value("elements")
+	b.Begin("fill")
+	all := make([]int, 0, n)
+	for i := 0; i < n; i++ {
+		all = append(all, i)
+	}
+	b.End()
+	b.Result(len(all))
+}

@@ -1,21 +1,23 @@
-//! rustc -O --crate-type cdylib -o libmine.so mine.rs && pagewise bench ./libmine.so:grow,reserve
-//! A target of cargo bench is simpler: consumers/pagewise-bench.
+//! Two ways to fill a vector: `pagewise bench mine.rs`. In a project with Cargo, see consumers/pagewise-bench.
+pagewise::param!(elements, "1000,100000");
 
-use std::ffi::c_void;
-
-const ELEMENTS: u64 = 100_000;
-
-fn fill(mut v: Vec<u64>) {
-    (0..ELEMENTS).for_each(|i| v.push(i));
-    std::hint::black_box(v);
+fn filled(mut all: Vec<usize>, elements: usize) -> Vec<usize> {
+    (0..elements).for_each(|i| all.push(i));
+    all
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn grow(_context: *mut c_void) {
-    fill(Vec::new());
+#[pagewise::baseline]
+fn grow() -> usize {
+    let elements = pagewise::value("elements");
+    let all = pagewise::phase!("fill", filled(Vec::new(), elements));
+    all.len()
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn reserve(_context: *mut c_void) {
-    fill(Vec::with_capacity(ELEMENTS as usize));
+#[pagewise::bench]
+fn reserve() -> usize {
+    let elements = pagewise::value("elements");
+    let all = pagewise::phase!("fill", {
+        filled(Vec::with_capacity(elements), elements)
+    });
+    all.len()
 }

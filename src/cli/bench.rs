@@ -7,7 +7,7 @@ use super::{
 use crate::plan::request::{Request, Subject};
 use crate::plan::{Laboratory, catalog};
 use crate::run::guard::Scratch;
-use crate::worker::functions::{self, Built, Described, FunctionTerms, Peer};
+use crate::worker::functions::{self, Built, Described, FunctionTerms, Peer, Worktree};
 use crate::worker::{self, Worker, carried};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -18,11 +18,12 @@ use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
 use std::path::{Path, PathBuf};
 
 /// Options that nothing but a measurement uses.
-const NOT_MEASURED: [&str; 18] = [
+const NOT_MEASURED: [&str; 19] = [
     "with",
     "fresh",
     "save_baseline",
     "gate",
+    "base",
     "what",
     "set",
     "baseline",
@@ -39,6 +40,8 @@ const NOT_MEASURED: [&str; 18] = [
     "dry_run",
 ];
 const COUNTS: &str = "counts";
+/// Name of the worker of another revision.
+const BASE: &str = "base";
 /// Longest time of one launch where none is given, in seconds.
 const TIME_LIMIT_S: f64 = 30.0;
 /// Seconds of a run for a gate on time, and for one on counts, which are counted when it is over.
@@ -48,10 +51,11 @@ const STOPPED: u8 = 128;
 
 #[derive(Debug, Args)]
 pub(super) struct BenchArgs {
-    /// A C or C++ file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
-    /// @pagewise.bench, or a program that speaks the workers' protocol, such as a target of cargo bench.
+    /// A file in C or C++ with BENCH functions, or in Rust, Go, Java or Python with functions that are marked in the language's own
+    /// manner; a shared library with its functions (libmine.so:f,g); or a program that speaks the workers' protocol, such as
+    /// a target of cargo bench.
     #[arg(
-        value_name = "FILE.c|LIB.so:F|FILE.py|PROGRAM",
+        value_name = "FILE|LIB.so:F|PROGRAM",
         required_unless_present = "header"
     )]
     file: Option<String>,
@@ -88,6 +92,9 @@ pub(super) struct BenchArgs {
         conflicts_with = "resume"
     )]
     against: String,
+    /// Compile the file of another revision of its git repository as the baseline, in a worktree that is removed afterwards.
+    #[arg(long, value_name = "REF", requires = "gate", conflicts_with_all = ["against", "rebuild", "resume"])]
+    base: Option<String>,
     /// Compile the kept source of the baseline anew instead of executing its kept program, which must have been saved by
     /// this user on this machine.
     #[arg(long, requires = "gate", conflicts_with = "resume")]
@@ -127,10 +134,22 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         is_fresh: arguments.fresh,
         settings: &arguments.run.select.set,
     };
-    let baseline = terms
+    let worktree = arguments
+        .base
         .as_ref()
-        .map(|_| baseline(&laboratory, arguments, build_terms, &folder))
+        .map(|base| Worktree::add(Path::new(file), base, scratch.path().join("worktree")))
         .transpose()?;
+    let baseline = match (&worktree, &terms) {
+        (Some(worktree), _) => Some(functions::of_revision(
+            &worktree.file,
+            BASE,
+            build_terms,
+            &folder,
+            &laboratory.workers,
+        )?),
+        (None, Some(_)) => Some(baseline(&laboratory, arguments, build_terms, &folder)?),
+        (None, None) => None,
+    };
     let mut built = functions::build(file, build_terms, &folder, &laboratory.workers)?;
     check_same_processes(&built, baseline.as_ref())?;
     let request = arguments.request(
@@ -267,7 +286,8 @@ impl BenchArgs {
 
     fn judged(&self, folder: &RunFolder, file: &str, terms: &GateTerms) -> Result<u8> {
         let summary: Summary = folder.read_result(SUMMARY)?;
-        let names = [called(&self.against), functions::WORKER];
+        let against = self.base.as_ref().map_or(called(&self.against), |_| BASE);
+        let names = [against, functions::WORKER];
         let gate = judge::sets::gate::gate(&summary, names, terms);
         let document = report::gate::document(&gate, names, file);
         if self.run.json {
@@ -357,7 +377,7 @@ fn baseline(
     let made = if arguments.rebuild {
         functions::rebuilt(&run, worker, terms, scratch, &laboratory.workers)
     } else if is_sealed_here(&run)? {
-        functions::kept(&run, worker, scratch, &laboratory.workers)
+        functions::kept(&run, worker, terms.is_fresh, scratch, &laboratory.workers)
     } else {
         bail!(
             "{} was not saved as a baseline by this user on this machine, so its program is not executed; --rebuild \

@@ -370,13 +370,9 @@ impl<'a> Runner<'a> {
             format_ns(turn_s * 1e9),
             format_ns(start_s * 1e9),
         );
-        let time_limit_s = self.state.time_limit_s;
         self.decide(
             "its functions need more than the usual time",
-            DecisionKind::Resumed {
-                budget_s,
-                time_limit_s,
-            },
+            DecisionKind::Lengthened { budget_s },
         )?;
         self.scheduler = Scheduler::new(Purpose::Precision, facts(&self.state, self.workers));
         Ok(())

@@ -60,6 +60,60 @@ impl Jdk {
         (have < needed).then_some(Cause::OldJdk { needed, have })
     }
 
+    /// A program of it.
+    pub(super) fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+
+    pub(super) fn program(&self) -> PathBuf {
+        self.tool("java")
+    }
+
+    /// Compiles the sources of a folder, further carried ones and the harness into a folder of classes. `run` runs the compiler.
+    pub(super) fn compile_with<'a>(
+        &self,
+        source: &Folder,
+        classes: &Folder,
+        further: impl Iterator<Item = (&'a str, &'a str)>,
+        flags: &[String],
+        run: impl FnOnce(&mut std::process::Command) -> Result<()>,
+    ) -> Result<()> {
+        let mut command = self.javac(source, classes)?;
+        command.args(flags);
+        for name in source.names()? {
+            command.arg(source.path().join(name));
+        }
+        // Classes in folders of their own are methods.
+        let harness = sources(0).filter_map(|(path, text)| {
+            let below = path.strip_prefix("src/")?;
+            (below.matches('/').count() == 1).then_some((below, text))
+        });
+        for (path, text) in harness.chain(further) {
+            put(source, path, text.as_bytes())?;
+            command.arg(source.path().join(path));
+        }
+        run(&mut command)
+    }
+
+    /// The compiler, from a folder of sources into one of classes. It takes nothing from anywhere else.
+    fn javac(&self, source: &Folder, classes: &Folder) -> Result<std::process::Command> {
+        let compiler = self.compiler().with_context(|| {
+            let (home, feature) = (self.home.display(), self.feature);
+            format!("{home} has no javac; install the JDK of version {feature} (the package openjdk-{feature}-jdk)")
+        })?;
+        let mut javac = super::with_this_process(&compiler, &[])?;
+        programs::settle(&mut javac);
+        // Without a class path javac takes classes and annotation processors of the folder that it runs in. A killed virtual
+        // machine leaves its file of performance data in /tmp.
+        javac
+            .args(["-J-XX:-UsePerfData", "-nowarn", "-proc:none"])
+            .args(["-encoding", "UTF-8", "-cp"])
+            .arg(source.path())
+            .arg("-d")
+            .arg(classes.path());
+        Ok(javac)
+    }
+
     fn compiler(&self) -> Option<PathBuf> {
         Some(self.home.join("bin/javac")).filter(|compiler| compiler.is_file())
     }
@@ -223,28 +277,9 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
 }
 
 fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
-    let compiler = jdk.compiler().with_context(|| {
-        let (home, feature) = (jdk.home.display(), jdk.feature);
-        format!("{home} has no javac; install the JDK of version {feature} (the package openjdk-{feature}-jdk)")
-    })?;
     const SOURCE: &str = "source";
     let source = folder.make_folder(SOURCE)?;
-    let mut javac = super::with_this_process(&compiler, &[])?;
-    programs::settle(&mut javac);
-    // Without a class path javac takes classes and annotation processors of the folder that it runs in. A killed virtual
-    // machine leaves its file of performance data in /tmp.
-    javac
-        .args([
-            "-J-XX:-UsePerfData",
-            "-nowarn",
-            "-proc:none",
-            "-encoding",
-            "UTF-8",
-            "-cp",
-        ])
-        .arg(source.path())
-        .arg("-d")
-        .arg(folder.path());
+    let mut javac = jdk.javac(&source, folder)?;
     for (path, text) in sources(jdk.feature) {
         put(&source, path, text.as_bytes())?;
         javac.arg(source.path().join(path));

@@ -234,6 +234,14 @@ impl Worker {
         }
     }
 
+    /// The JDK of a Java worker.
+    fn jdk(&self) -> Option<&java::Jdk> {
+        match &self.maker {
+            Maker::Java(jdk) => jdk.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Version of its runtime, by which the newest is chosen; empty where its language has no several.
     pub fn version(&self) -> Vec<u32> {
         match &self.maker {

@@ -240,6 +240,71 @@ fn git(folder: &Path, arguments: &[&str]) {
     );
 }
 
+/// A file in a part of a repository, with a header beside that part: the base is another revision, the change is not committed.
+#[test]
+fn the_base_may_be_another_revision() {
+    if Command::new("git").arg("--version").output().is_err() {
+        return skip("git is missing");
+    }
+    let place = Place::new();
+    let checkout = place.file("checkout");
+    let part = checkout.join("libs/part");
+    std::fs::create_dir_all(&part).unwrap();
+    let text = |reads| {
+        let text = source(reads, 0, 1000);
+        format!("#include \"../common.h\"\n{text}").replace("sizeof bytes", "LENGTH")
+    };
+    std::fs::write(checkout.join("libs/common.h"), "#define LENGTH 100\n").unwrap();
+    std::fs::write(part.join("mine.c"), text(2)).unwrap();
+    git(&checkout, &["init", "--quiet"]);
+    git(&checkout, &["add", "libs"]);
+    git(&checkout, &["commit", "--quiet", "-m", "base"]);
+    std::fs::write(part.join("mine.c"), text(3)).unwrap();
+    let file = part.join("mine.c");
+    let file = file.to_str().unwrap();
+    let result = bench(
+        &place,
+        file,
+        &["--gate", "counts", "--base", "HEAD", "--json"],
+    );
+    let all = counts(&result);
+    if counted(&all) {
+        let (_, gate, before, now) = all.iter().find(|(name, ..)| name == "calls").unwrap();
+        let expected = ("regression", 2, 3, 2);
+        assert_eq!((gate.as_str(), *before, *now, result.code), expected);
+    }
+    // Nothing of it stays, in the repository or elsewhere.
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(&checkout)
+        .args(["worktree", "list"])
+        .output()
+        .unwrap();
+    let trees = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(trees.lines().count(), 1, "{trees}");
+    assert!(crate::support::place::entries(&place.file("tmp")).is_empty());
+    std::fs::write(part.join("new.c"), text(1)).unwrap();
+    let new = part.join("new.c");
+    let outside = place.file("outside.c");
+    std::fs::write(&outside, text(1)).unwrap();
+    for (file, base, words) in [
+        (file, "no-such", "there is no revision \"no-such\""),
+        (
+            new.to_str().unwrap(),
+            "HEAD",
+            "HEAD has no file libs/part/new.c",
+        ),
+        (outside.to_str().unwrap(), "HEAD", "is in no git repository"),
+    ] {
+        let result = bench(&place, file, &["--gate", "counts", "--base", base]);
+        assert!(
+            result.code == 1 && result.err.contains(words),
+            "{base}: {}",
+            result.err
+        );
+    }
+}
+
 /// The composite action, its steps played as a runner does, on a repository with a base and a change.
 #[test]
 fn the_action_comments_what_a_change_makes_worse() {

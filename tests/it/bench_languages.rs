@@ -37,7 +37,9 @@ fn compiled(place: &Place, command: &mut Command) -> bool {
     }
 }
 
+/// Measures functions; their run is kept in the folder `run`.
 fn measured(place: &Place, what: &str, functions: &[&str]) {
+    let run = place.file("run");
     let result = said(&mut place.command(&[
         "bench",
         what,
@@ -46,6 +48,8 @@ fn measured(place: &Place, what: &str, functions: &[&str]) {
         "--budget",
         "60s",
         "--json",
+        "--out",
+        run.to_str().unwrap(),
     ]));
     let summary: Value =
         serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
@@ -86,14 +90,151 @@ fn functions_in_cpp_are_measured() {
     );
 }
 
+/// A copy of an example, which is measured by its own marks; its source is kept and shown with the lines that were timed.
+fn marked(name: &str, compiler: &str, functions: [&str; 2], timed: &str) {
+    let place = Place::new();
+    if Command::new(compiler).arg("version").output().is_err() {
+        return skip(&format!("{compiler} is not installed"));
+    }
+    let file = place.file(name);
+    std::fs::copy(example(name), &file).unwrap();
+    measured(&place, file.to_str().unwrap(), &functions);
+    let run = place.file("run");
+    let shown = said(&mut place.command(&["show", run.to_str().unwrap()]));
+    let is_timed = |line: &str| line.starts_with('>') && line.contains(timed);
+    assert!(
+        shown.code == 0 && shown.out.lines().any(is_timed),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
+}
+
 #[test]
 fn functions_in_rust_are_measured() {
-    library(
-        "rustc",
-        &["-O", "--crate-type", "cdylib", "--edition", "2024", "-o"],
-        "mine.rs",
-        &["grow", "reserve"],
-    );
+    let timed = "filled(Vec::with_capacity";
+    marked("mine.rs", "rustc", ["grow", "reserve"], timed);
+}
+
+#[test]
+fn functions_in_java_are_measured() {
+    if !thorough() {
+        return;
+    }
+    marked("Mine.java", "javac", ["grow", "reserve"], "all.add(i)");
+}
+
+/// By each of the ends that a name of a C++ file may have: kept, shown, and rebuilt as a baseline.
+#[test]
+fn the_source_of_a_cpp_file_is_kept_shown_and_rebuilt() {
+    let place = Place::new();
+    if Command::new("c++").arg("--version").output().is_err() {
+        return skip("c++ is not installed");
+    }
+    let text = "#include <pagewise.h>\n#include <vector>\nBENCH(grow) {\n    std::vector<int> all;\n    PHASE(\"fill\") {\n        \
+                for (int i = 0; i < 1000; i++) all.push_back(i);\n    }\n    RESULT(all.size());\n}\n";
+    for end in ["cpp", "cc", "cxx", "C"] {
+        let (file, run) = (place.file(&format!("mine.{end}")), place.file(end));
+        std::fs::write(&file, text).unwrap();
+        let bench = |more: &[&str]| {
+            let words = ["bench", file.to_str().unwrap(), "--budget", "1s"];
+            said(&mut place.command(&[&words[..], more].concat()))
+        };
+        let result = bench(&["--out", run.to_str().unwrap()]);
+        assert!(
+            run.join(format!("functions.{end}")).is_file(),
+            "{}",
+            result.err
+        );
+        let shown = place.run(&["show", run.to_str().unwrap()]);
+        assert!(
+            shown
+                .out
+                .contains(">         for (int i = 0; i < 1000; i++)"),
+            "{end}: {}{}",
+            shown.out,
+            shown.err
+        );
+        if end == "cpp" {
+            let run = run.to_str().unwrap();
+            let gate = ["--gate", "counts", "--rebuild", "--against", run];
+            let result = bench(&gate);
+            assert!(
+                matches!(result.code, 0 | 3),
+                "{} {}",
+                result.out,
+                result.err
+            );
+        }
+    }
+}
+
+/// A main of the file's own, a panic, a benchmark of package testing, and a file that marks nothing.
+#[test]
+fn files_of_other_languages_are_taken_as_they_are() {
+    let place = Place::new();
+    let files = [
+        (
+            "taken.rs",
+            "rustc",
+            "#[pagewise::bench]\nfn good() -> u64 { (0..1000).map(std::hint::black_box).sum() }\n#[pagewise::bench]\n\
+             fn wrong() { panic!(\"no data\") }\nfn main() { println!(\"its own {}\", good()) }\n",
+            "panic: no data",
+        ),
+        (
+            "taken.go",
+            "go",
+            "package list\n\nimport (\n\t\"fmt\"\n\ttesting \"pagewise\"\n)\n\nfunc Benchmark_good(b *testing.B) {\n\tfor i := 0; i < b.N; \
+             i++ {\n\t\tfmt.Print(\"no transcript\")\n\t}\n}\n\nfunc Benchmark_wrong(b *testing.B) {\n\tpanic(\"no data\")\n}\n\nfunc main() { }\n",
+            "panic: no data",
+        ),
+        (
+            "Taken.java",
+            "javac",
+            "package some.where;\npublic class Taken {\n    @pagewise.Bench\n    public static void good() {\n        System.out.print(\"no \
+             transcript\");\n    }\n    @pagewise.Bench\n    public static void wrong() {\n        throw new IllegalStateException(\"no \
+             data\");\n    }\n    public static void main(String[] arguments) { }\n}\n",
+            "IllegalStateException: no data",
+        ),
+    ];
+    for (name, compiler, text, failure) in files {
+        if Command::new(compiler).arg("version").output().is_err() {
+            skip(&format!("{compiler} is not installed"));
+            continue;
+        }
+        if compiler == "javac" && !thorough() {
+            continue;
+        }
+        let file = place.file(name);
+        std::fs::write(&file, text).unwrap();
+        let bench = |file: &Path| {
+            let file = file.to_str().unwrap().to_owned();
+            said(&mut place.command(&["bench", &file, "--budget", "1s", "--json"]))
+        };
+        let result = bench(&file);
+        let summary: Value =
+            serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
+        let good = cell(&summary, "bench/good@own", &[]);
+        let wrong = cell(&summary, "bench/wrong@own", &[]).to_string();
+        assert!(
+            is_measured(good) && wrong.contains(failure),
+            "{name}: {good} {wrong} {}",
+            result.err
+        );
+        std::fs::write(
+            &file,
+            text.replace("pagewise::bench", "inline")
+                .replace("func Benchmark", "func Other")
+                .replace("@pagewise.Bench", ""),
+        )
+        .unwrap();
+        let result = bench(&file);
+        assert!(
+            result.code == 1 && result.err.contains("has no function to measure"),
+            "{name}: {}",
+            result.err
+        );
+    }
 }
 
 #[test]
@@ -140,12 +281,7 @@ fn functions_in_go_are_measured() {
     if !thorough() {
         return;
     }
-    library(
-        "go",
-        &["build", "-buildmode=c-shared", "-o"],
-        "mine.go",
-        &["grow", "reserve"],
-    );
+    marked("mine.go", "go", ["Grow", "Reserve"], "append(all, i)");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use pagewise::worker::carried;
 use crate::support::place::{Place, Said, cell, is_measured, said};
 
 /// Names of macros that the header documents; all further ones begin with `PAGEWISE_`.
-const DOCUMENTED: [&str; 19] = [
+const DOCUMENTED: [&str; 24] = [
     "PARAM",
     "INPUT",
     "THREADS",
@@ -28,6 +28,11 @@ const DOCUMENTED: [&str; 19] = [
     "FACT",
     "OPERATIONS",
     "BYTES",
+    "COLD",
+    "OTHER_SIDE",
+    "FIXTURE",
+    "READY",
+    "SCRATCH",
     "FRESH",
     "FAIL",
     "SKIP",

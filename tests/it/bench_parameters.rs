@@ -183,6 +183,38 @@ fn inputs_are_there_with_their_bytes_and_the_same_content_and_have_rates() {
     );
 }
 
+/// What a phase reads comes from the device; a file that cannot leave memory skips its function.
+#[test]
+fn a_file_is_cold_before_a_phase_or_the_function_is_skipped() {
+    let place = Place::new();
+    let (file, kept) = (place.file("data.bin"), "/dev/shm/pagewise-cold-test");
+    std::fs::write(&file, vec![7; 1 << 20]).unwrap();
+    std::fs::write(kept, vec![7; 1 << 20]).unwrap();
+    let text = format!(
+        "static uint64_t all(const char *path) {{ static char into[1 << 20]; int file = open(path, O_RDONLY); COLD(path); \
+         ssize_t got = 0; PHASE(\"read\") {{ got = read(file, into, sizeof into); }} close(file); return got; }}\n\
+         BENCH(on_disk) {{ if (0) PHASE(\"read\") {{ }} RESULT(all(\"{}\")); }}\n\
+         BENCH(in_memory) {{ if (0) PHASE(\"read\") {{ }} RESULT(all(\"{kept}\")); }}\n",
+        file.display()
+    );
+    let text = format!("#include <unistd.h>\n{text}");
+    let (result, summary) = bench(&place, &text, &[]);
+    std::fs::remove_file(kept).unwrap();
+    let in_memory = cell(&summary, "bench/in_memory@own", &[]);
+    let reason = crate::support::place::reason(in_memory);
+    assert!(
+        in_memory["status"] == "skipped" && reason.contains("cannot be made cold"),
+        "{in_memory} {}",
+        result.err
+    );
+    let on_disk = cell(&summary, "bench/on_disk@own", &[]);
+    if on_disk["status"] == "skipped" {
+        return crate::support::skips::skip("the tests' folder is in memory");
+    }
+    assert!(is_measured(on_disk), "{on_disk} {}", result.err);
+    assert_eq!(on_disk["proofs"]["cached_before_bytes"]["max"], 0);
+}
+
 #[test]
 fn threads_work_at_the_same_time_and_a_phase_without_them_ends() {
     let place = Place::new();

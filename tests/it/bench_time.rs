@@ -110,6 +110,46 @@ fn each_turn_has_a_fresh_process_by_the_file_or_by_the_option() {
         own(&summary, "takes"),
         result.err
     );
+    // The time is that of a block that was there already, which the screen says.
+    let file = place.file("mine.c");
+    let shown = place.run(&["bench", file.to_str().unwrap(), "--budget", "1s"]);
+    if !shown.out.contains("allocations") {
+        return crate::support::skips::skip("nothing is counted here");
+    }
+    let sentence = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        sentence.contains("takes in its phase run: its block was there already")
+            && sentence.contains("faults more (≈ "),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_script_has_a_fresh_process_for_each_turn() {
+    let place = Place::new();
+    let script = place.file("mine.py");
+    let text = "import os\nimport pagewise\n\nturns = 0\n\n\n@pagewise.bench\ndef counts():\n    global turns\n    turns += 1\n    \
+                return turns\n\n\n@pagewise.bench\ndef leaves():\n    os._exit(3)\n";
+    std::fs::write(&script, text).unwrap();
+    let measured = |more: &[&str]| {
+        let file = script.to_str().unwrap();
+        let words = ["bench", file, "--budget", "1s", "--json", "counts"];
+        let result = said(&mut place.command(&[&words[..], more].concat()));
+        let summary = serde_json::from_str(&result.out).unwrap_or_default();
+        (result, summary)
+    };
+    let (result, summary) = measured(&["leaves", "--fresh"]);
+    let (counts, leaves) = (own(&summary, "counts"), own(&summary, "leaves"));
+    assert!(is_measured(counts), "{counts} {}", result.err);
+    assert!(
+        reason(leaves).contains("its process ended by exit(3)"),
+        "{leaves} {}",
+        result.err
+    );
+    // In one process each turn has another result than its duplicate's.
+    let (result, summary) = measured(&[]);
+    let counts = own(&summary, "counts");
+    assert_eq!(counts["status"], "untrusted", "{counts} {}", result.err);
 }
 
 #[test]
@@ -145,8 +185,8 @@ fn what_ends_a_fresh_process_fails_by_its_name_and_the_others_are_measured() {
             own(&summary, function)
         );
     }
-    let script = place.file("mine.py");
-    std::fs::write(&script, "import pagewise\n@pagewise.bench\ndef f(): pass\n").unwrap();
+    let script = place.file("mine.go");
+    std::fs::write(&script, "package main\n").unwrap();
     let refused = place.run(&["bench", script.to_str().unwrap(), "--fresh"]);
     assert!(
         refused.code == 1 && refused.err.contains("have fresh processes"),

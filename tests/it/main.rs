@@ -12,6 +12,7 @@ mod bench_gate;
 mod bench_languages;
 mod bench_names;
 mod bench_parameters;
+mod bench_partners;
 mod bench_robust;
 mod bench_time;
 mod beside;

@@ -8,8 +8,6 @@ import (
 	"os"
 )
 
-const workerName = "go"
-
 // The `method` lines of --list. The laboratory reads this file too, so that it can list methods before the worker is built.
 //
 //go:embed methods.tsv

@@ -212,6 +212,8 @@ func checkParameter(line int, m *method, key, value string) {
 		if number(line, key, value) == 0 {
 			requestError(line, "%s=0 leaves nothing to measure", key)
 		}
+	case "number":
+		number(line, key, value)
 	case "text":
 		if value == "" {
 			requestError(line, "%s is empty", key)

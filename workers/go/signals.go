@@ -10,6 +10,9 @@ import (
 
 var current atomic.Pointer[slot]
 
+// transcript is the descriptor of standard output, or of its copy where what a user's function prints goes nowhere.
+var transcript = 1
+
 // watchSignals names the phase in which a fatal signal came, so that the laboratory can say which cell died and where.
 func watchSignals() {
 	names := map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT", syscall.SIGABRT: "SIGABRT"}
@@ -28,7 +31,7 @@ func crash(name string, sig int) {
 	if s := current.Load(); s != nil {
 		slot, cell = s.number, s.cell.number
 	}
-	syscall.Write(1, []byte(fmt.Sprintf("crash\t%d\t%d\t%s\t%s\n", slot, cell, phaseName(), name)))
+	syscall.Write(transcript, []byte(fmt.Sprintf("crash\t%d\t%d\t%s\t%s\n", slot, cell, phaseName(), name)))
 	os.Exit(128 + sig)
 }
 

@@ -10,6 +10,12 @@ import (
 
 var out = bufio.NewWriterSize(os.Stdout, 1<<16)
 
+// Name and flags of this worker.
+var (
+	workerName  = "go"
+	methodFlags = "go build -trimpath"
+)
+
 // sample is one timed phase call.
 type sample struct {
 	slot, round, cell int
@@ -42,9 +48,11 @@ func writeAbout() {
 	fmt.Fprintf(out, "pagewise\t1\t%s\n", workerName)
 	about := func(key string, value any) { fmt.Fprintf(out, "about\t%s\t%v\n", key, value) }
 	about("compiler", runtime.Version()+" "+runtime.GOARCH)
-	about("method_flags", "go build -trimpath")
+	about("method_flags", methodFlags)
 	about("gomaxprocs", runtime.GOMAXPROCS(0))
-	about("gogc", "off while slots run")
+	if !collects {
+		about("gogc", "off while slots run")
+	}
 	about("page_bytes", os.Getpagesize())
 	about("huge_page_bytes", hugePageBytes())
 }

@@ -69,6 +69,8 @@ pub enum DecisionKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit_s: Option<f64>,
     },
+    /// The run has another time than its plan, because its functions take longer.
+    Lengthened { budget_s: f64 },
     /// Another run was measuring on this machine at the same time.
     #[serde(rename = "company")]
     Contention,

@@ -268,12 +268,11 @@ impl State {
                 budget_s,
                 time_limit_s,
             } => {
-                (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);
-                self.launch_groups
-                    .iter_mut()
-                    .for_each(|group| group.stage = group.stage.readmitted());
+                self.time_limit_s = *time_limit_s;
+                self.give_time(*budget_s);
                 self.ended = None;
             }
+            DecisionKind::Lengthened { budget_s } => self.give_time(*budget_s),
             DecisionKind::Ended {
                 stopped_by,
                 launches,
@@ -289,6 +288,14 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// Gives the run another time: groups that did not fit into the one before may be launched again.
+    fn give_time(&mut self, budget_s: f64) {
+        self.budget_s = budget_s;
+        for group in &mut self.launch_groups {
+            group.stage = group.stage.readmitted();
+        }
     }
 
     fn split(&mut self, launch_group: usize, cells: &[usize]) -> Result<()> {
@@ -484,6 +491,7 @@ mod tests {
                 launch_groups: vec![0],
             },
             resumed,
+            DecisionKind::Lengthened { budget_s: 99.0 },
         ] {
             let state = after(plan(1, None), &[timed(), left_out.clone(), what]).unwrap();
             assert!(matches!(state.launch_groups[0].stage, Stage::Piloted(_)));

@@ -90,6 +90,40 @@ fn figures_are_of_one_operation_and_never_of_a_sample() {
 }
 
 #[test]
+fn a_low_rate_of_few_bytes_is_shown_as_the_time_of_all_of_them() {
+    let mut summary = recorded("look");
+    let cells = summary.cells.iter_mut();
+    for cell in cells.filter(|cell| cell.experiment == "copy") {
+        let phase = cell.phases.get_mut("copy").unwrap();
+        phase.wall_ns = phase.wall_ns.map(|_| 1500.0);
+        phase.per_unit_ns = phase.wall_ns.map(|ns| ns / 3.0);
+        phase.levels = None;
+    }
+    let text = shown(&summary, 140, true);
+    assert!(
+        text.contains("copy (per 3 B)") && text.contains("1.50 µs") && !text.contains("0.0020"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_method_on_two_levels_shows_both_and_no_interval() {
+    let mut summary = recorded("share-no-java");
+    let group = summary.groups.iter().find(|g| g.baseline.is_some());
+    let comparison = &group.unwrap().comparisons[0];
+    let (index, phase) = (comparison.cell, comparison.phase.clone());
+    let phase = summary.cells[index].phases.get_mut(&phase).unwrap();
+    let unit = phase.per_unit_ns.median / phase.wall_ns.median;
+    phase.levels = Some(Levels {
+        low: 250.0 / unit,
+        high: 43e6 / unit,
+        share: 0.4,
+    });
+    let text = shown(&summary, 140, true);
+    assert!(text.contains("250 ns or 43.0 ms  "), "{text}");
+}
+
+#[test]
 fn csv_has_the_unit_and_the_cost_of_one_in_each_row() {
     let summary = recorded("share-no-java");
     let mut csv = Vec::new();

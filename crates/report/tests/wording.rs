@@ -64,6 +64,18 @@ fn amount_of(amount: &str, faster: bool) -> f64 {
 
 /// The ratios that a whole sentence claims to lie between, and the least effect where it claims one.
 fn claimed(sentence: &str) -> (f64, f64, Option<f64>) {
+    if sentence.contains("no usable interval") {
+        return (0.0, f64::INFINITY, None);
+    }
+    if let Some(least) = sentence.strip_prefix("at least ") {
+        let least = ratio_of(least);
+        let (low, high) = if least < 1.0 {
+            (0.0, least)
+        } else {
+            (least, f64::INFINITY)
+        };
+        return (low, high, Some(least));
+    }
     if let Some((estimate, rest)) = sentence.split_once(" (95 % CI ") {
         let faster = estimate.ends_with("faster");
         let range = rest.strip_suffix(')').unwrap();
@@ -151,6 +163,7 @@ fn the_sentences_read_as_people_speak() {
             "not settled: 9.0 % faster–4.0 % slower".into()
         )
     );
+    assert_eq!(said(22456.0, 0.5, 19_200_311.0).0, "at least 22456× slower");
     assert_eq!(said(0.96, 0.5, 0.985).1, "not settled: 1.5–4.0 % faster");
     assert_eq!(
         said(0.99, 0.5, 1.01),

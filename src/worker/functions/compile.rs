@@ -1,14 +1,14 @@
-//! The user's compiler, which makes the worker of the user's functions.
+//! The worker of a user's C, C++ or Rust file or library: it is compiled and linked with the carried harness of C.
 
-use super::{CPP, FunctionTerms, HEADER_FOLDER, WORKER};
-use crate::worker::{MOST_BYTES, carried, programs, with_this_process};
-use anyhow::{Context, Result, bail};
+use super::compiler::UserCompiler;
+use super::{FunctionTerms, RUST, WORKER, rust};
+use crate::worker::{MOST_BYTES, carried};
+use anyhow::{Result, bail};
 use files::Folder;
 use object::{Object, ObjectSymbol};
-use report::escape::c_literal;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// C source with the facts of a build (workers/c/bench/build.h).
 const BUILD: &str = "build.c";
@@ -24,8 +24,16 @@ pub(super) fn compile(
     let compiler = UserCompiler::of_user(source);
     let text = compiler.build_text(is_library, terms)?;
     folder.write(BUILD, text.as_bytes())?;
-    let mut command = compiler.command(folder)?;
-    add_subject(&mut command, source, path, is_library);
+    let is_rust = source.extension().is_some_and(|end| end == RUST);
+    let linker = compiler.linker();
+    let mut command = linker.command(folder)?;
+    if is_rust {
+        let archive = rust::archive(&compiler, source, path, folder)?;
+        command.arg("-Wl,--whole-archive").arg(archive);
+        command.arg("-Wl,--no-whole-archive");
+    } else {
+        add_subject(&mut command, source, path, is_library);
+    }
     command.args([BUILD, "functions.o"].map(|file| folder.path().join(file)));
     // The file may have a main of its own, which is not called.
     command.arg("-Wl,--wrap=main");
@@ -34,21 +42,7 @@ pub(super) fn compile(
         .args(["-pthread", "-ldl", "-lrt", "-lm"])
         .args(libraries.split_whitespace());
     command.arg("-o").arg(folder.path().join(WORKER));
-    let output = programs::compiled(&mut command, folder)?;
-    if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr);
-        // Below a line of source the compiler points at a column of it.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            report::escape::lines(&messages).as_bytes(),
-        );
-        bail!(
-            "{} does not compile with {} {}",
-            path.display(),
-            compiler.program.join(" "),
-            compiler.flags.join(" ")
-        );
-    }
+    linker.run(&mut command, path, folder)?;
     let program = files::read_input(&folder.path().join(WORKER), MOST_BYTES)?;
     check_names(&program, path)
 }
@@ -100,107 +94,6 @@ fn check_names(program: &[u8], path: &Path) -> Result<()> {
         ),
         None => Ok(()),
     }
-}
-
-/// The user's compiler: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`; of C++ `$CXX` and `$CXXFLAGS`, otherwise `c++ -O2 -g`.
-struct UserCompiler {
-    /// The language and the variable that names the program.
-    language: &'static str,
-    variable: &'static str,
-    /// The program, with arguments where the variable has some.
-    program: Vec<String>,
-    flags: Vec<String>,
-}
-
-impl UserCompiler {
-    fn of_user(source: &Path) -> UserCompiler {
-        let is_cpp = source
-            .extension()
-            .is_some_and(|end| CPP.iter().any(|known| end == *known));
-        let [language, program, usual, flags] = if is_cpp {
-            ["C++", "CXX", "c++", "CXXFLAGS"]
-        } else {
-            ["C", "CC", "cc", "CFLAGS"]
-        };
-        UserCompiler {
-            language,
-            variable: program,
-            program: variable(program, usual),
-            flags: variable(flags, "-O2 -g"),
-        }
-    }
-
-    /// The command that compiles files of a folder. The user's flags come last, so that they decide.
-    fn command(&self, folder: &Folder) -> Result<Command> {
-        let mut command = self.started()?;
-        // Paths in the user's flags are relative to the user's folder; nothing else is taken from there.
-        let has_flags = ["CFLAGS", "CXXFLAGS", "LDLIBS"]
-            .iter()
-            .any(|name| std::env::var_os(name).is_some());
-        if has_flags {
-            command.current_dir(std::env::current_dir()?);
-        } else {
-            command.current_dir(folder.path());
-        }
-        command
-            .args(["-D_GNU_SOURCE", "-Wno-maybe-uninitialized", "-I"])
-            .arg(folder.path().join(HEADER_FOLDER));
-        // The same source gives the same program in whatever folder it is compiled, so that a run can be resumed.
-        command.arg(format!(
-            "-ffile-prefix-map={}=pagewise",
-            folder.path().display()
-        ));
-        command.args(&self.flags);
-        Ok(command)
-    }
-
-    /// The program, to be started as every toolchain is. It ends with this process.
-    /// Errors: there is none, or another user can change it.
-    fn started(&self) -> Result<Command> {
-        let program = programs::of_word(&self.program[0]).with_context(|| {
-            format!(
-                "bench needs a {} compiler, and {} cannot be started: install gcc or clang, or set {}",
-                self.language, self.program[0], self.variable
-            )
-        })?;
-        let mut command = with_this_process(program, &[])?;
-        programs::settle(&mut command);
-        command.args(&self.program[1..]);
-        Ok(command)
-    }
-
-    /// Facts of the build, as a C source.
-    fn build_text(&self, is_library: bool, terms: FunctionTerms) -> Result<String> {
-        let version = programs::answer(self.started()?.arg("--version"), Stdio::null())?;
-        let version = String::from_utf8_lossy(&version.stdout)
-            .lines()
-            .next()
-            .unwrap_or("unknown")
-            .to_owned();
-        let mut fields = vec![
-            c_literal(&version),
-            c_literal(&self.flags.join(" ")),
-            i32::from(is_library).to_string(),
-            i32::from(terms.is_fresh).to_string(),
-        ];
-        match terms.peer {
-            Some(peer) => fields.extend(peer.facts().map(|fact| c_literal(&fact))),
-            None => fields.extend(["0"; 5].map(str::to_owned)),
-        }
-        Ok(format!(
-            "#include \"build.h\"\nconst struct pagewise_build pagewise_build = {{{}}};\n",
-            fields.join(", ")
-        ))
-    }
-}
-
-/// Words of a variable of the environment; those of `usual` where it is unset or blank.
-fn variable(name: &str, usual: &str) -> Vec<String> {
-    let text = std::env::var(name)
-        .ok()
-        .filter(|text| !text.trim().is_empty());
-    let text = text.as_deref().unwrap_or(usual);
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Adds the source and the folder of the user's file to a compiler's command.

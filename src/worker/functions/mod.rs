@@ -1,9 +1,8 @@
-//! A worker of the user's own C or C++ file or shared library, compiled and linked with the carried harness.
+//! A worker of the user's own file or shared library, compiled and linked with the carried harness of its language.
 
 use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::{Access, EntryKind, Folder};
-use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
 use record::folder::{KEPT_SOURCES, RunFolder, sha256_hex};
 use record::{experiment::Experiment, method::Method};
 use serde::Serialize;
@@ -17,8 +16,16 @@ use std::process::Stdio;
 pub use record::kind::OWN_WORKER as WORKER;
 
 mod compile;
+mod compiler;
+mod library;
+mod marks;
 mod parameters;
+mod runtimes;
+mod rust;
 mod users;
+mod worktree;
+
+pub use worktree::Worktree;
 
 /// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
@@ -43,6 +50,12 @@ const KEPT: &str = "worker";
 /// Folder of the copy of a user's C file, and the copy.
 const COPIES: &str = "copied";
 const COPY: &str = "functions.c";
+/// Ends of the names of files whose language has a runtime, and of the archive that is made of a Java file.
+const GO: &str = "go";
+const JAVA: &str = "java";
+const ARCHIVE: &str = ".jar";
+/// End of the name of a Rust file.
+const RUST: &str = "rs";
 /// Ends of the names of C++ files.
 const CPP: [&str; 4] = ["cpp", "cc", "cxx", "C"];
 /// Ends of the names of files that a C or C++ file includes.
@@ -51,20 +64,6 @@ const HEADERS: [&str; 10] = [
 ];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
-
-/// C source with the functions of a shared library, for `libmine.so:f,g`.
-fn of_library(functions: &str) -> Result<String> {
-    let mut text = "#include \"library.h\"\n".to_owned();
-    for name in functions.split(',') {
-        let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        ensure!(
-            !name.is_empty() && name.chars().all(sound),
-            "{name:?} is not the name of a function"
-        );
-        writeln!(text, "LIBRARY({name})")?;
-    }
-    Ok(text)
-}
 
 /// A built-in method that the user's functions are compared with.
 #[derive(Clone, Copy, Debug)]
@@ -254,7 +253,7 @@ fn kept_source(path: &Path) -> Option<&'static str> {
 
 /// Tells whether a run keeps compiled functions.
 pub fn is_kept(run: &Path) -> bool {
-    let names = [KEPT.to_owned(), format!("{KEPT}{SCRIPT}")];
+    let names = ["", SCRIPT, ARCHIVE].map(|end| format!("{KEPT}{end}"));
     Folder::open(run).is_ok_and(|folder| names.iter().any(|name| folder.entry(name).is_ok()))
 }
 
@@ -263,6 +262,7 @@ pub fn is_kept(run: &Path) -> bool {
 pub fn kept(
     run: &RunFolder,
     name: &str,
+    is_fresh: bool,
     scratch: &Folder,
     workers: &[Worker],
 ) -> Result<Described> {
@@ -273,7 +273,9 @@ pub fn kept(
             continue;
         }
         let bytes = run.user_file(&file)?;
-        let is_script = file.strip_suffix(SCRIPT) == Some(KEPT);
+        let is_script = [SCRIPT, ARCHIVE]
+            .iter()
+            .any(|end| file.strip_suffix(end) == Some(KEPT));
         let file = match file.strip_prefix(KEPT) {
             Some(end) if end.is_empty() || is_script => format!("{name}{end}"),
             _ => file,
@@ -283,7 +285,7 @@ pub fn kept(
             program = into.path().join(file);
         }
     }
-    described(name, &program, workers)
+    described(name, &program, is_fresh, workers)
 }
 
 /// The worker of a run's kept source, made anew under another name.
@@ -300,14 +302,47 @@ pub fn rebuilt(
     if file.ends_with(SCRIPT) {
         let script = format!("{name}{SCRIPT}");
         into.write(&script, text.as_bytes())?;
-        return described(name, &into.path().join(script), workers);
+        return described(name, &into.path().join(script), terms.is_fresh, workers);
+    }
+    let source = into.path().join(file);
+    if file.ends_with(GO) {
+        let program = runtimes::go(&text, &source, name, &into)?;
+        return described(name, &program, false, workers);
+    }
+    if file.ends_with(JAVA) {
+        let archive = runtimes::java(&text, &source, name, &into, workers)?;
+        return described(name, &archive, false, workers);
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
-    let source = into.path().join(file);
     compile::compile(&source, &source, false, terms, &into)?;
     into.rename(WORKER, name)?;
-    described(name, &into.path().join(name), workers)
+    described(name, &into.path().join(name), terms.is_fresh, workers)
+}
+
+/// The worker of another revision of a file, under another name.
+/// Errors: as [`build`].
+pub fn of_revision(
+    file: &Path,
+    name: &str,
+    terms: FunctionTerms,
+    scratch: &Folder,
+    workers: &[Worker],
+) -> Result<Described> {
+    ensure!(
+        !file.to_string_lossy().contains(LIBRARY),
+        "--base compiles a source, and {} is a library",
+        file.display()
+    );
+    let into = scratch.make_folder("revision")?;
+    let built = build(&file.to_string_lossy(), terms, &into, workers)?;
+    let (kept, program) = &built.files.programs[0];
+    if kept.ends_with(SCRIPT) {
+        return described(name, program, terms.is_fresh, workers);
+    }
+    let renamed = kept.replacen(KEPT, name, 1);
+    into.rename(program.file_name().unwrap_or_default(), &renamed)?;
+    described(name, &into.path().join(renamed), terms.is_fresh, workers)
 }
 
 /// A worker that was made of the user's functions, with what it says of itself.
@@ -323,8 +358,9 @@ impl Described {
     }
 }
 
-/// A worker of this name, made of a program or of a script of Python's.
-fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described> {
+/// A worker of this name, made of a program, an archive of Java's or a script of Python's. A script takes an option where each
+/// turn has a process of its own.
+fn described(name: &str, program: &Path, is_fresh: bool, workers: &[Worker]) -> Result<Described> {
     let mut started = Started::new(Vec::new(), String::new());
     if program
         .extension()
@@ -339,7 +375,16 @@ fn described(name: &str, program: &Path, workers: &[Worker]) -> Result<Described
             .map_err(|reason| anyhow!("{reason}"))?
             .clone();
     }
+    if program.extension().is_some_and(|end| end == "jar") {
+        let java = runtimes::jdk(workers)?.program();
+        let options = ["-XX:-UsePerfData", "-jar"].map(OsString::from);
+        started.command.push(java.into());
+        started.command.extend(options);
+    }
     started.command.push(program.into());
+    if is_fresh && program.extension().is_some_and(|end| end == "py") {
+        started.command.push("--fresh".into());
+    }
     let list = listed(&started.command)?;
     let library = about(&list, LIBRARY_KEY).map(PathBuf::from);
     let files = [program.to_owned()].into_iter().chain(library);
@@ -395,28 +440,45 @@ pub fn build(
         return build_c(&given, functions, terms, folder, workers);
     }
     ensure!(
-        terms.peer.is_none() && !terms.is_fresh,
-        "{what} is no C or C++ file and no library: only their functions are compared with built-in methods or have fresh processes"
+        terms.peer.is_none(),
+        "{what} is no C, C++ or Rust file and no library: only their functions are compared with built-in methods"
     );
+    ensure!(
+        !terms.is_fresh || what.ends_with(SCRIPT),
+        "{what}: only functions in C, C++, Rust and Python have fresh processes"
+    );
+    let absolute = std::path::absolute(path)?;
+    let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
     let (kept, program) = if what.ends_with(SCRIPT) {
-        (format!("{KEPT}{SCRIPT}"), std::path::absolute(path)?)
+        (format!("{KEPT}{SCRIPT}"), absolute)
+    } else if path.extension().is_some_and(|end| end == GO) {
+        (
+            KEPT.to_owned(),
+            runtimes::go(&text()?, &absolute, WORKER, folder)?,
+        )
+    } else if path.extension().is_some_and(|end| end == JAVA) {
+        (
+            format!("{KEPT}{ARCHIVE}"),
+            runtimes::java(&text()?, &absolute, WORKER, folder, workers)?,
+        )
     } else {
         (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
     };
-    let described = described(WORKER, &program, workers)?;
+    let described = described(WORKER, &program, terms.is_fresh, workers)?;
     built(&given, described, terms, vec![(kept, program)])
 }
 
-/// True for a file that by its name may hold functions to measure: C, C++, Python or a shared library.
+/// True for a file that by its name may hold functions to measure: a source, or a shared library.
 pub fn may_hold(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    is_compiled(path) || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
+    let has_runtime = path.extension().is_some_and(|end| end == GO || end == JAVA);
+    is_compiled(path) || has_runtime || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
 }
 
-/// True for a C or C++ file.
+/// True for a C, C++ or Rust file.
 fn is_compiled(path: &Path) -> bool {
     let end = path.extension().unwrap_or_default();
-    end == "c" || CPP.iter().any(|known| end == *known)
+    end == "c" || end == RUST || CPP.iter().any(|known| end == *known)
 }
 
 /// The file that a user gave, as it was read.
@@ -436,9 +498,9 @@ fn build_c(
     let absolute = std::path::absolute(given.path)?;
     furnish(folder)?;
     let source = if let Some(functions) = functions {
-        let text = of_library(functions)?;
-        check_library(&given.bytes, given.path, functions)?;
-        check_beside(&absolute)?;
+        let text = library::source(functions)?;
+        library::check(&given.bytes, given.path, functions)?;
+        library::check_beside(&absolute)?;
         folder.write(COPY, text.as_bytes())?;
         folder.path().join(COPY)
     } else {
@@ -447,11 +509,20 @@ fn build_c(
             &String::from_utf8_lossy(&given.bytes),
             terms.settings,
         )?;
-        copied_source(&given.bytes, &absolute, folder)?
+        if absolute.extension().is_some_and(|end| end == RUST) {
+            rust::source(&given.bytes, &absolute, folder)?
+        } else {
+            copied_source(&given.bytes, &absolute, folder)?
+        }
     };
     compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
+    ensure!(
+        files::read_input(given.path, MOST_BYTES)? == given.bytes,
+        "{} changed while it was compiled",
+        given.path.display()
+    );
     let program = folder.path().join(WORKER);
-    let described = described(WORKER, &program, workers)?;
+    let described = described(WORKER, &program, terms.is_fresh, workers)?;
     let mut programs = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
     programs.extend(about(&described.list, LIBRARY_KEY).map(named_by_loader));
@@ -549,76 +620,6 @@ fn copy_headers(path: &Path, shared: &Folder, copies: &Folder) -> Result<()> {
         let is_owners = about.uid() == owner && about.mode() & 0o022 == 0;
         if is_owners || Access::of_descriptor(&file)?.is_trusted() {
             copies.write(&entry.name, &text)?;
-        }
-    }
-    Ok(())
-}
-
-/// An error if another user can put libraries beside this one: the loader takes them first.
-fn check_beside(library: &Path) -> Result<()> {
-    let above = library.parent().unwrap_or(library);
-    files::trusted_folder(above).map(drop).with_context(|| {
-        format!(
-            "{}: libraries beside it would be loaded first; copy it to a folder of yours",
-            library.display()
-        )
-    })
-}
-
-/// An error if a file is no library of this machine's (as the carried helper is a program of this machine's), or if one of
-/// these is no function of it.
-fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
-    let path = path.display();
-    let machine = |file: &object::File| {
-        (
-            file.format(),
-            file.architecture(),
-            file.is_64(),
-            file.endianness(),
-        )
-    };
-    let library = object::File::parse(bytes)
-        .ok()
-        .filter(|file| file.kind() == ObjectKind::Dynamic);
-    let Some(library) = library else {
-        bail!("{path} is no shared library for this machine")
-    };
-    // Its bytes are aligned as the crate asks for in memory of their own only.
-    if machine(&library) != machine(&object::File::parse(&*carried::HELPER.to_vec())?) {
-        let (bits, kind) = (
-            if library.is_64() { 64 } else { 32 },
-            library.architecture(),
-        );
-        bail!(
-            "{path} is no shared library for this machine: it is one of {bits} bits for {kind:?}"
-        );
-    }
-    let symbols = || {
-        library
-            .dynamic_symbols()
-            .filter(|symbol| symbol.is_definition())
-    };
-    for name in functions.split(',') {
-        match symbols()
-            .find(|symbol| symbol.name() == Ok(name))
-            .map(|symbol| symbol.kind())
-        {
-            Some(SymbolKind::Data | SymbolKind::Tls) => {
-                bail!("{name:?} of {path} is data and no function")
-            }
-            Some(_) => {}
-            None => {
-                let is_function = |symbol: &Symbol| symbol.kind() == SymbolKind::Text;
-                let names: Vec<&str> = symbols()
-                    .filter(is_function)
-                    .filter_map(|symbol| symbol.name().ok())
-                    .collect();
-                let some = names[..names.len().min(8)].join(", ");
-                bail!(
-                    "there is no function {name:?} in {path}, which has {} functions: {some}",
-                    names.len()
-                );
-            }
         }
     }
     Ok(())

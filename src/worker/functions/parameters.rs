@@ -9,6 +9,47 @@ const USUAL_FACTOR: u64 = 8;
 /// Most values of a range.
 const MOST_VALUES: usize = 32;
 
+/// Units of a number that is no size (workers/c/bench/bench.c).
+const UNITS: [&str; 11] = ["", "k", "K", "M", "G", "ns", "us", "µs", "ms", "s", "min"];
+
+/// Kind of a parameter in the protocol, and the one by which its values are read, as workers/c/bench/bench.c has them.
+pub(super) fn kinds(list: &str) -> [String; 2] {
+    let values: Vec<&str> = list.split(',').map(str::trim).collect();
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_number = |text: &&str| {
+        text.split("..")
+            .flat_map(|part| part.split('*'))
+            .all(is_digits)
+    };
+    let is_size = |text: &&str| {
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text
+                .split('*')
+                .next()
+                .is_some_and(|size| size.ends_with('B'))
+    };
+    let has_unit = |text: &&str| {
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        unit.len() < text.len() && UNITS.contains(&unit)
+    };
+    let is_word_part = |c: char| c.is_ascii_alphanumeric() || "_-+".contains(c);
+    let is_word = |text: &&str| !text.is_empty() && text.chars().all(is_word_part);
+    let same = |kind: &str| [kind, kind].map(str::to_owned);
+    if values.iter().all(is_number) {
+        same("number")
+    } else if values.iter().all(|v| is_number(v) || is_size(v)) {
+        same("size")
+    } else if values.iter().all(has_unit) {
+        ["text", "unit"].map(str::to_owned)
+    } else if values.iter().any(|v| v.contains(['/', '.'])) {
+        ["text", "path"].map(str::to_owned)
+    } else if values.iter().all(is_word) {
+        [values.join("|"), "word".to_owned()]
+    } else {
+        same("text")
+    }
+}
+
 /// Kind of an experiment's parameter, by that of the values in a worker's list (workers/c/bench/bench.c). A worker of another
 /// language has the kinds of the protocol only.
 pub(super) fn kind(values: &str) -> &str {

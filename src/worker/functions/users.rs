@@ -11,8 +11,88 @@ struct FoundFunction<'a> {
     takes: bool,
 }
 
+/// A language whose functions are named by a keyword.
+struct OtherLanguage {
+    /// End of the names of its files.
+    end: &'static str,
+    keyword: &'static str,
+    /// The mark of a function, and where it belongs.
+    mark: &'static str,
+    place: &'static str,
+    /// The mark with a usual body, where no function is known.
+    example: &'static str,
+}
+
+const OTHERS: [OtherLanguage; 4] = [
+    OtherLanguage {
+        end: "rs",
+        keyword: "fn ",
+        mark: "#[pagewise::bench]",
+        place: "above a function without parameters, such as one that calls",
+        example: "#[pagewise::bench] fn name() { … }",
+    },
+    OtherLanguage {
+        end: "go",
+        keyword: "func ",
+        mark: "import \"pagewise\" and func BenchmarkName(b *pagewise.B) { … }",
+        place: "which calls",
+        example: "func BenchmarkName(b *pagewise.B) { … }",
+    },
+    OtherLanguage {
+        end: "java",
+        keyword: "static ",
+        mark: "@pagewise.Bench",
+        place: "above a static method without parameters, such as one that calls",
+        example: "@pagewise.Bench static void name() { … }",
+    },
+    OtherLanguage {
+        end: "py",
+        keyword: "def ",
+        mark: "@pagewise.bench",
+        place: "above a function without parameters, such as one that calls",
+        example: "@pagewise.bench above a function",
+    },
+];
+
+impl OtherLanguage {
+    fn to_write(&self, file: &str, text: &str) -> String {
+        let OtherLanguage {
+            keyword,
+            mark,
+            place,
+            example,
+            ..
+        } = self;
+        let lines = text.lines().filter(|line| line.contains(keyword));
+        let names: Vec<&str> = lines
+            .filter_map(|line| {
+                let head = line[line.find(keyword)?..].split('(').next()?;
+                head.split_whitespace().next_back()
+            })
+            .map(|name| name.split(['<', ':']).next().unwrap_or(name))
+            .filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+            .filter(|name| !KEYWORDS.contains(name))
+            .collect();
+        let main = text.rsplit_once("main(").map_or("", |(_, main)| main);
+        let called = names
+            .iter()
+            .rfind(|name| main.contains(&format!("{name}(")));
+        match called.or(names.last()) {
+            Some(name) => {
+                format!("{file} has no function to measure: write {mark} {place} {name}()")
+            }
+            None => format!("{file} has no function to measure: {example}"),
+        }
+    }
+}
+
 /// The sentence about a file without a function to measure: with the lines to write, if it has a main() and another function.
 pub(super) fn to_write(file: &str, text: &str) -> String {
+    let end = file.rsplit('.').next().unwrap_or_default();
+    let other = OTHERS.iter().find(|language| language.end == end);
+    if let Some(language) = other {
+        return language.to_write(file, text);
+    }
     let functions = functions(text);
     let called = text.rsplit_once("main(").map_or("", |(_, main)| main);
     let is_called = |function: &&FoundFunction| called.contains(&format!("{}(", function.name));
@@ -87,6 +167,37 @@ fn defined(text: &str) -> Option<FoundFunction<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_language_is_told_its_own_mark_with_the_functions_name() {
+        for (file, text, part) in [
+            (
+                "a.rs",
+                "fn work(n: u64) -> u64 { n }\nfn main() { work(3); }\n",
+                "#[pagewise::bench]",
+            ),
+            (
+                "a.go",
+                "package main\n\nfunc work(n int) int { return n }\n\nfunc main() { work(3) }\n",
+                "func Benchmark",
+            ),
+            (
+                "A.java",
+                "class A {\n    static long work(long n) { return n; }\n    public static void main(String[] a) { work(3); }\n}\n",
+                "@pagewise.Bench",
+            ),
+            ("a.py", "def work(n):\n    return n\n", "@pagewise.bench"),
+        ] {
+            let sentence = to_write(file, text);
+            assert!(
+                sentence.contains(part) && sentence.ends_with("calls work()"),
+                "{sentence}"
+            );
+        }
+        assert!(
+            to_write("a.go", "package main\n").ends_with("func BenchmarkName(b *pagewise.B) { … }")
+        );
+    }
 
     #[test]
     fn a_file_with_a_main_is_told_what_to_write_with_its_functions_name() {

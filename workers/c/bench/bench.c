@@ -3,13 +3,16 @@
 #undef PHASE
 #include "build.h"
 #include "pagewise.h"
+#include "partners.h"
 #include "surroundings.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 extern const struct pagewise_mark *const __start_pagewise_marks[] __attribute__((weak));
@@ -308,6 +311,29 @@ static void release_threads(void)
     is_armed = false;
 }
 
+/* Ends what a turn that ended early left running. */
+static void leave_turn(void)
+{
+    release_threads();
+    other_sides_kill();
+}
+
+enum { FIRST_KEPT = 100 }; /* descriptors from here on are not a function's own */
+
+/* Starts the fixtures of the file, once in a process. */
+static void start_fixtures(struct slot *slot)
+{
+    static bool is_done;
+    const struct pagewise_mark *found[MOST_MARKS];
+    size_t count = is_done ? 0 : marks('x', 0, NO_LINE, found, MOST_MARKS);
+    turn = slot;
+    if (count)
+        pagewise_scratch(); /* before the fork, so that both have it by the same number */
+    for (size_t i = 0; i < count; i++)
+        fixture_start(slot, found[i]->text, found[i]->body);
+    is_done = true;
+}
+
 static bool is_fresh(void)
 {
     const struct pagewise_mark *found[1];
@@ -320,6 +346,25 @@ static const char *input_path(const char *name, size_t bytes)
     return arena_text("%s/input-%s-%zu", launch_directory(), name, bytes);
 }
 
+/* Inputs that are made, each by its mark and its bytes; beyond that many they are looked for in every turn. */
+static struct {
+    const struct pagewise_mark *mark;
+    size_t bytes;
+} made_inputs[MOST_MARKS];
+static size_t made_count;
+
+static bool is_made(const struct pagewise_mark *mark, size_t bytes)
+{
+    for (size_t i = 0; i < made_count; i++)
+        if (made_inputs[i].mark == mark && made_inputs[i].bytes == bytes)
+            return true;
+    if (made_count < MOST_MARKS) {
+        made_inputs[made_count].mark = mark;
+        made_inputs[made_count++].bytes = bytes;
+    }
+    return false;
+}
+
 /* Makes the inputs of this turn that are not there yet. */
 static void make_inputs(struct slot *slot)
 {
@@ -328,6 +373,8 @@ static void make_inputs(struct slot *slot)
     size_t count = marks('i', 0, NO_LINE, found, MOST_MARKS);
     for (size_t i = 0; i < count; i++) {
         size_t bytes = key_size(slot, found[i]->text);
+        if (is_made(found[i], bytes))
+            continue;
         const char *seed = found[i]->values + strlen(found[i]->values) + 1;
         int file = open(input_path(found[i]->text, bytes), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (file < 0 && errno == EEXIST)
@@ -343,6 +390,26 @@ static void make_inputs(struct slot *slot)
     }
 }
 
+/* What the first touch of a new page costs here, in picoseconds: the least of a few passes over memory that is given back. */
+static uint64_t new_page_ps(size_t page_bytes)
+{
+    enum { PAGES = 64, PASSES = 4 };
+    static uint64_t least;
+    for (int pass = least ? PASSES : 0; pass < PASSES; pass++) {
+        volatile char *p = mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return 0;
+        uint64_t start = now_ns();
+        for (size_t at = 0; at < PAGES * page_bytes; at += page_bytes)
+            p[at] = 1;
+        uint64_t spent_ps = (now_ns() - start) * 1000 / PAGES;
+        munmap((void *)p, PAGES * page_bytes);
+        if (!least || spent_ps < least)
+            least = spent_ps;
+    }
+    return least;
+}
+
 static void run_body(struct slot *slot, void *unused)
 {
     (void)unused;
@@ -351,14 +418,17 @@ static void run_body(struct slot *slot, void *unused)
     turn = slot;
     has_result = false;
     bool is_watched = slot->proofs && !in_child(); /* a process that ends with its turn may be changed */
-    if (is_watched)
+    if (is_watched) {
+        fact(slot, "new_page_ps", new_page_ps(slot->page_bytes));
+        fact(slot, "page_bytes", slot->page_bytes);
         look_around(&before);
+    }
     if (in_child()) {
         pool_open(slot);
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
     running = getpid();
-    slot_left = release_threads;
+    slot_left = leave_turn;
     size_t function = (size_t)(method - described);
     if (is_whole[function])
         pagewise_phase_begin(whole_phase());
@@ -369,6 +439,7 @@ static void run_body(struct slot *slot, void *unused)
         _exit(0);
     running = 0;
     release_threads();
+    const char *failed = other_sides_end();
     slot_left = NULL;
     if (in_child())
         pool_facts(slot);
@@ -376,6 +447,8 @@ static void run_body(struct slot *slot, void *unused)
     const char *changed = is_watched ? put_back(&before) : NULL;
     if (left_a_process())
         changed = "it left behind a process that it forked";
+    if (failed)
+        changed = failed;
     if (changed)
         fail_because(slot, method->name, changed);
     if (has_result)
@@ -395,6 +468,7 @@ static void run_function(struct slot *slot)
     if (takes_file(slot->cell->method))
         prepare_file(slot);
     make_inputs(slot);
+    start_fixtures(slot);
     if (is_fresh()) {
         pool_close(slot); /* fork() copies no thread: the process of the turn has its own */
         run_in_child(slot, run_body, NULL);
@@ -486,6 +560,66 @@ void pagewise_result(uint64_t value)
     has_result = true;
 }
 
+void pagewise_other_side(void (*work)(void *), void *argument)
+{
+    other_side_start(turn, work, argument);
+}
+
+void pagewise_ready(void)
+{
+    partner_ready();
+}
+
+/* A socket's path has room for 107 letters, and that of the folder is often longer: this one stands for it, in this process and
+ * in those that it starts. */
+const char *pagewise_scratch(void)
+{
+    static const char *path;
+    if (path)
+        return path;
+    int folder = open(launch_directory(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int kept = fcntl(folder, F_DUPFD, FIRST_KEPT);
+    if (folder < 0 || kept < 0)
+        fail(turn, "open of SCRATCH");
+    close(folder);
+    return path = arena_text("/proc/self/fd/%d", kept);
+}
+
+/* Bytes of an open file that are in the page cache. */
+static size_t cached_bytes(int file, size_t bytes)
+{
+    enum { AT_ONCE = 1 << 14 };
+    static unsigned char present[AT_ONCE];
+    size_t page = turn->page_bytes, cached = 0, step = AT_ONCE * page;
+    for (size_t at = 0; at < bytes; at += step) {
+        size_t length = bytes - at < step ? bytes - at : step;
+        void *part = mmap(NULL, length, PROT_READ, MAP_SHARED, file, (off_t)at);
+        if (part == MAP_FAILED || mincore(part, length, present) != 0)
+            fail(turn, "mincore of COLD");
+        munmap(part, length);
+        for (size_t i = 0; i < (length + page - 1) / page; i++)
+            cached += (present[i] & 1) * page;
+    }
+    return cached < bytes ? cached : bytes;
+}
+
+void pagewise_cold(const char *path)
+{
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &about) != 0)
+        fail(turn, arena_text("open of COLD(%s)", path));
+    /* Pages that are not written back yet stay. */
+    (void)fdatasync(file);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    size_t bytes = (size_t)about.st_size, cached = cached_bytes(file, bytes);
+    close(file);
+    fact(turn, "cached_before_bytes", cached);
+    if (64 * cached > bytes)
+        skip(turn, arena_text("%s cannot be made cold: %zu of its %zu bytes stay in memory, as in tmpfs or where another process "
+                              "maps it", path, cached, bytes));
+}
+
 uint64_t pagewise_digest(const void *start, size_t bytes)
 {
     return digest_of(start, bytes);
@@ -533,7 +667,7 @@ __attribute__((constructor)) static void describe_file(void)
     static struct method nothing;
     __attribute__((used, section("pagewise_methods"))) static const struct method *nothing_listed;
     for (const struct pagewise_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++)
-        if ((*m)->body)
+        if ((*m)->body && (*m)->kind != 'x')
             describe(*m);
     if (joined_experiment())
         return;

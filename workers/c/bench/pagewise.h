@@ -36,6 +36,23 @@ extern "C" {
  * its path, VALUE(name) its bytes. */
 #define INPUT(name, sizes, seed) PAGEWISE_MARK(pagewise_parameter_##name, 'i', #name, sizes "\0" #seed, 0)
 
+/* Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function. */
+#define COLD(path) pagewise_cold(path)
+
+/* Calls work(argument) in a process of its own, the other side of this turn: it must end with the turn. What both share is
+ * made before. With PARAM(pin, "none,same,l3,node,far"), the two sides are on CPUs as those of the experiment `message` are. */
+#define OTHER_SIDE(work, argument) pagewise_other_side(work, argument)
+
+/* FIXTURE(server) { … }, outside of the functions: runs once before the functions of a process, in a process of its own, such
+ * as a server, and ends with it, however that ends. The functions begin when its body has returned or said READY(). SCRATCH()
+ * is the path of a folder for files of both, which is emptied afterwards. */
+#define FIXTURE(name)                                                                                                  \
+    static void pagewise_body_##name(void);                                                                            \
+    PAGEWISE_MARK(pagewise_fixture_##name, 'x', #name, "", pagewise_body_##name);                                      \
+    static void pagewise_body_##name(void)
+#define READY() pagewise_ready()
+#define SCRATCH() pagewise_scratch()
+
 /* The parameter `threads`. ON_THREADS(work, argument) in a phase calls work(argument, thread) on each of that many threads;
  * they wait at the phase's start. */
 #define THREADS(values) PAGEWISE_MARK(pagewise_parameter_threads, 't', "threads", values, 0)
@@ -103,6 +120,10 @@ struct pagewise_mark {
 size_t pagewise_value(const char *);
 const char *pagewise_text(const char *);
 int pagewise_is(const char *, const char *);
+void pagewise_cold(const char *);
+void pagewise_other_side(void (*)(void *), void *);
+void pagewise_ready(void);
+const char *pagewise_scratch(void);
 void pagewise_on_threads(void (*)(void *, unsigned), void *);
 int pagewise_phase_begin(const char *);
 int pagewise_phase_end(void);

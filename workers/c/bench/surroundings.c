@@ -1,5 +1,6 @@
 /* Looks at a process before and after a function, and puts back what the function has changed. */
 #include "surroundings.h"
+#include "partners.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -103,7 +104,8 @@ const char *put_back(const struct surroundings *before)
     return changed;
 }
 
-/* Kills the children of all threads; how many there were. The children of a child that ends become this process's own. */
+/* Kills the children of all threads but fixtures; how many there were. The children of a child that ends become this
+ * process's own. */
 static int kill_children(void)
 {
     int count = 0;
@@ -112,8 +114,11 @@ static int kill_children(void)
         char path[sizeof "/proc/self/task//children" + sizeof thread->d_name];
         snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
         FILE *children = fopen(path, "re");
-        for (int child; children && fscanf(children, "%d", &child) == 1; count++)
-            kill(child, SIGKILL);
+        for (int child; children && fscanf(children, "%d", &child) == 1;)
+            if (!is_fixture(child)) {
+                kill(child, SIGKILL);
+                count++;
+            }
         if (children)
             fclose(children);
     }
@@ -124,11 +129,12 @@ static int kill_children(void)
 
 bool left_a_process(void)
 {
-    static bool is_helpless;
     bool any = false;
-    for (siginfo_t child = {0}; !is_helpless && waitid(P_ALL, 0, &child, WEXITED | WNOHANG) == 0; child.si_pid = 0) {
-        any = true;
-        is_helpless = child.si_pid == 0 && kill_children() == 0;
+    for (siginfo_t child = {0}; waitid(P_ALL, 0, &child, WEXITED | WNOHANG) == 0; child.si_pid = 0) {
+        /* Those that are left run. Fixtures stay, and where the children cannot be listed, all do. */
+        if (child.si_pid == 0 && kill_children() == 0)
+            return any;
+        any |= child.si_pid == 0 || !is_fixture(child.si_pid);
     }
     return any;
 }

@@ -2,8 +2,8 @@
 
 
 def __getattr__(name):
-    """`pagewise.bench` and `pagewise.param`, loaded when they are asked for: built-in methods do without."""
-    if name not in ("bench", "param"):
+    """`pagewise.bench`, `pagewise.param` and `pagewise.fresh`, loaded when they are asked for: built-in methods do without."""
+    if name not in ("bench", "param", "fresh"):
         raise AttributeError(name)
     from pagewise import own
     return getattr(own, name)

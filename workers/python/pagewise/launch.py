@@ -1,6 +1,7 @@
 """Reads a request, runs its slots in the order given, writes the transcript."""
 import gc
 import os
+import pickle
 import platform
 import signal
 import sys
@@ -29,6 +30,7 @@ class Launch:
         self.request, self.transcript, self.lines, self.counts = request, Transcript(), lines, phase.Counts()
         self.page_bytes, self.huge_page_bytes = os.sysconf("SC_PAGESIZE"), memory.huge_page_bytes()
         self.sides, self.sides_agree, self.current = None, False, None
+        self.fresh = False
 
     def run(self):
         phase.check_clock()
@@ -45,7 +47,8 @@ class Launch:
         for round_number, cells in self.request.rounds:
             for cell in cells:
                 if not cell.ended:
-                    self.slot(Slot(self, cell, number, round_number))
+                    turn = Slot(self, cell, number, round_number)
+                    self.forked(turn) if self.fresh else self.slot(turn)
                 number += 1
         self.transcript.end(True)
 
@@ -74,6 +77,32 @@ class Launch:
             self.failed(s, s.in_call, "%s: %s" % (type(error).__name__, error))
         self.current = None
 
+    def forked(self, s):
+        """A slot in a process of its own, which sends back what it has recorded."""
+        gc.freeze()  # a collection there would copy every page of what was loaded
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            own = self.transcript.take()
+            self.slot(s)
+            own = self.transcript.take()
+            with os.fdopen(writer, "wb") as pipe:
+                pickle.dump((own, s.cell.ended), pipe)
+            os._exit(0)
+        os.close(writer)
+        self.current = s
+        with os.fdopen(reader, "rb") as pipe:
+            data = pipe.read()
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if data and status == 0:
+            own, s.cell.ended = pickle.loads(data)
+            self.transcript.add(own)
+        else:
+            how = signal.Signals(-status).name if status < 0 else "exit(%d)" % status
+            self.failed(s, s.cell.method.name, "its process ended by " + how)
+        self.current = None
+
     def failed(self, s, call, message, errno=0):
         try:
             s.fail(call, message, errno)
@@ -100,14 +129,16 @@ def main(arguments):
     serve(arguments, declared.methods(), about())
 
 
-def serve(arguments, known, lines, more=()):
-    """Lists these methods after lines about the worker and more, or runs a request for them."""
+def serve(arguments, known, lines, more=(), fresh=False):
+    """Lists these methods after lines about the worker and more, or runs a request for them, each slot in a fresh process."""
     if arguments == ["--list"]:
         Transcript.put([*lines, *more, *(method.line for method in known)])
         return
     if arguments:
         sys.stderr.write("usage: worker.py [--list], or a request on standard input\n")
         sys.exit(2)
-    Launch(Request(sys.stdin.buffer.read(), known), lines).run()
+    launch = Launch(Request(sys.stdin.buffer.read(), known), lines)
+    launch.fresh = fresh
+    launch.run()
     sys.stderr.flush()
     os._exit(0)  # nothing that a method left behind may keep the worker alive

@@ -13,7 +13,7 @@ from pagewise import launch
 from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
-found, parameters = [], {}
+found, parameters, settings = [], {}, {"fresh": False}
 # Units of a number that is no size: times are in nanoseconds.
 UNITS = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
 
@@ -123,6 +123,11 @@ def param(name, values):
     parameters[name] = values
 
 
+def fresh():
+    """Each turn runs in a process of its own, which no function has used before. The option --fresh does the same."""
+    settings["fresh"] = True
+
+
 def number_of(text):
     """A number with a unit, or None."""
     parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-zµ]*)", text)
@@ -171,6 +176,8 @@ def listed():
     marked = [one.name for one in found if one.baseline] or [one.name for one in found[:1]]
     if marked:
         lines.append("about\tbaseline\t" + ",".join(marked))
+    if settings["fresh"]:
+        lines.append("about\tfresh\tyes")
     lines.append("about\tresults\tyes")
     return lines
 
@@ -199,6 +206,9 @@ def may_be_changed(folder, owner):
 
 def main(arguments):
     path, *rest = arguments
+    if rest[:1] == ["--fresh"]:
+        fresh()
+        rest = rest[1:]
     keep_transcript()
     sys.dont_write_bytecode = True
     # A module of another user, named as one of Python's, would be taken for it.
@@ -210,4 +220,4 @@ def main(arguments):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     empty = [Empty(list(dict.fromkeys(phase for one in found for phase in one.phases)))]
-    launch.serve(rest, found + empty, launch.about("own"), listed())
+    launch.serve(rest, found + empty, launch.about("own"), listed(), settings["fresh"])

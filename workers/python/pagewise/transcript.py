@@ -34,6 +34,16 @@ class Transcript:
     def line(self, *fields):
         self.rest.append("\t".join(map(str, fields)))
 
+    def take(self):
+        """What was recorded so far, which is here no longer."""
+        taken = self.samples, self.rest, self.endings
+        self.samples, self.rest, self.endings = [], [], []
+        return taken
+
+    def add(self, taken):
+        for mine, more in zip((self.samples, self.rest, self.endings), taken):
+            mine.extend(more)
+
     def end(self, done):
         lines = ["sample\t" + "\t".join(map(str, fields)) for fields in self.samples]
         lines += self.rest + self.endings

@@ -289,10 +289,12 @@ pub(crate) fn floors(state: &State, cells: &mut [CellSummary], groups: &mut [Gro
                 continue;
             }
             for (name, phase) in &mut cell.phases {
-                phase.below_floor = floor
-                    .phases
-                    .get(name)
-                    .is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
+                // A phase with two levels costs more than the floor on the upper one at least.
+                phase.below_floor = phase.levels.is_none()
+                    && floor
+                        .phases
+                        .get(name)
+                        .is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
             }
         }
         let headline = state

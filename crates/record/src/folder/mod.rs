@@ -37,7 +37,17 @@ pub const SUMMARY: &str = "summary.json";
 /// Page of the run.
 pub const PAGE: &str = "report.html";
 /// Names of the source of a user's functions in the folder of their run.
-pub const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
+pub const KEPT_SOURCES: [&str; 9] = [
+    "functions.c",
+    "functions.cpp",
+    "functions.cc",
+    "functions.cxx",
+    "functions.C",
+    "functions.py",
+    "functions.rs",
+    "functions.go",
+    "functions.java",
+];
 /// The keyed seal of a run whose functions were saved as a baseline.
 const BASELINE: &str = "baseline.seal";
 /// Longest file of a user's functions, in bytes.

@@ -4,7 +4,7 @@
 use crate::render::plot::{Curves, Plot};
 use crate::sentences::numbers::{self, Work};
 use record::sizes::{format_ns, three_digits};
-use record::summary::{Contrast, Distribution, Ratio, Verdict};
+use record::summary::{Contrast, PhaseSummary, Ratio, Verdict};
 use serde::Serialize;
 
 /// Colors and marks of lines; no chart has more lines.
@@ -446,9 +446,9 @@ impl TableCell {
         TableCell::number(format_ns(ns), Some(ns))
     }
 
-    /// A median cost of one operation with its interval.
-    pub(crate) fn cost(work: Work, cost: &Distribution) -> TableCell {
-        let (text, value) = work.interval(cost);
+    /// A phase's cost of one operation.
+    pub(crate) fn cost(work: Work, phase: &PhaseSummary) -> TableCell {
+        let (text, value) = work.cost(phase);
         TableCell::number(text, Some(value))
     }
 

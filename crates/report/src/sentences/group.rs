@@ -57,7 +57,7 @@ pub(crate) fn drifts(group: LabelledGroup) -> Vec<String> {
 /// A cell whose launches have two levels.
 pub(crate) fn two_levels(group: LabelledGroup, cell: usize) -> Option<String> {
     let phase = group.headline_phase(cell)?;
-    let work = group.experiment.work();
+    let work = group.work();
     let levels = phase.levels?;
     let [low, high] = [levels.low, levels.high].map(|ns| format_ns(ns * work.scale(phase)));
     let share = wording::percent(levels.share);

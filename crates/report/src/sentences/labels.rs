@@ -5,7 +5,7 @@ use super::numbers::{Work, spaced};
 use record::cell::display_value;
 use record::experiment::{Experiment, ParameterKind};
 use record::summary::{
-    CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Summary,
+    CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,6 +178,15 @@ impl<'a> LabelledGroup<'a> {
 
     pub(crate) fn definition(self) -> &'a Experiment {
         self.experiment.definition()
+    }
+
+    /// The unit of work of its figures.
+    pub(crate) fn work(self) -> Work<'a> {
+        let cells = self.group.cells.iter().map(|&index| self.cell(index));
+        let cells = cells.filter(|cell| !cell.hidden && cell.role != Role::Null);
+        self.experiment
+            .work()
+            .for_figures(cells.filter_map(move |cell| cell.phases.get(self.experiment.headline())))
     }
 
     /// Its parameters without the conditions of the program.

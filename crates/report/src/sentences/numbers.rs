@@ -2,7 +2,7 @@
 
 use crate::sentences::wording::percent;
 use record::experiment::Experiment;
-use record::sizes::{format_ns, three_digits};
+use record::sizes::{format_ns, format_size, three_digits};
 use record::summary::{CountSummary, Distribution, PhaseSummary, Ratio};
 
 /// Bytes of the unit of work in which times of bytes are shown.
@@ -10,27 +10,57 @@ const MIB: f64 = (1 << 20) as f64;
 /// A mean that differs from its median by more than this share is shown beside it.
 const SKEWED: f64 = 0.1;
 
+/// Below so many bytes a low rate says less than the time of all of them.
+const PIECE_BYTES: f64 = 4096.0;
+/// A rate that is no longer read easily, in GB/s.
+const LOW_RATE: f64 = 0.1;
+
 /// The unit of work in which people think of the cost of an experiment. Bytes have a rate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work<'a>(&'a str);
+pub(crate) struct Work<'a> {
+    unit: &'a str,
+    /// Bytes of one operation, where its time is shown instead of the rate.
+    piece_bytes: Option<u64>,
+}
 
 impl<'a> Work<'a> {
     pub fn new(experiment: &'a Experiment) -> Work<'a> {
-        Work(&experiment.unit)
+        Work::of_unit(&experiment.unit)
     }
 
     /// Takes the unit itself: `byte`, `round trip`.
     pub fn of_unit(unit: &'a str) -> Work<'a> {
-        Work(unit)
+        Work {
+            unit,
+            piece_bytes: None,
+        }
+    }
+
+    /// The same unit for figures of these phases: few bytes that are slow have a time, as calls have.
+    pub fn for_figures(self, figures: impl Iterator<Item = &'a PhaseSummary>) -> Work<'a> {
+        let slowest = figures.max_by(|a, b| a.per_unit_ns.median.total_cmp(&b.per_unit_ns.median));
+        let piece_bytes = slowest.filter(|_| self.is_rate()).and_then(|phase| {
+            let bytes = phase.wall_ns.median / phase.per_unit_ns.median;
+            let is_unreadable = bytes < PIECE_BYTES && 1.0 / phase.per_unit_ns.median < LOW_RATE;
+            is_unreadable.then_some(bytes.round() as u64)
+        });
+        Work {
+            piece_bytes,
+            ..self
+        }
     }
 
     fn is_rate(self) -> bool {
-        self.0 == "byte"
+        self.unit == "byte" && self.piece_bytes.is_none()
     }
 
-    /// Unit of work of a time: `MiB`, `round trip`.
-    pub fn noun(self) -> &'a str {
-        if self.is_rate() { "MiB" } else { self.0 }
+    /// Unit of work of a time: `MiB`, `round trip`, `3 B`.
+    pub fn noun(self) -> String {
+        match self.piece_bytes {
+            Some(bytes) => spaced(&format_size(bytes)),
+            None if self.is_rate() => "MiB".to_owned(),
+            None => self.unit.to_owned(),
+        }
     }
 
     /// Heading of a column of costs: `GB/s`, `per round trip`.
@@ -38,7 +68,7 @@ impl<'a> Work<'a> {
         if self.is_rate() {
             "GB/s".to_owned()
         } else {
-            format!("per {}", self.0)
+            format!("per {}", self.noun())
         }
     }
 
@@ -47,7 +77,7 @@ impl<'a> Work<'a> {
         if self.is_rate() {
             String::new()
         } else {
-            format!("/{}", self.0)
+            format!("/{}", self.noun())
         }
     }
 
@@ -61,7 +91,7 @@ impl<'a> Work<'a> {
         if self.is_rate() {
             per_unit_ns * MIB
         } else {
-            per_unit_ns
+            per_unit_ns * self.piece_bytes.map_or(1.0, |bytes| bytes as f64)
         }
     }
 
@@ -70,7 +100,7 @@ impl<'a> Work<'a> {
         if self.is_rate() {
             format!("{} GB/s", three_digits(1.0 / per_unit_ns))
         } else {
-            format_ns(per_unit_ns)
+            format_ns(self.times(per_unit_ns))
         }
     }
 
@@ -83,10 +113,22 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The figure of a phase: a median with its interval, or both levels on which its launches lie.
+    pub fn cost(self, phase: &PhaseSummary) -> (String, f64) {
+        let (text, value) = self.interval(&phase.per_unit_ns);
+        let Some(levels) = &phase.levels else {
+            return (text, value);
+        };
+        let unit = phase.per_unit_ns.median / phase.wall_ns.median;
+        let [low, high] = [levels.low, levels.high].map(|ns| self.figure(ns * unit));
+        (format!("{low} or {high}"), value)
+    }
+
     /// The figure of a median with its interval, and its number: gigabytes a second, or nanoseconds.
     pub fn interval(self, cost: &Distribution) -> (String, f64) {
         if !self.is_rate() {
-            return (interval(cost) + &self.mean(cost), cost.median);
+            let times = cost.map(|ns| self.times(ns));
+            return (interval(&times) + &self.mean(cost), times.median);
         }
         let bounds = cost
             .low

@@ -115,7 +115,7 @@ impl AnswerRow {
         let usual = if named.kind == AnswerKind::Open {
             group.name(usual)
         } else {
-            figure(group, usual, &group.experiment.work().per())
+            figure(group, usual, &group.work().per())
         };
         Some(AnswerRow {
             kind: named.kind,
@@ -204,7 +204,7 @@ fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
     let is_believed = group.cell(cell).outcome.status == Status::Ok;
     match group.headline_phase(cell).filter(|_| is_believed) {
         Some(phase) => {
-            let cost = group.experiment.work().figure(phase.per_unit_ns.median);
+            let cost = group.work().figure(phase.per_unit_ns.median);
             format!("{name} {cost}{per}")
         }
         None => name,

@@ -175,7 +175,10 @@ pub(crate) fn between_briefly(ratio: &Ratio) -> String {
     }
 }
 
-/// `14 % faster (95 % CI 8.5–19 %)`.
+/// An interval from one factor to so many times as much says no more than its nearer bound.
+const WIDEST: f64 = 10.0;
+
+/// `14 % faster (95 % CI 8.5–19 %)`; `at least 3.2× slower` where the interval is too wide for an estimate.
 pub(crate) fn shown(word: &str, least: f64, ratio: &Ratio) -> String {
     let faster = word == "faster";
     let amount = FactorAmount::for_ratio(least);
@@ -186,6 +189,12 @@ pub(crate) fn shown(word: &str, least: f64, ratio: &Ratio) -> String {
     } else {
         (ratio.low, ratio.high)
     };
+    if (far / near).ln().abs() > WIDEST.ln() {
+        return format!(
+            "at least {}{unit} {word}",
+            amount.digits(near, faster, Round::Down)
+        );
+    }
     let (near, far) = (
         amount.digits(near, faster, Round::Down),
         amount.digits(far, faster, Round::Up),
@@ -198,8 +207,11 @@ pub fn verdict(comparison: &Comparison) -> String {
     let Some(ratio) = &comparison.contrast.ratio else {
         return "too few launches to compare".to_owned();
     };
-    if let Some(known) = &comparison.doubt {
-        return format!("not settled: {}; {}", doubt(known), between(ratio));
+    match &comparison.doubt {
+        // Between two levels there is no ratio, so that an interval would describe nothing.
+        Some(known @ Doubt::TwoLevels(_)) => return format!("not settled: {}", doubt(known)),
+        Some(known) => return format!("not settled: {}; {}", doubt(known), between(ratio)),
+        None => {}
     }
     if !comparison.contrast.holds_among_all {
         return format!(

@@ -97,7 +97,7 @@ impl<'a> RankedRows<'a> {
     /// The table of methods, with their kinds in order. A new figure of a cell is a column here. A page that has a picture of all
     /// groups draws none of them again.
     pub fn table(&self, caption: String, is_pictured: bool) -> Table {
-        let work = self.group.experiment.work();
+        let work = self.group.work();
         let headline = self.group.experiment.headline();
         let baseline = self.group.baseline_name();
         let axis = Axis::over(self.ratios());
@@ -108,7 +108,7 @@ impl<'a> RankedRows<'a> {
         };
         let columns = Columns::new("method", |row: &Row| row.label.clone())
             .number(format!("{headline} ({})", work.heading()), move |row| {
-                TableCell::cost(work, &row.phase.per_unit_ns)
+                TableCell::cost(work, row.phase)
             })
             .ratios(axis.as_ref(), shown, Row::plot)
             .sentences(

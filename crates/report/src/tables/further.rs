@@ -71,7 +71,7 @@ fn phases(group: LabelledGroup, rows: &[LabelledCell]) -> Option<Table> {
     if phases.len() < 2 || rows.is_empty() {
         return None;
     }
-    let title = format!("phases, median per {}", group.experiment.work().noun());
+    let title = format!("phases, median per {}", group.work().noun());
     let mut columns = Columns::new(&title, |row: &LabelledCell| row.label.clone());
     for phase in phases {
         columns = columns.number(phase, move |row| phase_cost(group, row.cell, phase));
@@ -84,7 +84,7 @@ fn phase_cost(group: LabelledGroup, cell: &CellSummary, phase: &str) -> TableCel
     let Some((phase, headline)) = cell.phases.get(phase).zip(headline) else {
         return TableCell::default();
     };
-    let scale = group.experiment.work().scale(headline);
+    let scale = group.work().scale(headline);
     let cost = phase.wall_ns.map(|ns| ns * scale);
     TableCell::number(numbers::interval(&cost), Some(cost.median))
 }

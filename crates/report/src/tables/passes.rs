@@ -5,11 +5,15 @@ use crate::render::document::{Block, Table, TableCell};
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::numbers::range;
 use record::cell::parameter_words;
-use record::summary::{CellSummary, CountSummary, Role};
+use record::sizes::format_ns;
+use record::summary::{CellSummary, CountSummary, FactProof, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Growth of a parameter that the time of any work follows.
 const GROWTH: u64 = 8;
+
+/// Least size of a block that malloc(3) takes from the kernel by itself.
+const LEAST_BLOCK_BYTES: u64 = 128 << 10;
 
 /// A cell whose passes were counted.
 struct CountedCell<'a> {
@@ -35,7 +39,8 @@ pub(crate) fn blocks(experiment: LabelledExperiment) -> Vec<Block> {
         .collect();
     let misleading = removed(experiment, &cells)
         .into_iter()
-        .chain(allocating(experiment, &cells));
+        .chain(allocating(experiment, &cells))
+        .chain(reusing(experiment, &cells));
     let mut blocks = Vec::from_iter(Block::list("not what they seem", misleading));
     let counts = cells.iter().flat_map(|c| c.cell.counts.values().flatten());
     let names: BTreeSet<&str> = counts
@@ -98,9 +103,9 @@ fn label(experiment: LabelledExperiment, counted: &CountedCell, cells: &[Counted
 }
 
 /// Functions whose body costs no more than an empty one.
-fn removed(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String> {
+fn removed(experiment: LabelledExperiment, all: &[CountedCell]) -> Vec<String> {
     let mut short: BTreeMap<(&str, &str), Vec<&CellSummary>> = BTreeMap::new();
-    for CountedCell { cell, .. } in cells {
+    for CountedCell { cell, .. } in all {
         let headline = cell.phases.get(experiment.headline());
         if headline.is_some_and(|figures| figures.below_floor) {
             let function = (cell.method.as_str(), cell.worker.as_str());
@@ -113,11 +118,25 @@ fn removed(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String>
              compiler removed the loop"
         ),
         None => format!(
-            "{name} takes no longer than an empty body: the compiler removed the loop, because the result does not depend on \
-             the data, or the work is too short for a single pass"
+            "{name} takes no longer than an empty body{}: the compiler removed the loop, because the result does not depend \
+             on the data, or the work is too short for a single pass",
+            settings(name, cells, all)
         ),
     });
     sentences.collect()
+}
+
+/// The settings of these cells, where other cells of their function are unlike them.
+fn settings(name: &str, cells: &[&CellSummary], all: &[CountedCell]) -> String {
+    let of_function = all.iter().filter(|counted| counted.cell.method == name);
+    if of_function.count() == cells.len() {
+        return String::new();
+    }
+    let settings: BTreeSet<String> = cells
+        .iter()
+        .map(|cell| parameter_words(&cell.parameters, None))
+        .collect();
+    format!(" at {}", Vec::from_iter(settings).join(", "))
 }
 
 /// The least and the largest value of a parameter that grew among these cells.
@@ -160,6 +179,44 @@ fn allocating(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<Stri
         }
     }
     sentences
+}
+
+/// Phases whose blocks were there already, from an earlier turn of the same process.
+fn reusing(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for CountedCell { index, cell } in cells {
+        let [page_bytes, page_ps] =
+            ["page_bytes", "new_page_ps"].map(|fact| least_fact(cell, fact));
+        let (Some(page_bytes), Some(page_ps)) = (page_bytes, page_ps) else {
+            continue;
+        };
+        for (phase, counts) in &cell.counts {
+            let least = |name: &str| counts.get(name).map_or(0, |count| count.min);
+            let (bytes, blocks) = (least("allocated_bytes"), least("allocations"));
+            let faults = counts.get("minor_faults").map_or(0, |count| count.max);
+            let pages = (bytes / page_bytes.max(1)).saturating_sub(faults);
+            // Smaller blocks are reused within any program.
+            if blocks == 0 || bytes / blocks < LEAST_BLOCK_BYTES || 2 * pages * page_bytes < bytes {
+                continue;
+            }
+            let most = if blocks == 1 { "" } else { "up to " };
+            let time = format_ns(pages as f64 * page_ps as f64 / 1e3);
+            sentences.push(format!(
+                "{} in its phase {phase}: its block was there already; a program that does this once pays {most}{pages} \
+                 faults more (≈ {time}): --fresh measures that",
+                label(experiment, &CountedCell { index: *index, cell }, cells)
+            ));
+        }
+    }
+    sentences
+}
+
+/// The least number that a fact of a cell had.
+fn least_fact(cell: &CellSummary, name: &str) -> Option<u64> {
+    match cell.proofs.get(name)? {
+        FactProof::Number { min, .. } => Some(*min),
+        FactProof::Words(_) => None,
+    }
 }
 
 fn least_allocations(cell: &CellSummary, phase: &str) -> Option<u64> {

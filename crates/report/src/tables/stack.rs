@@ -77,7 +77,7 @@ fn takes_time(group: LabelledGroup, cells: &[usize], phase: &str) -> bool {
 fn part(group: LabelledGroup, cell: usize, phase: &str) -> Option<(f64, String)> {
     let phases = &group.cell(cell).phases;
     let headline = phases.get(group.definition().headline())?;
-    let scale = group.experiment.work().scale(headline);
+    let scale = group.work().scale(headline);
     let wall = phases.get(phase)?.wall_ns.map(|ns| ns * scale);
     (wall.median.is_finite() && wall.median >= 0.0).then(|| (wall.median, numbers::interval(&wall)))
 }

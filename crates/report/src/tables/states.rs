@@ -118,10 +118,10 @@ impl<'a> PlainGroup<'a> {
     }
 
     fn table(&self) -> Block {
-        let work = self.plain.experiment.work();
+        let work = self.plain.work();
         let mut columns = Columns::new("state : plain", |row: &StateRow| self.plain.name(row.cell))
             .number(format!("plain, {}", work.heading()), move |row| {
-                TableCell::cost(work, &row.cost.per_unit_ns)
+                TableCell::cost(work, row.cost)
             })
             .marked(|row, entry| Entry {
                 cell: Some(row.cell),

@@ -153,13 +153,20 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
         let code = line.trim_start();
         let ends =
             open.is_some_and(|depth| !code.is_empty() && code != "{" && indent(line) <= depth);
-        if ends && (!path.ends_with(".go") || code.starts_with("s.end")) {
+        let ends_go = code.starts_with("s.end") || code.ends_with(".End()");
+        if ends && (!path.ends_with(".go") || ends_go) {
             open = None;
         }
         covered.push(open.is_some() && !code.is_empty() && code != "{");
-        let (begins, body) = if path.ends_with(".go") {
+        let is_macro = path.ends_with(".rs") && code.contains("phase!(\"");
+        let (begins, body) = if is_macro {
+            // A macro's argument ends in the same line, or opens a block.
+            (true, if code.ends_with('{') { "" } else { code })
+        } else if path.ends_with(".go") {
             (
-                code.starts_with("s.begin(") || code.starts_with("s.beginParallel("),
+                code.starts_with("s.begin(")
+                    || code.starts_with("s.beginParallel(")
+                    || code.contains(".Begin(\""),
                 "",
             )
         } else {
@@ -192,11 +199,10 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
 fn cover_whole_functions(source: &str, covered: &mut [bool]) {
     let lines: Vec<&str> = source.lines().collect();
     for start in (0..lines.len()).filter(|&start| is_function(lines[start])) {
-        let head = lines[start + 1..].iter();
-        let head = head.take_while(|line| **line == "{" || line.starts_with("def "));
-        let body = start + 1 + head.count();
-        let inside = lines[body..].iter();
-        let inside = inside.take_while(|line| line.is_empty() || indent(line) > 0);
+        let depth = indent(lines[start]);
+        let body = start + 1 + head_lines(&lines[start..]);
+        let inside = lines.get(body..).unwrap_or_default().iter();
+        let inside = inside.take_while(|line| line.is_empty() || indent(line) > depth);
         let end = body + inside.count();
         covered[start] = lines[start].ends_with('}');
         if !covered[body..end].contains(&true) {
@@ -207,11 +213,31 @@ fn cover_whole_functions(source: &str, covered: &mut [bool]) {
     }
 }
 
+/// Lines after the first one of a function that stand before its body: of a marked one up to the brace or the colon.
+fn head_lines(lines: &[&str]) -> usize {
+    let is_mark = lines[0].trim_start().starts_with(['@', '#']) && !lines[0].ends_with('{');
+    if !is_mark {
+        return usize::from(lines.get(1) == Some(&"{"));
+    }
+    let mut rest = lines[1..].iter();
+    let end = rest.position(|line| line.ends_with(['{', ':']));
+    end.map_or(0, |end| end + 1)
+}
+
 /// Tells whether a line begins a function for `bench`.
 fn is_function(line: &str) -> bool {
-    ["BENCH(", "BASELINE(", "@pagewise.bench"]
-        .iter()
-        .any(|begin| line.starts_with(begin))
+    let at_start = ["BENCH(", "BASELINE(", "@pagewise.bench", "func Benchmark"];
+    let marks = [
+        "#[pagewise::bench]",
+        "#[pagewise::baseline]",
+        "@pagewise.B",
+        "@Bench",
+        "@Baseline",
+    ];
+    at_start.iter().any(|begin| line.starts_with(begin))
+        || marks
+            .iter()
+            .any(|begin| line.trim_start().starts_with(begin))
 }
 
 #[cfg(test)]
@@ -246,5 +272,33 @@ METHOD(b, .name = "mmap-populate", .run = populated);
             assert!(text.contains(">     PHASE(s, \"map\")"), "{text}");
         }
         assert!(shown("read").contains("METHOD(a") && shown("read").contains("METHOD(b"));
+    }
+
+    /// The lines of a user's file that are marked, without their indentation.
+    fn covered_lines(name: &str, text: &str) -> Vec<String> {
+        let shown = measured_source(name, "", &[(name, text)]).unwrap();
+        let lines = shown.lines().skip(1);
+        lines
+            .filter_map(|line| Some(line.strip_prefix('>')?.trim().to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn phases_and_whole_functions_of_each_language_are_marked() {
+        let rust = "#[pagewise::bench]\nfn a() {\n    let v = pagewise::phase!(\"x\", work());\n    pagewise::phase!(\"y\", {\n        more()\n    });\n    \
+                    last();\n}\n\n#[pagewise::baseline]\nfn b() -> u64 {\n    whole()\n}\n";
+        assert_eq!(
+            covered_lines("f.rs", rust),
+            [
+                "let v = pagewise::phase!(\"x\", work());",
+                "more()",
+                "whole()"
+            ]
+        );
+        let go = "func BenchmarkA(b *pagewise.B) {\n\tb.Begin(\"x\")\n\twork()\n\tb.End()\n\tlast()\n}\n\nfunc BenchmarkB(b *pagewise.B) {\n\twhole()\n}\n";
+        assert_eq!(covered_lines("f.go", go), ["work()", "whole()"]);
+        let java = "class F {\n    @pagewise.Bench\n    static long a(pagewise.Run run) {\n        try (var phase = run.phase(\"x\")) {\n            work();\n        }\n        \
+                    return 1;\n    }\n\n    @Baseline\n    static void b() {\n        whole();\n    }\n}\n";
+        assert_eq!(covered_lines("F.java", java), ["work();", "whole();"]);
     }
 }

@@ -13,6 +13,7 @@ import java.util.Map;
 final class Declared {
     final String experiment, name, line;
     final Map<String, String> attributes = new LinkedHashMap<>();
+    Method made; // of a user's function
 
     private Declared(String line) {
         this.line = line;
@@ -25,16 +26,21 @@ final class Declared {
         }
     }
 
-    static List<Declared> all() throws IOException {
-        List<Declared> all = new ArrayList<>();
-        var stream = Worker.class.getResourceAsStream("/methods.tsv");
+    /** The lines of a list on the class path. */
+    static List<String> lines(String list) throws IOException {
+        var stream = Worker.class.getResourceAsStream(list);
         if (stream == null)
-            throw new IOException("methods.tsv is not on the class path");
-        try (var lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
-            for (String line; (line = lines.readLine()) != null;)
-                if (line.startsWith("method\t"))
-                    all.add(new Declared(line));
+            throw new IOException(list + " is not on the class path");
+        try (var reader = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+            return reader.lines().toList();
         }
+    }
+
+    static List<Declared> all(String list) throws IOException {
+        List<Declared> all = new ArrayList<>();
+        for (String line : lines(list))
+            if (line.startsWith("method\t"))
+                all.add(new Declared(line));
         return all;
     }
 
@@ -58,6 +64,8 @@ final class Declared {
 
     /** "workers/java/src/pagewise/share/MappedBuffer.java" is the class pagewise.share.MappedBuffer. */
     Method method() throws ReflectiveOperationException {
+        if (made != null)
+            return made;
         String source = attributes.get("source");
         String path = source.substring(source.indexOf("/pagewise/") + 1, source.length() - ".java".length());
         return (Method) Class.forName(path.replace('/', '.')).getDeclaredConstructor().newInstance();

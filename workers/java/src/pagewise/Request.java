@@ -124,8 +124,8 @@ final class Request {
         if (kind == null)
             throw new BadRequest(line, "unknown key \"" + key + "\" for method " + experiment + "/" + cell.declared.name
                 + " (it takes " + cell.declared.attributes.get("keys") + ")");
-        if (kind.equals("size") || kind.equals("count")) {
-            if (number(line, key, value) == 0)
+        if (kind.equals("size") || kind.equals("count") || kind.equals("number")) {
+            if (number(line, key, value) == 0 && !kind.equals("number"))
                 throw new BadRequest(line, key + "=0 leaves nothing to measure");
         } else if (kind.equals("text") ? value.isEmpty() : !List.of(kind.split("\\|")).contains(value)) {
             throw new BadRequest(line, kind.equals("text") ? key + " is empty" : key + "=" + value + " is not one of " + kind);
@@ -156,8 +156,8 @@ final class Request {
         if (cell.declared == null)
             throw new BadRequest(cell.line, "cell " + cell.number + " has no method");
         for (String declared : cell.declared.attributes.get("keys").split(" ")) {
-            String key = declared.substring(0, declared.indexOf(':'));
-            if (!cell.parameters.containsKey(key))
+            String key = declared.isEmpty() ? null : declared.substring(0, declared.indexOf(':'));
+            if (key != null && !cell.parameters.containsKey(key))
                 throw new BadRequest(cell.line, "cell " + cell.number + " lacks the key \"" + key + "\" of method "
                     + experiment + "/" + cell.declared.name);
         }

@@ -52,6 +52,12 @@ final class Transcript {
         v[i + 13] = after.involuntary - before.involuntary;
     }
 
+    /** Drops what was recorded so far. */
+    void forget() {
+        count = 0;
+        lines.clear();
+    }
+
     void line(String line) {
         lines.add(line);
     }

@@ -1,6 +1,7 @@
 package pagewise;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
@@ -10,6 +11,8 @@ import java.util.stream.Collectors;
 public final class Worker {
     static final int PAGE_BYTES = pageBytes();
     static final int FEATURE = Runtime.version().feature();
+    static String name = "java-" + FEATURE;
+    static long warmUpNs; // of each cell before the first slot
 
     final Request request;
     final Transcript transcript;
@@ -43,7 +46,7 @@ public final class Worker {
         var runtime = ManagementFactory.getRuntimeMXBean();
         String collectors = ManagementFactory.getGarbageCollectorMXBeans().stream().map(GarbageCollectorMXBean::getName)
             .collect(Collectors.joining(", "));
-        return "pagewise\t1\tjava-" + FEATURE
+        return "pagewise\t1\t" + name
             + "\nabout\tvirtual_machine\t" + runtime.getVmName() + " " + runtime.getVmVersion()
             + " (" + runtime.getVmVendor() + ")"
             + "\nabout\tflags\t" + String.join(" ", runtime.getInputArguments())
@@ -76,6 +79,8 @@ public final class Worker {
         Counters.open();
         if (request.role != 0)
             sides = Sides.open(request, transcript);
+        if (warmUpNs > 0)
+            request.cells.forEach(this::warmUp);
         int number = 0;
         for (Request.Round round : request.rounds)
             for (int index : round.cells()) {
@@ -85,6 +90,21 @@ public final class Worker {
                 number++;
             }
         transcript.write(true);
+    }
+
+    /** Runs a cell for a while, so that its code is compiled. Nothing of it is kept; what ends it does so again in its slot. */
+    private void warmUp(Request.Cell cell) {
+        long end = System.nanoTime() + warmUpNs;
+        try {
+            cell.method = cell.declared.method();
+            do {
+                cell.method.run(new Slot(this, cell, 0, 0));
+                transcript.forget();
+            } while (System.nanoTime() < end);
+        } catch (Exception | OutOfMemoryError | InternalError e) {
+            transcript.forget();
+        }
+        phase.name = null;
     }
 
     private void runSlot(Slot s) {
@@ -124,10 +144,15 @@ public final class Worker {
     }
 
     public static void main(String[] arguments) throws IOException {
-        List<Declared> declared = Declared.all();
+        serve(arguments, Declared.all("/methods.tsv"), List.of(), System.out);
+    }
+
+    /** Lists these methods after lines about the worker and more, or runs a request for them. */
+    static void serve(String[] arguments, List<Declared> declared, List<String> more, PrintStream list) throws IOException {
         if (arguments.length == 1 && arguments[0].equals("--list")) {
-            System.out.println(about(-1));
-            declared.forEach(method -> System.out.println(method.line));
+            list.println(about(-1));
+            more.forEach(list::println);
+            declared.forEach(method -> list.println(method.line));
             return;
         }
         if (arguments.length > 0) {

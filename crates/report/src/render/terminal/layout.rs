@@ -24,6 +24,8 @@ pub(super) struct ShownColumn<'a> {
     pub column: &'a Column,
     /// The width that it would like; in the end the width that it has.
     pub width: usize,
+    /// The width of its widest word, if it holds names: none of them is divided while there is another way.
+    word: usize,
 }
 
 /// The columns of each table that a table becomes.
@@ -41,8 +43,14 @@ pub(super) fn layouts<'a>(
                 index,
                 column,
                 width,
+                word: widest_word(table, index, rows, screen),
             });
         }
+    }
+    let further = columns[1..].iter().map(ShownColumn::least).max();
+    if columns[0].word + GAP + further.unwrap_or(0) > room {
+        // No figure has room beside the longest name.
+        columns[0].word = 0;
     }
     let mut parts = divided(&columns, room);
     if let [part] = &mut parts[..] {
@@ -78,6 +86,23 @@ fn natural_width(table: &Table, index: usize, rows: &[&Entry], screen: &Screen) 
     widest.max(width(&screen.text(&column.title)))
 }
 
+/// The width of the widest word in a column of names; none in one of sentences or figures.
+fn widest_word(table: &Table, index: usize, rows: &[&Entry], screen: &Screen) -> usize {
+    let (column, columns) = (&table.columns[index], table.columns.len());
+    if column.shape != Shape::Text {
+        return 0;
+    }
+    let texts = rows
+        .iter()
+        .filter(|row| !spans(row, index, columns))
+        .map(|row| row.text(index));
+    texts
+        .flat_map(|text| text.split(' '))
+        .map(|word| width(&screen.text(word)))
+        .max()
+        .unwrap_or(0)
+}
+
 /// Tells whether a row's cell spans this column and those after it: it takes the width that is there.
 pub(super) fn spans(row: &Entry, index: usize, columns: usize) -> bool {
     index > 0 && index == row.cells.len() && index + 1 < columns
@@ -87,10 +112,15 @@ impl ShownColumn<'_> {
     /// The width below which the column is not made.
     fn least(&self) -> usize {
         match self.column.shape {
-            Shape::Text if self.index == 0 => self.width.min(NAME),
-            Shape::Text | Shape::Words => self.width.min(LEAST),
+            Shape::Text if self.index == 0 => self.width.min(NAME.max(self.word)),
+            Shape::Text | Shape::Words => self.width.min(self.narrowest()),
             Shape::Number | Shape::Drawn => self.width,
         }
+    }
+
+    /// The width down to which the column gives way.
+    fn narrowest(&self) -> usize {
+        LEAST.max(self.word)
     }
 
     /// The width that the column keeps when further ones are added.
@@ -107,7 +137,7 @@ impl ShownColumn<'_> {
         let is_sentences = self.column.shape == Shape::Words;
         let is_text = self.column.shape == Shape::Text;
         // Sentences wrap, so they give way first.
-        ((is_text || is_sentences) && self.width > LEAST).then_some((
+        ((is_text || is_sentences) && self.width > self.narrowest()).then_some((
             is_sentences && self.width > WRAPPED,
             is_text,
             self.width,
@@ -126,7 +156,7 @@ fn divided<'a>(columns: &[ShownColumn<'a>], room: usize) -> Vec<Vec<ShownColumn<
         }
         let size = GAP + column.least();
         // Names give way before a table is divided.
-        let has_room = used + size <= room + name.least().saturating_sub(LEAST);
+        let has_room = used + size <= room + name.least().saturating_sub(name.narrowest());
         match parts.last_mut() {
             Some(part) if has_room || part.len() == 1 => {
                 part.push(*column);
@@ -169,8 +199,11 @@ fn fit(columns: &mut [ShownColumn], room: usize) {
         let widest = (0..columns.len())
             .filter(|&at| columns[at].gives_way().is_some())
             .max_by_key(|&at| columns[at].gives_way());
-        // Nothing gives way any more: the name does, and the line is cut at last.
-        let column = &mut columns[widest.unwrap_or(0)];
+        // Nothing gives way any more: the longest names do, and the line is cut at last.
+        let longest = (0..columns.len())
+            .filter(|&at| matches!(columns[at].column.shape, Shape::Text | Shape::Words))
+            .max_by_key(|&at| columns[at].width);
+        let column = &mut columns[widest.or(longest).unwrap_or(0)];
         if column.width <= 1 {
             break;
         }

@@ -221,6 +221,29 @@ mod tests {
     }
 
     #[test]
+    fn a_name_stays_whole_where_figures_can_follow_in_another_table() {
+        // The counts of a user's functions: a name of 21 letters, a setting, and four figures.
+        let mut columns = vec![Column::text("method"), Column::text("phase")];
+        columns.extend(
+            ["allocated bytes", "allocations", "calls", "minor faults"].map(Column::number),
+        );
+        let row = |name: &str| {
+            let cells = ["a-phase-with-a-name", "0–65536", "0–1", "2051–2053", "1–2"];
+            Entry::new(name, cells.map(TableCell::text).to_vec())
+        };
+        let name = "bench/vmsplice_splice_again";
+        let table = Table::new("", columns, [row(&format!("{name} pipe_bytes=64KiB"))]);
+        let lines = lines(&table, 2, &Screen::new(80, false), false);
+        let lines: Vec<String> = lines.iter().map(StyledText::plain).collect();
+        assert!(lines.iter().all(|line| width(line) <= 80), "{lines:#?}");
+        let text = lines.join("\n");
+        for whole in [name, "a-phase-with-a-name", "2051–2053", "1–2"] {
+            assert!(text.contains(whole), "{whole}: {text}");
+        }
+        assert!(!text.contains('…'), "{text}");
+    }
+
+    #[test]
     fn sentences_are_wrapped_within_their_column() {
         let columns = vec![
             Column::text("cell"),

@@ -84,7 +84,7 @@ fn of_group(measured: &MeasuredGroup, rows: &RankedRows, is_pictured: bool) -> V
     let caption = format!(
         "Where {} goes per {}: medians of its phases, end to end",
         group.experiment.headline(),
-        group.experiment.work().noun()
+        group.work().noun()
     );
     let stack = stack::table(*group, &rows.ordinary(), titled(&caption, &setting));
     blocks.extend(for_page(stack.map(Block::Table)));

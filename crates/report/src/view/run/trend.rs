@@ -149,7 +149,7 @@ fn figure(group: LabelledGroup, index: usize) -> Option<(TrendKey, TrendPoint)> 
             let point = TrendPoint {
                 value: cost.median,
                 bounds: bounds.unwrap_or((cost.median, cost.median)),
-                text: group.experiment.work().interval(cost).0,
+                text: group.work().interval(cost).0,
             };
             (None, point)
         }

@@ -1,0 +1,232 @@
+//! Workers of a user's Go or Java file: the file, the carried harness of its language, and a generated one that calls its
+//! functions by their names.
+
+use super::marks::{MarkedFile, MarkedFunction, Marks};
+use super::{Worker, carried, compiler::variable, programs, users};
+use crate::worker::{java::Jdk, with_this_process};
+use anyhow::{Context, Result, bail, ensure};
+use files::Folder;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Files of the built-in Go worker that are its harness; the others are methods.
+const GO_HARNESS: [&str; 16] = [
+    "clock",
+    "content",
+    "huge",
+    "memory",
+    "methods",
+    "phase",
+    "request",
+    "run",
+    "signals",
+    "slot",
+    "sum",
+    "system",
+    "threads",
+    "touch",
+    "transcript",
+    "warm",
+];
+/// Carried harnesses of a user's functions.
+const GO_OWN: &str = "workers/bench/go/own.go";
+const JAVA_OWN: &str = "workers/bench/java/";
+/// Name of the generated class, in the package of the user's.
+const CALLER: &str = "PagewiseFunctions";
+
+/// Compiles a Go file to a program of this name. Its package may be any, and it may have a main of its own, which is not called.
+/// Errors: there is no Go, or the file does not compile.
+pub(super) fn go(text: &str, path: &Path, name: &str, folder: &Folder) -> Result<PathBuf> {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let marked = MarkedFile::read(text, Marks::Go);
+    ensure!(
+        !marked.functions.is_empty(),
+        "{}",
+        users::to_write(&file, text)
+    );
+    let go =
+        programs::find("go").context("bench needs Go: https://go.dev/dl, or the package golang")?;
+    let version = programs::ask(&go, &["env", "GOVERSION"])?;
+    let version = String::from_utf8_lossy(&version.stdout);
+    // `go1.26.8` speaks the language of 1.26.
+    let mut parts = version.trim().trim_start_matches("go").split('.');
+    let language = [parts.next(), parts.next()].map(Option::unwrap_or_default);
+    let language = language.join(".");
+    let source = folder.make_folder("source")?;
+    let harness = source.make_folder("pagewise")?;
+    for file in GO_HARNESS {
+        let text = carried::source(&format!("workers/go/{file}.go")).unwrap_or_default();
+        let text = text.replacen("package main", "package pagewise", 1);
+        harness.write(format!("{file}.go"), text.as_bytes())?;
+    }
+    let between = carried::source(GO_OWN).unwrap_or_default();
+    harness.write("own.go", between.as_bytes())?;
+    harness.write(
+        "go.mod",
+        format!("module pagewise\n\ngo {language}\n").as_bytes(),
+    )?;
+    let module = format!(
+        "module bench\n\ngo {language}\n\nrequire pagewise v0.0.0\n\nreplace pagewise => ./pagewise\n"
+    );
+    source.write("go.mod", module.as_bytes())?;
+    let mut copy = format!("//line {}:1\n", path.display());
+    for line in text.lines() {
+        copy += &line_of_main_package(line);
+        copy.push('\n');
+    }
+    source.write("functions.go", copy.as_bytes())?;
+    let flags = variable("GOFLAGS", "");
+    let mut caller = "package main\n\nimport \"pagewise\"\n\nfunc main() {\n".to_owned();
+    let list = serde_json::to_string(&marked.list(&file))?;
+    let shown = serde_json::to_string(&["go build", &flags.join(" ")].join(" "))?;
+    writeln!(
+        caller,
+        "\tpagewise.Main({list}, {shown}, map[string]func(*pagewise.B){{"
+    )?;
+    for MarkedFunction { name, called, .. } in &marked.functions {
+        writeln!(caller, "\t\t\"{name}\": {called},")?;
+    }
+    caller += "\t})\n}\n";
+    source.write("pagewise_main.go", caller.as_bytes())?;
+    let program = folder.path().join(name);
+    let mut command = with_this_process(&go, &[])?;
+    programs::settle(&mut command);
+    command
+        .args(["build", "-trimpath", "-o"])
+        .arg(&program)
+        .arg(".");
+    command.current_dir(source.path());
+    let fixed = ["-mod=mod".to_owned()];
+    command.env("GOFLAGS", [&flags[..], &fixed[..]].concat().join(" "));
+    command.env("GOPROXY", "off").env("GOWORK", "off");
+    if !command.get_envs().any(|(name, _)| name == "HOME") {
+        command.env("GOPATH", source.path().join("go-path"));
+        command.env("GOCACHE", source.path().join("go-cache"));
+    }
+    compiled(&mut command, path, folder, "go build")?;
+    Ok(program)
+}
+
+/// A line of a Go file as the package of a program has it, whose main is the harness's.
+fn line_of_main_package(line: &str) -> String {
+    if line.starts_with("package ") {
+        return "package main".to_owned();
+    }
+    match line.strip_prefix("func main(") {
+        Some(rest) => format!("func main_of_the_file({rest}"),
+        None => line.to_owned(),
+    }
+}
+
+/// The JDK that a user's file is compiled and run with: the first that was found.
+pub(super) fn jdk(workers: &[Worker]) -> Result<&Jdk> {
+    workers
+        .iter()
+        .find_map(Worker::jdk)
+        .context("bench needs a JDK: install the package default-jdk, or name one by --java")
+}
+
+/// Compiles a Java file to an archive of this name. Its class may have a main of its own, which is not called.
+/// Errors: there is no JDK, or the file does not compile.
+pub(super) fn java(
+    text: &str,
+    path: &Path,
+    name: &str,
+    folder: &Folder,
+    workers: &[Worker],
+) -> Result<PathBuf> {
+    let jdk = jdk(workers)?;
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let marked = MarkedFile::read(text, Marks::Java);
+    ensure!(
+        !marked.functions.is_empty(),
+        "{}",
+        users::to_write(&file, text)
+    );
+    let class = class_of(text).with_context(|| format!("{file} has no class"))?;
+    let package = text.lines().find_map(|line| {
+        let name = line.trim().strip_prefix("package ")?;
+        Some(name.trim_end_matches(';').trim().to_owned())
+    });
+    let source = folder.make_folder("source")?;
+    // A public class stands in a file of its name.
+    source.write(format!("{class}.java"), text.as_bytes())?;
+    let caller = java_caller(&marked, class, package.as_deref())?;
+    source.write(format!("{CALLER}.java"), caller.as_bytes())?;
+    let classes = folder.make_folder("classes")?;
+    let between = carried::SOURCES
+        .iter()
+        .filter_map(|(path, text)| Some((path.strip_prefix(JAVA_OWN)?, *text)));
+    let flags = variable("JAVACFLAGS", "-g");
+    jdk.compile_with(&source, &classes, between, &flags, |command| {
+        compiled(command, path, folder, "javac")
+    })?;
+    let full = package.map_or(CALLER.to_owned(), |package| format!("{package}.{CALLER}"));
+    let list = format!("class\t{full}\nabout\tmethod_flags\t{}\n", flags.join(" "));
+    classes.write("functions.tsv", (list + &marked.list(&file)).as_bytes())?;
+    let archive = folder.path().join(format!("{name}.jar"));
+    let mut command = with_this_process(jdk.tool("jar"), &[])?;
+    programs::settle(&mut command);
+    // The same classes give the same archive, so that a run can be resumed.
+    command.args([
+        "-J-XX:-UsePerfData",
+        "--create",
+        "--date=1980-01-01T00:00:02Z",
+    ]);
+    command
+        .args(["--main-class", "pagewise.Own", "--file"])
+        .arg(&archive);
+    command.arg("-C").arg(classes.path()).arg(".");
+    compiled(&mut command, path, folder, "jar")?;
+    Ok(archive)
+}
+
+/// Name of the first class of a file that is not nested.
+fn class_of(text: &str) -> Option<&str> {
+    let mut heads = text
+        .lines()
+        .filter(|line| !line.starts_with([' ', '\t', '*', '/']));
+    heads.find_map(|line| {
+        let mut parts = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        parts.find(|part| matches!(*part, "class" | "enum" | "record" | "interface"))?;
+        parts.next().filter(|name| !name.is_empty())
+    })
+}
+
+/// A class that calls the methods by their names.
+fn java_caller(marked: &MarkedFile, class: &str, package: Option<&str>) -> Result<String> {
+    let mut text = String::new();
+    if let Some(package) = package {
+        writeln!(text, "package {package};")?;
+    }
+    writeln!(
+        text,
+        "public final class {CALLER} implements pagewise.Own.Functions {{"
+    )?;
+    text += "    @Override\n    public Object call(String name, pagewise.Run run) throws Exception {\n        switch (name) {\n";
+    for function in &marked.functions {
+        let run = if function.takes_run { "run" } else { "" };
+        let call = format!("{class}.{}({run})", function.called);
+        let line = if function.returns {
+            format!("return {call};")
+        } else {
+            format!("{call}; return null;")
+        };
+        writeln!(text, "            case \"{}\": {line}", function.name)?;
+    }
+    text += "            default: throw new IllegalArgumentException(name);\n        }\n    }\n}\n";
+    Ok(text)
+}
+
+/// Runs a compiler, whose messages the user sees if it fails.
+fn compiled(command: &mut Command, path: &Path, folder: &Folder, compiler: &str) -> Result<()> {
+    let output = programs::compiled(command, folder)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let messages = [output.stdout, output.stderr].concat();
+    let messages = report::escape::lines(&String::from_utf8_lossy(&messages));
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), messages.as_bytes());
+    bail!("{} does not compile with {compiler}", path.display())
+}

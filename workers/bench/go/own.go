@@ -1,0 +1,241 @@
+// Your own loops under Pagewise's stopwatch: pagewise bench FILE.go.
+//
+//	import "pagewise"
+//
+//	var _ = pagewise.Param("bytes", "1MiB,64MiB")
+//
+//	//pagewise:baseline
+//	func BenchmarkFill(b *pagewise.B) {
+//		bytes := b.Value("bytes")
+//		b.Begin("fill") // what is between these two calls is timed
+//		memory := make([]byte, bytes)
+//		b.End()
+//		b.Result(len(memory))
+//	}
+//
+// A function without Begin is timed as a whole, or by the timer of package testing: with `import testing "pagewise"`, a
+// benchmark over b.N or b.Loop() stays as it is. N is then a parameter of 1000.
+package pagewise
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// B is one turn of a function.
+type B struct {
+	// N is the number of operations of this turn.
+	N         int
+	slot      *slot
+	isWhole   bool // timed as a whole
+	isOpen    bool
+	loopsLeft int // of Loop, -1 before its first call
+}
+
+const wholePhase = "run"
+
+// Param names a parameter and its values, which the laboratory reads from the source.
+func Param(name, values string) bool { return name != "" && values != "" }
+
+// Begin and End are a phase's braces.
+func (b *B) Begin(phase string) { b.slot.begin(phase) }
+
+// End ends the phase that Begin began.
+func (b *B) End() { b.slot.endSeries() }
+
+// StartTimer, StopTimer and ResetTimer do what they do in package testing.
+func (b *B) StartTimer() {
+	if b.isWhole && !b.isOpen {
+		b.isOpen = true
+		b.slot.begin(wholePhase)
+	}
+}
+
+// StopTimer ends the timed part, which StartTimer takes up again.
+func (b *B) StopTimer() {
+	if b.isOpen {
+		b.slot.endSeries()
+		b.isOpen = false
+	}
+}
+
+// ResetTimer forgets what was timed so far.
+func (b *B) ResetTimer() {
+	if b.isOpen {
+		b.StopTimer()
+		b.slot.forgetSeries(wholePhase)
+		b.StartTimer()
+	} else if b.isWhole {
+		b.slot.forgetSeries(wholePhase)
+	}
+}
+
+// Loop is true N times. Only what is in the loop is timed.
+func (b *B) Loop() bool {
+	switch {
+	case b.loopsLeft > 0:
+		b.loopsLeft--
+		return true
+	case b.loopsLeft < 0:
+		b.loopsLeft = b.N - 1
+		b.ResetTimer()
+		return true
+	}
+	b.StopTimer()
+	return false
+}
+
+// Operations in each phase that follows: figures are those of one.
+func (b *B) Operations(count int) { b.slot.ops = uint64(count) }
+
+// Bytes is their number of bytes instead, for figures in GB/s; every function of the file has it then.
+func (b *B) Bytes(count int) { b.slot.ops, b.slot.phaseBytes = uint64(count), uint64(count) }
+
+// ReportAllocs and Helper are those of package testing, and do nothing.
+func (b *B) ReportAllocs() {}
+
+// Helper does nothing.
+func (b *B) Helper() {}
+
+// units of a number that is no size; times are in nanoseconds.
+var units = map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6,
+	"s": 1e9, "min": 6e10}
+
+// Value is the number of a parameter in this turn.
+func (b *B) Value(name string) int {
+	text := b.Text(name)
+	if number, err := strconv.Atoi(text); err == nil {
+		return number
+	}
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ")
+	number, err := strconv.ParseFloat(digits, 64)
+	scale, known := units[text[len(digits):]]
+	if err != nil || !known {
+		panic(fmt.Sprintf("Value(%q): %q is no number: read it by Text or Is", name, text))
+	}
+	return int(number*scale + 0.5)
+}
+
+// Text is the word or the path of a parameter in this turn.
+func (b *B) Text(name string) string {
+	text, known := b.slot.cell.parameters[name]
+	if !known {
+		panic(fmt.Sprintf("there is no parameter %q", name))
+	}
+	return text
+}
+
+// Is tells whether a parameter has this word in this turn.
+func (b *B) Is(name, word string) bool { return b.Text(name) == word }
+
+// Result is what the work came to; every function must come to the same.
+func (b *B) Result(value any) {
+	var number uint64
+	switch v := value.(type) {
+	case int:
+		number = uint64(v)
+	case int64:
+		number = uint64(v)
+	case uint64:
+		number = v
+	default:
+		hash := fnv.New64a()
+		fmt.Fprint(hash, value)
+		number = hash.Sum64()
+	}
+	b.slot.factDigestValue(number)
+}
+
+// Fact records a number of this turn.
+func (b *B) Fact(name string, value uint64) { b.slot.fact(name, value) }
+
+// Skip ends this turn: the machine cannot do this.
+func (b *B) Skip(reasons ...any) { b.slot.skip(lineOf(reasons)) }
+
+// Fatal ends this turn: it has failed.
+func (b *B) Fatal(reasons ...any) { b.slot.failed(lineOf(reasons)) }
+
+// Fatalf is Fatal with a format.
+func (b *B) Fatalf(format string, parts ...any) { b.slot.failed(lineOf([]any{fmt.Sprintf(format, parts...)})) }
+
+func lineOf(reasons []any) string {
+	return strings.NewReplacer("\t", " ", "\n", " ").Replace(strings.TrimSpace(fmt.Sprintln(reasons...)))
+}
+
+func (s *slot) failed(reason string) {
+	panic(slotEnd{fmt.Sprintf("fail\t%d\t%d\t%s\t%s\t0\t%s\n", s.number, s.cell.number, phaseName(), s.cell.method.name, reason)})
+}
+
+// runOwn is one turn of a user's function. Where it panics, it has failed.
+func runOwn(s *slot, function func(*B)) {
+	defer func() {
+		cause := recover()
+		if _, isEnd := cause.(slotEnd); cause == nil || isEnd {
+			if cause != nil {
+				panic(cause)
+			}
+			return
+		}
+		if _, isFault := cause.(interface{ Addr() uintptr }); isFault {
+			panic(cause)
+		}
+		s.failed(lineOf([]any{"panic:", cause}))
+	}()
+	b := &B{N: 1, slot: s, isWhole: s.cell.method.attributes["phases"] == wholePhase, loopsLeft: -1}
+	if count := s.keySize("N"); count > 0 {
+		b.N, s.ops = count, uint64(count)
+	}
+	b.StartTimer()
+	function(b)
+	b.StopTimer()
+}
+
+var methodLines string
+
+// Main is the worker of these functions, which the laboratory has listed.
+func Main(list, flags string, functions map[string]func(*B)) {
+	workerName, methodFlags, collects = filepath.Base(os.Args[0]), flags, true
+	// What a function prints is no part of the transcript: it goes nowhere.
+	kept, err := syscall.Dup(1)
+	nowhere, missing := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil || missing != nil || syscall.Dup3(int(nowhere.Fd()), 1, 0) != nil {
+		fmt.Fprintln(os.Stderr, "the transcript cannot be kept apart")
+		os.Exit(3)
+	}
+	syscall.CloseOnExec(kept)
+	transcript = kept
+	out.Reset(os.NewFile(uintptr(kept), "transcript"))
+	for name, function := range functions {
+		register("bench", name, func(s *slot) { runOwn(s, function) })
+	}
+	register("bench", "empty", func(s *slot) {
+		for _, phase := range strings.Fields(s.cell.method.attributes["phases"]) {
+			s.begin(phase)
+			s.end()
+		}
+	})
+	about := ""
+	for _, line := range strings.SplitAfter(list, "\n") {
+		if strings.HasPrefix(line, "method\t") {
+			methodLines += line
+		} else {
+			about += line
+		}
+	}
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "--list":
+		writeAbout()
+		out.WriteString(about + methodLines)
+		flush()
+	case len(os.Args) > 1:
+		fmt.Fprintf(os.Stderr, "usage: %s [--list], or a request on standard input\n", os.Args[0])
+		os.Exit(2)
+	default:
+		runRequest(readRequest())
+	}
+}

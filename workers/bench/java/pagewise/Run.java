@@ -1,0 +1,88 @@
+package pagewise;
+
+import java.util.Map;
+
+/**
+ * One turn of a user's method:
+ *
+ * <pre>
+ * @pagewise.Param("bytes=1MiB,64MiB")
+ * class Mine {
+ *     @pagewise.Bench
+ *     static long fill(pagewise.Run run) {
+ *         byte[] all;
+ *         try (var phase = run.phase("fill")) { // what is between these braces is timed
+ *             all = new byte[(int) run.value("bytes")];
+ *         }
+ *         return all.length; // its result: every method must come to the same
+ *     }
+ * }
+ * </pre>
+ *
+ * A method without a phase is timed as a whole.
+ */
+public final class Run {
+    /** Units of a number that is no size; times are in nanoseconds. */
+    private static final Map<String, Double> UNITS = Map.ofEntries(Map.entry("", 1e0), Map.entry("k", 1e3), Map.entry("K", 1e3),
+        Map.entry("M", 1e6), Map.entry("G", 1e9), Map.entry("ns", 1e0), Map.entry("us", 1e3), Map.entry("µs", 1e3),
+        Map.entry("ms", 1e6), Map.entry("s", 1e9), Map.entry("min", 6e10));
+    private final Slot slot;
+
+    Run(Slot slot) {
+        this.slot = slot;
+    }
+
+    public Phase phase(String name) {
+        return slot.phase(name);
+    }
+
+    /** The number of a parameter in this turn. */
+    public long value(String name) {
+        String text = text(name), digits = text.replaceFirst("[A-Za-zµ]*$", "");
+        if (digits.equals(text))
+            return Long.parseLong(text);
+        Double scale = UNITS.get(text.substring(digits.length()));
+        if (scale == null || digits.isEmpty())
+            throw new IllegalArgumentException(name + "=" + text + " is no number: read it by text or is");
+        return Math.round(Double.parseDouble(digits) * scale);
+    }
+
+    /** Its word or its path. */
+    public String text(String name) {
+        String text = slot.word(name);
+        if (text == null)
+            throw new IllegalArgumentException("there is no parameter " + name);
+        return text;
+    }
+
+    public boolean is(String name, String word) {
+        return text(name).equals(word);
+    }
+
+    /** Operations in each phase that follows: figures are those of one. */
+    public void operations(long count) {
+        slot.ops = count;
+    }
+
+    /** Their number of bytes instead, for figures in GB/s; every method of the file has it then. */
+    public void bytes(long count) {
+        slot.ops = slot.phaseBytes = count;
+    }
+
+    public void fact(String name, long value) {
+        slot.fact(name, value);
+    }
+
+    /** Ends this turn: the machine cannot do this. */
+    public RuntimeException skip(String reason) {
+        throw slot.skip(reason);
+    }
+
+    /** What the work came to. */
+    void result(Object value) {
+        if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte)
+            slot.digest(((Number) value).longValue());
+        else if (value != null)
+            slot.digest(java.util.Arrays.deepHashCode(new Object[] {value}));
+    }
+}
