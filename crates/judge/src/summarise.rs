@@ -168,7 +168,7 @@ fn settings(state: &State) -> Settings {
         budget_s: state.plan.budget_s,
         precision: state.plan.precision,
         margin: state.plan.margin,
-        is_overview: state.plan.usual_first && !state.plan.short,
+        is_overview: state.plan.is_overview(),
     }
 }
 

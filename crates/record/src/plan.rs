@@ -96,8 +96,8 @@ pub struct Plan {
     /// True if a named experiment is not measured whole, for want of time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
-    /// True if an experiment's launches end as soon as its words are known: whoever names an experiment, and neither a time nor
-    /// a precision, asks for words. These rest on evidence that holds whatever ends the launches ([`stats::anytime`]).
+    /// True if words rest on evidence that holds whatever ends the launches ([`stats::anytime`]): in the overview, and where an
+    /// experiment is named without a time or a precision, whose launches end as soon as its words are known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_on_words: bool,
     /// True if settings of the machine may be changed.
@@ -121,6 +121,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Tells whether it is the overview of everything.
+    pub fn is_overview(&self) -> bool {
+        self.usual_first && !self.short
+    }
+
     /// Experiment of this name.
     pub fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.name == name)

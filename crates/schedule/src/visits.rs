@@ -556,7 +556,9 @@ impl Visit {
         let mut ranked = self.widths.iter().filter(|width| width.ranked);
         let reason = match reason {
             Reason::BudgetSpent => reason,
-            _ if plan.ends_on_words && ranked.all(|width| is_known(width, plan)) => Reason::Settled,
+            _ if closes_on_words(plan) && ranked.all(|width| is_known(width, plan)) => {
+                Reason::Settled
+            }
             Reason::Precise if is_wide => Reason::NothingOpen,
             _ => reason,
         };
@@ -591,9 +593,14 @@ fn finished(widths: &[Width], plan: &Plan) -> BTreeSet<usize> {
     finished
 }
 
+/// Tells whether launches end with the words. The overview and a run that is watched use up their time for narrower intervals.
+fn closes_on_words(plan: &Plan) -> bool {
+    plan.ends_on_words && !plan.is_overview() && plan.precision > 0.0
+}
+
 /// Tells whether a ratio is as narrow as requested, or has its word in a run that ends on words.
 fn is_known(width: &Width, plan: &Plan) -> bool {
-    width.half_width <= plan.precision || plan.ends_on_words && width.settled
+    width.half_width <= plan.precision || closes_on_words(plan) && width.settled
 }
 
 fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) -> SetStanding {
@@ -646,5 +653,5 @@ fn is_settled(view: &View, set: &ComparisonSet, widths: &[Width]) -> bool {
         .iter()
         .filter(|width| width.ranked && set.holds(view, &[width.cell]));
     let is_open = of_set.clone().any(|width| !is_known(width, plan));
-    plan.ends_on_words && of_set.count() > 0 && !is_open
+    closes_on_words(plan) && of_set.count() > 0 && !is_open
 }
