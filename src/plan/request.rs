@@ -166,14 +166,14 @@ impl Request {
         })
     }
 
-    /// Tells whether words are judged by evidence that holds at any moment: in the overview, and where experiments or methods are
-    /// named and nothing else. There the launches end as soon as the words are known.
+    /// Tells whether words are judged by evidence that holds at any moment: where experiments or methods are named and nothing
+    /// else, whose launches end as soon as the words are known, and where the user ends them.
     fn asks_for_words(&self) -> bool {
-        let is_bounded = self.precision.is_some() || self.launches.is_some();
-        let is_named = matches!(self.subject, Subject::Named(_));
-        let has_budget = self.budget_s.is_some() && !self.subject.is_overview();
-        let is_free = !is_bounded && !has_budget && self.states.is_none();
-        self.kind == Kind::Run && is_named && is_free
+        let is_named = matches!(&self.subject, Subject::Named(names) if !names.is_empty());
+        let is_bounded =
+            self.budget_s.is_some() || self.precision.is_some() || self.launches.is_some();
+        let is_free = is_named && !is_bounded && self.states.is_none();
+        self.kind == Kind::Run && (self.watch || is_free)
     }
 
     /// The budget where none is given, in seconds, and the list of values that the budget is enough for.
@@ -403,7 +403,7 @@ mod tests {
         );
         assert_eq!(usual.launches, (LAUNCHES.0, MOST_LAUNCHES));
         assert!(usual.conditions);
-        assert!(request(Subject::Named(Vec::new()), Some(30.0)).asks_for_words());
+        assert!(!request(Subject::Named(Vec::new()), None).asks_for_words());
         assert!(!course(Subject::Named(Vec::new()), Some(30.0)).conditions);
     }
 

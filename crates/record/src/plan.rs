@@ -96,8 +96,8 @@ pub struct Plan {
     /// True if a named experiment is not measured whole, for want of time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
-    /// True if words rest on evidence that holds whatever ends the launches ([`stats::anytime`]): in the overview, and where an
-    /// experiment is named without a time or a precision, whose launches end as soon as its words are known.
+    /// True if words rest on evidence that holds whatever ends the launches ([`stats::anytime`]): where an experiment is named
+    /// without a time or a precision, whose launches end as soon as its words are known, and where the user ends the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_on_words: bool,
     /// True if settings of the machine may be changed.

@@ -593,9 +593,9 @@ fn finished(widths: &[Width], plan: &Plan) -> BTreeSet<usize> {
     finished
 }
 
-/// Tells whether launches end with the words. The overview and a run that is watched use up their time for narrower intervals.
+/// Tells whether launches end with the words. A run that is watched goes on for narrower intervals.
 fn closes_on_words(plan: &Plan) -> bool {
-    plan.ends_on_words && !plan.is_overview() && plan.precision > 0.0
+    plan.ends_on_words && plan.precision > 0.0
 }
 
 /// Tells whether a ratio is as narrow as requested, or has its word in a run that ends on words.

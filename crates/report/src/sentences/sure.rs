@@ -36,14 +36,16 @@ pub(crate) fn doubts(run: &LabelledRun) -> Vec<String> {
     items
 }
 
-/// Notes on a record that is not whole.
+/// Tells whether a note is on a record that is not whole: [`lines`] begin with it.
+pub(crate) fn is_grave(note: &Note) -> bool {
+    matches!(
+        note.kind,
+        NoteKind::Interrupted { .. } | NoteKind::Damaged { .. }
+    )
+}
+
 fn grave(summary: &Summary) -> impl Iterator<Item = String> {
-    let grave = summary.notes.iter().filter(|note| {
-        matches!(
-            note.kind,
-            NoteKind::Interrupted { .. } | NoteKind::Damaged { .. }
-        )
-    });
+    let grave = summary.notes.iter().filter(|note| is_grave(note));
     grave.map(|note| phrases::note(&note.kind))
 }
 

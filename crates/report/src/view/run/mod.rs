@@ -239,7 +239,7 @@ fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
         .summary
         .notes
         .iter()
-        .filter(|n| !sure::is_of_environment(n));
+        .filter(|n| !sure::is_of_environment(n) && !sure::is_grave(n));
     let notes = notes.filter(|n| n.experiment.is_empty() || is_wanted(experiments, &n.experiment));
     items.extend(notes.map(sure::note));
     items.push(format!("why: pagewise report {name} --doubt"));
