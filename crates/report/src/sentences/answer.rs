@@ -145,11 +145,11 @@ fn why_nothing(group: LabelledGroup) -> String {
     match not_believed.as_slice() {
         [] => "nothing can be recommended: too few launches to compare".to_owned(),
         all if all.iter().any(|cell| Some(*cell) == baseline) => format!(
-            "nothing can be recommended: {}, which the others are compared with, is not to be believed",
+            "nothing can be recommended: {}, which the others are compared with, is untrusted",
             group.names(&Vec::from_iter(baseline))
         ),
         all => format!(
-            "nothing can be recommended: {} {} not to be believed",
+            "nothing can be recommended: {} {} untrusted",
             group.names(all),
             if all.len() == 1 { "is" } else { "are" }
         ),
