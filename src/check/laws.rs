@@ -4,8 +4,8 @@
 
 use anyhow::Result;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
-use record::cell::{BYTES, number};
 use record::method::{Method, Role};
+use record::plan::{BYTES, number};
 use record::transcript::{COLUMNS, Counts, Read as Transcripts};
 use record::{
     cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder,

@@ -3,10 +3,11 @@
 use super::{select, states, wish::Wish};
 use crate::worker::{self, Language, Worker, carried};
 use anyhow::{Context, Result, anyhow};
-use record::cell::{BYTES, Cell, Selector, number};
+use record::cell::{Cell, Selector};
 use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob};
 use record::experiment::Experiment;
-use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
+use record::plan::{BYTES, PlannedCell, number};
+use record::{machine_state::STATE, sizes::did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 

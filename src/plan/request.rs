@@ -3,10 +3,10 @@
 use super::{Choice, Laboratory, Start, Terms, Wish, build};
 use crate::worker::{self, Language, Worker};
 use anyhow::{Result, bail};
-use record::cell::{BYTES, Cell, Selector, number};
+use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
 use record::machine_state::{PLAIN, STATE};
-use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, NAMED_BUDGET_S, Plan};
+use record::plan::{BYTES, LAUNCHES, LaunchGroup, MOST_LAUNCHES, NAMED_BUDGET_S, Plan, number};
 use record::{kind::Kind, published::Published};
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;

@@ -1,6 +1,7 @@
 //! Cells: one method of one worker with its parameters; and the words by which people select them.
 
 use crate::method::{KeyKind, Method};
+use crate::plan::number;
 use crate::sizes;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -39,14 +40,6 @@ impl Cell {
     pub fn sides(&self) -> impl Iterator<Item = &str> {
         self.worker.split('+')
     }
-}
-
-/// Key of the size of a method's job.
-pub const BYTES: &str = "bytes";
-
-/// The value of a size in bytes or of a count; none where the parameter is absent or a word.
-pub fn number(parameters: &BTreeMap<String, String>, key: &str) -> Option<u64> {
-    parameters.get(key)?.parse().ok()
 }
 
 /// Parameters as people read them: `bytes=64MiB release=dontneed`.

@@ -1,7 +1,7 @@
 //! Comparison sets and their blocks: one launch of each launch group, in random order.
 
 use crate::{
-    Shared, action::Launch, constants::NEIGHBOR, shares::SetNeed, taking_part, view::View,
+    Shared, action::Launch, constants::NEIGHBORS, shares::SetNeed, taking_part, view::View,
 };
 use record::state::Stage;
 use stats::interval::LEAST_LAUNCHES;
@@ -74,7 +74,7 @@ impl ComparisonSet {
     /// Its share of the overview's time beyond the least launches (a usual condition: 1).
     pub fn share(&self, view: &View) -> f64 {
         if self.is_neighbor(view) {
-            NEIGHBOR
+            NEIGHBORS.weight
         } else {
             1.0
         }

@@ -41,13 +41,12 @@ pub(crate) const VISITS: [(f64, &[f64]); 2] = [
     (0.0, &[0.6, 1.0]),
     (100.0, &[0.25, 0.4, 0.55, 0.7, 0.85, 1.0]),
 ];
-/// The same of one experiment that is measured under neighboring conditions, too: these have their first launches after half of
-/// the time, or once the usual ones are known.
-pub(crate) const USUAL_THEN_ALL: &[f64] = &[0.5, 1.0];
-/// Share of the time left after the first visits that neighboring conditions have for their least launches.
-pub(crate) const NEIGHBORS_SHARE: f64 = 0.8;
-/// Share of that time that one block of a neighboring condition may take.
-pub(crate) const LONGEST_NEIGHBOR: f64 = 0.05;
+/// The time of neighboring conditions (docs/decisions/0033-usual-conditions-first.md).
+pub(crate) const NEIGHBORS: NeighborTime = NeighborTime {
+    share: 0.8,
+    longest: 0.05,
+    weight: 0.1,
+};
 /// Beyond the least launches, unranked cells take part in one launch of this many.
 pub(crate) const OTHERS_EVERY: usize = 3;
 /// Unranked ratios are precise at this multiple of the requested half-width.
@@ -57,9 +56,6 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 3;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-/// In the overview every question has the least launches; the rest of the time goes evenly to what is wide, and this share of
-/// a usual condition's is a neighboring one's (docs/decisions/0027-time-of-the-overview.md).
-pub(crate) const NEIGHBOR: f64 = 0.1;
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;
 /// Weight of the cost of a comparison whose estimate lies near an edge, relative to others.
@@ -86,6 +82,17 @@ pub(crate) const SEARCH: Search = Search {
     repeats: 3,
     least_s: 1.5,
 };
+
+/// Shares of time that neighboring conditions have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NeighborTime {
+    /// For their least launches, of the time left after the first visits.
+    pub share: f64,
+    /// Of that, the most that one block takes.
+    pub longest: f64,
+    /// Beyond their least launches, of a usual condition's (docs/decisions/0027-time-of-the-overview.md).
+    pub weight: f64,
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {

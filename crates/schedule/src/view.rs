@@ -3,8 +3,8 @@
 use crate::constants::{GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
-use record::cell::{BYTES, Cell, number};
-use record::plan::{compatible, group_of};
+use record::cell::Cell;
+use record::plan::{BYTES, compatible, group_of, number};
 use record::state::{GroupState, LaunchCost, Stage, State};
 use record::{decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;

@@ -4,9 +4,7 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{
-    LONGER, LONGEST_NEIGHBOR, NEIGHBORS_SHARE, PLANNED_SHARE, USUAL_THEN_ALL, VISITS,
-};
+use crate::constants::{LONGER, NEIGHBORS, PLANNED_SHARE, VISITS};
 use crate::pilot::{Pilots, Room, Scope};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::Sizing;
@@ -265,7 +263,7 @@ impl Neighbors {
             rest.extend(beside.map(|set| (group_s * set.len() as f64, place, set)));
         }
         rest.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let room_s = view.left_s().max(0.0) * NEIGHBORS_SHARE;
+        let room_s = view.left_s().max(0.0) * NEIGHBORS.share;
         Neighbors {
             until_s: view.spent_s + room_s,
             room_s,
@@ -276,7 +274,7 @@ impl Neighbors {
 
     /// Seconds of a block beyond which a comparison is not gone on with: its least launches would cost those of several others.
     fn longest_s(&self) -> f64 {
-        self.room_s * LONGEST_NEIGHBOR
+        self.room_s * NEIGHBORS.longest
     }
 
     /// The first launches of the cheapest comparison that is left, while its least launches fit beside those of the ones before
@@ -396,10 +394,10 @@ impl Visits {
             .map_or(VISITS[0].1, |(_, ends)| ends);
         Visits {
             shares_s,
-            ends: match (weights.len() < 2, has_neighbors) {
-                (false, _) => several,
-                (true, true) => USUAL_THEN_ALL,
-                (true, false) => &[1.0],
+            ends: if weights.len() < 2 && !has_neighbors {
+                &[1.0]
+            } else {
+                several
             },
         }
     }

@@ -4,9 +4,10 @@ use super::pool::pooled;
 use crate::contrast::estimate::{LEVEL, of_series};
 use crate::questions::claims::figure::{ClaimSide, is_positive, timed};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};
-use record::cell::{BYTES, Cell, number};
+use record::cell::Cell;
+use record::plan::{BATCH, BYTES, number};
 use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
-use record::{claim::Of, experiment::Experiment, outcome::Status, plan::BATCH};
+use record::{claim::Of, experiment::Experiment, outcome::Status};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 

@@ -2,10 +2,11 @@
 
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::contrast::tails::P999;
-use record::cell::{BYTES, Cell, number};
+use record::cell::Cell;
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
+use record::outcome::Status;
+use record::plan::{BATCH, BYTES, number};
 use record::summary::{CellSummary, FactProof, LaunchValues, PhaseSummary, Ratio, Summary};
-use record::{outcome::Status, plan::BATCH};
 use stats::t::{Welch, two_sided_p, welch};
 use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
 use std::collections::BTreeMap;
