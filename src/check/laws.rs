@@ -5,7 +5,7 @@
 use anyhow::Result;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::method::{Method, Role};
-use record::plan::{BYTES, number};
+use record::sizes::{BYTES, number};
 use record::transcript::{COLUMNS, Counts, Read as Transcripts};
 use record::{
     cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder,

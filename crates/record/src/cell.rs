@@ -1,8 +1,7 @@
 //! Cells: one method of one worker with its parameters; and the words by which people select them.
 
 use crate::method::{KeyKind, Method};
-use crate::plan::number;
-use crate::sizes;
+use crate::sizes::{self, number};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};

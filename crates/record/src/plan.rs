@@ -23,13 +23,6 @@ pub const NAMED_BUDGET_S: f64 = 40.0;
 pub const MOST_CELLS: usize = 20_000;
 /// The key of methods that do their work several times in one sample, because once is too short to time.
 pub const BATCH: &str = "batch";
-/// Key of the size of a method's job.
-pub const BYTES: &str = "bytes";
-
-/// The value of a size in bytes or of a count; none where the parameter is absent or a word.
-pub fn number(parameters: &BTreeMap<String, String>, key: &str) -> Option<u64> {
-    parameters.get(key)?.parse().ok()
-}
 
 /// One cell of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]

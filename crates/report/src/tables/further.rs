@@ -5,8 +5,7 @@ use crate::render::document::{Block, Column, Table, TableCell};
 use crate::sentences::labels::LabelledGroup;
 use crate::sentences::{numbers, seconds, wording};
 use record::experiment::Experiment;
-use record::plan::{BYTES, number};
-use record::sizes::{about_size, format_ns, three_digits};
+use record::sizes::{BYTES, about_size, format_ns, number, three_digits};
 use record::summary::{CellSummary, FactProof, LatencySummary, PhaseSummary, TailQuantile};
 use record::table::{Divisor, FurtherTable, PhaseFigure, PublishedColumn};
 
