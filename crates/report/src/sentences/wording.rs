@@ -65,11 +65,17 @@ impl FactorAmount {
 /// Percent beyond which a share is only said to be more.
 const MOST_PERCENT: f64 = 1000.0;
 
+/// A half-width in percent, rounded up.
+fn half_width_digits(half_width: f64) -> String {
+    if half_width * 100.0 > MOST_PERCENT {
+        format!(">{MOST_PERCENT:.0}")
+    } else {
+        percent_digits(half_width, Round::Up)
+    }
+}
+
 fn percent_digits(share: f64, round: Round) -> String {
     let percent = share.max(0.0) * 100.0;
-    if percent > MOST_PERCENT {
-        return format!(">{MOST_PERCENT:.0}");
-    }
     round.to(
         percent,
         if percent >= 9.95 {
@@ -92,6 +98,9 @@ fn factor_digits(factor: f64, round: Round) -> String {
 
 /// A share in percent: `2 %`, `8.5 %`.
 pub fn percent(share: f64) -> String {
+    if share * 100.0 > MOST_PERCENT {
+        return format!(">{MOST_PERCENT:.0} %");
+    }
     let digits = percent_digits(share, Round::Nearest);
     format!("{} %", digits.strip_suffix(".0").unwrap_or(&digits))
 }
@@ -278,7 +287,7 @@ fn bare(value: f64, decimals: usize) -> String {
 pub fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::WeakCheck { half_width } => {
-            format!("noisy (A/A ±{} %)", percent_digits(*half_width, Round::Up))
+            format!("noisy (A/A ±{} %)", half_width_digits(*half_width))
         }
         Doubt::TwoLevels(Levels { low, high, share }) => {
             format!(
@@ -333,7 +342,7 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
 /// The largest half-width of these controls, in percent.
 fn widest(checks: &[&AaCheck]) -> String {
     let half_widths = checks.iter().map(|check| check.ratio.half_width());
-    percent_digits(half_widths.fold(0.0, f64::max), Round::Up)
+    half_width_digits(half_widths.fold(0.0, f64::max))
 }
 
 /// A number of things: `1 run`, `3 runs`.
