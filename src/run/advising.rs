@@ -65,17 +65,14 @@ struct Spend {
     precision: f64,
     /// Launches that are planned for; as many as usual where left out.
     launches: Option<u32>,
-    /// True if it ends as soon as each method has its word.
-    ends_on_words: bool,
 }
 
 impl Spend {
-    fn until_known(budget_s: f64) -> Spend {
+    fn narrow(budget_s: f64) -> Spend {
         Spend {
             budget_s,
             precision: PRECISION,
             launches: None,
-            ends_on_words: true,
         }
     }
 }
@@ -162,7 +159,6 @@ impl<'a> AdviceSession<'a> {
             kind: Kind::Advise,
             created,
             launches,
-            ends_on_words: spend.ends_on_words,
             allow_system_changes,
             ..usual
         };
@@ -211,7 +207,7 @@ impl<'a> AdviceSession<'a> {
                 request,
                 request.bytes,
                 &request.settings,
-                Spend::until_known(spending.point_s),
+                Spend::narrow(spending.point_s),
             )?;
         }
         Ok(())
@@ -235,7 +231,7 @@ impl<'a> AdviceSession<'a> {
         }
         for settings in &cases {
             if self.stopped_by.is_none() && !self.knows(request, settings) {
-                self.run(request, request.bytes, settings, Spend::until_known(case_s))?;
+                self.run(request, request.bytes, settings, Spend::narrow(case_s))?;
             }
         }
         Ok(cases)
@@ -288,7 +284,6 @@ impl<'a> AdviceSession<'a> {
                 budget_s: next.budget_s.max(needed_s.min(left_s)),
                 precision: next.half_width,
                 launches: next.launches,
-                ends_on_words: false,
             };
             self.run(&narrow, next.size, &request.settings, spend)?;
             // A size without a ratio, such as one that no method knows, would be measured again and again.
