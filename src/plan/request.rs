@@ -126,6 +126,10 @@ impl Request {
     /// Time, values and precision that it gets.
     pub fn course(&self, laboratory: &Laboratory) -> Result<Course> {
         if self.watch {
+            // A run visits its experiments in shares of its time, and this time has no end.
+            if self.experiments()?.len() != 1 {
+                bail!("--watch follows one experiment: pagewise run fault --watch");
+            }
             return Ok(Course {
                 budget_s: WATCH.0,
                 list: ParameterList::Look,
@@ -175,6 +179,13 @@ impl Request {
             self.budget_s.is_some() || self.precision.is_some() || self.launches.is_some();
         let is_free = is_named && !is_bounded && self.states.is_none();
         self.kind == Kind::Run && (self.watch || is_free)
+    }
+
+    /// Names of the experiments that are selected by name.
+    fn experiments(&self) -> Result<BTreeSet<String>> {
+        let names = self.subject.selectors();
+        let selectors = names.iter().map(|name| Selector::parse(name));
+        selectors.map(|selector| Ok(selector?.experiment)).collect()
     }
 
     /// The budget where none is given, in seconds, and the list of values that the budget is enough for.
@@ -454,6 +465,14 @@ mod tests {
         assert_eq!((course.list, course.precision), (ParameterList::Look, 0.0));
         assert!(!course.conditions && watched.asks_for_words());
         assert!(course.budget_s > 3600.0);
+        for names in [&[][..], &["fault", "fork"]] {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let several = Request {
+                watch: true,
+                ..request(Subject::Named(names), None)
+            };
+            assert!(several.course(&laboratory()).is_err());
+        }
     }
 
     #[test]
