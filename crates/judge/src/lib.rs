@@ -23,6 +23,7 @@ pub mod questions;
 pub mod selftest;
 pub mod sets;
 mod summarise;
+mod sureness;
 mod warnings;
 
 pub use cells::LastCache;

@@ -7,7 +7,7 @@ use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::{
     contrast::calibration, contrast::conditions, contrast::states, contrast::tails,
-    evidence::agreement::disagreements, warnings, warnings::notes,
+    evidence::agreement::disagreements, sureness, warnings, warnings::notes,
 };
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
@@ -158,7 +158,7 @@ pub fn summarise(
         notes: notes(state),
     };
     summary.warnings = warnings::of_run(state, evidence, &summary);
-    warnings::mark(&mut summary, &warnings::Spread::new(evidence));
+    sureness::mark(&mut summary, &sureness::Spread::new(evidence));
     Ok(rounded(summary))
 }
 

@@ -7,7 +7,7 @@
 //! where a ratio lies: a [`Forecast`] has widths and, in a run of claims, the undecided comparisons by the rule for interim
 //! analyses. So no difference can end a run, but one that ends on words, whose evidence holds whatever ends it. All constants are in `constants.rs`.
 //!
-//! Begin with [`Scheduler::next`]; then `visits.rs`, the tour of a run through its experiments, and `pilot.rs`.
+//! Begin with [`Scheduler::next`]; then `visits.rs`, the tour of a run through its experiments, `pilot.rs` and `neighbors.rs`.
 //! [`command`] is the policy of `try` and `profile`. Reasons: docs/decisions/0020-one-scheduler.md.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -20,6 +20,7 @@ pub mod command;
 mod constants;
 pub mod crossover;
 pub mod lessons;
+mod neighbors;
 mod pilot;
 mod precision;
 pub mod rounds;

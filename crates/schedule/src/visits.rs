@@ -4,7 +4,8 @@
 
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
-use crate::constants::{LONGER, NEIGHBORS, PLANNED_SHARE, VISITS};
+use crate::constants::{LONGER, PLANNED_SHARE, VISITS};
+use crate::neighbors::Neighbors;
 use crate::pilot::{Pilots, Room, Scope};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::Sizing;
@@ -13,7 +14,7 @@ use crate::{Shared, Task, batch::BatchCalibration, names, view::View};
 use record::decision::{Ending, LeftOut, Reason, Width};
 use record::plan::Plan;
 use record::state::Stage;
-use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES, stopping::StoppingGoal};
+use stats::{interval::LEAST_LAUNCHES, stopping::StoppingGoal};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
@@ -238,75 +239,6 @@ impl Tour {
         };
         (next, Some(at(task)))
     }
-}
-
-/// The first launches under neighboring conditions.
-#[derive(Debug)]
-struct Neighbors {
-    /// Second of the run at which their least launches end.
-    until_s: f64,
-    /// Seconds that they have in all.
-    room_s: f64,
-    /// Comparisons to come with the place of their experiment and a guess at their block's seconds, the cheapest last.
-    rest: Vec<(f64, usize, Vec<usize>)>,
-    /// The experiments that have one, in the order of their first.
-    places: Vec<usize>,
-}
-
-impl Neighbors {
-    fn new(view: &View, names: &[String]) -> Neighbors {
-        let mut rest: Vec<(f64, usize, Vec<usize>)> = Vec::new();
-        for (place, name) in names.iter().enumerate() {
-            let group_s = usual_launch_s(view, name);
-            let sets = view.comparisons(name).into_iter();
-            let beside = sets.filter(|set| set.iter().any(|&group| view.is_neighbor(group)));
-            rest.extend(beside.map(|set| (group_s * set.len() as f64, place, set)));
-        }
-        rest.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let room_s = view.left_s().max(0.0) * NEIGHBORS.share;
-        Neighbors {
-            until_s: view.spent_s + room_s,
-            room_s,
-            rest,
-            places: Vec::new(),
-        }
-    }
-
-    /// Seconds of a block beyond which a comparison is not gone on with: its least launches would cost those of several others.
-    fn longest_s(&self) -> f64 {
-        self.room_s * NEIGHBORS.longest
-    }
-
-    /// The first launches of the cheapest comparison that is left, while its least launches fit beside those of the ones before
-    /// it, by what these took; nothing otherwise.
-    fn next(&mut self, view: &View, names: &[String]) -> Option<StepResult> {
-        let (block_s, place, set) = self.rest.pop()?;
-        let launched_s: f64 = (0..view.state.launch_groups.len())
-            .filter(|&group| view.is_neighbor(group) && view.stage(group).cost().is_some())
-            .map(|group| view.one_round_s(group))
-            .filter(|group_s| *group_s <= self.longest_s())
-            .sum();
-        if (launched_s + block_s) * LEAST_POINTS as f64 > self.room_s {
-            return None;
-        }
-        if !self.places.contains(&place) {
-            self.places.push(place);
-        }
-        let room = Room::of_experiment(view, self.until_s, false);
-        let pilots = Pilots::new(view, &names[place], Scope::These(set), room);
-        Some(StepResult::After(vec![Task::Pilots(pilots)]))
-    }
-}
-
-/// The mean forecast of a launch of one round under the usual conditions of an experiment, in seconds.
-fn usual_launch_s(view: &View, experiment: &str) -> f64 {
-    let launched: Vec<f64> = view
-        .groups_of(experiment)
-        .into_iter()
-        .filter(|&group| !view.is_neighbor(group) && view.stage(group).cost().is_some())
-        .map(|group| view.one_round_s(group))
-        .collect();
-    launched.iter().sum::<f64>() / launched.len().max(1) as f64
 }
 
 fn at(visit: Visit) -> StepResult {

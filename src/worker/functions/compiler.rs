@@ -83,22 +83,8 @@ impl UserCompiler {
     /// Runs a command of this compiler, whose messages the user sees if it fails.
     /// Errors: the file does not compile.
     pub fn run(&self, command: &mut Command, path: &Path, folder: &Folder) -> Result<()> {
-        let output = programs::compiled(command, folder)?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let messages = String::from_utf8_lossy(&output.stderr);
-        // Below a line of source the compiler points at a column of it.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            report::escape::lines(&messages).as_bytes(),
-        );
-        bail!(
-            "{} does not compile with {} {}",
-            path.display(),
-            self.program.join(" "),
-            self.flags.join(" ")
-        )
+        let compiler = [self.program.join(" "), self.flags.join(" ")].join(" ");
+        compiled(command, path, folder, &compiler)
     }
 
     /// The command that compiles files of a folder. The user's flags come last, so that they decide.
@@ -163,6 +149,25 @@ impl UserCompiler {
             fields.join(", ")
         ))
     }
+}
+
+/// Runs a compiler, whose messages the user sees if it fails. `compiler` is what it is called in the error.
+/// Errors: the file does not compile.
+pub(super) fn compiled(
+    command: &mut Command,
+    path: &Path,
+    folder: &Folder,
+    compiler: &str,
+) -> Result<()> {
+    let output = programs::compiled(command, folder)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let messages = [output.stdout, output.stderr].concat();
+    // Below a line of source the compiler points at a column of it.
+    let messages = report::escape::lines(&String::from_utf8_lossy(&messages));
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), messages.as_bytes());
+    bail!("{} does not compile with {compiler}", path.display())
 }
 
 /// Words of a variable of the environment; those of `usual` where it is unset or blank.

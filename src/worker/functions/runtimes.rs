@@ -1,14 +1,14 @@
 //! Workers of a user's Go or Java file: the file, the carried harness of its language, and a generated one that calls its
 //! functions by their names.
 
+use super::compiler::{compiled, variable};
 use super::marks::{MarkedFile, MarkedFunction, Marks};
-use super::{Worker, carried, compiler::variable, programs, users};
+use super::{Worker, carried, programs, users};
 use crate::worker::{java::Jdk, with_this_process};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use files::Folder;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Files of the built-in Go worker that are its harness; the others are methods.
 const GO_HARNESS: [&str; 16] = [
@@ -217,16 +217,4 @@ fn java_caller(marked: &MarkedFile, class: &str, package: Option<&str>) -> Resul
     }
     text += "            default: throw new IllegalArgumentException(name);\n        }\n    }\n}\n";
     Ok(text)
-}
-
-/// Runs a compiler, whose messages the user sees if it fails.
-fn compiled(command: &mut Command, path: &Path, folder: &Folder, compiler: &str) -> Result<()> {
-    let output = programs::compiled(command, folder)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let messages = [output.stdout, output.stderr].concat();
-    let messages = report::escape::lines(&String::from_utf8_lossy(&messages));
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), messages.as_bytes());
-    bail!("{} does not compile with {compiler}", path.display())
 }
