@@ -99,8 +99,8 @@ void files_begin(struct slot *s, struct files *f, bool packed, size_t turns)
 {
     size_t own_text = 0;
     *f = (struct files){.count = key_size(s, "files"), .bytes = s->bytes};
-    if (f->count > 999999 || f->bytes % s->page_bytes != 0)
-        skip(s, "files= is at most 999999, and bytes= whole pages: a mapping begins at one");
+    if (f->count > 999999)
+        skip(s, "files= is at most 999999");
     f->total = f->count * f->bytes;
     f->path = arena_text("%s/files-%zu-%zu", launch_directory() ? launch_directory() : ".", f->count, f->bytes);
     f->packed = arena_text("%s.packed", f->path);

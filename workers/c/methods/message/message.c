@@ -4,12 +4,21 @@
 #include <sys/time.h>
 #include "latency.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { CHECKED = 16 }; /* messages of which every byte is checked, before the timed ones */
 enum { SETTLE_NS = 20000000 }; /* five ticks at 250 Hz */
 
 static uint64_t *latencies;
+
+/* The pause before each message (`idle=`), in ns; 0 for none. */
+static long idle_ns(const struct slot *s)
+{
+    char *unit;
+    long number = strtol(key_word(s, "idle"), &unit, 10);
+    return number * (*unit == 'u' ? 1000 : 1000000);
+}
 
 /* Sides that the scheduler places meet asleep: a meeting awake would part those that share a CPU. */
 static void meet_placed(struct slot *s, const struct link *l)
@@ -23,7 +32,7 @@ static void meet_placed(struct slot *s, const struct link *l)
  * Returns their time. */
 static uint64_t settle(struct slot *s, struct link *l, const struct trips *trips, const char *call)
 {
-    bool sleeps = !l->spin && !key_is(s, "idle", "1ms") && !key_is(s, "pin", "same");
+    bool sleeps = !l->spin && !idle_ns(s) && !key_is(s, "pin", "same");
     uint64_t start = now_ns();
     for (uint64_t turn = 0; turn == 0;) {
         turn = !sleeps || now_ns() - start >= SETTLE_NS;
@@ -67,9 +76,9 @@ struct link message_begin(struct slot *s)
         fail(s, "sched_getaffinity");
     if (spins && (key_is(s, "pin", "same") || (key_is(s, "pin", "none") && CPU_COUNT(&allowed) < 2)))
         skip_alike(s, "two sides that spin on one CPU wait for the scheduler and not for each other");
-    if (key_is(s, "idle", "1ms") && spins)
-        skip_alike(s, "a side that spins is never idle: idle=1ms goes with wait=block");
-    if (key_is(s, "idle", "1ms"))
+    if (idle_ns(s) && spins)
+        skip_alike(s, "a side that spins is never idle: idle goes with wait=block");
+    if (idle_ns(s))
         agree(s, NULL); /* a side a in another language may not know how to pause */
     size_t ops = key_size(s, "ops"), room = (l.bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     l.message = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -134,13 +143,13 @@ static void in_turn(struct slot *s, const struct link *l, uint64_t sum, const ch
         fail_because(s, call, "a message was lost, repeated or old");
 }
 
-/* Each trip is timed by itself after 1 ms without any; the sum of the trips is the phase. Returns the pauses' time. */
+/* Each trip is timed by itself after a pause without any; the sum of the trips is the phase. Returns the pauses' time. */
 static uint64_t idle_trips(struct slot *s, struct link *l, const struct trips *trips, const char *phase, uint64_t *sum)
 {
     uint64_t paused = 0, spent = 0;
     bool ok = true;
     for (uint64_t i = 0; i < s->ops && ok; i++) {
-        struct timespec pause = {0, 1000000};
+        struct timespec pause = {0, idle_ns(s)};
         uint64_t start = now_ns();
         nanosleep(&pause, NULL);
         paused += now_ns() - start;
@@ -159,7 +168,7 @@ static uint64_t idle_trips(struct slot *s, struct link *l, const struct trips *t
 void message_ask(struct slot *s, struct link *l, const struct trips *trips, const char *call)
 {
     uint64_t ops = s->ops, sum = 0, timed_sum = 0;
-    bool ok = true, idle = key_is(s, "idle", "1ms");
+    bool ok = true, idle = idle_ns(s) != 0;
     if (s->proofs)
         fact(s, "wrong_messages", check_messages(s, l, trips, call));
     fact(s, "settled_us", settle(s, l, trips, call) / 1000);

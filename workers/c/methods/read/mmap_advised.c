@@ -3,7 +3,7 @@
 static SHARED_BODY void run(struct slot *s, int advice)
 {
     struct input in;
-    if (advice == MADV_RANDOM && !key_is(s, "order", "random"))
+    if (advice == MADV_RANDOM && !random_block(s))
         skip(s, "MADV_RANDOM forbids reading ahead, which makes a sequential pass many times slower: take order=random");
     char *at = map_begin(s, &in), *p = MAP_FAILED;
     const char *path = in.path;

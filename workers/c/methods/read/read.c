@@ -106,7 +106,7 @@ static void open_sink(struct slot *s, struct input *in, bool mapped)
     in->sink.kind = key_is(s, "consume", "sum") ? CONSUME_SUM : mapped ? CONSUME_TOUCH : CONSUME_NONE;
     if (!payload && !key_is(s, "consume", "records"))
         return;
-    if (key_is(s, "order", "random"))
+    if (random_block(s))
         skip(s, "packets are found by walking, one after another: order=random goes with consume=sum or none");
     ssize_t got = pread(in->descriptor, start, sizeof start, 0);
     if (got < 0)
@@ -145,9 +145,21 @@ static void shuffle_blocks(struct slot *s, struct input *in)
     in->blocks = blocks;
 }
 
+size_t random_block(const struct slot *s)
+{
+    const char *word = key_word(s, "order");
+    if (strcmp(word, "random") == 0)
+        return BLOCK_BYTES;
+    if (strncmp(word, "random-", 7) != 0)
+        return 0;
+    char *unit;
+    size_t number = strtoull(word + 7, &unit, 10);
+    return *unit == 'M' ? number << 20 : number << 10;
+}
+
 void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
 {
-    bool random = key_is(s, "order", "random");
+    size_t block = random_block(s);
     *in = (struct input){.path = key_word(s, "file"), .bytes = s->bytes};
     if (chunk % BLOCK_BYTES != 0)
         skip(s, "chunk is not a multiple of 4096 bytes");
@@ -155,9 +167,9 @@ void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
     check_place(s, in);
     open_sink(s, in, chunk == WHOLE);
     note_read(in);
-    in->step_bytes = random ? BLOCK_BYTES : chunk == WHOLE ? in->bytes : chunk;
+    in->step_bytes = block ? block : chunk == WHOLE ? in->bytes : chunk;
     in->steps = (in->bytes + in->step_bytes - 1) / in->step_bytes;
-    if (random)
+    if (block)
         shuffle_blocks(s, in);
     if (buffers) {
         in->buffer_bytes = buffers * in->step_bytes;

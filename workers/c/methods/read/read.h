@@ -10,7 +10,8 @@
 
 #define READ_PHASES "open read close"
 #define READ_KEYS                                                                                                      \
-    "file:text bytes:size place:disk|tmpfs consume:sum|payload|records|none order:sequential|random "                  \
+    "file:text bytes:size place:disk|tmpfs consume:sum|payload|records|none order:sequential|random|"                   \
+    "random-16KiB|random-64KiB|random-256KiB|random-1MiB "                                                             \
     "cache:hot|written|mapped|cold|dropped memory:text"
 #define CHUNK_KEYS READ_KEYS " chunk:size"
 
@@ -40,9 +41,13 @@
 /* And at least one call a chunk. */
 #define CALL_LAWS                                                                                                      \
     CACHE_LAWS "; " BROUGHT_LAWS "; order=sequential & calls_counted == 1: read_calls >= (bytes + chunk - 1) / chunk; " \
-               "order=random & calls_counted == 1: read_calls >= (bytes + 4095) / 4096"
+               "order=random & calls_counted == 1: read_calls >= (bytes + 4095) / 4096; "                                 \
+               "order=random-16KiB & calls_counted == 1: read_calls >= bytes / 16384; "                                 \
+               "order=random-64KiB & calls_counted == 1: read_calls >= bytes / 65536; "                                 \
+               "order=random-256KiB & calls_counted == 1: read_calls >= bytes / 262144; "                               \
+               "order=random-1MiB & calls_counted == 1: read_calls >= bytes / 1048576"
 
-enum { BLOCK_BYTES = 4096 }; /* a step of order=random; also what O_DIRECT is aligned to */
+enum { BLOCK_BYTES = 4096 }; /* a block of order=random; also what O_DIRECT is aligned to */
 
 enum consume { CONSUME_SUM, CONSUME_PAYLOAD, CONSUME_RECORDS, CONSUME_NONE, CONSUME_TOUCH };
 
@@ -71,7 +76,7 @@ bool own_counts(struct io_counts *counts, size_t *own_text);
 struct input {
     const char *path;
     size_t bytes, step_bytes, steps;
-    const uint32_t *blocks;     /* order=random: the number of each step's block; NULL in sequential order */
+    const uint32_t *blocks;     /* in random order: the number of each step's block; NULL in sequential order */
     char *buffer;               /* aligned for O_DIRECT, resident, `buffer_bytes` long; NULL where none was asked for */
     size_t buffer_bytes;
     struct sink sink;
@@ -93,6 +98,8 @@ enum { WHOLE = 0 }; /* instead of a chunk: a sequential pass takes all in one st
 /* Before the clock: checks the file, makes the steps (of `chunk` bytes in sequential order) and a buffer for `buffers` of
  * them, puts the cache into its state. */
 void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers);
+/* Size of the blocks of a random order; 0 in sequential order. */
+size_t random_block(const struct slot *s);
 /* For a method that reads before the clock too: what is counted begins here. */
 void read_count_from_here(struct slot *s, struct input *in);
 /* After the clock: the digest and the proofs; `calls` is how many calls phase `read` made besides the read family. */

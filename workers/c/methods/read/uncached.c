@@ -39,6 +39,7 @@ METHOD(read_uncached, .experiment = "read", .name = "uncached",
                           "cache=cold & order=sequential: resident_after_bytes == 0; "
                           /* What was read ahead behind a block that had been read before is not dropped with it. */
                           "cache=cold & order=random: 8 * resident_after_bytes <= bytes + 524288; "
+                          "cache=cold & order=random-1MiB: 8 * resident_after_bytes <= bytes + 524288; "
                           /* Folios larger than a chunk are dropped with its end, and what is left of them is read again. */
                           "cache=cold & order=sequential & counted == 1: 10 * device_bytes <= 11 * bytes + 2621440",
        .calls = "open:openat read:preadv2 close:close", .run = run);

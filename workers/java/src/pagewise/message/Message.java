@@ -29,13 +29,13 @@ final class Message implements AutoCloseable {
         this.s = s;
         bytes = (int) s.bytes;
         spin = s.is("wait", "spin");
-        boolean idle = s.is("idle", "1ms");
+        boolean idle = !s.is("idle", "no");
         if (idle && spin)
-            throw s.skipAlike("a side that spins is never idle: idle=1ms goes with wait=block");
+            throw s.skipAlike("a side that spins is never idle: idle goes with wait=block");
         pin = new Pin(s, spin);
         try {
             if (idle)
-                s.agree(s.role() == 'a' ? "only a side a in C pauses before each message (idle=1ms)" : null);
+                s.agree(s.role() == 'a' ? "only a side a in C pauses before each message (idle)" : null);
         } catch (RuntimeException e) {
             pin.release();
             throw e;
