@@ -169,6 +169,61 @@ fn the_source_of_a_cpp_file_is_kept_shown_and_rebuilt() {
     }
 }
 
+/// A file of the bytes that a parameter says, with the protocol's pattern of seed 7; its word at 64 KiB is known.
+#[test]
+fn inputs_are_made_in_go_java_and_python() {
+    let files = [
+        (
+            "input.go",
+            "go",
+            "package main\n\nimport (\n\t\"encoding/binary\"\n\t\"os\"\n\t\"pagewise\"\n)\n\n\
+             var _ = pagewise.Param(\"data\", \"100000B,256KiB\")\n\n\
+             func BenchmarkRead(b *pagewise.B) {\n\tpath := b.Input(\"data\", 7)\n\tb.Begin(\"read\")\n\
+             \tall, err := os.ReadFile(path)\n\tb.End()\n\
+             \tif err != nil || len(all) != b.Value(\"data\") || binary.LittleEndian.Uint64(all[65536:]) != 0xe88f1224e5c1f6ef {\n\
+             \t\tb.Fatal(\"wrong content\")\n\t}\n}\n",
+        ),
+        (
+            "Input.java",
+            "javac",
+            "import java.nio.ByteBuffer;\nimport java.nio.ByteOrder;\nimport java.nio.file.Files;\nimport java.nio.file.Path;\n\
+             @pagewise.Param({\"data=100000B,256KiB\"})\nclass Input {\n@pagewise.Bench\n\
+             static void Read(pagewise.Run run) throws Exception {\nPath path = Path.of(run.input(\"data\", 7));\nbyte[] all;\n\
+             try (var phase = run.phase(\"read\")) { all = Files.readAllBytes(path); }\n\
+             long word = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN).getLong(65536);\n\
+             if (all.length != run.value(\"data\") || word != 0xe88f1224e5c1f6efL) throw new Exception(\"wrong content\");\n}\n}\n",
+        ),
+        (
+            "input.py",
+            "python3",
+            "import pagewise\n\npagewise.param(\"data\", \"100000B,256KiB\")\n\n\n@pagewise.bench\ndef Read(run):\n    \
+             path = run.input(\"data\", 7)\n    with run.phase(\"read\"):\n        with open(path, \"rb\") as file:\n            \
+             data = file.read()\n    assert len(data) == run.value(\"data\")\n    \
+             assert int.from_bytes(data[65536:65544], \"little\") == 0xe88f1224e5c1f6ef\n",
+        ),
+    ];
+    for (name, program, text) in files {
+        let place = Place::new();
+        if Command::new(program).arg("--help").output().is_err() {
+            skip(&format!("{program} is not installed"));
+            continue;
+        }
+        let (file, run) = (place.file(name), place.file("run"));
+        std::fs::write(&file, text).unwrap();
+        let words = ["bench", file.to_str().unwrap(), "--launches", "3", "--json"];
+        let kept = ["--budget", "60s", "--out", run.to_str().unwrap()];
+        let result = said(&mut place.command(&[&words[..], &kept].concat()));
+        let summary: Value =
+            serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{name}: {}", result.err));
+        for bytes in ["100000", "262144"] {
+            let cell = cell(&summary, "bench/Read@own", &[("data", bytes)]);
+            assert!(is_measured(cell), "{name} {bytes}: {cell}");
+        }
+        let left = crate::support::place::entries(&place.file("tmp"));
+        assert!(left.is_empty(), "{name} leaves {left:?}");
+    }
+}
+
 /// A main of the file's own, a panic, a benchmark of package testing, and a file that marks nothing.
 #[test]
 fn files_of_other_languages_are_taken_as_they_are() {

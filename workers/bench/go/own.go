@@ -18,6 +18,7 @@
 package pagewise
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -133,6 +134,39 @@ func (b *B) Text(name string) string {
 // Is tells whether a parameter has this word in this turn.
 func (b *B) Is(name, word string) bool { return b.Text(name) == word }
 
+// Input is the path of a file of as many bytes as a parameter says, with the content that INPUT of pagewise.h has with this seed.
+// It is made once in a process and removed with the launch: ask for it before a phase.
+func (b *B) Input(name string, seed uint64) string {
+	bytes := b.Value(name)
+	path := filepath.Join(launchDirectory, fmt.Sprintf("input-%s-%d-%d", name, bytes, seed))
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return path
+	}
+	block := make([]byte, 1<<16)
+	for at := 0; at < bytes && err == nil; at += len(block) {
+		for k := 0; k < len(block); k += 8 {
+			binary.LittleEndian.PutUint64(block[k:], patternWord(seed, uint64((at+k)/8)))
+		}
+		_, err = file.Write(block[:min(len(block), bytes-at)])
+	}
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		b.slot.failed(lineOf([]any{"the input", name, "cannot be made:", err}))
+	}
+	return path
+}
+
+// patternWord is the protocol's seeded data pattern (SplitMix64).
+func patternWord(seed, index uint64) uint64 {
+	z := seed + (index+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
 // Result is what the work came to; every function must come to the same.
 func (b *B) Result(value any) {
 	var number uint64
@@ -161,7 +195,9 @@ func (b *B) Skip(reasons ...any) { b.slot.skip(lineOf(reasons)) }
 func (b *B) Fatal(reasons ...any) { b.slot.failed(lineOf(reasons)) }
 
 // Fatalf is Fatal with a format.
-func (b *B) Fatalf(format string, parts ...any) { b.slot.failed(lineOf([]any{fmt.Sprintf(format, parts...)})) }
+func (b *B) Fatalf(format string, parts ...any) {
+	b.slot.failed(lineOf([]any{fmt.Sprintf(format, parts...)}))
+}
 
 func lineOf(reasons []any) string {
 	return strings.NewReplacer("\t", " ", "\n", " ").Replace(strings.TrimSpace(fmt.Sprintln(reasons...)))

@@ -368,19 +368,20 @@ static bool is_made(const struct pagewise_mark *mark, size_t bytes)
 /* Makes the inputs of this turn that are not there yet. */
 static void make_inputs(struct slot *slot)
 {
-    static char block[1 << 16];
+    static uint64_t block[1 << 13];
     const struct pagewise_mark *found[MOST_MARKS];
     size_t count = marks('i', 0, NO_LINE, found, MOST_MARKS);
     for (size_t i = 0; i < count; i++) {
         size_t bytes = key_size(slot, found[i]->text);
         if (is_made(found[i], bytes))
             continue;
-        const char *seed = found[i]->values + strlen(found[i]->values) + 1;
+        uint64_t seed = strtoull(found[i]->values + strlen(found[i]->values) + 1, NULL, 0);
         int file = open(input_path(found[i]->text, bytes), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (file < 0 && errno == EEXIST)
             continue;
         for (size_t at = 0; file >= 0 && at < bytes; at += sizeof block) {
-            pattern_fill(block, sizeof block, strtoull(seed, NULL, 0) + at);
+            for (size_t k = 0; k < sizeof block / sizeof *block; k++)
+                block[k] = pattern_word(seed, at / sizeof *block + k);
             size_t length = bytes - at < sizeof block ? bytes - at : sizeof block;
             if (write(file, block, length) != (ssize_t)length)
                 fail(slot, "write of an INPUT");

@@ -9,7 +9,7 @@ import stat
 import sys
 import textwrap
 
-from pagewise import launch
+from pagewise import content, launch
 from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
@@ -85,6 +85,18 @@ class Run:
         value = self.slot.cell.parameters[name]
         number = number_of(value)
         return value if number is None else number
+
+    def input(self, name, seed):
+        """The path of a file of as many bytes as a parameter says, with the content that INPUT of pagewise.h has with this seed.
+        It is made once and removed with the launch: ask for it before a phase."""
+        bytes_ = self.value(name)
+        path = os.path.join(self.slot.launch.request.directory, "input-%s-%d-%d" % (name, bytes_, seed))
+        try:
+            with open(path, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(content.pattern(seed, bytes_))
+        except FileExistsError:
+            pass  # an earlier turn has made it
+        return path
 
     def operations(self, count):
         """Operations in each phase that follows."""

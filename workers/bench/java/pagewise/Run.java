@@ -1,5 +1,12 @@
 package pagewise;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
 
 /**
@@ -57,6 +64,29 @@ public final class Run {
 
     public boolean is(String name, String word) {
         return text(name).equals(word);
+    }
+
+    /**
+     * The path of a file of as many bytes as a parameter says, with the content that INPUT of pagewise.h has with this seed. It
+     * is made once in a process and removed with the launch: ask for it before a phase.
+     */
+    public String input(String name, long seed) throws IOException {
+        long bytes = value(name);
+        Path path = Path.of(slot.launchDirectory(), "input-" + name + "-" + bytes + "-" + seed);
+        try (var file = Files.newByteChannel(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            ByteBuffer block = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+            for (long at = 0; at < bytes; at += block.capacity()) {
+                for (int k = 0; k < block.capacity(); k += 8)
+                    block.putLong(k, Content.patternWord(seed, (at + k) / 8));
+                block.limit((int) Math.min(block.capacity(), bytes - at)).position(0);
+                while (block.hasRemaining())
+                    file.write(block);
+                block.clear();
+            }
+        } catch (FileAlreadyExistsException made) {
+            // An earlier turn has made it.
+        }
+        return path.toString();
     }
 
     /** Operations in each phase that follows: figures are those of one. */
