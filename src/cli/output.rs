@@ -151,6 +151,11 @@ pub(super) struct PageArgs {
 }
 
 impl PageArgs {
+    /// True if the page is asked for in a file.
+    pub(super) fn has_file(&self) -> bool {
+        self.html.is_some()
+    }
+
     /// Refuses a file that may not be written, before time is spent on measuring.
     pub(super) fn check(&self) -> Result<()> {
         self.html

@@ -118,6 +118,16 @@ fn time_limit(text: &str) -> Result<f64> {
 }
 
 impl RunArgs {
+    /// True if nothing is said of the time, of the run's place or of another form of the result.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_timed = self.budget.is_some()
+            || self.precision.is_some()
+            || self.launches.is_some()
+            || self.watch;
+        let is_placed = self.out.is_some() || self.resume.is_some();
+        !(is_timed || is_placed || self.json || self.shown.page.has_file())
+    }
+
     /// Refuses what can be known to be wrong before anything is compiled, started or written.
     pub(super) fn check(&self, laboratory: &Laboratory, verb: Kind) -> Result<()> {
         if self.launches == Some(0) {

@@ -7,6 +7,7 @@ pub mod flags;
 pub mod launch;
 pub(crate) mod laws;
 pub(crate) mod pairs;
+pub mod reused;
 pub(crate) mod slots;
 
 use crate::evidence::checks::Checks;

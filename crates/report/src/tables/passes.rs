@@ -4,16 +4,14 @@ use super::columns::Columns;
 use crate::render::document::{Block, Table, TableCell};
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::numbers::range;
+use judge::evidence::reused::reused_phases;
 use record::cell::parameter_words;
 use record::sizes::format_ns;
-use record::summary::{CellSummary, CountSummary, FactProof, Role};
+use record::summary::{CellSummary, CountSummary, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Growth of a parameter that the time of any work follows.
 const GROWTH: u64 = 8;
-
-/// Least size of a block that malloc(3) takes from the kernel by itself.
-const LEAST_BLOCK_BYTES: u64 = 128 << 10;
 
 /// A cell whose passes were counted.
 struct CountedCell<'a> {
@@ -184,39 +182,20 @@ fn allocating(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<Stri
 /// Phases whose blocks were there already, from an earlier turn of the same process.
 fn reusing(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<String> {
     let mut sentences = Vec::new();
-    for CountedCell { index, cell } in cells {
-        let [page_bytes, page_ps] =
-            ["page_bytes", "new_page_ps"].map(|fact| least_fact(cell, fact));
-        let (Some(page_bytes), Some(page_ps)) = (page_bytes, page_ps) else {
-            continue;
-        };
-        for (phase, counts) in &cell.counts {
-            let least = |name: &str| counts.get(name).map_or(0, |count| count.min);
-            let (bytes, blocks) = (least("allocated_bytes"), least("allocations"));
-            let faults = counts.get("minor_faults").map_or(0, |count| count.max);
-            let pages = (bytes / page_bytes.max(1)).saturating_sub(faults);
-            // Smaller blocks are reused within any program.
-            if blocks == 0 || bytes / blocks < LEAST_BLOCK_BYTES || 2 * pages * page_bytes < bytes {
-                continue;
-            }
-            let most = if blocks == 1 { "" } else { "up to " };
-            let time = format_ns(pages as f64 * page_ps as f64 / 1e3);
+    for counted in cells {
+        for reused in reused_phases(counted.cell) {
+            let most = if reused.blocks == 1 { "" } else { "up to " };
             sentences.push(format!(
-                "{} in its phase {phase}: its block was there already; a program that does this once pays {most}{pages} \
-                 faults more (≈ {time}): --fresh measures that",
-                label(experiment, &CountedCell { index: *index, cell }, cells)
+                "{} in its phase {}: its block was there already; a program that does this once pays {most}{} faults more \
+                 (≈ {}): --fresh measures that",
+                label(experiment, counted, cells),
+                reused.phase,
+                reused.pages,
+                format_ns(reused.ns)
             ));
         }
     }
     sentences
-}
-
-/// The least number that a fact of a cell had.
-fn least_fact(cell: &CellSummary, name: &str) -> Option<u64> {
-    match cell.proofs.get(name)? {
-        FactProof::Number { min, .. } => Some(*min),
-        FactProof::Words(_) => None,
-    }
 }
 
 fn least_allocations(cell: &CellSummary, phase: &str) -> Option<u64> {
