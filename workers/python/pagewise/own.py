@@ -181,6 +181,16 @@ def has_rate(function):
     return any(isinstance(call.func, ast.Attribute) and call.func.attr == "bytes" for call in calls)
 
 
+def has_result(function):
+    """True if a function's source returns a value or says what its work came to."""
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+        if isinstance(node, ast.Return) and node.value is not None:
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "result":
+            return True
+    return False
+
+
 def listed():
     lines = ["about\tparameter\t%s\t%s\t%s" % (name, kinds_of(values)[1], values) for name, values in parameters.items()]
     if any(has_rate(one.function) for one in found):
@@ -190,7 +200,7 @@ def listed():
         lines.append("about\tbaseline\t" + ",".join(marked))
     if settings["fresh"]:
         lines.append("about\tfresh\tyes")
-    lines.append("about\tresults\tyes")
+    lines.append("about\tresults\t" + ("yes" if any(has_result(one.function) for one in found) else "no"))
     return lines
 
 

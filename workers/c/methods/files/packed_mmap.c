@@ -19,7 +19,7 @@ static void run(struct slot *s)
             files_use(&f, i, p + i * bytes, bytes);
     }
     files_proofs(s, &f, "mmap");
-    fact(s, "mapped_bytes", resident_in(s, p, total).rss_bytes);
+    fact(s, "mapped_bytes", resident_in(s, p, (total + s->page_bytes - 1) / s->page_bytes * s->page_bytes).rss_bytes);
     PHASE(s, "close") { left = munmap(p, total); }
     check_done(s, left, "munmap");
     files_end(&f);
