@@ -182,17 +182,22 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         session.folder.seal_baseline(&key)?;
         tags::change(&session.folder, std::slice::from_ref(name), false)?;
     }
-    match terms.filter(|_| code < STOPPED) {
-        Some(terms) => arguments.judged(&session.folder, file, &terms),
-        None if code < STOPPED && arguments.shows_both() && finds_memory(&session.folder)? => {
-            let again = BenchArgs {
-                fresh: true,
-                ..arguments.clone()
-            };
-            Ok(code.max(bench(cli, &again)?))
-        }
-        None => Ok(code),
+    if code >= STOPPED {
+        return Ok(code);
     }
+    if let Some(terms) = terms {
+        return arguments.judged(&session.folder, file, &terms);
+    }
+    if !arguments.shows_both() || !finds_memory(&session.folder)? {
+        return Ok(code);
+    }
+    // Its right to measure here passes on.
+    drop(session);
+    let again = BenchArgs {
+        fresh: true,
+        ..arguments.clone()
+    };
+    Ok(code.max(bench(cli, &again)?))
 }
 
 /// True if a function's memory was there already in each turn, which a program that does its work once does not find.

@@ -232,3 +232,25 @@ fn a_baseline_and_a_change_have_the_same_processes() {
         judged.err
     );
 }
+
+/// A function whose block is that of the turn before is measured in fresh processes too, where nothing was said of time.
+#[test]
+fn memory_that_was_there_is_followed_by_fresh_processes() {
+    let place = Place::new();
+    let file = place.file("mine.c");
+    let text = "#include <pagewise.h>\n#include <stdlib.h>\n#include <string.h>\n\
+                BENCH(fill) { char *p; PHASE(\"fill\") { p = malloc(1 << 20); memset(p, 1, 1 << 20); } RESULT(p[9]); free(p); }\n\
+                BENCH(half) { char *p; PHASE(\"fill\") { p = malloc(1 << 20); memset(p, 1, 1 << 19); } RESULT(p[9]); free(p); }\n";
+    std::fs::write(&file, text).unwrap();
+    let shown = place.run(&["bench", file.to_str().unwrap(), "--color", "never"]);
+    let tables = shown.out.matches("the functions of mine.c").count();
+    assert!(
+        tables == 2 && shown.out.contains("its block was there already"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
+    let alone = place.run(&["bench", file.to_str().unwrap(), "--budget", "2s"]);
+    let tables = alone.out.matches("the functions of mine.c").count();
+    assert_eq!(tables, 1, "{}{}", alone.out, alone.err);
+}
