@@ -46,10 +46,15 @@ pub fn parameter_words(parameters: &BTreeMap<String, String>, method: Option<&Me
     let labels = parameters.iter().map(|(key, value)| {
         let is_size = method
             .and_then(|m| m.key(key))
-            .map_or(key.ends_with("bytes"), |kind| *kind == KeyKind::Size);
+            .map_or_else(|| is_size_key(key), |kind| *kind == KeyKind::Size);
         format!("{key}={}", display_value(value, is_size))
     });
     labels.collect::<Vec<_>>().join(" ")
+}
+
+/// Tells whether a parameter of this name is a size, where its method is not at hand.
+pub fn is_size_key(key: &str) -> bool {
+    key.ends_with("bytes") || key.ends_with("chunk")
 }
 
 /// A size with its unit, anything else as it is.

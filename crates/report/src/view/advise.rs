@@ -4,15 +4,18 @@ use crate::render::document::{Block, Document, Place};
 use crate::sentences::wording::{count, duration, together};
 use crate::sentences::{numbers::ratio_words, phrases};
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
+use record::cell::parameter_words;
 use record::{outcome::Outcome, sizes::format_size, summary::Ratio};
-use std::collections::BTreeMap;
 
 /// An answer: the method to use, its gain and costs, and where that changes.
 pub fn answer(answer: &AdviceAnswer) -> Document {
     let case = &answer.case;
     let mut blocks = Vec::new();
     if !case.settings.is_empty() {
-        blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
+        blocks.push(Block::Text(format!(
+            "where {}",
+            parameter_words(&case.settings, None)
+        )));
     }
     let depends = if answer.depends { "It depends. " } else { "" };
     blocks.push(Block::Answer(if case.condition.is_empty() {
@@ -71,7 +74,8 @@ fn cpu_time(case: &Case) -> Option<String> {
 
 /// The advice under other conditions, which is the same for all of `cases`.
 fn further_advice(case: &Case, cases: &[&Case], is_same: bool) -> String {
-    let when: Vec<String> = cases.iter().map(|other| condition(case, other)).collect();
+    let mut when: Vec<String> = cases.iter().map(|other| condition(case, other)).collect();
+    when.dedup();
     let when = when.join("; ");
     if is_same {
         return format!("The same {when}.");
@@ -84,17 +88,9 @@ fn condition(case: &Case, other: &Case) -> String {
     if !other.condition.is_empty() {
         return format!("if {}", other.condition);
     }
-    let differs = other
-        .settings
-        .iter()
-        .filter(|(k, v)| case.settings.get(*k) != Some(v));
-    format!(
-        "with {}",
-        differs
-            .map(|(k, v)| format!("{k}={v}"))
-            .collect::<Vec<_>>()
-            .join(" ")
-    )
+    let mut differs = other.settings.clone();
+    differs.retain(|key, value| case.settings.get(key) != Some(value));
+    format!("with {}", parameter_words(&differs, None))
 }
 
 /// Methods without figures by their outcomes.
@@ -102,14 +98,6 @@ fn missing(case: &Case) -> impl DoubleEndedIterator<Item = (&str, &Outcome)> {
     case.missing
         .iter()
         .map(|(name, outcome)| (name.as_str(), outcome))
-}
-
-fn settings(settings: &BTreeMap<String, String>) -> String {
-    settings
-        .iter()
-        .map(|(k, v)| format!("{k}={v}"))
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// The method with its relative cost; or the outcome of the usual choice without figures, and the methods that share it.
@@ -147,7 +135,7 @@ fn advice(case: &Case) -> String {
         }
         (None, _, Some((outcome, methods))) => {
             format!(
-                "Nothing is advised: {} could not be measured here: {}",
+                "Nothing is advised: {} could not be measured here: {}.",
                 methods.join(", "),
                 phrases::reason(outcome)
             )
@@ -274,7 +262,7 @@ pub fn saved(advice: &Advice, path: &str, differences: &[String]) -> Document {
         let title = format!(
             "{name}: to {} ({})",
             question.does,
-            settings(&question.settings)
+            parameter_words(&question.settings, None)
         );
         document = document.section(name, title, Place::Everywhere, of_question(question));
     }

@@ -123,7 +123,7 @@ impl<'a> CostSide<'a> {
         else {
             return self.phase_name.to_owned();
         };
-        let is_size = value.parse::<u64>().is_ok() && key.ends_with("bytes") || key == "chunk";
+        let is_size = record::cell::is_size_key(key);
         format!("{key}={}", record::cell::display_value(value, is_size))
     }
 }
