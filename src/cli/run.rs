@@ -40,7 +40,7 @@ pub(super) struct RunArgs {
     /// The same in every state that matters to the experiment; without names, of all questions of the overview.
     #[arg(long, conflicts_with_all = ["state", "resume", "published"])]
     states: bool,
-    /// Time to spend in all [default: 60s for the overview, 10min for --published, otherwise 40s for each experiment
+    /// Time to spend in all [default: 60s for the overview, that of list --published for an article, otherwise 40s for each experiment
     /// named, or what it needs for --precision]. With less than all of an experiment needs, its usual choice is measured.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     pub(super) budget: Option<f64>,
@@ -215,6 +215,8 @@ impl RunJob<'_> {
         let least_s = least_s(&plan, &self.laboratory.workers);
         // The user's functions have the time that they need, unless a budget is given.
         let is_bound = self.request.kind != Kind::Bench || self.request.budget_s.is_some();
+        // Of an article the cheap rows are measured, whatever the time.
+        let is_bound = is_bound && plan.articles.is_empty();
         if let Some(sentence) = too_short(&plan, least_s).filter(|_| self.prints && is_bound) {
             remark!("pagewise: {sentence}");
         }

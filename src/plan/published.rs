@@ -3,9 +3,9 @@
 use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, anyhow};
-use record::published::{Figure, Published};
+use record::published::{Figure, FigureCell, Published};
 use record::sizes::{did_you_mean, parse_size};
-use record::{cell::Selector, experiment::Experiment, plan::PlannedCell};
+use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
 use std::sync::LazyLock;
 
 /// All articles that the binary carries.
@@ -47,6 +47,14 @@ pub fn named(word: &str) -> Result<Vec<&'static Published>> {
     }
 }
 
+/// Size from which a row is a costly one.
+const COSTLY_BYTES: u64 = 64 << 20;
+
+/// The articles that a run was made for, as far as this binary knows them.
+pub fn of_plan(plan: &Plan) -> Vec<&'static Published> {
+    plan.articles.iter().filter_map(|id| find(id).ok()).collect()
+}
+
 /// Suffix of the id of a long form.
 pub const LONG: &str = "-long";
 
@@ -80,22 +88,26 @@ pub fn cells(
                 .map(|f| (article.id.as_str(), f)),
         );
     }
-    // What the articles say first, of that what is done with soonest: where the budget ends, the long rows are missing.
-    figures.sort_by_key(|(_, figure)| (!figure.headline, bytes(figure)));
-    for (id, figure, name) in figures
+    // Costly rows come last, and of rows that cost as much the corrected ones.
+    figures.sort_by_key(|(_, figure)| {
+        let bytes = bytes(figure);
+        (bytes >= COSTLY_BYTES, !figure.is_as_published(), bytes)
+    });
+    for (id, figure, repeating) in figures
         .into_iter()
-        .flat_map(|(id, f)| f.cells().map(move |name| (id, f, name)))
+        .flat_map(|(id, f)| f.cells().map(move |cell| (id, f, cell)))
     {
+        let FigureCell { name, parameters } = repeating;
         let selector = Selector::parse(name).with_context(|| format!("{id}: {}", figure.label))?;
-        let parameters = figure.parameters.iter().map(|(key, value)| {
-            let value = permitted(value, allow_system_changes);
-            (key.clone(), vec![value.to_owned()])
-        });
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish.settings.iter().filter(|(k, _)| {
-            !figure.parameters.contains_key(k) && known.parameters.contains_key(k)
+            !parameters.contains_key(k.as_str()) && known.parameters.contains_key(k)
         });
-        let settings = parameters.chain(set.cloned()).collect();
+        let settings = parameters.iter().map(|(key, value)| {
+            let value = permitted(value, allow_system_changes);
+            ((*key).to_owned(), vec![value.to_owned()])
+        });
+        let settings = settings.chain(set.cloned()).collect();
         // The row of an absent family then says that it is not in this run.
         if select::is_absent(&selector, workers) {
             continue;

@@ -6,6 +6,7 @@ use crate::run::guard::{Guard, Undo, Undoing, session};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::{Alone, bound, decide, launch, prepared};
+use crate::plan::published;
 use crate::worker::{Worker, foreign};
 use crate::{
     machine::memory,
@@ -287,7 +288,12 @@ impl<'a> Runner<'a> {
             &self.observed.evidence,
             judge::Circumstances::default(),
         )?;
-        let document = report::view::live(&summary);
+        let articles = published::of_plan(&self.state.plan);
+        let document = if articles.is_empty() {
+            report::view::live(&summary)
+        } else {
+            report::published::live(&articles, &summary)
+        };
         let text = report::terminal::render(&document, &screen(false), false);
         Ok(ResultsSoFar {
             briefly: report::view::briefly(&summary),
