@@ -186,7 +186,7 @@ impl Printed<'_> {
 }
 
 /// Articles with the claims that the binary carries; these are known to be readable.
-fn shelf<'a>(articles: &'a [&'static Published]) -> Articles<'a> {
+pub(super) fn shelf<'a>(articles: &'a [&'static Published]) -> Articles<'a> {
     Articles {
         articles,
         claims: claims::all().unwrap_or_default(),

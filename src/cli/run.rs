@@ -70,8 +70,9 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "out", "seed", "launches", "baseline", "published",
         "all", "precision", "margin", "keep_environment"])]
     pub(super) resume: Option<String>,
-    /// Measure the cells of one published article (P1 … P5), or of `all` of them, and print the figures beside.
-    #[arg(long, value_name = "ID")]
+    /// Measure the table of one published article (P1 … P5), or of `all` of them, and print it beside the article's. Without
+    /// an ID the articles are listed.
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(super) published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
     // A requirement is not looked at where what it requires conflicts with an option that is given.
@@ -317,6 +318,9 @@ impl RunJob<'_> {
 
 /// Makes a run or completes one.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    if arguments.published.as_deref() == Some("") {
+        return super::list_published();
+    }
     arguments.check(laboratory, Kind::Run)?;
     let job = RunJob {
         laboratory,

@@ -90,12 +90,11 @@ fn curves(picture: &Picture, rows: &[ArticleRow]) -> Vec<Block> {
         .map(|series| ChartOfSeries::new(picture, rows, series))
         .filter(|chart| !chart.lines.is_empty())
         .collect();
-    let lines = || charts.iter().flat_map(|chart| &chart.lines);
-    let values: Vec<u64> = lines()
-        .flat_map(|line| line.points.iter().map(|point| point.value))
-        .collect();
-    let scales = Scale::times(lines().flat_map(Line::costs)).zip(scale_of_sizes(values));
-    let Some((upward, across)) = scales else {
+    let lines: Vec<&Line> = charts.iter().flat_map(|chart| &chart.lines).collect();
+    let points = lines.iter().flat_map(|line| &line.points);
+    let across = scale_of_sizes(points.map(|point| point.value).collect());
+    let upward = Scale::times(lines.iter().flat_map(|line| line.costs()));
+    let Some((upward, across)) = upward.zip(across) else {
         return Vec::new();
     };
     let mut known = Vec::new();
