@@ -52,7 +52,10 @@ const COSTLY_BYTES: u64 = 64 << 20;
 
 /// The articles that a run was made for, as far as this binary knows them.
 pub fn of_plan(plan: &Plan) -> Vec<&'static Published> {
-    plan.articles.iter().filter_map(|id| find(id).ok()).collect()
+    plan.articles
+        .iter()
+        .filter_map(|id| find(id).ok())
+        .collect()
 }
 
 /// The program of ours that does what an article did, by the article's id, or by the program's file where an article has
@@ -266,7 +269,10 @@ mod tests {
                 let parameters = &planned.cell.parameters;
                 planned.cell.method == method && parameters["bytes"] == bytes.to_string()
             };
-            cells.iter().position(|planned| is_wanted(&planned)).unwrap()
+            cells
+                .iter()
+                .position(|planned| is_wanted(&planned))
+                .unwrap()
         };
         assert!(place("thp-published", 1 << 20) < place("thp", 1 << 20));
         assert!(place("thp", 32 << 20) < place("thp-published", 1 << 30));

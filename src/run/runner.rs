@@ -1,12 +1,12 @@
 //! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
 
+use crate::plan::published;
 use crate::run::benching::{self, Counting};
 use crate::run::bound::{Bounds, memory_needed};
 use crate::run::guard::{Guard, Undo, Undoing, session};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::{Alone, bound, decide, launch, prepared};
-use crate::plan::published;
 use crate::worker::{Worker, foreign};
 use crate::{
     machine::memory,

@@ -34,7 +34,9 @@ pub struct OwnFigure {
 
 /// The verdict on a claim by a figure that decides it; undecided without an interval.
 pub fn verdict(claim: &Claim, own: &OwnFigure, margin: f64) -> Word {
-    let interval = own.interval.or(own.is_count.then_some((own.value, own.value)));
+    let interval = own
+        .interval
+        .or(own.is_count.then_some((own.value, own.value)));
     interval.map_or(Word::Undecided, |(low, high)| {
         claims::word(claim, margin, low, high)
     })
@@ -224,12 +226,7 @@ fn measured(figure: &Figure, cell: &CellSummary) -> Option<OwnValue> {
 }
 
 /// A time with an interval from two or three launches, where it has none yet.
-fn with_interval(
-    figure: &Figure,
-    cell: &CellSummary,
-    own: OwnValue,
-    prior: &Prior,
-) -> OwnValue {
+fn with_interval(figure: &Figure, cell: &CellSummary, own: OwnValue, prior: &Prior) -> OwnValue {
     let logs: Vec<f64> = launch_costs(figure, cell).map(|(_, ns)| ns.ln()).collect();
     let estimate = of_few(&logs, prior).filter(|_| own.interval.is_none());
     let Some((estimate, median_ns)) = estimate.zip(median_ns(figure, cell)) else {

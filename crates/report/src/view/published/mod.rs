@@ -52,7 +52,7 @@ impl<'a> ArticleRow<'a> {
     }
 }
 
-/// The articles, a row each.
+/// The articles, a row each, and their questions.
 pub fn list(articles: &[&Published]) -> Document {
     let table = Columns::new("article", |article: &&Published| article.id.clone())
         .sentences("title", |article| article.title.clone())
@@ -60,15 +60,18 @@ pub fn list(articles: &[&Published]) -> Document {
         .number("time", |article| {
             TableCell::number(duration(article.budget_s), Some(article.budget_s))
         })
-        .sentences("question", |article| article.question.clone())
         .table("", articles);
+    let questions = articles
+        .iter()
+        .map(|article| format!("{}: {}", article.id, article.question));
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(Block::list("Their questions", questions));
     let next = [
         "pagewise run --published P5",
-        "pagewise show --published P5 > p5.go",
+        "pagewise show --published P5 > p5_test.go",
         "pagewise run --published P1 --long     # 1e9 stores in 1 GiB, in minutes",
     ];
-    let next = next.map(str::to_owned).into();
-    let blocks = vec![Block::Table(table), Block::Commands(next)];
+    blocks.push(Block::Commands(next.map(str::to_owned).into()));
     Document::default().section("articles", "", Place::Everywhere, blocks)
 }
 

@@ -39,7 +39,10 @@ impl Statement<'_> {
 
     /// The reason behind the figure: what a reader may overlook, and what was counted.
     fn reason(&self) -> Option<String> {
-        let counted = self.row.repetitions().find_map(|repeated| counted(&repeated));
+        let counted = self
+            .row
+            .repetitions()
+            .find_map(|repeated| counted(&repeated));
         let parts = [self.claim.confuses.clone(), counted];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| format!("{}: {}", self.claim.id, parts.join(" ")))
