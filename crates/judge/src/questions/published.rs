@@ -226,13 +226,18 @@ fn measured(figure: &Figure, cell: &CellSummary) -> Option<OwnValue> {
 }
 
 /// A time with an interval from two or three launches, where it has none yet.
-fn with_interval(figure: &Figure, cell: &CellSummary, own: OwnValue, prior: &Prior) -> OwnValue {
+fn with_interval(
+    figure: &Figure,
+    cell: &CellSummary,
+    measured: OwnValue,
+    prior: &Prior,
+) -> OwnValue {
     let logs: Vec<f64> = launch_costs(figure, cell).map(|(_, ns)| ns.ln()).collect();
-    let estimate = of_few(&logs, prior).filter(|_| own.interval.is_none());
+    let estimate = of_few(&logs, prior).filter(|_| measured.interval.is_none());
     let Some((estimate, median_ns)) = estimate.zip(median_ns(figure, cell)) else {
-        return own;
+        return measured;
     };
-    let scale = own.value / median_ns;
+    let scale = measured.value / median_ns;
     OwnValue {
         value: estimate.ratio * scale,
         interval: Some((estimate.low * scale, estimate.high * scale)),

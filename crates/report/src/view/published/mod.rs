@@ -97,10 +97,14 @@ pub fn live(articles: &[&Published], summary: &Summary) -> Document {
         .iter()
         .map(|article| rows(article, summary))
         .map(|mut rows| {
-            rows.retain(ArticleRow::is_measured);
+            rows.retain(|row| row.figure.claim.is_none() && has_figure(row));
             Block::Table(table(&rows))
         });
     Document::default().section("live", "", Place::Screen, blocks.collect())
+}
+
+fn has_figure(row: &ArticleRow) -> bool {
+    row.repetitions().any(|repeated| repeated.here.is_some())
 }
 
 /// The articles' tables beside our figures. Of several articles, rows without a statement or figure are only counted.
@@ -114,9 +118,11 @@ pub fn sections(articles: Articles, summary: &Summary) -> Vec<Section> {
 
 fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary) -> Section {
     let rows = rows(article, summary);
+    // What decides a sentence of the article is shown with the sentence.
     let (shown, left_out): (Vec<_>, Vec<_>) = rows
         .iter()
         .copied()
+        .filter(|row| row.figure.claim.is_none())
         .partition(|row| row.is_measured() || row.figure.headline || alone);
     let mut blocks = vec![
         Block::text(&article.question),
@@ -262,7 +268,8 @@ fn interval_of(here: &OwnFigure) -> String {
 }
 
 fn ratio(repeated: Option<RepeatedFigure>) -> TableCell {
-    let ratio = repeated.and_then(|repeated| repeated.here?.ratio);
+    let shown = repeated.filter(|repeated| repeated.figure.against.is_none());
+    let ratio = shown.and_then(|repeated| repeated.here?.ratio);
     ratio.map_or_else(TableCell::default, |ratio| {
         TableCell::number(three_digits(ratio), Some(ratio))
     })

@@ -133,13 +133,13 @@ fn elsewhere(article: &Published, claims: &[Claim], statements: &[Statement]) ->
 /// The page faults on both sides of a ratio, where they differ.
 fn counted(repeated: &RepeatedFigure) -> Option<String> {
     let phase = &repeated.figure.phase;
-    let own = faults(repeated.cell, phase)?;
-    let other = faults(repeated.divisor, phase)?;
-    (own.max(other) > 1.1 * own.min(other) + 10.0).then(|| {
+    let method = faults(repeated.cell, phase)?;
+    let baseline = faults(repeated.divisor, phase)?;
+    (method.max(baseline) > 1.1 * method.min(baseline) + 10.0).then(|| {
         format!(
             "Counted in {phase}: {} page faults against {}.",
-            three_digits(own),
-            three_digits(other)
+            three_digits(method),
+            three_digits(baseline)
         )
     })
 }
