@@ -111,12 +111,15 @@ fn a_count_has_no_interval() {
 /// Two launches of each cell, the second of which takes a tenth longer.
 fn with_two_launches() -> Summary {
     let mut summary = with_a_machine_that_slows_down();
-    for cell in &mut summary.cells {
-        cell.per_launch.truncate(2);
-        for launch in &mut cell.per_launch {
-            let factor = 1.0 + 0.1 * f64::from(launch.block);
-            launch.wall_ns.insert("ready".to_owned(), 1e6 * factor);
-        }
+    let cells = &mut summary.cells;
+    let touch = cells.iter().find(|cell| cell.cell == "fault/touch@c-O3");
+    let mut launches = touch.unwrap().per_launch[..2].to_vec();
+    for launch in &mut launches {
+        let factor = 1.0 + 0.1 * f64::from(launch.block);
+        launch.wall_ns.insert("ready".to_owned(), 1e6 * factor);
+    }
+    for cell in cells {
+        cell.per_launch.clone_from(&launches);
         if let Some(phase) = cell.phases.get_mut("ready") {
             (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) = (1.05e6, None, None);
         }
@@ -148,6 +151,6 @@ fn the_rows_of_a_table_share_what_is_known_of_their_scatter() {
     let rows = repeated(&article, &summary);
     let wide = rows.iter().filter_map(|row| row.here?.interval);
     let widths: Vec<f64> = wide.map(|(low, high)| high / low).collect();
-    assert_eq!(widths.len(), 4, "{rows:?}");
+    assert_eq!(widths.len(), 4);
     assert!(widths.iter().all(|width| *width < 1.5), "{widths:?}");
 }

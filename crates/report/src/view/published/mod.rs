@@ -127,8 +127,13 @@ fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary
     let mut blocks = vec![
         Block::text(&article.question),
         Block::text(format!("{}; {}", article.source, article.machine)),
-        Block::Table(table(&shown)),
     ];
+    blocks.extend(Block::part(
+        "",
+        Place::Page,
+        pictures::blocks(&article.pictures, &rows),
+    ));
+    blocks.push(Block::Table(table(&shown)));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
         let more = format!(
@@ -138,11 +143,6 @@ fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary
         );
         blocks.push(Block::Text(more));
     }
-    blocks.extend(Block::part(
-        "",
-        Place::Page,
-        pictures::blocks(&article.pictures, &rows),
-    ));
     blocks.extend(statements::blocks(article, claims, &rows, summary));
     blocks.push(Block::Commands(vec![
         format!("pagewise run --published {} --budget 10min", article.id),
