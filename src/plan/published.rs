@@ -75,20 +75,20 @@ pub fn program(name: &str) -> Result<&'static str> {
 }
 
 /// A program of ours that does what an article did.
-struct Program {
+struct ArticleProgram {
     file: &'static str,
     text: &'static str,
 }
 
-impl Program {
+impl ArticleProgram {
     /// The id in its file's name: `P5` of `P5_test.go`.
     fn id(&self) -> &'static str {
         self.file.split(['.', '_']).next().unwrap_or(self.file)
     }
 }
 
-fn programs() -> impl Iterator<Item = Program> {
-    carried::PROGRAMS.iter().map(|(path, text)| Program {
+fn programs() -> impl Iterator<Item = ArticleProgram> {
+    carried::PROGRAMS.iter().map(|(path, text)| ArticleProgram {
         file: file_name(path),
         text,
     })
