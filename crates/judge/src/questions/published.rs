@@ -33,10 +33,9 @@ pub struct OwnFigure {
 }
 
 /// The verdict on a claim by a figure that decides it; undecided without an interval.
-pub fn verdict(claim: &Claim, own: &OwnFigure, margin: f64) -> Word {
-    let interval = own
-        .interval
-        .or(own.is_count.then_some((own.value, own.value)));
+pub fn verdict(claim: &Claim, figure: &OwnFigure, margin: f64) -> Word {
+    let exact = figure.is_count.then_some((figure.value, figure.value));
+    let interval = figure.interval.or(exact);
     interval.map_or(Word::Undecided, |(low, high)| {
         claims::word(claim, margin, low, high)
     })
