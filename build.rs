@@ -15,16 +15,19 @@ fn row(path: &str) -> String {
     format!("    ({path:?}, include_str!({whole})),\n")
 }
 
-/// A table `NAME: &[(path, text)]` of the TOML files in a folder. It is a static: a constant would be compiled anew
+/// A table `NAME: &[(path, text)]` of the files in a folder whose names end so. It is a static: a constant would be compiled anew
 /// wherever it is
 /// used, each time a text changes.
-fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
+fn table(code: &mut String, name: &str, doc: &str, folder: &str, endings: &[&str]) {
     println!("cargo::rerun-if-changed={folder}");
     let entries = fs::read_dir(folder)
         .expect("a folder of texts")
         .map(|entry| entry.expect("an entry").path());
     let mut files: Vec<_> = entries
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .filter(|path| {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            ending.is_some_and(|ending| endings.contains(&ending))
+        })
         .collect();
     files.sort();
     writeln!(code, "/// {doc}\npub static {name}: &[(&str, &str)] = &[").unwrap();
@@ -87,36 +90,49 @@ fn main() {
         "EXPERIMENTS",
         "The experiments, by path.",
         "experiments",
+        &["toml"],
     );
     table(
         &mut code,
         "PUBLISHED",
         "Published figures, by path.",
         "published",
+        &["toml"],
     );
     table(
         &mut code,
         "SETTINGS",
         "Settings that can be tried on a program, by path.",
         "settings",
+        &["toml"],
     );
     table(
         &mut code,
         "CLAIMS",
         "Other people's claims, by path.",
         "claims",
+        &["toml"],
     );
     table(
         &mut code,
         "TOPICS",
         "Questions that advice answers, by path.",
         "advice",
+        &["toml"],
     );
     table(
         &mut code,
         "STATES",
         "States of the machine, by path.",
         "states",
+        &["toml"],
+    );
+    table(
+        &mut code,
+        "PROGRAMS",
+        "Programs that do what the articles did, by path.",
+        "published/programs",
+        &["c", "go", "java"],
     );
     snippets(&mut code);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));

@@ -1,6 +1,6 @@
 //! Whether P2 "as published" is the published job: our cells and an independent program like the original, in turn.
 //!
-//! `cargo bench --bench published` compiles `p2.c` without optimisation and takes the ratio vmsplice : memcpy of each side's
+//! `cargo bench --bench published` compiles `published/programs/P2.c` without optimisation and takes the ratio vmsplice : memcpy of each side's
 //! CPU time from both. Ours over theirs must lie within 0.75 to 1.33 for each side by itself; it ends with status 1 where one
 //! does not. `PUBLISHED_BYTES` and `PUBLISHED_TURNS` replace 256 MiB and 7.
 
@@ -37,13 +37,13 @@ fn main() {
     );
     let place = tempfile::tempdir().expect("a temporary folder");
     let (program, file) = (place.path().join("p2"), place.path().join("data"));
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/p2.c");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/published/programs/P2.c");
     let compiled = Command::new("cc")
         .args(["-O0", "-pthread", "-o"])
         .arg(&program)
         .arg(source)
         .status();
-    assert!(compiled.is_ok_and(|s| s.success()), "p2.c does not compile");
+    assert!(compiled.is_ok_and(|s| s.success()), "P2.c does not compile");
     let data: Vec<u8> = (0..bytes / 8)
         .flat_map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes())
         .collect();
@@ -92,7 +92,7 @@ fn report(ours: &mut Seconds, theirs: &mut Seconds) -> bool {
             own[1] / own[0]
         );
         println!(
-            "  p2.c           {:>10.4} {:>10.4}   {:.3}",
+            "  P2.c           {:>10.4} {:>10.4}   {:.3}",
             other[0],
             other[1],
             other[1] / other[0]

@@ -3,6 +3,8 @@
 use super::damage::{code_of_program, code_of_run};
 use super::opened::{JudgedFolder, Judging, open, tell_interrupted};
 use super::output::{may_write, write};
+use super::printed::shelf;
+use crate::plan::published;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::{command::CommandSummary, sizes, summary::Summary};
@@ -72,13 +74,17 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
             })?;
             Ok(code_of_program(&kept, 0))
         }
-        JudgedFolder::Run(_, summary) => {
+        JudgedFolder::Run(folder, summary) => {
             let format = FORMATS.iter().find(|known| known.name == arguments.format);
             let format = format.with_context(|| {
                 format!("{} is no profile, which alone has stacks", arguments.run)
             })?;
             known(&summary, arguments.experiments)?;
-            let taken = ExportedCells::new(&summary, arguments.experiments);
+            let mut taken = ExportedCells::new(&summary, arguments.experiments);
+            let articles = published::of_plan(&folder.plan()?);
+            if arguments.experiments.is_empty() {
+                taken.articles = report::published::sections(shelf(&articles), &summary);
+            }
             tell_left_out(format, &taken);
             tell_interrupted(arguments.run, summary.is_interrupted());
             put(arguments, |out| (format.write)(&taken, out))?;

@@ -1,6 +1,6 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
-use crate::plan::{Laboratory, catalog, select};
+use crate::plan::{Laboratory, catalog, published, select};
 use crate::run::guard::{Scratch, put_back};
 use crate::worker::{self, Worker, carried};
 use crate::{run::captures, run::signals};
@@ -70,6 +70,9 @@ enum Verb {
     List {
         /// Name.
         experiment: Option<String>,
+        /// List the articles that run --published repeats, with their questions and the time that they take.
+        #[arg(long, conflicts_with = "experiment")]
+        published: bool,
     },
     /// Explain an experiment, or print the source that is measured: show fault, show fault/thp, show mine.c, show RUN.
     #[command(after_help = "Example: pagewise show fault/thp")]
@@ -140,6 +143,9 @@ struct ShowArgs {
     /// Of an experiment also the traps, the laws of every method and the parameters.
     #[arg(long, conflicts_with = "request")]
     laws: bool,
+    /// Print the program that does what an article did, with its build line: P1 … P5, P2b, P2c, P1.java.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["what", "set", "request", "laws"])]
+    published: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -285,9 +291,19 @@ pub fn main(cli: &Cli) -> Result<u8> {
     let laboratory = || open(cli);
     match &cli.verb {
         Verb::List {
+            published: true, ..
+        } => list_published(),
+        Verb::List {
             experiment: Some(name),
+            ..
         } => list_one(&laboratory()?, name),
-        Verb::List { experiment: None } => list(cli),
+        Verb::List {
+            experiment: None, ..
+        } => list(cli),
+        Verb::Show(ShowArgs {
+            published: Some(id),
+            ..
+        }) => print(published::program(id)?),
         Verb::Show(arguments) if arguments.request => request(&laboratory()?, &arguments.select),
         Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => {
             worker_command(cli)
@@ -327,6 +343,11 @@ fn list(cli: &Cli) -> Result<u8> {
         &titles,
         &listed.collect::<Result<Vec<_>>>()?,
     ))
+}
+
+/// Prints the articles.
+fn list_published() -> Result<u8> {
+    print_document(&report::published::list(&published::named(published::ALL)?))
 }
 
 fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {

@@ -2,6 +2,7 @@
 
 use super::output::{self, ShownArgs, print_json, print_styled};
 use super::runs_folder;
+use crate::plan::claims;
 use crate::run::signals;
 use anyhow::Result;
 use record::claim::{Answers, Word};
@@ -9,7 +10,7 @@ use record::command::{ArmStatus, CommandSummary, KeptCommand};
 use record::folder::{PAGE, RunFolder};
 use record::summary::{Summary, Verdict};
 use record::{outcome::Status, published::Published};
-use report::{document::Document, view::Wanted};
+use report::{document::Document, published::Articles, view::Wanted};
 
 /// Characters of a path that fit a line of the first screen.
 const LONGEST: usize = 62;
@@ -71,8 +72,9 @@ impl Printed<'_> {
                 ..
             } => {
                 let mut document = report::view::page(summary, called(folder).as_deref());
-                let tables = report::published::sections(articles, summary);
-                document.sections.extend(tables);
+                let tables = report::published::sections(shelf(articles), summary);
+                // An article comes before what its rows rest on.
+                document.sections.splice(0..0, tables);
                 report::html::page(&document, report::html::of_run(summary))
             }
             Printed::Claims { answers, .. } => {
@@ -104,8 +106,12 @@ impl Printed<'_> {
                     page: page_in(folder),
                     ..wanted.clone()
                 };
+                let is_plain = !wanted.full && !wanted.doubt && wanted.experiments.is_empty();
+                if is_plain && !articles.is_empty() {
+                    return report::published::screen(shelf(articles), summary, &wanted);
+                }
                 let mut document = report::view::screen(summary, &wanted);
-                let tables = report::published::sections(articles, summary);
+                let tables = report::published::sections(shelf(articles), summary);
                 document.sections.extend(tables);
                 document
             }
@@ -176,6 +182,14 @@ impl Printed<'_> {
             }
             Printed::Program { .. } => true,
         }
+    }
+}
+
+/// Articles with the claims that the binary carries; these are known to be readable.
+pub(super) fn shelf<'a>(articles: &'a [&'static Published]) -> Articles<'a> {
+    Articles {
+        articles,
+        claims: claims::all().unwrap_or_default(),
     }
 }
 

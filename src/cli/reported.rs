@@ -136,7 +136,7 @@ fn report_run(folder: &RunFolder, summary: &Summary, arguments: &ReportArgs) -> 
     known(summary, &arguments.experiments)?;
     let articles = match &arguments.published {
         Some(id) => published::named(id)?,
-        None => Vec::new(),
+        None => published::of_plan(&folder.plan()?),
     };
     let printed = Printed::Run {
         folder,

@@ -40,7 +40,7 @@ pub(super) struct RunArgs {
     /// The same in every state that matters to the experiment; without names, of all questions of the overview.
     #[arg(long, conflicts_with_all = ["state", "resume", "published"])]
     states: bool,
-    /// Time to spend in all [default: 60s for the overview, 10min for --published, otherwise 40s for each experiment
+    /// Time to spend in all [default: 60s for the overview, that of list --published for an article, otherwise 40s for each experiment
     /// named, or what it needs for --precision]. With less than all of an experiment needs, its usual choice is measured.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     pub(super) budget: Option<f64>,
@@ -70,8 +70,9 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "out", "seed", "launches", "baseline", "published",
         "all", "precision", "margin", "keep_environment"])]
     pub(super) resume: Option<String>,
-    /// Measure the cells of one published article (P1 … P5), or of `all` of them, and print the figures beside.
-    #[arg(long, value_name = "ID")]
+    /// Measure the table of one published article (P1 … P5), or of `all` of them, and print it beside the article's. Without
+    /// an ID the articles are listed.
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(super) published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
     // A requirement is not looked at where what it requires conflicts with an option that is given.
@@ -225,6 +226,8 @@ impl RunJob<'_> {
         let least_s = least_s(&plan, &self.laboratory.workers);
         // The user's functions have the time that they need, unless a budget is given.
         let is_bound = self.request.kind != Kind::Bench || self.request.budget_s.is_some();
+        // Of an article the cheap rows are measured, whatever the time.
+        let is_bound = is_bound && plan.articles.is_empty();
         if let Some(sentence) = too_short(&plan, least_s).filter(|_| self.prints && is_bound) {
             remark!("pagewise: {sentence}");
         }
@@ -325,6 +328,9 @@ impl RunJob<'_> {
 
 /// Makes a run or completes one.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    if arguments.published.as_deref() == Some("") {
+        return super::list_published();
+    }
     arguments.check(laboratory, Kind::Run)?;
     let job = RunJob {
         laboratory,

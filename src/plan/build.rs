@@ -96,6 +96,16 @@ impl Choice<'_> {
         }
     }
 
+    /// Ids of the articles whose rows come in sweeps; jobs of minutes have an order of their own.
+    fn articles(&self) -> Vec<String> {
+        match self {
+            Choice::Published(articles, _) if !self.is_once() => {
+                articles.iter().map(|article| article.id.clone()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// True if each job takes minutes and is done once a launch.
     fn is_once(&self) -> bool {
         matches!(self, Choice::Published(articles, _) if articles.iter().all(|a| a.once))
@@ -146,8 +156,8 @@ impl Choice<'_> {
                     fresh: false,
                 }]);
             }
-            Choice::Claimed(..) => Twins::OneOfEach,
-            Choice::Wished(_) | Choice::Published(..) | Choice::Checked(..) => Twins::All,
+            Choice::Claimed(..) | Choice::Published(..) => Twins::OneOfEach,
+            Choice::Wished(_) | Choice::Checked(..) => Twins::All,
         };
         let mut launch_groups = groups::launch_groups(cells, experiments, baselines, twins)?;
         // A process that makes one pass has nothing before it.
@@ -197,6 +207,7 @@ pub fn build(
         usual_first: terms.usual_first,
         short: terms.short,
         ends_on_words: terms.ends_on_words,
+        articles: choice.articles(),
         allow_system_changes: terms.allow_system_changes,
         keep_environment: terms.keep_environment,
         baselines,

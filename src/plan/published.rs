@@ -3,9 +3,9 @@
 use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, anyhow};
-use record::published::{Figure, Published};
+use record::published::{Figure, FigureCell, Published};
 use record::sizes::{did_you_mean, parse_size};
-use record::{cell::Selector, experiment::Experiment, plan::PlannedCell};
+use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
 use std::sync::LazyLock;
 
 /// All articles that the binary carries.
@@ -47,6 +47,57 @@ pub fn named(word: &str) -> Result<Vec<&'static Published>> {
     }
 }
 
+/// Size from which a row is a costly one.
+const COSTLY_BYTES: u64 = 64 << 20;
+
+/// The articles that a run was made for, as far as this binary knows them.
+pub fn of_plan(plan: &Plan) -> Vec<&'static Published> {
+    plan.articles
+        .iter()
+        .filter_map(|id| find(id).ok())
+        .collect()
+}
+
+/// The program of ours that does what an article did, by the article's id, or by the program's file where an article has
+/// several.
+pub fn program(name: &str) -> Result<&'static str> {
+    let by_name = programs().find(|program| program.file.eq_ignore_ascii_case(name));
+    let mut by_id = programs().filter(|program| program.id().eq_ignore_ascii_case(name));
+    let program = by_name.or_else(|| by_id.next());
+    program.map(|program| program.text).with_context(|| {
+        let files: Vec<&str> = programs().map(|program| program.file).collect();
+        format!(
+            "no article has the program {name:?}{} (there are {})",
+            did_you_mean(name, programs().map(|program| program.id())),
+            files.join(", ")
+        )
+    })
+}
+
+/// A program of ours that does what an article did.
+struct ArticleProgram {
+    file: &'static str,
+    text: &'static str,
+}
+
+impl ArticleProgram {
+    /// The id in its file's name: `P5` of `P5_test.go`.
+    fn id(&self) -> &'static str {
+        self.file.split(['.', '_']).next().unwrap_or(self.file)
+    }
+}
+
+fn programs() -> impl Iterator<Item = ArticleProgram> {
+    carried::PROGRAMS.iter().map(|(path, text)| ArticleProgram {
+        file: file_name(path),
+        text,
+    })
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Suffix of the id of a long form.
 pub const LONG: &str = "-long";
 
@@ -80,22 +131,26 @@ pub fn cells(
                 .map(|f| (article.id.as_str(), f)),
         );
     }
-    // What the articles say first, of that what is done with soonest: where the budget ends, the long rows are missing.
-    figures.sort_by_key(|(_, figure)| (!figure.headline, bytes(figure)));
-    for (id, figure, name) in figures
+    // Costly rows come last, and of rows that cost as much the corrected ones.
+    figures.sort_by_key(|(_, figure)| {
+        let bytes = bytes(figure);
+        (bytes >= COSTLY_BYTES, !figure.is_as_published(), bytes)
+    });
+    for (id, figure, repeating) in figures
         .into_iter()
-        .flat_map(|(id, f)| f.cells().map(move |name| (id, f, name)))
+        .flat_map(|(id, f)| f.cells().map(move |cell| (id, f, cell)))
     {
+        let FigureCell { name, parameters } = repeating;
         let selector = Selector::parse(name).with_context(|| format!("{id}: {}", figure.label))?;
-        let parameters = figure.parameters.iter().map(|(key, value)| {
-            let value = permitted(value, allow_system_changes);
-            (key.clone(), vec![value.to_owned()])
-        });
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish.settings.iter().filter(|(k, _)| {
-            !figure.parameters.contains_key(k) && known.parameters.contains_key(k)
+            !parameters.contains_key(k.as_str()) && known.parameters.contains_key(k)
         });
-        let settings = parameters.chain(set.cloned()).collect();
+        let settings = parameters.iter().map(|(key, value)| {
+            let value = permitted(value, allow_system_changes);
+            ((*key).to_owned(), vec![value.to_owned()])
+        });
+        let settings = settings.chain(set.cloned()).collect();
         // The row of an absent family then says that it is not in this run.
         if select::is_absent(&selector, workers) {
             continue;
@@ -140,7 +195,7 @@ mod tests {
     fn p3_is_asked_both_ways_and_without_permission_nobodys_cache_is_dropped() {
         let table = find("p3").unwrap();
         for job in ["as published", "corrected"] {
-            for claim in ["claim (a)", "claim (b)", "claim (c)", "claim (d)"] {
+            for claim in ["claim a", "claim b", "claim c", "claim d"] {
                 let found = table
                     .figures
                     .iter()
@@ -171,5 +226,56 @@ mod tests {
         let note = |id: &str| find(id).unwrap().note.clone().unwrap_or_default();
         assert!(note("P1").contains("claim (e)") && note("P1").contains("--long"));
         assert!(note("P1-long").contains("redirtied"));
+    }
+
+    #[test]
+    fn every_article_has_its_program_its_question_and_its_time() {
+        for article in named(ALL).unwrap() {
+            let text = program(&article.id).unwrap();
+            assert!(text.contains("Build"), "{}", article.id);
+            assert!(article.question.ends_with('?'), "{}", article.id);
+            assert!((1.0..=90.0).contains(&article.budget_s), "{}", article.id);
+        }
+        assert!(program("p1.java").unwrap().contains("class P1"));
+        let error = format!("{:#}", program("P9").unwrap_err());
+        assert!(error.contains("P2b.c"), "{error}");
+    }
+
+    #[test]
+    fn the_claims_of_an_article_have_rows_that_decide_them() {
+        let claims = crate::plan::claims::all().unwrap();
+        for article in all().unwrap() {
+            for figure in &article.figures {
+                let Some(id) = &figure.claim else { continue };
+                let claim = claims.iter().find(|claim| claim.id == *id).unwrap();
+                let table = claim.table.as_deref().unwrap();
+                assert!(article.id.starts_with(table), "{id} in {}", article.id);
+                let published = claim.source.ratio.unwrap_or(figure.value);
+                let factor = figure.value / published;
+                assert!((0.9..1.12).contains(&factor), "{id}: {factor}");
+            }
+        }
+    }
+
+    #[test]
+    fn costly_rows_come_last_and_those_of_the_article_before_the_corrected() {
+        let workers = crate::worker::all(&[], &[]).unwrap();
+        let experiments = catalog::experiments(None).unwrap();
+        let wish = Wish::new(Vec::new(), record::experiment::ParameterList::Default);
+        let article = find("p5").unwrap();
+        let (cells, _) = cells(&[article], &experiments, &workers, &wish, false).unwrap();
+        let place = |method: &str, bytes: u64| {
+            let is_wanted = |planned: &&PlannedCell| {
+                let parameters = &planned.cell.parameters;
+                planned.cell.method == method && parameters["bytes"] == bytes.to_string()
+            };
+            cells
+                .iter()
+                .position(|planned| is_wanted(&planned))
+                .unwrap()
+        };
+        assert!(place("thp-published", 1 << 20) < place("thp", 1 << 20));
+        assert!(place("thp", 32 << 20) < place("thp-published", 1 << 30));
+        assert!(place("thp-published", 1 << 30) < place("thp", 64 << 20));
     }
 }

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const OVERVIEW_BUDGET_S: f64 = 60.0;
 /// Budget below which the overview measures each question in its usual condition only, in seconds.
 pub const CONDITIONS_BUDGET_S: f64 = 45.0;
-/// Budget of a published article, whose grids of sizes are long, in seconds.
-const PUBLISHED_BUDGET_S: f64 = 600.0;
+/// Fewest and most launches of an article's rows where neither time nor precision is given: a table, and no more.
+const ARTICLE_LAUNCHES: (u32, u32) = (LAUNCHES.0, 12);
 /// Budget of each launch of an article whose jobs take minutes each, in seconds.
 const LONG_BUDGET_S: f64 = 5400.0;
 /// Budget of a run in several states of the machine, in seconds.
@@ -141,6 +141,7 @@ impl Request {
         }
         let overview = self.subject.is_overview();
         let once = self.subject.is_once();
+        let is_article = !self.subject.articles().is_empty();
         let (usual_s, list) = self.usual_budget(&laboratory.experiments)?;
         let launches = self.launches.unwrap_or(1);
         let budget_s = self.budget_s.unwrap_or(if once {
@@ -152,12 +153,13 @@ impl Request {
         let precision = self.precision.unwrap_or(match self.budget_s {
             _ if overview => OVERVIEW_PRECISION,
             Some(_) => 0.0,
-            None if list == ParameterList::Look => OVERVIEW_PRECISION,
+            None if list == ParameterList::Look || is_article => OVERVIEW_PRECISION,
             None => PRECISION,
         });
         let launches = match self.launches {
             _ if once => (launches, launches),
             Some(launches) => (launches, launches),
+            None if is_article && precision > 0.0 => ARTICLE_LAUNCHES,
             None if precision > 0.0 && list != ParameterList::Look => LAUNCHES,
             None => (LAUNCHES.0, MOST_LAUNCHES),
         };
@@ -196,7 +198,10 @@ impl Request {
                 let needed_s = visible.map(Experiment::needed_s).sum();
                 return Ok((needed_s, ParameterList::Default));
             }
-            Subject::Published(_) => return Ok((PUBLISHED_BUDGET_S, ParameterList::Default)),
+            Subject::Published(articles) => {
+                let budget_s = articles.iter().map(|article| article.budget_s).sum();
+                return Ok((budget_s, ParameterList::Default));
+            }
             Subject::Named(names) if names.is_empty() => {
                 let budget_s = if self.states.is_some() {
                     OVERVIEW_STATES_BUDGET_S

@@ -1,5 +1,6 @@
 //! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
 
+use crate::plan::published;
 use crate::run::benching::{self, Counting};
 use crate::run::bound::{Bounds, memory_needed};
 use crate::run::guard::{Guard, Undo, Undoing, session};
@@ -287,7 +288,12 @@ impl<'a> Runner<'a> {
             &self.observed.evidence,
             judge::Circumstances::default(),
         )?;
-        let document = report::view::live(&summary);
+        let articles = published::of_plan(&self.state.plan);
+        let document = if articles.is_empty() {
+            report::view::live(&summary)
+        } else {
+            report::published::live(&articles, &summary)
+        };
         let text = report::terminal::render(&document, &screen(false), false);
         Ok(ResultsSoFar {
             briefly: report::view::briefly(&summary),

@@ -5,6 +5,7 @@
 mod add_method;
 mod advise;
 mod allocate;
+mod articles;
 mod bad_input;
 mod baselines;
 mod bench;

@@ -38,12 +38,15 @@ fn article(column: &str, against: Option<&str>) -> Published {
     let figure = Figure {
         label: "populate : touch".to_owned(),
         headline: true,
+        claim: None,
         value: 1.0,
+        runs: Vec::new(),
         unit: "times".to_owned(),
         ops: 0,
         cell: "fault/populate@c-O3".to_owned(),
         against: against.map(str::to_owned),
         parameters: Default::default(),
+        against_parameters: Default::default(),
         phase: "ready".to_owned(),
         column: column.to_owned(),
         job: "corrected".to_owned(),
@@ -51,6 +54,11 @@ fn article(column: &str, against: Option<&str>) -> Published {
     Published {
         id: String::new(),
         title: String::new(),
+        author: String::new(),
+        year: 0,
+        question: String::new(),
+        budget_s: 60.0,
+        pictures: Vec::new(),
         source: String::new(),
         machine: String::new(),
         once: false,
@@ -98,4 +106,51 @@ fn a_count_has_no_interval() {
     assert!(faults.is_count && faults.interval.is_none());
     let time = here(&summary, "wall_ns", None);
     assert_eq!((time.is_count, time.interval), (false, Some((2e6, 18e6))));
+}
+
+/// Two launches of each cell, the second of which takes a tenth longer.
+fn with_two_launches() -> Summary {
+    let mut summary = with_a_machine_that_slows_down();
+    let cells = &mut summary.cells;
+    let touch = cells.iter().find(|cell| cell.cell == "fault/touch@c-O3");
+    let mut launches = touch.unwrap().per_launch[..2].to_vec();
+    for launch in &mut launches {
+        let factor = 1.0 + 0.1 * f64::from(launch.block);
+        launch.wall_ns.insert("ready".to_owned(), 1e6 * factor);
+    }
+    for cell in cells {
+        cell.per_launch.clone_from(&launches);
+        if let Some(phase) = cell.phases.get_mut("ready") {
+            (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) = (1.05e6, None, None);
+        }
+    }
+    summary
+}
+
+#[test]
+fn two_launches_have_an_interval_that_holds_both() {
+    let summary = with_two_launches();
+    let time = here(&summary, "wall_ns", None);
+    let (low, high) = time.interval.unwrap();
+    // Student's factor of one degree of freedom is 12.7: nothing else says how launches differ.
+    assert!(low < 0.6e6 && high > 1.8e6, "{time:?}");
+    assert!((time.value - 1.049e6).abs() < 1e3, "{time:?}");
+}
+
+#[test]
+fn the_rows_of_a_table_share_what_is_known_of_their_scatter() {
+    let summary = with_two_launches();
+    let mut article = article("wall_ns", None);
+    let others = ["touch", "thp", "thp-populate", "populate"];
+    article.figures = others
+        .map(|method| Figure {
+            cell: format!("fault/{method}@c-O3"),
+            ..article.figures[0].clone()
+        })
+        .to_vec();
+    let rows = repeated(&article, &summary);
+    let wide = rows.iter().filter_map(|row| row.here?.interval);
+    let widths: Vec<f64> = wide.map(|(low, high)| high / low).collect();
+    assert_eq!(widths.len(), 4);
+    assert!(widths.iter().all(|width| *width < 1.5), "{widths:?}");
 }

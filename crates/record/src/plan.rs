@@ -100,6 +100,9 @@ pub struct Plan {
     /// without a time or a precision, whose launches end as soon as its words are known, and where the user ends the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_on_words: bool,
+    /// Ids of the articles whose figures it repeats. Every row of theirs is launched once before any is launched again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub articles: Vec<String>,
     /// True if settings of the machine may be changed.
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers that would change how they allocate, load or compile.
@@ -124,6 +127,12 @@ impl Plan {
     /// Tells whether it is the overview of everything.
     pub fn is_overview(&self) -> bool {
         self.usual_first && !self.short
+    }
+
+    /// Tells whether it is measured in sweeps over everything, and nothing is left out for want of launches: the overview, the
+    /// usual choice, and articles.
+    pub fn sweeps(&self) -> bool {
+        self.usual_first || !self.articles.is_empty()
     }
 
     /// Experiment of this name.

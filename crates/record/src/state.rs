@@ -387,6 +387,7 @@ mod tests {
             usual_first: false,
             short: false,
             ends_on_words: false,
+            articles: Vec::new(),
             allow_system_changes: false,
             keep_environment: false,
             baselines: BTreeMap::new(),

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use pagewise_report::document::Document;
 use pagewise_report::terminal::{self, Screen};
+use pagewise_report::published::{self, Articles};
 use pagewise_report::view::{self, Wanted};
-use pagewise_report::{published, verdict};
+use pagewise_report::{html, markdown, verdict};
+use record::claim::Claim;
 use record::folder::RunFolder;
 use record::published::Published;
 use record::summary::Summary;
@@ -125,8 +127,106 @@ fn a_verdict_is_told_step_by_step() {
     assert!(launches >= all[0].launches.len(), "{text}");
 }
 
+fn claims() -> Vec<Claim> {
+    let folder = std::fs::read_dir(root().join("claims")).unwrap();
+    let paths = folder.flatten().map(|entry| entry.path());
+    paths
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            Claim::parse(path.to_str().unwrap(), &text).unwrap()
+        })
+        .collect()
+}
+
+/// P5's table with two rows a curve, which the cells of `ordinary` repeat.
+const ARTICLE: &str = r#"
+id = "P5"
+title = "touch or populate"
+author = "somebody"
+year = 2021
+question = "Which is faster?"
+source = "a page"
+machine = "a machine"
+budget_s = 60
+[[picture]]
+title = "against the size"
+curves = ["touch"]
+[[picture]]
+title = "both"
+bars = "touch"
+[[figure]]
+label = "touch, 1 MiB"
+value = 156
+unit = "µs"
+ops = 256
+cell = "fault/touch@c-O3"
+parameters = { bytes = "1MiB" }
+phase = "first-touch"
+job = "as published"
+[[figure]]
+label = "touch, 4 MiB"
+value = 638
+unit = "µs"
+ops = 1024
+cell = "fault/touch@c-O3"
+parameters = { bytes = "4MiB" }
+phase = "first-touch"
+job = "as published"
+[[figure]]
+label = "touch, 4 MiB"
+value = 638
+unit = "µs"
+ops = 1024
+cell = "fault/populate-write@c-O3"
+parameters = { bytes = "4MiB" }
+phase = "ready"
+job = "corrected"
+[[figure]]
+label = "claim a"
+claim = "P5-a"
+value = 0.386
+unit = "times"
+cell = "fault/populate-write@c-O3"
+against = "fault/touch@c-O3"
+parameters = { bytes = "4MiB" }
+phase = "ready"
+job = "as published"
+"#;
+
+#[test]
+fn an_article_has_a_row_a_figure_its_pictures_and_a_verdict_for_each_sentence() {
+    let mut summary = judged("ordinary");
+    // The run is of one size.
+    for cell in &mut summary.cells {
+        let bytes = (4_u64 << 20).to_string();
+        cell.parameters.insert("bytes".to_owned(), bytes);
+    }
+    let (table, claims) = (Published::parse("p5", ARTICLE).unwrap(), claims());
+    let articles = Articles {
+        articles: &[&table],
+        claims: &claims,
+    };
+    let document = published::screen(articles, &summary, &Wanted::default());
+    let shown = text(&document, false);
+    let rows: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.contains("touch, "))
+        .collect();
+    assert_eq!(rows.len(), 2, "one row a figure, with both jobs: {shown}");
+    assert!(rows[0].contains("not in this run"), "{shown}");
+    assert!(rows[1].matches("µs").count() + rows[1].matches(" ns").count() >= 3);
+    let statement = "MADV_HUGEPAGE before the touch is faster";
+    assert!(shown.contains(statement), "{shown}");
+    assert!(shown.contains("No row decides P5-b"), "{shown}");
+    let page = html::page(&document, html::of_run(&summary));
+    assert!(page.contains("both") && page.contains("class=\"plot stack"));
+    let source = markdown::render(&document);
+    assert!(source.contains("| touch, 4 MiB |"), "{source}");
+}
+
 #[test]
 fn every_write_up_can_be_held_against_every_run() {
+    let claims = claims();
     for entry in std::fs::read_dir(root().join("published"))
         .unwrap()
         .flatten()
@@ -145,7 +245,11 @@ fn every_write_up_can_be_held_against_every_run() {
             "interrupted",
             "damaged",
         ] {
-            let sections = published::sections(&[&table], &judged(name));
+            let articles = Articles {
+                articles: &[&table],
+                claims: &claims,
+            };
+            let sections = published::sections(articles, &judged(name));
             let shown = text(
                 &Document {
                     sections,

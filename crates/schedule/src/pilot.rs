@@ -29,7 +29,7 @@ impl Room {
     pub fn of_experiment(view: &View, until_s: f64, retry: bool) -> Room {
         let plan = &view.state.plan;
         let worth_it = retry || until_s - view.spent_s >= LEAST_TIME_S;
-        let chooses = !plan.usual_first && plan.rounds.is_none() && worth_it;
+        let chooses = !plan.sweeps() && plan.rounds.is_none() && worth_it;
         Room {
             until_s,
             held_s: if retry { f64::MIN_POSITIVE } else { 0.0 },
@@ -151,6 +151,9 @@ impl Pilots {
             let Some(next) = self.rest.as_mut().and_then(Vec::pop) else {
                 return StepResult::Done;
             };
+            if view.is_too_long(&next, self.room.until_s) {
+                continue;
+            }
             if self.room.limits() && self.room.left_s(view) < 0.0 {
                 let unsized_groups = open(view, &next);
                 if !unsized_groups.is_empty() {

@@ -11,6 +11,9 @@ use record::{decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;
 use std::{collections::BTreeMap, ops::Deref};
 
+/// The key that keeps an article's own jobs apart from the corrected ones.
+const AS_PUBLISHED: &str = "as published";
+
 /// A moment with the facts of the scheduler.
 pub(crate) struct View<'a> {
     pub moment: Moment<'a>,
@@ -159,6 +162,11 @@ impl View<'_> {
             let mut parameters = group_of(experiment, &self.state.cells[first].cell);
             // A state and the plain machine take turns within a block: their ratio is what the run asks for.
             parameters.remove(STATE);
+            // An article's own jobs are a comparison by themselves, which comes before the corrected ones.
+            if !self.state.plan.articles.is_empty() {
+                let role = self.state.cells[first].method.role == Role::Published;
+                parameters.insert(AS_PUBLISHED.to_owned(), role.to_string());
+            }
             match sets
                 .iter_mut()
                 .find(|(own, _)| compatible(own, &parameters))
@@ -175,6 +183,20 @@ impl View<'_> {
         let mut launch_groups = self.groups_of(experiment);
         launch_groups.sort_by_key(|&group| self.group(group).cells.iter().min());
         self.compared(experiment, launch_groups)
+    }
+
+    /// Tells whether the first launch of an article's comparison is not begun, because its bytes alone take longer than what is
+    /// left; the first launch of a run is made whatever it takes.
+    pub fn is_too_long(&self, comparison: &[usize], until_s: f64) -> bool {
+        let is_new = |group: &&usize| self.stage(**group).cost().is_none();
+        let groups = comparison.iter().filter(is_new);
+        let bytes: u64 = groups
+            .flat_map(|&group| self.alive(group))
+            .map(|cell| self.bytes(cell))
+            .sum();
+        !self.state.plan.articles.is_empty()
+            && self.launches > 0
+            && self.spent_s + guess_s(0.0, bytes as f64) > until_s
     }
 
     /// Tells whether a group takes part in a block: overhead does in the first one, a lower bound in one of three.

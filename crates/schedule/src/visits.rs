@@ -70,7 +70,7 @@ impl Tour {
         }
         loop {
             let (next, step) = match std::mem::take(&mut self.stop) {
-                Stop::Pilots if view.state.plan.usual_first => {
+                Stop::Pilots if view.state.plan.sweeps() => {
                     let room = Room::of_experiment(view, view.state.budget_s, false);
                     let pilots = names
                         .iter()
@@ -81,7 +81,7 @@ impl Tour {
                 Stop::Share => {
                     (self.weights, self.level_s) = weights(view, &names);
                     self.spent_s = vec![0.0; names.len()];
-                    let least_first = !view.state.plan.usual_first && names.len() > 1;
+                    let least_first = !view.state.plan.sweeps() && names.len() > 1;
                     (
                         if least_first {
                             Stop::Least(0)
@@ -249,7 +249,7 @@ fn at(visit: Visit) -> StepResult {
 /// and a share of the rest, which is the second figure.
 fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
     let plan = &view.state.plan;
-    if !plan.usual_first {
+    if !plan.sweeps() {
         let needed: Vec<f64> = plan
             .experiments
             .iter()

@@ -1,16 +1,23 @@
 //! Published figures next to ours: each figure of an article with the cells that repeat it.
 
 use crate::contrast::estimate::logs_by_block;
-use record::published::{Figure, Published};
+use crate::questions::claims;
+use record::claim::{Claim, Word};
+use record::published::{Figure, FigureCell, Published};
 use record::sizes::parse_size;
-use record::summary::{CellSummary, Distribution, FactProof, PhaseSummary, Summary};
-use stats::{estimate::LEAST_POINTS, interval::CONFIDENCE, t::t_interval};
+use record::summary::{CellSummary, Distribution, FactProof, PhaseSummary, Ratio, Summary};
+use stats::estimate::LEAST_POINTS;
+use stats::interval::CONFIDENCE;
+use stats::moderated::Prior;
+use stats::t::{mean_and_deviation, t_interval};
 
 /// One published figure and one cell that repeats it.
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatedFigure<'a> {
     pub figure: &'a Figure,
     pub cell: Option<&'a CellSummary>,
+    /// The cell that it is divided by.
+    pub divisor: Option<&'a CellSummary>,
     pub here: Option<OwnFigure>,
 }
 
@@ -25,6 +32,15 @@ pub struct OwnFigure {
     pub ratio: Option<f64>,
 }
 
+/// The verdict on a claim by a figure that decides it; undecided without an interval.
+pub fn verdict(claim: &Claim, figure: &OwnFigure, margin: f64) -> Word {
+    let exact = figure.is_count.then_some((figure.value, figure.value));
+    let interval = figure.interval.or(exact);
+    interval.map_or(Word::Undecided, |(low, high)| {
+        claims::word(claim, margin, low, high)
+    })
+}
+
 /// A figure of ours in the published unit, and its interval where there is one.
 #[derive(Clone, Copy)]
 struct OwnValue {
@@ -34,32 +50,79 @@ struct OwnValue {
 
 /// Every figure of an article, in its order, with the cells of a run that repeat it.
 pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<RepeatedFigure<'a>> {
+    let prior = prior(article, summary);
     let mut rows = Vec::new();
     for figure in &article.figures {
-        let cells = matching(figure, &figure.cell, summary);
+        let cells = matching(&figure.repeating(), summary);
         if cells.is_empty() {
             rows.push(RepeatedFigure {
                 figure,
                 cell: None,
+                divisor: None,
                 here: None,
             });
         }
+        let divisor = figure.divisor();
+        let divisor = divisor.and_then(|wanted| matching(&wanted, summary).first().copied());
         rows.extend(cells.into_iter().map(|cell| RepeatedFigure {
             figure,
             cell: Some(cell),
-            here: here(figure, cell, summary),
+            divisor,
+            here: here(figure, cell, divisor, &prior),
         }));
     }
     rows
 }
 
-fn here(figure: &Figure, cell: &CellSummary, summary: &Summary) -> Option<OwnFigure> {
-    let measured = match &figure.against {
-        Some(selector) => {
-            let baseline = matching(figure, selector, summary).first().copied()?;
-            divided(figure, cell, baseline)?
+/// The common part of the variances of an article's rows, of the logarithms of what their launches took: most rows have two or
+/// three launches, whose own variances say little.
+fn prior(article: &Published, summary: &Summary) -> Prior {
+    let mut spreads = Vec::new();
+    let mut known: Vec<(*const CellSummary, &str, &str)> = Vec::new();
+    for figure in article.figures.iter().filter(|f| f.against.is_none()) {
+        for cell in matching(&figure.repeating(), summary) {
+            let key = (
+                std::ptr::from_ref(cell),
+                figure.phase.as_str(),
+                figure.column.as_str(),
+            );
+            let logs: Vec<f64> = launch_costs(figure, cell).map(|(_, ns)| ns.ln()).collect();
+            let deviation = mean_and_deviation(&logs).map(|(_, deviation)| deviation);
+            if let Some(deviation) = deviation.filter(|d| *d > 0.0)
+                && !known.contains(&key)
+            {
+                known.push(key);
+                spreads.push((deviation * deviation, (logs.len() - 1) as f64));
+            }
         }
-        None => measured(figure, cell)?,
+    }
+    Prior::fit(&spreads)
+}
+
+/// The mean of two or three logarithms with its interval by Student's t, its variance drawn to the prior's.
+fn of_few(logs: &[f64], prior: &Prior) -> Option<Ratio> {
+    if logs.len() < 2 {
+        return None;
+    }
+    let (mean, deviation) = mean_and_deviation(logs)?;
+    let (variance, freedom) = prior.moderate(deviation * deviation, (logs.len() - 1) as f64);
+    let error = (variance / logs.len() as f64).sqrt();
+    // Equal readings of a coarse clock say nothing of how the next launch differs.
+    if error == 0.0 {
+        return None;
+    }
+    Ratio::of_log(mean, error, freedom, logs.len(), CONFIDENCE).ok()
+}
+
+fn here(
+    figure: &Figure,
+    cell: &CellSummary,
+    divisor: Option<&CellSummary>,
+    prior: &Prior,
+) -> Option<OwnFigure> {
+    let measured = match &figure.against {
+        Some(_) => divided(figure, cell, divisor?, prior)?,
+        None => with_interval(figure, cell, measured(figure, cell)?, prior),
     };
     let times = ["wall_ns", "cpu_ns", "user_ns", "system_ns", "cpu_percent"];
     Some(OwnFigure {
@@ -70,14 +133,14 @@ fn here(figure: &Figure, cell: &CellSummary, summary: &Summary) -> Option<OwnFig
     })
 }
 
-/// Our cells of a selector and a figure's parameters: one, or one of each worker of a family.
-fn matching<'a>(figure: &Figure, selector: &str, summary: &'a Summary) -> Vec<&'a CellSummary> {
+/// Our cells of a selector with these parameters: one, or one of each worker of a family.
+fn matching<'a>(wanted: &FigureCell, summary: &'a Summary) -> Vec<&'a CellSummary> {
     let mut cells: Vec<&CellSummary> = summary
         .cells
         .iter()
-        .filter(|cell| is_selected(&cell.cell, selector) && has_parameters(cell, figure))
+        .filter(|cell| is_selected(&cell.cell, wanted.name) && has_parameters(cell, wanted))
         .collect();
-    if !selector.ends_with('*') {
+    if !wanted.name.ends_with('*') {
         cells.truncate(1);
     }
     cells
@@ -95,11 +158,11 @@ fn is_selected(cell: &str, selector: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('+'))
 }
 
-/// Tells whether each parameter of a figure that a cell has is one of those that the figure names.
-fn has_parameters(cell: &CellSummary, figure: &Figure) -> bool {
-    figure.parameters.iter().all(|(key, values)| {
+/// Tells whether each wanted parameter that a cell has is one of the wanted values.
+fn has_parameters(cell: &CellSummary, wanted: &FigureCell) -> bool {
+    wanted.parameters.iter().all(|(key, values)| {
         cell.parameters
-            .get(key)
+            .get(*key)
             .is_none_or(|value| values.split('|').any(|text| is_value(value, text)))
     })
 }
@@ -161,6 +224,25 @@ fn measured(figure: &Figure, cell: &CellSummary) -> Option<OwnValue> {
     })
 }
 
+/// A time with an interval from two or three launches, where it has none yet.
+fn with_interval(
+    figure: &Figure,
+    cell: &CellSummary,
+    measured: OwnValue,
+    prior: &Prior,
+) -> OwnValue {
+    let logs: Vec<f64> = launch_costs(figure, cell).map(|(_, ns)| ns.ln()).collect();
+    let estimate = of_few(&logs, prior).filter(|_| measured.interval.is_none());
+    let Some((estimate, median_ns)) = estimate.zip(median_ns(figure, cell)) else {
+        return measured;
+    };
+    let scale = measured.value / median_ns;
+    OwnValue {
+        value: estimate.ratio * scale,
+        interval: Some((estimate.low * scale, estimate.high * scale)),
+    }
+}
+
 /// The size of a recorded fact's published unit, in what is recorded.
 fn unit_size(figure: &Figure) -> f64 {
     match figure.unit.as_str() {
@@ -182,25 +264,34 @@ fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
 
 /// The ratio of two cells' times, launch by launch: Student's t on the logarithms of what both took in the same block, as
 /// ratios are judged everywhere. Where there are too few of these, and of what is counted, the ratio of the two figures.
-fn divided(figure: &Figure, cell: &CellSummary, baseline: &CellSummary) -> Option<OwnValue> {
+fn divided(
+    figure: &Figure,
+    cell: &CellSummary,
+    baseline: &CellSummary,
+    prior: &Prior,
+) -> Option<OwnValue> {
     let value = measured(figure, cell)?.value;
     let baseline_value = measured(figure, baseline)?.value;
     let logs = logs_by_block(launch_costs(figure, baseline), launch_costs(figure, cell));
     let judged = if logs.len() < LEAST_POINTS {
-        None
+        // Two cells' variances, as if nothing fell on both.
+        let both = Prior {
+            variance: 2.0 * prior.variance,
+            ..*prior
+        };
+        of_few(&logs, &both).map(|ratio| (ratio.ratio, ratio.low, ratio.high))
     } else {
-        t_interval(&logs, CONFIDENCE).ok()
+        let judged = t_interval(&logs, CONFIDENCE).ok();
+        judged.map(|log| (log.estimate.exp(), log.low.exp(), log.high.exp()))
     };
-    let Some(judged) = judged else {
+    let Some((ratio, low, high)) = judged else {
         return Some(OwnValue::count(value / baseline_value));
     };
     // What the figures are multiplied by, as for the units of a job, the ratio is too.
     let scale = value / median_ns(figure, cell)? / (baseline_value / median_ns(figure, baseline)?);
-    let [ratio, low, high] =
-        [judged.estimate, judged.low, judged.high].map(|log| log.exp() * scale);
     Some(OwnValue {
-        value: ratio,
-        interval: Some((low, high)),
+        value: ratio * scale,
+        interval: Some((low * scale, high * scale)),
     })
 }
 

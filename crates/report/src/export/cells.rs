@@ -1,5 +1,6 @@
 //! Cells as other programs take them away: each with its phases and launches, in the order in which they are shown.
 
+use crate::render::document::Section;
 use crate::render::escape;
 use crate::sentences::labels::LabelledRun;
 use crate::sentences::{phrases, wording};
@@ -22,6 +23,8 @@ pub struct ExportedCells<'a> {
     pub run_summary: &'a Summary,
     /// The experiments that are wanted; all where empty.
     pub wanted: Vec<String>,
+    /// Tables of the articles that the run was made for.
+    pub articles: Vec<Section>,
 }
 
 /// One cell.
@@ -108,6 +111,7 @@ impl<'a> ExportedCells<'a> {
             cells,
             run_summary: summary,
             wanted: experiments.to_vec(),
+            articles: Vec::new(),
         }
     }
 

@@ -87,7 +87,11 @@ pub const FORMATS: &[ExportFormat] = &[
 ];
 
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
-    let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
+    let mut document = crate::view::tables(taken.run_summary, &taken.wanted, None);
+    // Of an article's run its tables are the report.
+    if !taken.articles.is_empty() {
+        document.sections = taken.articles.clone();
+    }
     write!(out, "{}", crate::render::markdown::render(&document))?;
     let [run, created, version] = [&taken.run, &taken.created, &taken.version]
         .map(|text| crate::render::escape::markdown(text));

@@ -544,6 +544,33 @@ fn the_first_launch_is_judged_and_those_of_a_long_job_are_of_one_kind() {
 }
 
 #[test]
+fn an_article_launches_every_row_before_any_again_and_leaves_none_out_for_another() {
+    let rows = |budget_s: f64| {
+        plan(move |p| {
+            (p.budget_s, p.articles) = (budget_s, vec!["P5".to_owned()]);
+            add_slow(p, "fault", "slow");
+        })
+    };
+    let machine = || Machine::new(&[("slow", Manner::Takes(8e9 / phases(), 0.1))]);
+    let done = machine().run(rows(40.0));
+    let blocks: Vec<i32> = done.records.iter().map(|record| record.block).collect();
+    let again = blocks.iter().position(|block| *block == 1).unwrap();
+    assert!(
+        done.records[..again].iter().any(|r| r.launch_group == 1),
+        "the costly row had its first launch: {blocks:?}"
+    );
+    assert!(done.launches("slow") >= 2 && done.launches("touch") >= 2);
+    let is_left_out = |decision: &record::decision::Decision| {
+        matches!(decision.what, DecisionKind::LeftOut { .. })
+    };
+    assert!(!done.decisions.iter().any(is_left_out));
+    // Its bytes alone take 4 s.
+    let done = machine().run(rows(2.0));
+    assert_eq!(done.launches("slow"), 0);
+    assert!(done.launches("touch") >= 6, "the cheap row has all of it");
+}
+
+#[test]
 fn left_out_comparisons_are_tried_again_and_the_shortest_comes_first_in_all_experiments() {
     let three = plan(|p| {
         p.experiments[0].budget_s = Some(10.0);

@@ -81,6 +81,11 @@ pub fn answers_already(
         })
 }
 
+/// The verdict on a claim where its figure lies in this interval, by itself: no other question is corrected for.
+pub(crate) fn word(claim: &Claim, margin: f64, low: f64, high: f64) -> Word {
+    regions::Regions::of_claim(claim, margin).word(low, high)
+}
+
 fn answer(claim: &Claim, judged: Vec<JudgedJob>) -> Answer {
     let jobs: Vec<JobAnswer> = judged.into_iter().map(|job| job.answer).collect();
     let measurable = jobs

@@ -62,6 +62,13 @@ pub fn live(summary: &Summary) -> Document {
     Document::new("", Vec::new()).section("live", "", Place::Screen, blocks)
 }
 
+/// Its circumstances, and how sure it is: what a screen has around the tables of articles.
+pub(super) fn closed(summary: &Summary, run: Option<&str>) -> Document {
+    let name = run.unwrap_or(&summary.run);
+    let blocks = vec![closing(&LabelledRun::new(summary), name, &[])];
+    Document::new("", head(summary)).section("sure", "How sure", Place::Screen, blocks)
+}
+
 /// The whole run as a page: its question, host and date come first.
 pub fn page(summary: &Summary, run: Option<&str>) -> Document {
     let mut document = tables(summary, &[], run);

@@ -1,0 +1,149 @@
+//! The sentences of an article: which of them hold here, by which figure, and what backs or breaks them.
+
+use super::{ArticleRow, interval_of};
+use crate::render::document::{Block, TableCell};
+use crate::sentences::phrases;
+use crate::tables::columns::Columns;
+use crate::view::claims::verdict;
+use judge::questions::published::{RepeatedFigure, verdict as word_of};
+use record::claim::{Claim, Word};
+use record::outcome::{Cause, Outcome};
+use record::published::Published;
+use record::sizes::three_digits;
+use record::summary::{CellSummary, Summary};
+
+/// A sentence with the row that decides it.
+struct Statement<'a> {
+    claim: &'a Claim,
+    row: ArticleRow<'a>,
+    margin: f64,
+}
+
+impl Statement<'_> {
+    /// The verdict by one repetition, with its figure.
+    fn verdict(&self, repeated: Option<RepeatedFigure>) -> String {
+        let Some(repeated) = repeated else {
+            return String::new();
+        };
+        let Some(here) = repeated.here else {
+            return without_figure(repeated.cell.map(|cell| &cell.outcome));
+        };
+        let word = word_of(self.claim, &here, self.margin);
+        let interval = interval_of(&here);
+        let figure = three_digits(here.value);
+        if word == Word::Undecided && interval.is_empty() {
+            return format!("{figure}, from one launch");
+        }
+        format!("{}: {figure} ({interval})", verdict(word))
+    }
+
+    /// The reason behind the figure: what a reader may overlook, and what was counted.
+    fn reason(&self) -> Option<String> {
+        let counted = self
+            .row
+            .repetitions()
+            .find_map(|repeated| counted(&repeated));
+        let parts = [self.claim.confuses.clone(), counted];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("{}: {}", self.claim.id, parts.join(" ")))
+    }
+}
+
+fn without_figure(outcome: Option<&Outcome>) -> String {
+    match outcome {
+        Some(Outcome {
+            cause: Some(Cause::Budget),
+            ..
+        }) => "no time left".to_owned(),
+        Some(outcome) => format!("{}: {}", outcome.status.word(), phrases::reason(outcome)),
+        None => "not in this run".to_owned(),
+    }
+}
+
+/// The article's sentences as a table, their reasons, and the claims that other commands answer.
+pub(super) fn blocks(
+    article: &Published,
+    claims: &[Claim],
+    rows: &[ArticleRow],
+    summary: &Summary,
+) -> Vec<Block> {
+    let statements: Vec<Statement> = rows
+        .iter()
+        .filter_map(|&row| {
+            let id = row.figure.claim.as_ref()?;
+            let claim = claims.iter().find(|claim| claim.id == *id)?;
+            Some(Statement {
+                claim,
+                row,
+                margin: summary.settings.margin,
+            })
+        })
+        .collect();
+    if statements.is_empty() {
+        return Vec::new();
+    }
+    let table = Columns::new("claim", |statement: &Statement| statement.claim.id.clone())
+        .sentences("the article says", |statement| {
+            statement.claim.statement.clone()
+        })
+        .number("published", |statement| {
+            let value = statement.row.figure.value;
+            TableCell::number(three_digits(value), Some(value))
+        })
+        .sentences("here", |statement| {
+            statement.verdict(statement.row.as_published)
+        })
+        .sentences("corrected", |statement| {
+            statement.verdict(statement.row.corrected)
+        })
+        .table(
+            "Each sentence of the article: the ratio that decides it, with 95 % limits",
+            &statements,
+        );
+    let mut blocks = vec![
+        Block::Heading("What holds here".to_owned()),
+        Block::Table(table),
+    ];
+    blocks.extend(Block::list(
+        "Why",
+        statements.iter().filter_map(Statement::reason),
+    ));
+    blocks.extend(elsewhere(article, claims, &statements));
+    blocks
+}
+
+/// The claims of the article that none of its rows decides, with the command that does.
+fn elsewhere(article: &Published, claims: &[Claim], statements: &[Statement]) -> Option<Block> {
+    let of_article = claims
+        .iter()
+        .filter(|claim| claim.table.as_deref() == Some(article.id.as_str()));
+    let others: Vec<&str> = of_article
+        .filter(|claim| statements.iter().all(|s| s.claim.id != claim.id))
+        .map(|claim| claim.id.as_str())
+        .collect();
+    (!others.is_empty()).then(|| {
+        let ids = others.join(" ");
+        Block::text(format!(
+            "No row decides {}: pagewise claims {ids}",
+            others.join(", ")
+        ))
+    })
+}
+
+/// The page faults on both sides of a ratio, where they differ.
+fn counted(repeated: &RepeatedFigure) -> Option<String> {
+    let phase = &repeated.figure.phase;
+    let method = faults(repeated.cell, phase)?;
+    let baseline = faults(repeated.divisor, phase)?;
+    (method.max(baseline) > 1.1 * method.min(baseline) + 10.0).then(|| {
+        format!(
+            "Counted in {phase}: {} page faults against {}.",
+            three_digits(method),
+            three_digits(baseline)
+        )
+    })
+}
+
+fn faults(cell: Option<&CellSummary>, phase: &str) -> Option<f64> {
+    Some(cell?.phases.get(phase)?.minor_faults)
+}

@@ -1,0 +1,107 @@
+//! The programs that do what the articles did: each compiles without a warning, at both levels of optimization, and does its work.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::snippets::{ended, root, which};
+use crate::support::place::Place;
+use crate::support::skips::skip;
+
+fn source(file: &str) -> PathBuf {
+    root("published/programs").join(file)
+}
+
+/// Compiles a program as its first lines say, and as the article's -O3 rows have it.
+fn compiled(place: &Place, name: &str, level: &str) -> PathBuf {
+    let program = place.file(&format!("{name}{level}"));
+    let mut cc = Command::new("cc");
+    cc.args([level, "-Wall", "-Wextra", "-Werror", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source(&format!("{name}.c")));
+    ended(&mut cc, name).unwrap();
+    program
+}
+
+/// The numbers that a program prints.
+fn numbers(place: &Place, program: &Path, arguments: &[&str]) -> Vec<f64> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(place.path());
+    let out = ended(&mut command, &format!("{program:?} {arguments:?}")).unwrap();
+    out.split([' ', ',', '\n'])
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+#[test]
+fn the_programs_in_c_compile_without_a_warning_and_do_their_work() {
+    let place = Place::new();
+    std::fs::write(place.file("block"), vec![7; 1 << 20]).unwrap();
+    for level in ["-O0", "-O3"] {
+        let [p1, p2, p2b, p2c, p3, p4] =
+            ["P1", "P2", "P2b", "P2c", "P3", "P4"].map(|name| compiled(&place, name, level));
+        for arguments in [
+            &["mmap", "65536", "1000", "10", "region"][..],
+            &["shm", "65536", "1000", "10"],
+        ] {
+            assert_eq!(numbers(&place, &p1, arguments).len(), 2);
+        }
+        for way in ["memcpy", "vmsplice"] {
+            let seconds = numbers(&place, &p2, &[way, "1048576", "block"]);
+            assert_eq!(seconds.len(), 2, "it compares every byte that came");
+            assert_eq!(numbers(&place, &p2b, &[way, "1048576"]).len(), 1);
+        }
+        for way in ["pipe", "mmap", "splice"] {
+            numbers(&place, &p2c, &[way, "block", "copy"]);
+            assert_eq!(
+                std::fs::read(place.file("copy")).unwrap(),
+                vec![7; 1 << 20],
+                "{way}"
+            );
+        }
+        numbers(&place, &p3, &["make", "capture", "1000000"]);
+        let sums: Vec<_> = ["fread", "mmap", "populate"]
+            .iter()
+            .map(|way| numbers(&place, &p3, &[way, "capture"]))
+            .collect();
+        assert!(sums[0][0] > 1000.0 && sums[0] == sums[1] && sums[1] == sums[2]);
+        assert_eq!(numbers(&place, &p4, &["1048576"]).len(), 2);
+    }
+}
+
+#[test]
+fn the_programs_in_java_and_go_compile_where_their_tools_are() {
+    let place = Place::new();
+    if which("javac") {
+        let mut javac = Command::new("javac");
+        javac
+            .args(["-Xlint:all", "-Werror", "-d"])
+            .arg(place.path());
+        ended(javac.arg(source("P1.java")), "P1.java").unwrap();
+        let region = place.file("java-region").display().to_string();
+        let seconds = numbers(
+            &place,
+            Path::new("java"),
+            &["P1", &region, "65536", "1000", "10"],
+        );
+        assert_eq!(seconds.len(), 2);
+    } else {
+        skip("there is no javac to compile P1.java with");
+    }
+    if which("go") {
+        let file = place.file("p5_test.go");
+        std::fs::copy(source("P5_test.go"), &file).unwrap();
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
+        let mut test = Command::new("go");
+        test.args(["test", "-bench", "Touch/.*/1MiB", "-benchtime", "1x"])
+            .arg(&file)
+            .env("GOCACHE", cache)
+            .current_dir(place.path());
+        let out = ended(&mut test, "p5_test.go").unwrap();
+        assert!(
+            out.contains("prefetch/1MiB") && out.contains("fault/1MiB"),
+            "{out}"
+        );
+    } else {
+        skip("there is no Go to compile P5_test.go with");
+    }
+}
