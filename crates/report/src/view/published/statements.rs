@@ -117,10 +117,11 @@ fn elsewhere(article: &Published, claims: &[Claim], statements: &[Statement]) ->
     let of_article = claims
         .iter()
         .filter(|claim| claim.table.as_deref() == Some(article.id.as_str()));
-    let others: Vec<&str> = of_article
+    let mut others: Vec<&str> = of_article
         .filter(|claim| statements.iter().all(|s| s.claim.id != claim.id))
         .map(|claim| claim.id.as_str())
         .collect();
+    others.sort_unstable();
     (!others.is_empty()).then(|| {
         let ids = others.join(" ");
         Block::text(format!(
