@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pagewise_report::document::Document;
-use pagewise_report::terminal::{self, Screen};
 use pagewise_report::published::{self, Articles};
+use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
 use pagewise_report::{html, markdown, verdict};
 use record::claim::Claim;

@@ -1,6 +1,6 @@
 //! The sentences of an article: which of them hold here, by which figure, and what backs or breaks them.
 
-use super::{ArticleRow, interval_of};
+use super::{ArticleRow, interval_of, obstacle};
 use crate::render::document::{Block, TableCell};
 use crate::sentences::phrases;
 use crate::tables::columns::Columns;
@@ -26,7 +26,7 @@ impl Statement<'_> {
             return String::new();
         };
         let Some(here) = repeated.here else {
-            return without_figure(repeated.cell.map(|cell| &cell.outcome));
+            return without_figure(obstacle(&repeated));
         };
         let word = word_of(self.claim, &here, self.margin);
         let interval = interval_of(&here);
