@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pagewise_report::document::Document;
-use pagewise_report::terminal::{self, Screen};
 use pagewise_report::published::{self, Articles};
+use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
 use pagewise_report::{html, markdown, verdict};
 use record::claim::Claim;
@@ -210,14 +210,14 @@ fn an_article_has_a_row_a_figure_its_pictures_and_a_verdict_for_each_sentence() 
     let shown = text(&document, false);
     let rows: Vec<&str> = shown
         .lines()
-        .filter(|line| line.contains("touch, "))
+        .filter(|line| line.contains("touch, ") && line.contains(" MiB  "))
         .collect();
     assert_eq!(rows.len(), 2, "one row a figure, with both jobs: {shown}");
     assert!(rows[0].contains("not in this run"), "{shown}");
     assert!(rows[1].matches("µs").count() + rows[1].matches(" ns").count() >= 3);
     let statement = "MADV_HUGEPAGE before the touch is faster";
     assert!(shown.contains(statement), "{shown}");
-    assert!(shown.contains("No row decides P5-b"), "{shown}");
+    assert!(shown.contains("No row decides P5-b, P5-c, P5-d"), "{shown}");
     let page = html::page(&document, html::of_run(&summary));
     assert!(page.contains("both") && page.contains("class=\"plot stack"));
     let source = markdown::render(&document);

@@ -18,10 +18,12 @@ pub(crate) struct ComparisonSet {
 impl ComparisonSet {
     /// The sets of an experiment's sized groups, and how often they have been launched.
     pub fn all(view: &View, experiment: &str) -> Vec<ComparisonSet> {
-        let sized = view
-            .groups_of(experiment)
-            .into_iter()
-            .filter(|&group| view.stage(group).is_sized());
+        let mut sized = view.groups_of(experiment);
+        sized.retain(|&group| view.stage(group).is_sized());
+        // Of an article's rows that had as many launches the first comes next.
+        if !view.state.plan.articles.is_empty() {
+            sized.sort_by_key(|&group| view.group(group).cells.iter().min());
+        }
         let set = |launch_groups: Vec<usize>| {
             let has = |group: &usize, block: u32| view.forecast.has_launch(*group, block);
             let mut blocks = (0..)

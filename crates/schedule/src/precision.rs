@@ -114,13 +114,7 @@ fn precise(
         .filter(wide)
         .filter_map(|&set| Some((sets[set].progress?, set)));
     let fits = |&(_, set): &(f64, usize)| sets[set].next_s <= left_s;
-    // Of those that had as little, the cheapest comes first.
-    let order = |a: &(f64, usize), b: &(f64, usize)| {
-        let next_s = |set: usize| sets[set].next_s;
-        a.0.total_cmp(&b.0)
-            .then(next_s(a.1).total_cmp(&next_s(b.1)))
-    };
-    if let Some((_, set)) = behind.filter(fits).min_by(order) {
+    if let Some((_, set)) = behind.filter(fits).min_by(|(a, _), (b, _)| a.total_cmp(b)) {
         return block(set);
     }
     match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {

@@ -160,13 +160,14 @@ impl View<'_> {
                 continue;
             };
             let mut parameters = group_of(experiment, &self.state.cells[first].cell);
-            // A state and the plain machine take turns within a block: their ratio is what the run asks for.
-            parameters.remove(STATE);
             // An article's own jobs are a comparison by themselves, which comes before the corrected ones.
             if !self.state.plan.articles.is_empty() {
+                parameters.clone_from(&self.state.cells[first].cell.parameters);
                 let role = self.state.cells[first].method.role == Role::Published;
                 parameters.insert(AS_PUBLISHED.to_owned(), role.to_string());
             }
+            // A state and the plain machine take turns within a block: their ratio is what the run asks for.
+            parameters.remove(STATE);
             match sets
                 .iter_mut()
                 .find(|(own, _)| compatible(own, &parameters))

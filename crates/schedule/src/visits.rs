@@ -72,10 +72,8 @@ impl Tour {
             let (next, step) = match std::mem::take(&mut self.stop) {
                 Stop::Pilots if view.state.plan.sweeps() => {
                     let room = Room::of_experiment(view, view.state.budget_s, false);
-                    let pilots = names
-                        .iter()
-                        .map(|name| Task::Pilots(Pilots::new(view, name, Scope::Usual, room)));
-                    (Stop::Share, Some(StepResult::After(pilots.collect())))
+                    let pilots = first_launches(view, &names, room);
+                    (Stop::Share, Some(StepResult::After(pilots)))
                 }
                 Stop::Pilots => (Stop::Share, None),
                 Stop::Share => {
@@ -239,6 +237,29 @@ impl Tour {
         };
         (next, Some(at(task)))
     }
+}
+
+/// The first launches of everything: of an experiment after the other, but of articles in the order of their rows, whichever
+/// experiment these are of.
+fn first_launches(view: &View, names: &[String], room: Room) -> Vec<Task> {
+    if view.state.plan.articles.is_empty() {
+        let pilots = names
+            .iter()
+            .map(|name| Pilots::new(view, name, Scope::Usual, room));
+        return pilots.map(Task::Pilots).collect();
+    }
+    let mut rows: Vec<(&String, Vec<usize>)> = Vec::new();
+    for name in names {
+        rows.extend(view.comparisons(name).into_iter().map(|set| (name, set)));
+    }
+    rows.sort_by_key(|(_, set)| {
+        let cells = set.iter().flat_map(|&group| &view.group(group).cells);
+        cells.min().copied()
+    });
+    let pilots = rows
+        .into_iter()
+        .map(|(name, set)| Pilots::new(view, name, Scope::These(set), room));
+    pilots.map(Task::Pilots).collect()
 }
 
 fn at(visit: Visit) -> StepResult {

@@ -9,7 +9,7 @@ use crate::sentences::wording::duration;
 use crate::tables::columns::Columns;
 use judge::questions::published::{OwnFigure, RepeatedFigure, repeated};
 use record::claim::Claim;
-use record::outcome::{Cause, Outcome};
+use record::outcome::{Cause, Outcome, Status};
 use record::published::{Figure, Published};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{CellSummary, Summary};
@@ -236,14 +236,21 @@ fn here(repeated: Option<RepeatedFigure>) -> TableCell {
     let Some(repeated) = repeated else {
         return TableCell::default();
     };
-    match (&repeated.here, repeated.cell) {
+    match (&repeated.here, obstacle(&repeated)) {
         (Some(here), _) => {
             let text = with_unit(&three_digits(here.value), &repeated.figure.unit);
             TableCell::number(text, Some(here.value))
         }
-        (None, Some(cell)) => TableCell::text(absent(&cell.outcome)),
+        (None, Some(outcome)) => TableCell::text(absent(outcome)),
         (None, None) => TableCell::text("not in this run"),
     }
+}
+
+/// The outcome for which a figure is absent: of its cell, or of the one that it is divided by.
+fn obstacle<'a>(repeated: &RepeatedFigure<'a>) -> Option<&'a Outcome> {
+    let cells = repeated.cell.into_iter().chain(repeated.divisor);
+    let mut outcomes = cells.map(|cell| &cell.outcome);
+    outcomes.find(|outcome| outcome.status != Status::Ok)
 }
 
 /// The reason why a row has no figure, in a few words.

@@ -1,6 +1,6 @@
 //! The sentences of an article: which of them hold here, by which figure, and what backs or breaks them.
 
-use super::{ArticleRow, interval_of};
+use super::{ArticleRow, interval_of, obstacle};
 use crate::render::document::{Block, TableCell};
 use crate::sentences::phrases;
 use crate::tables::columns::Columns;
@@ -26,7 +26,7 @@ impl Statement<'_> {
             return String::new();
         };
         let Some(here) = repeated.here else {
-            return without_figure(repeated.cell.map(|cell| &cell.outcome));
+            return without_figure(obstacle(&repeated));
         };
         let word = word_of(self.claim, &here, self.margin);
         let interval = interval_of(&here);
@@ -117,10 +117,11 @@ fn elsewhere(article: &Published, claims: &[Claim], statements: &[Statement]) ->
     let of_article = claims
         .iter()
         .filter(|claim| claim.table.as_deref() == Some(article.id.as_str()));
-    let others: Vec<&str> = of_article
+    let mut others: Vec<&str> = of_article
         .filter(|claim| statements.iter().all(|s| s.claim.id != claim.id))
         .map(|claim| claim.id.as_str())
         .collect();
+    others.sort_unstable();
     (!others.is_empty()).then(|| {
         let ids = others.join(" ");
         Block::text(format!(
