@@ -1,7 +1,7 @@
 //! The policy of a study of a user's program: warm-ups, then balanced blocks of launches until the interval is narrow or the
 //! time is over. It sees how wide the interval is and never where it lies.
 
-use crate::constants::{FULL_BLOCKS, STUDY_BLOCKS};
+use crate::constants::{FULL_BLOCKS, SAMPLED_BLOCKS, STUDY_BLOCKS};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use record::command::{CommandLaunch, CommandPlan, LaunchMode, has_ended};
 use record::kind::Kind;
@@ -212,6 +212,12 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
             .as_ref()
             .is_some_and(|cost| cost.faults_unseen.is_some())
     };
+    let unsampled = |launch: &CommandLaunch| {
+        launch
+            .cost
+            .as_ref()
+            .is_some_and(|cost| cost.kernel_unseen.is_some())
+    };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
     // Where six blocks exceed the budget, following faults in three of them has to do.
     let is_late =
@@ -224,6 +230,13 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         (
             LaunchMode::Followed,
             is_followed && !in_mode(LaunchMode::Followed).any(unseen),
+        ),
+        (
+            LaunchMode::Sampled,
+            block < SAMPLED_BLOCKS
+                && !plan.totals_only
+                && mode == LaunchMode::Plain
+                && !in_mode(LaunchMode::Sampled).any(unsampled),
         ),
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),

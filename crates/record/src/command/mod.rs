@@ -3,6 +3,7 @@
 
 mod cost;
 mod faults;
+mod kernel;
 mod profile;
 mod stacks;
 mod trial;
@@ -11,9 +12,10 @@ use crate::outcome::Cause;
 use crate::{kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
+pub use kernel::{KernelWork, SampledPart};
 pub use profile::{
-    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price,
-    ProfileSummary,
+    Advice, AdviceKind, Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily,
+    KernelPart, MemoryEvent, Price, ProfileSummary,
 };
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
@@ -24,9 +26,9 @@ pub use trial::{
 };
 
 /// Version of the plan and launches of a study.
-pub const COMMAND_SCHEMA: u32 = 5;
+pub const COMMAND_SCHEMA: u32 = 6;
 /// Version of its summary.
-pub const COMMAND_SUMMARY_SCHEMA: u32 = 6;
+pub const COMMAND_SUMMARY_SCHEMA: u32 = 7;
 
 /// Versions that are read. Tries of version 2 have no interim analyses, profiles of version 3 other names of kinds.
 pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
@@ -211,6 +213,8 @@ pub enum LaunchMode {
     Traced,
     /// The command with each of its page faults followed.
     Followed,
+    /// The command with its time in the kernel sampled.
+    Sampled,
     /// A worker: first writes of base pages, and giving them back.
     PriceBase,
     /// A worker: the same with huge pages.
@@ -226,7 +230,7 @@ impl LaunchMode {
     pub fn is_command(self) -> bool {
         matches!(
             self,
-            LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed
+            LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed | LaunchMode::Sampled
         )
     }
 }
