@@ -271,6 +271,8 @@ mod tests {
             preloaded: None,
             cpus: None,
             skipped: None,
+            joined: BTreeMap::new(),
+            replaced: BTreeMap::new(),
         }
     }
 

@@ -192,7 +192,7 @@ impl Study<'_> {
                 .as_ref()
                 .is_some_and(|cost| is_wanted && cost.has_stacks())
             {
-                launch.stacks = Some(self.callers.read(scratch)?);
+                launch.stacks = Some(self.callers.read(scratch)?).filter(|_| plan.stacks);
             }
             launch
         } else {

@@ -191,6 +191,12 @@ pub struct Arm {
     /// Variables that are set, after joining with what the environment had.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
+    /// Values of variables with a list, to which the setting added.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joined: BTreeMap<String, String>,
+    /// Values of the user's variables that the setting replaced.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replaced: BTreeMap<String, String>,
     /// The library that is preloaded, by its real path.
     #[serde(default, rename = "library", skip_serializing_if = "Option::is_none")]
     pub preloaded: Option<String>,

@@ -205,6 +205,8 @@ mod tests {
             preloaded: None,
             cpus: None,
             skipped: None,
+            joined: BTreeMap::new(),
+            replaced: BTreeMap::new(),
         }
     }
 

@@ -40,6 +40,7 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
         blocks.extend(
             tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))),
         );
+        blocks.extend(variables(summary));
         blocks.extend(skewed(summary));
         blocks.extend(again(summary).map(Block::Answer));
         blocks.extend(deployment(summary));
@@ -119,6 +120,30 @@ fn deployment(summary: &TrialSummary) -> Vec<Block> {
         arm.name
     );
     vec![Block::Text(text), Block::Commands(lines)]
+}
+
+/// Changes of variables that the user has set already.
+fn variables(summary: &TrialSummary) -> Option<Block> {
+    let lines = summary.plan.arms.iter().flat_map(|arm| {
+        let value = |name: &String| arm.variables.get(name).map_or("", String::as_str);
+        let joined = arm.joined.keys().map(move |name| {
+            format!(
+                "{}: added to your {name}, which is now {}",
+                arm.name,
+                escape::shell(value(name))
+            )
+        });
+        let replaced = arm.replaced.iter().map(move |(name, before)| {
+            format!(
+                "{}: {name} is {} instead of your {}",
+                arm.name,
+                escape::shell(value(name)),
+                escape::shell(before)
+            )
+        });
+        joined.chain(replaced)
+    });
+    Block::list("", lines)
 }
 
 fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
