@@ -293,6 +293,13 @@ impl Candidate {
 /// no prediction has (docs/validity.md).
 const NOT_PREDICTED: f64 = 0.1;
 
+/// Samples of the kernel's time from which on they tell the functions that cause it: each is known to 10 % of the whole or better.
+const ENOUGH_SAMPLES: u64 = 1000;
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {
@@ -333,7 +340,10 @@ pub struct ProfileSummary {
     /// Time in the kernel by the work done there, the largest part first; empty where it could not be sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel: Vec<KernelPart>,
-    /// The same by callers, in seconds; absent where samples are too few.
+    /// Samples of that; 0 where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kernel_samples: u64,
+    /// The same by callers, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_stacks: Option<CallStacks>,
     /// Changes of the program that these costs suggest, the dearest first.
@@ -352,9 +362,14 @@ pub struct ProfileSummary {
 }
 
 impl ProfileSummary {
-    /// Stacks by the kernel's time where it was sampled, otherwise those of page faults.
+    /// Stacks by the kernel's time where enough of it was sampled, otherwise those of page faults.
     pub fn costliest_stacks(&self) -> Option<&CallStacks> {
-        self.kernel_stacks.as_ref().or(self.stacks.as_ref())
+        let enough = self.kernel_samples >= ENOUGH_SAMPLES;
+        let sampled = self.kernel_stacks.as_ref();
+        sampled
+            .filter(|_| enough)
+            .or(self.stacks.as_ref())
+            .or(sampled)
     }
 
     /// Candidates worth a try, the largest saving first.

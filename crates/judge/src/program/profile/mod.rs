@@ -114,6 +114,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             .as_ref()
             .map(SampledKernel::parts)
             .unwrap_or_default(),
+        kernel_samples: sampled.as_ref().map_or(0, SampledKernel::all),
         kernel_stacks,
         advice: advice.unwrap_or_default(),
         freeing,

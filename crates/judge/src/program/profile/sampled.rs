@@ -33,12 +33,13 @@ impl SampledKernel {
             .filter_map(|cost| Some((cost, cost.kernel_work.as_ref()?)))
             .collect();
         let mut samples: BTreeMap<(MemoryEvent, String), u64> = BTreeMap::new();
-        let (mut seen, mut lost) = (0, 0);
+        let (mut seen, mut lost) = (0_u64, 0_u64);
         for (_, work) in &sampled {
-            lost += work.lost;
+            lost = lost.saturating_add(work.lost);
             for part in &work.parts {
-                seen += part.samples;
-                *samples.entry((part.event, part.call.clone())).or_default() += part.samples;
+                seen = seen.saturating_add(part.samples);
+                let count = samples.entry((part.event, part.call.clone())).or_default();
+                *count = count.saturating_add(part.samples);
             }
         }
         if seen < LEAST_SAMPLES || blocks.is_empty() {
@@ -55,7 +56,7 @@ impl SampledKernel {
         );
         let period_s = sampled.first()?.1.period_ns as f64 * 1e-9;
         // Samples are lost where stacks come faster than they are read, which is everywhere alike.
-        let unlost = (seen + lost) as f64 / seen as f64;
+        let unlost = 1.0 + lost as f64 / seen as f64;
         let slower = (sampled_s / plain_s.max(1e-9)).max(1.0);
         Some(SampledKernel {
             samples,
@@ -64,12 +65,16 @@ impl SampledKernel {
         })
     }
 
+    /// All samples.
+    pub fn all(&self) -> u64 {
+        self.count(|_, _| true)
+    }
+
     fn count(&self, takes_part: impl Fn(MemoryEvent, &str) -> bool) -> u64 {
         self.samples
             .iter()
             .filter(|((event, call), _)| takes_part(*event, call))
-            .map(|(_, samples)| samples)
-            .sum()
+            .fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
     }
 
     /// CPU time of some work in a run, with the interval of a Poisson count.
@@ -113,7 +118,8 @@ impl SampledKernel {
         });
         let mut by_call: BTreeMap<&str, u64> = BTreeMap::new();
         for ((_, call), samples) in others {
-            *by_call.entry(call).or_default() += samples;
+            let count = by_call.entry(call).or_default();
+            *count = count.saturating_add(*samples);
         }
         let dearest = by_call.into_iter().max_by_key(|(_, samples)| *samples);
         dearest.map(|(call, _)| call)

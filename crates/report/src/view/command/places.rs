@@ -3,7 +3,7 @@
 use crate::render::document::{Block, Chart};
 use crate::render::escape;
 use crate::render::plot::{FlameBox, Plot};
-use record::command::{CallStacks, MemoryEvent, ProfileSummary};
+use record::command::{CallStack, CallStacks, MemoryEvent, ProfileSummary};
 use std::collections::BTreeMap;
 
 /// Nodes below this share of the total are left out of the tree.
@@ -184,12 +184,14 @@ pub(super) fn main_place(
     summary: &ProfileSummary,
     takes_part: impl Fn(MemoryEvent) -> bool,
 ) -> Option<MainPlace> {
-    let all = summary.costliest_stacks()?;
-    let taken = all.stacks.iter().filter(|stack| takes_part(stack.event));
-    let stacks = CallStacks {
-        frames: all.frames.clone(),
-        stacks: taken.cloned().collect(),
-    };
+    // Samples of the kernel's time alone have work that is no page fault.
+    let tables = [summary.costliest_stacks(), summary.kernel_stacks.as_ref()];
+    let stacks = tables.into_iter().flatten().find_map(|table| {
+        let taken = table.stacks.iter().filter(|stack| takes_part(stack.event));
+        let stacks: Vec<CallStack> = taken.cloned().collect();
+        let frames = table.frames.clone();
+        (!stacks.is_empty()).then_some(CallStacks { frames, stacks })
+    })?;
     let root = CostNode::new(&stacks);
     let (mut node, mut named, mut own) = (&root, None, None);
     while let Some(((name, module), next)) = node
@@ -237,7 +239,11 @@ pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
     }
     let mut flame = Vec::new();
     root.boxes(root.seconds, 0.0, 0, &mut flame);
-    let what = if summary.kernel_stacks.is_some() {
+    let is_sampled = summary
+        .kernel_stacks
+        .as_ref()
+        .is_some_and(|sampled| std::ptr::eq(sampled, stacks));
+    let what = if is_sampled {
         "Kernel time"
     } else {
         "Page faults"
