@@ -220,8 +220,8 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
     // Where six blocks exceed the budget, following faults in three of them has to do.
-    let is_late =
-        block >= 3 && moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
+    let is_slow = moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
+    let is_late = block >= 3 && is_slow;
     let is_followed =
         !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain && !is_late;
     let modes = [
@@ -233,7 +233,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         ),
         (
             LaunchMode::Sampled,
-            block < SAMPLED_BLOCKS
+            (block == 0 || (block < SAMPLED_BLOCKS && !is_slow))
                 && !plan.totals_only
                 && mode == LaunchMode::Plain
                 && !in_mode(LaunchMode::Sampled).any(unsampled),
@@ -539,6 +539,7 @@ mod tests {
             (with(LaunchMode::Followed), with(LaunchMode::Plain)),
             (8.min(blocks(&launches)), blocks(&launches))
         );
+        assert_eq!(with(LaunchMode::Sampled), 3);
     }
 
     #[test]
@@ -558,7 +559,7 @@ mod tests {
                 .filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Followed)
                 .count()
         };
-        // Two launches before the first block and six in each.
+        // Two launches before the first block, six in each, and one that samples the kernel's time in the first.
         assert_eq!([30.0, 39.0, 60.0].map(followed), [3, 6, 7]);
     }
 }

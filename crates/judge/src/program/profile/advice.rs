@@ -3,8 +3,9 @@
 use super::counts::Counted;
 use super::sampled::SampledKernel;
 use record::command::MemoryEvent::{
-    Again, Cow, Exec, File, FileWrite, Fork, FreeBase, FreeHuge, Huge, Lock, Move, PageCache,
-    Protect, Raced, Reclaim, Shootdown, Start, Switch, SystemCall, ZeroRead, ZeroWrite,
+    Again, Cow, Exec, File, FileWrite, Fork, FreeBase, FreeHuge, Huge, Kernel, Lock, Map, Move,
+    PageCache, Protect, Raced, Reclaim, Shootdown, Start, Switch, SystemCall, Unknown, ZeroRead,
+    ZeroWrite,
 };
 use record::command::{Advice, AdviceKind, Amount, CostLine, MemoryEvent, Price};
 
@@ -58,113 +59,114 @@ impl Costs<'_> {
 
 /// Changes worth a line, the dearest first.
 pub(super) fn advice(costs: &Costs<'_>) -> Vec<Advice> {
-    let mut advice = Vec::new();
-    let mut add = |kind, cost: Option<CostLine>, events: &[MemoryEvent], call: &str| {
-        let cost = cost.filter(|cost| cost.share.value >= WORTH && cost.share.low > WORTH / 2.0);
-        advice.extend(cost.map(|cost| Advice {
-            kind,
-            cost,
-            events: events.to_vec(),
-            call: call.to_owned(),
-        }));
-    };
-    let forked = costs.sampled(|event, _| event == Fork);
-    // What a fork copied is thrown away by the program that is executed instead.
-    let is_forking = forked.is_some_and(|cost| cost.share.low > WORTH / 2.0);
-    let forked =
-        costs.sampled(|event, call| event == Fork || (event == FreeBase && call == "execve"));
-    if is_forking {
-        add(AdviceKind::Spawn, forked, &[Fork], "");
-    } else {
-        let cost = costs.sampled(|event, call| {
-            matches!(event, Exec | Start) || (event == FreeBase && call == "execve")
-        });
-        add(AdviceKind::FewerPrograms, cost, &[Fork, Exec, Start], "");
-    }
-    let (advised, unmapped) = (costs.calls("madvise"), costs.calls("munmap"));
-    let again_s = costs.counted(&[Again]);
-    let freed = costs.sampled(|event, call| event == FreeBase && call == "madvise");
-    let is_advised = freed.is_some_and(|cost| cost.share.value >= WORTH / 2.0);
-    if advised >= LOOP && (is_advised || (costs.sampled.is_none() && advised > unmapped)) {
-        let cost = sum(freed, again_s);
-        add(AdviceKind::KeepAdvised, cost, &[FreeBase], "madvise");
-    } else if unmapped >= LOOP {
-        let freed = costs.sampled(|event, call| {
-            (event == FreeBase || event == MemoryEvent::Map)
-                && (call == "munmap" || call.starts_with("mmap"))
-        });
-        add(
-            AdviceKind::KeepMapped,
-            sum(freed, again_s),
-            &[FreeBase],
-            "munmap",
-        );
-    }
-    let sampled_kinds: [(AdviceKind, MemoryEvent); 6] = [
+    let mut list = AdviceList::default();
+    processes(costs, &mut list);
+    given_back(costs, &mut list);
+    for (kind, event) in [
         (AdviceKind::Reserve, Move),
         (AdviceKind::ProtectLess, Protect),
         (AdviceKind::UnmapTogether, Shootdown),
         (AdviceKind::WaitLess, Lock),
         (AdviceKind::MoreMemory, Reclaim),
-        (AdviceKind::SmallPages, Huge),
-    ];
-    for (kind, event) in sampled_kinds {
-        let cost = match event {
-            Huge => costs
-                .sampled(|e, _| e == Huge)
-                .or_else(|| costs.counted(&[Huge, FreeHuge])),
-            _ => costs.sampled(|e, _| e == event),
-        };
-        add(kind, cost, &[event], "");
+    ] {
+        list.add(kind, costs.sampled(|e, _| e == event), &[event], "");
     }
-    add(
-        AdviceKind::OneThread,
-        costs.counted(&[Raced]),
-        &[MemoryEvent::Unknown],
-        "",
-    );
-    add(
-        AdviceKind::ReadFile,
-        costs
-            .sampled(|event, _| event == File)
-            .or_else(|| costs.counted(&[File, FileWrite])),
-        &[File],
-        "",
-    );
-    add(
-        AdviceKind::WriteFirst,
-        costs.counted(&[ZeroRead, ZeroWrite]),
-        &[Cow, MemoryEvent::Unknown],
-        "",
-    );
-    let named = costs.sampled.and_then(SampledKernel::dearest_call);
-    if let Some(call) = named {
-        let is_named = |event: MemoryEvent, c: &str| {
-            matches!(event, SystemCall | PageCache | Switch | MemoryEvent::Kernel) && c == call
-        };
+    page_faults(costs, &mut list);
+    if let Some(call) = costs.sampled.and_then(SampledKernel::dearest_call) {
+        let cost = costs.sampled(|event, name| {
+            matches!(event, SystemCall | PageCache | Switch | Kernel) && name == call
+        });
         let events = [SystemCall, PageCache, Switch];
-        add(
-            AdviceKind::NotMemory,
-            costs.sampled(is_named),
-            &events,
-            call,
-        );
+        list.add(AdviceKind::NotMemory, cost, &events, call);
     }
+    let AdviceList(mut advice) = list;
     advice.sort_by(|a, b| b.cost.share.value.total_cmp(&a.cost.share.value));
     advice
 }
 
-fn sum(one: Option<CostLine>, other: Option<CostLine>) -> Option<CostLine> {
-    let (Some(one), Some(other)) = (one, other) else {
-        return one.or(other);
+#[derive(Default)]
+struct AdviceList(Vec<Advice>);
+
+impl AdviceList {
+    /// Adds a change whose cost is worth a line.
+    fn add(
+        &mut self,
+        kind: AdviceKind,
+        cost: Option<CostLine>,
+        events: &[MemoryEvent],
+        call: &str,
+    ) {
+        let worth = cost.filter(|cost| cost.share.value >= WORTH && cost.share.low > WORTH / 2.0);
+        self.0.extend(worth.map(|cost| Advice {
+            kind,
+            cost,
+            events: events.to_vec(),
+            call: call.to_owned(),
+        }));
+    }
+}
+
+/// Processes that are forked, and programs that are executed. What a fork copied is thrown away by the program executed instead.
+fn processes(costs: &Costs<'_>, list: &mut AdviceList) {
+    let copied = costs.sampled(|event, _| event == Fork);
+    if copied.is_some_and(|cost| cost.share.low > WORTH / 2.0) {
+        let cost =
+            costs.sampled(|event, call| event == Fork || (event == FreeBase && call == "execve"));
+        list.add(AdviceKind::Spawn, cost, &[Fork], "");
+    } else {
+        let cost = costs.sampled(|event, call| {
+            matches!(event, Exec | Start) || (event == FreeBase && call == "execve")
+        });
+        list.add(AdviceKind::FewerPrograms, cost, &[Fork, Exec, Start], "");
+    }
+}
+
+/// Memory that is given back in a loop and taken again.
+fn given_back(costs: &Costs<'_>, list: &mut AdviceList) {
+    let (advised, unmapped) = (costs.calls("madvise"), costs.calls("munmap"));
+    let again = costs.counted(&[Again]);
+    let by_madvise = costs.sampled(|event, call| event == FreeBase && call == "madvise");
+    let is_advised = by_madvise.is_some_and(|cost| cost.share.value >= WORTH / 2.0);
+    if advised >= LOOP && (is_advised || (costs.sampled.is_none() && advised > unmapped)) {
+        let cost = sum(by_madvise, again);
+        list.add(AdviceKind::KeepAdvised, cost, &[FreeBase], "madvise");
+    } else if unmapped >= LOOP {
+        let by_calls = costs.sampled(|event, call| {
+            matches!(event, FreeBase | Map) && (call == "munmap" || call.starts_with("mmap"))
+        });
+        let cost = sum(by_calls, again);
+        list.add(AdviceKind::KeepMapped, cost, &[FreeBase], "munmap");
+    }
+}
+
+/// Page faults of a kind that the program's own accesses decide.
+fn page_faults(costs: &Costs<'_>, list: &mut AdviceList) {
+    let huge = costs.sampled(|event, _| event == Huge);
+    let huge = huge.or_else(|| costs.counted(&[Huge, FreeHuge]));
+    list.add(AdviceKind::SmallPages, huge, &[Huge], "");
+    let raced = costs.counted(&[Raced]);
+    list.add(AdviceKind::OneThread, raced, &[Unknown], "");
+    let file = costs.sampled(|event, _| event == File);
+    let file = file.or_else(|| costs.counted(&[File, FileWrite]));
+    list.add(AdviceKind::ReadFile, file, &[File], "");
+    let read_first = costs.counted(&[ZeroRead, ZeroWrite]);
+    list.add(AdviceKind::WriteFirst, read_first, &[Cow, Unknown], "");
+}
+
+fn sum(first: Option<CostLine>, second: Option<CostLine>) -> Option<CostLine> {
+    let (Some(a), Some(b)) = (first, second) else {
+        return first.or(second);
     };
-    let add = |a: Amount, b: Amount, most: f64| Amount {
+    Some(CostLine {
+        seconds: added(a.seconds, b.seconds, f64::INFINITY),
+        share: added(a.share, b.share, 1.0),
+    })
+}
+
+fn added(a: Amount, b: Amount, most: f64) -> Amount {
+    Amount {
         value: (a.value + b.value).min(most),
         low: (a.low + b.low).min(most),
         high: (a.high + b.high).min(most),
-    };
-    Some(CostLine {
-        seconds: add(one.seconds, other.seconds, f64::INFINITY),
-        share: add(one.share, other.share, 1.0),
-    })
+    }
 }

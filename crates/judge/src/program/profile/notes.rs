@@ -9,6 +9,9 @@ use record::summary::NoteKind;
 
 /// Bytes written from which on the output is worth a remark.
 const MUCH_BYTES: u64 = 1 << 30;
+/// Page faults of a run from which on a setting that spares them is worth a remark.
+const MANY_FAULTS: f64 = 5000.0;
+
 pub(super) fn notes(
     plan: &CommandPlan,
     launches: &[CommandLaunch],
@@ -37,8 +40,11 @@ pub(super) fn notes(
     let unseen = costs_in(launches, LaunchMode::Sampled).find_map(|c| c.kernel_unseen.clone());
     notes.extend(unseen.map(|reason| NoteKind::KernelUnseen { reason }));
     if let Some(counted) = counted {
-        notes.extend(sparse_blocks(counted).map(|pages| NoteKind::SparseBlocks { pages }));
-        notes.extend(sparse_huge(counted).map(|pages| NoteKind::SparseHuge { pages }));
+        let many = counted.shown.minor_faults >= MANY_FAULTS;
+        let blocks = sparse_blocks(counted).filter(|_| many);
+        let huge = sparse_huge(counted).filter(|_| many);
+        notes.extend(blocks.map(|pages| NoteKind::SparseBlocks { pages }));
+        notes.extend(huge.map(|pages| NoteKind::SparseHuge { pages }));
     }
     let plain = costs_in(launches, LaunchMode::Plain).next();
     if let Some(traced) = costs_in(launches, LaunchMode::Traced).next() {

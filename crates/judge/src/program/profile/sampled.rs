@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 const LEAST_SAMPLES: u64 = 60;
 /// Share of a family's time that a kind without a count may take: then counts and samples name different kinds.
 const UNCOUNTED: f64 = 0.1;
+/// Samples of a kind from which on it has a factor of its own, instead of its family's.
+const OF_KIND: u64 = 20;
 /// Half-widths of a normal interval at 95 %.
 const NORMAL: f64 = 1.96;
 /// Share of CPU time below which a part has no line.
@@ -126,28 +128,15 @@ impl SampledKernel {
     }
 
     /// The measured cost of each event relative to its price in a fresh process.
-    pub fn factors(
-        &self,
-        blocks: &[ProfileBlock],
-        counted: &Counted,
-    ) -> BTreeMap<MemoryEvent, f64> {
+    pub fn factors(&self, blocks: &[ProfileBlock], counted: &Counted) -> BTreeMap<MemoryEvent, f64> {
         let mut factors = BTreeMap::new();
         for family in [
             EventFamily::Faults,
             EventFamily::Freeing,
             EventFamily::Calls,
         ] {
-            let priced_s = |takes_part: &dyn Fn(MemoryEvent) -> bool| {
-                let costs = blocks.iter().map(|block| {
-                    block.fresh_cost_s(counted, |event| {
-                        event.family() == family && takes_part(event)
-                    })
-                });
-                costs.sum::<f64>() / blocks.len() as f64
-            };
-            let measured_s = self.cost(|event, _| event.family() == family).seconds.value;
-            let all_s = priced_s(&|_| true);
-            if all_s <= 0.0 {
+            let priced_s = fresh_cost_s(blocks, counted, |event| event.family() == family);
+            if priced_s <= 0.0 {
                 continue;
             }
             let events = counted.shown.events.iter();
@@ -155,27 +144,41 @@ impl SampledKernel {
                 .filter(|(event, count)| event.family() == family && **count > 0.0)
                 .map(|(event, _)| *event)
                 .collect();
-            let is_counted = |sampled: MemoryEvent| kinds.iter().any(|e| e.sampled() == sampled);
-            let uncounted_s = self
-                .cost(|event, _| event.family() == family && !is_counted(event))
-                .seconds
-                .value;
-            let is_by_kind = uncounted_s <= UNCOUNTED * measured_s;
-            for event in kinds {
-                let (own_s, own_priced_s) = (
-                    self.cost(|e, _| e == event.sampled()).seconds.value,
-                    priced_s(&|e| e.sampled() == event.sampled()),
-                );
-                let factor = if is_by_kind && own_priced_s > 0.0 {
-                    own_s / own_priced_s
+            let measured_s = self.seconds(|event| event.family() == family);
+            let uncounted_s = self.seconds(|event| {
+                event.family() == family && kinds.iter().all(|kind| kind.sampled() != event)
+            });
+            for &kind in &kinds {
+                let kind_s =
+                    fresh_cost_s(blocks, counted, |event| event.sampled() == kind.sampled());
+                let is_resolved = self.count(|event, _| event == kind.sampled()) >= OF_KIND
+                    && uncounted_s <= UNCOUNTED * measured_s;
+                let factor = if is_resolved && kind_s > 0.0 {
+                    self.seconds(|event| event == kind.sampled()) / kind_s
                 } else {
-                    measured_s / all_s
+                    measured_s / priced_s
                 };
-                factors.insert(event, factor);
+                factors.insert(kind, factor);
             }
         }
         factors
     }
+
+    fn seconds(&self, takes_part: impl Fn(MemoryEvent) -> bool) -> f64 {
+        self.cost(|event, _| takes_part(event)).seconds.value
+    }
+}
+
+/// Seconds of some events in a run by the prices of a fresh process.
+fn fresh_cost_s(
+    blocks: &[ProfileBlock],
+    counted: &Counted,
+    takes_part: impl Fn(MemoryEvent) -> bool,
+) -> f64 {
+    let costs = blocks
+        .iter()
+        .map(|block| block.fresh_cost_s(counted, &takes_part));
+    costs.sum::<f64>() / blocks.len() as f64
 }
 
 /// The factor of page faults as it is shown: their measured cost relative to that by the prices of a fresh process.

@@ -99,24 +99,23 @@ pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<
 /// Ratio of CPU time that the best arm which is shown to save is certain to reach; `None` where no arm is.
 fn least_saving(arms: &[&ArmSummary]) -> Option<f64> {
     let saving = arms.iter().filter(|arm| differs_in_cpu_time(arm));
-    let bounds = saving.filter_map(|arm| Some(cpu_ratio(arm)?.high));
+    let bounds =
+        saving.filter_map(|arm| Some(arm.against.get(&Measure::Cpu)?.contrast.ratio?.high));
     bounds.filter(|high| *high < 1.0).min_by(f64::total_cmp)
 }
 
 /// True if more launches would change no verdict on an arm: it differs, is the same within the margin, has no effect, or saves
 /// less than another arm that saves.
 fn is_known(arm: &ArmSummary, saving: Option<f64>) -> bool {
-    let same = arm.against.get(&Measure::Cpu).is_some_and(|cpu| {
-        cpu.contrast.holds_among_all && matches!(cpu.contrast.verdict, Verdict::Within { .. })
+    let cpu = arm.against.get(&Measure::Cpu).map(|cpu| &cpu.contrast);
+    let same = cpu.is_some_and(|contrast| {
+        contrast.holds_among_all && matches!(contrast.verdict, Verdict::Within { .. })
     });
+    let ratio = cpu.and_then(|contrast| contrast.ratio);
     let is_beaten = saving
-        .zip(cpu_ratio(arm))
+        .zip(ratio)
         .is_some_and(|(saving, ratio)| ratio.low > saving);
     arm.status == ArmStatus::NoEffect || same || is_beaten || differs_in_cpu_time(arm)
-}
-
-fn cpu_ratio(arm: &ArmSummary) -> Option<Ratio> {
-    arm.against.get(&Measure::Cpu)?.contrast.ratio
 }
 
 fn differs_in_cpu_time(arm: &ArmSummary) -> bool {

@@ -90,19 +90,25 @@ fn add(sum: &mut CostLine, cost: &CostLine) {
     }
 }
 
+/// Costs by work.
+#[derive(Default)]
+struct Costs(Vec<(Work, CostLine)>);
+
+impl Costs {
+    fn add(&mut self, work: Work, cost: &CostLine) {
+        match self.0.iter_mut().find(|(known, _)| *known == work) {
+            Some((_, sum)) => add(sum, cost),
+            None => self.0.push((work, *cost)),
+        }
+    }
+}
+
 /// Costs by work, the largest first. Without samples it is what was priced.
 fn costs(summary: &ProfileSummary) -> Vec<(Work, CostLine)> {
-    let mut costs: Vec<(Work, CostLine)> = Vec::new();
-    let mut put = |work: Work, cost: &CostLine| {
-        if let Some((_, sum)) = costs.iter_mut().find(|(other, _)| *other == work) {
-            add(sum, cost);
-        } else {
-            costs.push((work, *cost));
-        }
-    };
+    let mut costs = Costs::default();
     let is_forking = summary.kernel.iter().any(|p| p.event == MemoryEvent::Fork);
     for part in &summary.kernel {
-        put(Work::of(part, is_forking), &part.cost);
+        costs.add(Work::of(part, is_forking), &part.cost);
     }
     if summary.kernel.is_empty() {
         let priced = [
@@ -112,10 +118,11 @@ fn costs(summary: &ProfileSummary) -> Vec<(Work, CostLine)> {
         ];
         for (work, cost) in priced {
             if let Some(cost) = &cost {
-                put(work, cost);
+                costs.add(work, cost);
             }
         }
     }
+    let Costs(mut costs) = costs;
     costs.sort_by(|a, b| b.1.seconds.value.total_cmp(&a.1.seconds.value));
     costs
 }
