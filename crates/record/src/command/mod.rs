@@ -14,8 +14,8 @@ pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
 pub use kernel::{KernelWork, SampledPart};
 pub use profile::{
-    Advice, AdviceKind, Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily,
-    KernelPart, MemoryEvent, Price, ProfileSummary,
+    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, KernelPart, MemoryEvent,
+    Price, ProfileSummary, Suggestion, SuggestionKind,
 };
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};

@@ -205,9 +205,9 @@ pub struct KernelPart {
 
 /// A change of the program's own calls that its costs suggest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Advice {
+pub struct Suggestion {
     /// Kind of change.
-    pub kind: AdviceKind,
+    pub kind: SuggestionKind,
     /// CPU time that it concerns.
     pub cost: CostLine,
     /// Kinds of work that it concerns; their stacks name the place.
@@ -222,7 +222,7 @@ pub struct Advice {
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum AdviceKind {
+pub enum SuggestionKind {
     /// posix_spawn or vfork instead of fork, which copies page tables.
     Spawn,
     /// Memory given back by madvise and touched again.
@@ -348,7 +348,7 @@ pub struct ProfileSummary {
     pub kernel_stacks: Option<CallStacks>,
     /// Changes of the program that these costs suggest, the dearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub advice: Vec<Advice>,
+    pub advice: Vec<Suggestion>,
     /// Cost of giving pages back.
     pub freeing: Option<CostLine>,
     /// Cost of read and write calls.

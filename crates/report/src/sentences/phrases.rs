@@ -695,7 +695,7 @@ mod tests {
             ("compare", variants::<across::Gated>(name.clone())),
             ("measure", variants::<command::Measure>(name.clone())),
             ("agreement", variants::<command::Agreement>(name.clone())),
-            ("advice", variants::<command::AdviceKind>(name.clone())),
+            ("advice", variants::<command::SuggestionKind>(name.clone())),
             ("event", variants::<command::MemoryEvent>(name)),
         ];
         parts

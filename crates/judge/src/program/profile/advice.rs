@@ -7,22 +7,22 @@ use record::command::MemoryEvent::{
     PageCache, Protect, Raced, Reclaim, Shootdown, Start, Switch, SystemCall, Unknown, ZeroRead,
     ZeroWrite,
 };
-use record::command::{Advice, AdviceKind, Amount, CostLine, MemoryEvent, Price};
+use record::command::{Amount, CostLine, MemoryEvent, Price, Suggestion, SuggestionKind};
 
 /// Share of CPU time from which on a change is worth a line.
 const WORTH: f64 = 0.05;
 /// Calls of a run from which on they are made in a loop.
 const LOOP: u64 = 100;
 
-/// Costs of a profile from which advice follows.
-pub(super) struct Costs<'a> {
+/// KernelCosts of a profile from which advice follows.
+pub(super) struct KernelCosts<'a> {
     pub sampled: Option<&'a SampledKernel>,
     pub prices: &'a [Price],
     pub counted: &'a Counted<'a>,
     pub cpu_s: f64,
 }
 
-impl Costs<'_> {
+impl KernelCosts<'_> {
     fn sampled(&self, takes_part: impl Fn(MemoryEvent, &str) -> bool) -> Option<CostLine> {
         Some(self.sampled?.cost(takes_part))
     }
@@ -58,16 +58,16 @@ impl Costs<'_> {
 }
 
 /// Changes worth a line, the dearest first.
-pub(super) fn advice(costs: &Costs<'_>) -> Vec<Advice> {
-    let mut list = AdviceList::default();
+pub(super) fn advice(costs: &KernelCosts<'_>) -> Vec<Suggestion> {
+    let mut list = SuggestionList::default();
     processes(costs, &mut list);
     given_back(costs, &mut list);
     for (kind, event) in [
-        (AdviceKind::Reserve, Move),
-        (AdviceKind::ProtectLess, Protect),
-        (AdviceKind::UnmapTogether, Shootdown),
-        (AdviceKind::WaitLess, Lock),
-        (AdviceKind::MoreMemory, Reclaim),
+        (SuggestionKind::Reserve, Move),
+        (SuggestionKind::ProtectLess, Protect),
+        (SuggestionKind::UnmapTogether, Shootdown),
+        (SuggestionKind::WaitLess, Lock),
+        (SuggestionKind::MoreMemory, Reclaim),
     ] {
         list.add(kind, costs.sampled(|e, _| e == event), &[event], "");
     }
@@ -77,27 +77,27 @@ pub(super) fn advice(costs: &Costs<'_>) -> Vec<Advice> {
             matches!(event, SystemCall | PageCache | Switch | Kernel) && name == call
         });
         let events = [SystemCall, PageCache, Switch];
-        list.add(AdviceKind::NotMemory, cost, &events, call);
+        list.add(SuggestionKind::NotMemory, cost, &events, call);
     }
-    let AdviceList(mut advice) = list;
+    let SuggestionList(mut advice) = list;
     advice.sort_by(|a, b| b.cost.share.value.total_cmp(&a.cost.share.value));
     advice
 }
 
 #[derive(Default)]
-struct AdviceList(Vec<Advice>);
+struct SuggestionList(Vec<Suggestion>);
 
-impl AdviceList {
+impl SuggestionList {
     /// Adds a change whose cost is worth a line.
     fn add(
         &mut self,
-        kind: AdviceKind,
+        kind: SuggestionKind,
         cost: Option<CostLine>,
         events: &[MemoryEvent],
         call: &str,
     ) {
         let worth = cost.filter(|cost| cost.share.value >= WORTH && cost.share.low > WORTH / 2.0);
-        self.0.extend(worth.map(|cost| Advice {
+        self.0.extend(worth.map(|cost| Suggestion {
             kind,
             cost,
             events: events.to_vec(),
@@ -107,50 +107,55 @@ impl AdviceList {
 }
 
 /// Processes that are forked, and programs that are executed. What a fork copied is thrown away by the program executed instead.
-fn processes(costs: &Costs<'_>, list: &mut AdviceList) {
+fn processes(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let copied = costs.sampled(|event, _| event == Fork);
     if copied.is_some_and(|cost| cost.share.low > WORTH / 2.0) {
         let cost =
             costs.sampled(|event, call| event == Fork || (event == FreeBase && call == "execve"));
-        list.add(AdviceKind::Spawn, cost, &[Fork], "");
+        list.add(SuggestionKind::Spawn, cost, &[Fork], "");
     } else {
         let cost = costs.sampled(|event, call| {
             matches!(event, Exec | Start) || (event == FreeBase && call == "execve")
         });
-        list.add(AdviceKind::FewerPrograms, cost, &[Fork, Exec, Start], "");
+        list.add(
+            SuggestionKind::FewerPrograms,
+            cost,
+            &[Fork, Exec, Start],
+            "",
+        );
     }
 }
 
 /// Memory that is given back in a loop and taken again.
-fn given_back(costs: &Costs<'_>, list: &mut AdviceList) {
+fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let (advised, unmapped) = (costs.calls("madvise"), costs.calls("munmap"));
     let again = costs.counted(&[Again]);
     let by_madvise = costs.sampled(|event, call| event == FreeBase && call == "madvise");
     let is_advised = by_madvise.is_some_and(|cost| cost.share.value >= WORTH / 2.0);
     if advised >= LOOP && (is_advised || (costs.sampled.is_none() && advised > unmapped)) {
         let cost = sum(by_madvise, again);
-        list.add(AdviceKind::KeepAdvised, cost, &[FreeBase], "madvise");
+        list.add(SuggestionKind::KeepAdvised, cost, &[FreeBase], "madvise");
     } else if unmapped >= LOOP {
         let by_calls = costs.sampled(|event, call| {
             matches!(event, FreeBase | Map) && (call == "munmap" || call.starts_with("mmap"))
         });
         let cost = sum(by_calls, again);
-        list.add(AdviceKind::KeepMapped, cost, &[FreeBase], "munmap");
+        list.add(SuggestionKind::KeepMapped, cost, &[FreeBase], "munmap");
     }
 }
 
 /// Page faults of a kind that the program's own accesses decide.
-fn page_faults(costs: &Costs<'_>, list: &mut AdviceList) {
+fn page_faults(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let huge = costs.sampled(|event, _| event == Huge);
     let huge = huge.or_else(|| costs.counted(&[Huge, FreeHuge]));
-    list.add(AdviceKind::SmallPages, huge, &[Huge], "");
+    list.add(SuggestionKind::SmallPages, huge, &[Huge], "");
     let raced = costs.counted(&[Raced]);
-    list.add(AdviceKind::OneThread, raced, &[Unknown], "");
+    list.add(SuggestionKind::OneThread, raced, &[Unknown], "");
     let file = costs.sampled(|event, _| event == File);
     let file = file.or_else(|| costs.counted(&[File, FileWrite]));
-    list.add(AdviceKind::ReadFile, file, &[File], "");
+    list.add(SuggestionKind::ReadFile, file, &[File], "");
     let read_first = costs.counted(&[ZeroRead, ZeroWrite]);
-    list.add(AdviceKind::WriteFirst, read_first, &[Cow, Unknown], "");
+    list.add(SuggestionKind::WriteFirst, read_first, &[Cow, Unknown], "");
 }
 
 fn sum(first: Option<CostLine>, second: Option<CostLine>) -> Option<CostLine> {

@@ -127,7 +127,7 @@ pub(super) fn line(
     let shares = blocks
         .iter()
         .zip(&costs_s)
-        .map(|(block, cost_s)| cost_s / block.plain.cpu_s().max(1e-6));
+        .map(|(block, cost_s)| (cost_s / block.plain.cpu_s().max(1e-6)).min(1.0));
     Some(CostLine {
         share: amount(shares)?,
         seconds: amount(costs_s.iter().copied())?,

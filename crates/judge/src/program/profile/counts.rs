@@ -100,7 +100,7 @@ impl Counted<'_> {
 
     /// Events of followed launches by kind.
     fn events(&self) -> BTreeMap<MemoryEvent, f64> {
-        use MemoryEvent::{File, FreeBase, FreeHuge, Huge, InCalls, ZeroRead};
+        use MemoryEvent::{File, FreeBase, FreeHuge, Huge, InCalls, Raced, ZeroRead};
         let kinds: BTreeSet<MemoryEvent> = self
             .followed
             .iter()
@@ -119,7 +119,7 @@ impl Counted<'_> {
         // Every page that was given to the program is taken from it once.
         let given = events
             .iter()
-            .filter(|(kind, _)| !matches!(kind, File | Huge | ZeroRead))
+            .filter(|(kind, _)| !matches!(kind, File | Huge | Raced | ZeroRead))
             .map(|(_, count)| count)
             .sum();
         events.extend([

@@ -76,7 +76,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         .unwrap_or_default();
     let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()));
     let advice = believed.map(|counted| {
-        advice::advice(&advice::Costs {
+        advice::advice(&advice::KernelCosts {
             sampled: sampled.as_ref(),
             prices: &prices,
             counted,
@@ -217,8 +217,8 @@ mod tests {
     use super::judge;
     use crate::program::given_up;
     use record::command::{
-        AdviceKind, Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, KernelWork,
-        LaunchMode, MemoryEvent, ObservedEffects, ProfileSummary, SampledPart,
+        Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, KernelWork, LaunchMode,
+        MemoryEvent, ObservedEffects, ProfileSummary, SampledPart, SuggestionKind,
     };
     use record::outcome::Status;
     use record::summary::NoteKind;
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!((first.event, first.call.as_str()), (Fork, "clone"));
         near(first.cost.seconds.value, 0.07);
         near(first.cost.share.value, 0.07);
-        assert_eq!(of.advice[0].kind, AdviceKind::Spawn);
+        assert_eq!(of.advice[0].kind, SuggestionKind::Spawn);
     }
 
     #[test]

@@ -128,7 +128,11 @@ impl SampledKernel {
     }
 
     /// The measured cost of each event relative to its price in a fresh process.
-    pub fn factors(&self, blocks: &[ProfileBlock], counted: &Counted) -> BTreeMap<MemoryEvent, f64> {
+    pub fn factors(
+        &self,
+        blocks: &[ProfileBlock],
+        counted: &Counted,
+    ) -> BTreeMap<MemoryEvent, f64> {
         let mut factors = BTreeMap::new();
         for family in [
             EventFamily::Faults,

@@ -3,7 +3,7 @@
 use super::{count, places, seconds};
 use crate::sentences::phrases;
 use minijinja::context;
-use record::command::{Advice, Candidate, ProfileSummary};
+use record::command::{Candidate, ProfileSummary, Suggestion};
 
 /// Lines of advice, the one that concerns most CPU time first.
 pub(super) fn lines(summary: &ProfileSummary) -> Vec<String> {
@@ -35,7 +35,7 @@ fn setting(candidate: &Candidate) -> String {
 }
 
 /// A change of the program's calls, with the line of its source.
-fn change(summary: &ProfileSummary, advice: &Advice) -> String {
+fn change(summary: &ProfileSummary, advice: &Suggestion) -> String {
     let place = places::main_place(summary, |event| advice.events.contains(&event));
     let values = context! {
         call => advice.call.as_str(),

@@ -22,9 +22,9 @@ pub(super) struct Largest {
     pub is_memory: bool,
 }
 
-/// Work that belongs together in an answer.
+/// WorkGroup that belongs together in an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
+enum WorkGroup {
     Faults,
     Freeing,
     Calls,
@@ -32,16 +32,16 @@ enum Work {
     Other(MemoryEvent),
 }
 
-impl Work {
-    fn of(part: &KernelPart, is_forking: bool) -> Work {
+impl WorkGroup {
+    fn new(part: &KernelPart, is_forking: bool) -> WorkGroup {
         match part.event.family() {
-            EventFamily::Faults => Work::Faults,
+            EventFamily::Faults => WorkGroup::Faults,
             // A program that is executed throws away what the fork had copied.
-            EventFamily::Freeing if is_forking && part.call == "execve" => Work::Forking,
-            EventFamily::Freeing => Work::Freeing,
-            EventFamily::Calls => Work::Calls,
-            EventFamily::Kernel if part.event == MemoryEvent::Fork => Work::Forking,
-            EventFamily::Kernel => Work::Other(part.event),
+            EventFamily::Freeing if is_forking && part.call == "execve" => WorkGroup::Forking,
+            EventFamily::Freeing => WorkGroup::Freeing,
+            EventFamily::Calls => WorkGroup::Calls,
+            EventFamily::Kernel if part.event == MemoryEvent::Fork => WorkGroup::Forking,
+            EventFamily::Kernel => WorkGroup::Other(part.event),
         }
     }
 
@@ -49,28 +49,28 @@ impl Work {
         use MemoryEvent::{Interrupt, Kernel, Start, Switch, SystemCall};
         !matches!(
             self,
-            Work::Other(SystemCall | Kernel | Interrupt | Switch | Start)
+            WorkGroup::Other(SystemCall | Kernel | Interrupt | Switch | Start)
         )
     }
 
     /// True if stacks of this event belong to it.
     fn has(self, event: MemoryEvent) -> bool {
         match self {
-            Work::Faults => event.family() == EventFamily::Faults,
-            Work::Freeing => event.family() == EventFamily::Freeing,
-            Work::Calls => event.family() == EventFamily::Calls,
-            Work::Forking => event == MemoryEvent::Fork,
-            Work::Other(other) => event == other,
+            WorkGroup::Faults => event.family() == EventFamily::Faults,
+            WorkGroup::Freeing => event.family() == EventFamily::Freeing,
+            WorkGroup::Calls => event.family() == EventFamily::Calls,
+            WorkGroup::Forking => event == MemoryEvent::Fork,
+            WorkGroup::Other(other) => event == other,
         }
     }
 
     fn name(self, summary: &ProfileSummary) -> String {
         match self {
-            Work::Faults => fault_words(summary).to_owned(),
-            Work::Freeing => "giving pages back".to_owned(),
-            Work::Calls => "read and write calls".to_owned(),
-            Work::Forking => phrase(MemoryEvent::Fork),
-            Work::Other(event) => phrase(event),
+            WorkGroup::Faults => fault_words(summary).to_owned(),
+            WorkGroup::Freeing => "giving pages back".to_owned(),
+            WorkGroup::Calls => "read and write calls".to_owned(),
+            WorkGroup::Forking => phrase(MemoryEvent::Fork),
+            WorkGroup::Other(event) => phrase(event),
         }
     }
 }
@@ -92,10 +92,10 @@ fn add(sum: &mut CostLine, cost: &CostLine) {
 
 /// Costs by work.
 #[derive(Default)]
-struct Costs(Vec<(Work, CostLine)>);
+struct WorkCosts(Vec<(WorkGroup, CostLine)>);
 
-impl Costs {
-    fn add(&mut self, work: Work, cost: &CostLine) {
+impl WorkCosts {
+    fn add(&mut self, work: WorkGroup, cost: &CostLine) {
         match self.0.iter_mut().find(|(known, _)| *known == work) {
             Some((_, sum)) => add(sum, cost),
             None => self.0.push((work, *cost)),
@@ -104,17 +104,17 @@ impl Costs {
 }
 
 /// Costs by work, the largest first. Without samples it is what was priced.
-fn costs(summary: &ProfileSummary) -> Vec<(Work, CostLine)> {
-    let mut costs = Costs::default();
+fn costs(summary: &ProfileSummary) -> Vec<(WorkGroup, CostLine)> {
+    let mut costs = WorkCosts::default();
     let is_forking = summary.kernel.iter().any(|p| p.event == MemoryEvent::Fork);
     for part in &summary.kernel {
-        costs.add(Work::of(part, is_forking), &part.cost);
+        costs.add(WorkGroup::new(part, is_forking), &part.cost);
     }
     if summary.kernel.is_empty() {
         let priced = [
-            (Work::Faults, summary.faults),
-            (Work::Freeing, summary.freeing),
-            (Work::Calls, summary.calls),
+            (WorkGroup::Faults, summary.faults),
+            (WorkGroup::Freeing, summary.freeing),
+            (WorkGroup::Calls, summary.calls),
         ];
         for (work, cost) in priced {
             if let Some(cost) = &cost {
@@ -122,7 +122,7 @@ fn costs(summary: &ProfileSummary) -> Vec<(Work, CostLine)> {
             }
         }
     }
-    let Costs(mut costs) = costs;
+    let WorkCosts(mut costs) = costs;
     costs.sort_by(|a, b| b.1.seconds.value.total_cmp(&a.1.seconds.value));
     costs
 }
@@ -155,7 +155,7 @@ pub(super) fn sentence(summary: &ProfileSummary) -> Option<String> {
         .collect();
     let unnamed = costs
         .iter()
-        .find(|(work, _)| *work == Work::Other(MemoryEvent::Kernel))
+        .find(|(work, _)| *work == WorkGroup::Other(MemoryEvent::Kernel))
         .map_or(0.0, |(_, cost)| share(cost));
     if unnamed > UNEXPLAINED {
         parts.push("what no function tells is not explained".to_owned());

@@ -49,7 +49,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         blocks.extend(places::blocks(summary));
         let mut lines = advice::lines(summary);
         let further = lines.split_off(lines.len().min(LINES));
-        blocks.extend(Block::list("What to do:", lines));
+        blocks.extend(Block::list("What to do", lines));
         let further = Block::list("", further).into_iter();
         blocks.extend(Block::part("", Place::Full, further.collect()));
         blocks.extend(Block::part("", Place::Full, behind(summary)));
