@@ -108,7 +108,7 @@ fn what_is_no_page_fault_has_a_cost_and_advice() {
             "moves",
             "reserve",
             "shift",
-            "static char *at[2]; APART static void shift(int i) { mremap(at[i % 2], 64 * MIB, 64 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED, at[!(i % 2)]); atomic_thread_fence(5); }
+            "static char *at[2]; APART static void shift(int i) { mremap(at[i % 2], 60 * MIB, 60 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED, at[!(i % 2)]); atomic_thread_fence(5); }
              int main(void) { at[0] = fresh(64 * MIB) + 4096; at[1] = fresh(64 * MIB) + 8192; touch(at[0], 60 * MIB); for (int i = 0; i < 200; i++) shift(i); return 0; }",
         ),
     ];

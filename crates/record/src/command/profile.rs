@@ -274,7 +274,7 @@ pub struct Candidate {
     pub setting: String,
     /// Page faults that there would not be.
     pub faults_saved: f64,
-    /// Huge pages that there would be instead.
+    /// Huge pages that there would be instead; negative where the setting takes huge pages away.
     pub huge_pages: f64,
     /// The part of the kernel's time that this would save, in seconds; negative where it would cost.
     pub kernel_s: Amount,
