@@ -238,6 +238,9 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
         _ => Vec::new(),
     };
     let code = studied.print(common.json, arguments.full)?;
+    if arguments.then_try && code == 0 && promising.is_empty() {
+        remark!("Nothing is tried: no setting promises to save CPU time here");
+    }
     if code != 0 || promising.is_empty() {
         return Ok(code);
     }

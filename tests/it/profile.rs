@@ -490,7 +490,7 @@ fn a_process_that_ends_leaves_what_was_seen_of_it() {
 #[test]
 fn a_profile_goes_on_to_try_what_is_promising() {
     let place = Place::new();
-    let program = built(&place, "planted", crate::callers::PLANTED, &["-g"]).expect("gcc builds");
+    let program = built(&place, "blocks", BLOCKS, &["-g"]).expect("gcc builds");
     let words = [
         "profile",
         "--then-try",

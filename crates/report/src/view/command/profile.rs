@@ -33,6 +33,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         blocks.extend(
             counted(summary)
                 .into_iter()
+                .chain(mappings(summary))
                 .chain(kernel::sentence(summary))
                 .map(Block::Text),
         );
@@ -81,8 +82,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
 /// Tables and sentences behind the answer.
 fn behind(summary: &ProfileSummary) -> Vec<Block> {
     let rest = summary.prices.len().saturating_sub(ROWS);
-    let mut blocks: Vec<Block> = mappings(summary).map(Block::Text).into_iter().collect();
-    blocks.extend(kernel::table(summary));
+    let mut blocks: Vec<Block> = kernel::table(summary).into_iter().collect();
     blocks.extend(table(&summary.prices));
     blocks.extend((rest > 0).then(|| Block::Text(format!("({rest} smaller kinds: --json)"))));
     blocks.extend(costs(summary).into_iter().map(Block::Text));
@@ -316,8 +316,7 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
 /// The command that tries what is promising; `None` where nothing is.
 fn next_command(summary: &ProfileSummary) -> Option<String> {
     let named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
-    let is_worth = kernel::largest(summary).is_some_and(|l| l.is_memory && l.share.high >= WORTH);
-    if named.is_empty() && !is_worth {
+    if named.is_empty() {
         return None;
     }
     let plan = &summary.plan;
@@ -336,12 +335,10 @@ fn next_command(summary: &ProfileSummary) -> Option<String> {
             .collect::<Vec<_>>()
             .join(" "),
     };
-    let verb = if named.is_empty() {
-        "profile --then-try".to_owned()
-    } else {
-        format!("try --with {}", named.join(","))
-    };
-    Some(format!("pagewise {verb}{input} -- {command}"))
+    Some(format!(
+        "pagewise try --with {}{input} -- {command}",
+        named.join(",")
+    ))
 }
 
 /// True if the words of a process are a title that it gave itself: one word with spaces, or empty ones at the end.
