@@ -1,7 +1,7 @@
 //! The policy of a study of a user's program: warm-ups, then balanced blocks of launches until the interval is narrow or the
 //! time is over. It sees how wide the interval is and never where it lies.
 
-use crate::constants::{FULL_BLOCKS, SAMPLED_BLOCKS, STUDY_BLOCKS};
+use crate::constants::{FULL_BLOCKS, STUDY_BLOCKS};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use record::command::{CommandLaunch, CommandPlan, LaunchMode, has_ended};
 use record::kind::Kind;
@@ -233,7 +233,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         ),
         (
             LaunchMode::Sampled,
-            (block == 0 || (block < SAMPLED_BLOCKS && !is_slow))
+            (block == 0 || (block < LEAST_LAUNCHES / 2 && !is_slow))
                 && !plan.totals_only
                 && mode == LaunchMode::Plain
                 && !in_mode(LaunchMode::Sampled).any(unsampled),

@@ -71,8 +71,6 @@ pub(crate) const CALIBRATIONS: (usize, usize) = (2, 3);
 pub(crate) const STUDY_BLOCKS: [usize; 2] = [2000, 60];
 /// Blocks of a profile in which faults are followed; the others only narrow the interval.
 pub(crate) const FULL_BLOCKS: usize = 8;
-/// Blocks of a profile in which the kernel's time is sampled.
-pub(crate) const SAMPLED_BLOCKS: usize = 3;
 /// The search for the sizes at which an answer changes.
 pub(crate) const SEARCH: Search = Search {
     coarse_factor: 8.0,

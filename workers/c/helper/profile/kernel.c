@@ -1,5 +1,5 @@
 /* Which work of the kernel a sample met. Its call chain is read from the innermost function outwards, and the first one that
- * stands in the table below names the work: copying page tables inside of fork(2), giving pages back inside of exit(2). */
+ * the table below has names the work: copying page tables inside of fork(2), giving pages back inside of exit(2). */
 #include "kernel.h"
 #include "core.h"
 #include <fcntl.h>

@@ -116,45 +116,6 @@ fn verdict(summary: &ProfileSummary) -> Option<String> {
     })
 }
 
-/// The kind of most page faults' cost.
-pub(super) fn fault_words(summary: &ProfileSummary) -> &'static str {
-    use MemoryEvent::{
-        Again, Anonymous, Cow, Elsewhere, File, FileWrite, Heap, Huge, InCalls, Raced, Shared,
-        Stack, ZeroRead, ZeroWrite,
-    };
-    let kinds: [(&[MemoryEvent], &str); 8] = [
-        (
-            &[Heap, Anonymous, Stack, Shared, Elsewhere],
-            "first-touch page faults",
-        ),
-        (&[Again], "page faults on memory that was given back"),
-        (&[Cow], "copies after fork"),
-        (
-            &[ZeroRead, ZeroWrite],
-            "page faults on fresh memory that is read before it is written",
-        ),
-        (&[Raced], "page faults of two threads on the same page"),
-        (&[File, FileWrite], "page faults on mapped files"),
-        (&[Huge], "faults for huge pages"),
-        (&[InCalls], "page faults inside system calls"),
-    ];
-    let costs_s = kinds.map(|(kinds, _)| cost_s(summary, kinds));
-    let total_s: f64 = costs_s.iter().sum();
-    let mut named = kinds.iter().zip(costs_s);
-    named
-        .find(|(_, cost_s)| *cost_s > 0.5 * total_s)
-        .map_or("page faults", |((_, name), _)| name)
-}
-
-/// CPU time of the events of these kinds.
-fn cost_s(summary: &ProfileSummary, kinds: &[MemoryEvent]) -> f64 {
-    let prices = summary.prices.iter();
-    prices
-        .filter(|price| kinds.contains(&price.kind))
-        .map(|price| price.together_s.value)
-        .sum()
-}
-
 fn counted(summary: &ProfileSummary) -> Vec<String> {
     let Some(counts) = &summary.counts else {
         return Vec::new();
