@@ -109,7 +109,7 @@ struct CommandArgs {
 
 #[derive(Debug, Default, Args)]
 pub(super) struct TryArgs {
-    /// Try these settings: names of --list, env:NAME=VALUE, args:WORDS, or a setting's file. May be repeated.
+    /// Try these settings, in any order: names of --list, env:NAME=VALUE, args:WORDS, or a setting's file. May be repeated.
     #[arg(long, value_name = "SETTING[,SETTING]")]
     with: Vec<String>,
     /// The settings there are.
@@ -161,6 +161,9 @@ pub(super) struct ProfileArgs {
     /// Then try the most promising settings and an allocator in one study: --budget and --blocks hold for each of the two.
     #[arg(long, conflicts_with_all = ["json", "resume"])]
     then_try: bool,
+    /// Also print the tables behind the answer: kernel time by call, events with their costs, agreement.
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
     /// Profile this process of yours, which runs already and is not stopped, instead of a command.
     #[arg(long, value_name = "N", conflicts_with_all = NOT_OF_A_PROCESS)]
     pid: Option<i32>,
@@ -195,7 +198,7 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
             |out| Ok(out.write_all(file.as_bytes())?),
         )?;
     }
-    studied.print(common.json)
+    studied.print(common.json, false)
 }
 
 /// Writes the files that deploy the best setting into a new folder, with the library that they name.
@@ -234,7 +237,10 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
         }
         _ => Vec::new(),
     };
-    let code = studied.print(common.json)?;
+    let code = studied.print(common.json, arguments.full)?;
+    if arguments.then_try && code == 0 && promising.is_empty() {
+        remark!("Nothing is tried: no setting promises to save CPU time here");
+    }
     if code != 0 || promising.is_empty() {
         return Ok(code);
     }
@@ -263,12 +269,16 @@ struct Studied {
 
 impl Studied {
     /// Prints it; the result is the exit code.
-    fn print(&self, json: bool) -> Result<u8> {
+    fn print(&self, json: bool, full: bool) -> Result<u8> {
         let printed = Printed::Program {
             kept: &self.kept,
             summary: &self.summary,
         };
-        printed.print(json, &ShownArgs::default())?;
+        let shown = ShownArgs {
+            full,
+            ..ShownArgs::default()
+        };
+        printed.print(json, &shown)?;
         Ok(printed.exit_code(self.stopped_by, false))
     }
 }

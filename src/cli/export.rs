@@ -66,8 +66,7 @@ pub(super) fn export(arguments: &ExportRequest) -> Result<u8> {
                         pretty_json(&report::export::hyperfine::of_try(&kept))?.as_bytes(),
                     )?),
                     (_, CommandSummary::Profile(summary), Some(format)) => summary
-                        .stacks
-                        .as_ref()
+                        .costliest_stacks()
                         .map_or(Ok(()), |stacks| (format.write)(stacks, out)),
                     (format, summary, _) => Rows::new(&kept, summary).write(format, out),
                 }

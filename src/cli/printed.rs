@@ -52,8 +52,7 @@ impl Printed<'_> {
         }
         let full = match self {
             Printed::Run { wanted, .. } => wanted.full,
-            Printed::Claims { .. } => shown.full,
-            Printed::Program { .. } => false,
+            Printed::Claims { .. } | Printed::Program { .. } => shown.full,
         };
         let mut text = output::text(&self.document(full), shown.ascii, full);
         for line in self.places() {

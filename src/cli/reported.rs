@@ -11,7 +11,7 @@ use crate::plan::published;
 use anyhow::{Result, bail};
 use clap::Args;
 use record::command::{CommandSummary, KeptCommand};
-use record::{folder::RunFolder, summary::Summary};
+use record::{folder::RunFolder, kind::Kind, summary::Summary};
 use report::view::{RunTrend, Wanted, trend};
 use std::path::PathBuf;
 
@@ -69,9 +69,10 @@ impl ReportArgs {
 
     /// Refuses what only a run of methods has, where a try or a profile was kept.
     fn has_its_kind(&self, opened: &Opened) -> Result<()> {
+        let has_tables = matches!(opened, Opened::Program(kept) if kept.plan.kind == Kind::Profile);
         let given = [
             (!self.experiments.is_empty(), "tables of an experiment"),
-            (self.shown.full, "--full"),
+            (self.shown.full && !has_tables, "--full"),
             (self.shown.ascii, "--ascii"),
             (self.doubt, "--doubt"),
             (self.published.is_some(), "--published"),

@@ -50,6 +50,7 @@ mod kept_runs;
 mod killed;
 mod load;
 mod machine;
+mod mechanisms;
 mod message;
 mod mutated;
 mod newcomer;

@@ -65,7 +65,7 @@ fn a_setting_is_proved_and_the_try_is_kept() {
     );
     assert_eq!(
         (all["schema"].as_u64(), all["plan"]["kind"].as_str()),
-        (Some(6), Some("try"))
+        (Some(7), Some("try"))
     );
     assert_eq!(all["blocks"], 6);
     for name in ["no-thp", "pin", "env:PAGEWISE_TRIED=1"] {

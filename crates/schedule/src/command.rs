@@ -212,10 +212,16 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
             .as_ref()
             .is_some_and(|cost| cost.faults_unseen.is_some())
     };
+    let unsampled = |launch: &CommandLaunch| {
+        launch
+            .cost
+            .as_ref()
+            .is_some_and(|cost| cost.kernel_unseen.is_some())
+    };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
     // Where six blocks exceed the budget, following faults in three of them has to do.
-    let is_late =
-        block >= 3 && moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
+    let is_slow = moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
+    let is_late = block >= 3 && is_slow;
     let is_followed =
         !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain && !is_late;
     let modes = [
@@ -224,6 +230,13 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         (
             LaunchMode::Followed,
             is_followed && !in_mode(LaunchMode::Followed).any(unseen),
+        ),
+        (
+            LaunchMode::Sampled,
+            (block == 0 || (block < LEAST_LAUNCHES / 2 && !is_slow))
+                && !plan.totals_only
+                && mode == LaunchMode::Plain
+                && !in_mode(LaunchMode::Sampled).any(unsampled),
         ),
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),
@@ -258,6 +271,8 @@ mod tests {
             preloaded: None,
             cpus: None,
             skipped: None,
+            joined: BTreeMap::new(),
+            replaced: BTreeMap::new(),
         }
     }
 
@@ -524,6 +539,7 @@ mod tests {
             (with(LaunchMode::Followed), with(LaunchMode::Plain)),
             (8.min(blocks(&launches)), blocks(&launches))
         );
+        assert_eq!(with(LaunchMode::Sampled), 3);
     }
 
     #[test]
@@ -543,7 +559,7 @@ mod tests {
                 .filter(|launch| launch.block >= 0 && launch.mode == LaunchMode::Followed)
                 .count()
         };
-        // Two launches before the first block and six in each.
+        // Two launches before the first block, six in each, and one that samples the kernel's time in the first.
         assert_eq!([30.0, 39.0, 60.0].map(followed), [3, 6, 7]);
     }
 }

@@ -136,9 +136,16 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         );
     }
     arm.command.splice(1..1, setting.arguments.iter().cloned());
-    arm.variables.extend(setting.env.clone());
-    join(&mut arm, "GLIBC_TUNABLES", &setting.tunables, ":");
-    join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options, " ");
+    for (name, value) in &setting.env {
+        // A variable that the user names is as they say.
+        if is_named(setting) {
+            arm.variables.insert(name.clone(), value.clone());
+        } else {
+            join(&mut arm, name, value);
+        }
+    }
+    join(&mut arm, "GLIBC_TUNABLES", &setting.tunables);
+    join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options);
     if setting.advise_mappings {
         let path = worker::advising_library()?;
         arm.preloaded = path
@@ -160,7 +167,7 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         }
     }
     if let Some(path) = arm.preloaded.clone() {
-        join(&mut arm, "LD_PRELOAD", &path, ":");
+        join(&mut arm, "LD_PRELOAD", &path);
     }
     arm.cpus = match setting.cpus.as_deref() {
         Some("last") => preflight::allowed_cpus().last().map(usize::to_string),
@@ -169,16 +176,43 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
     Ok(arm)
 }
 
-/// Adds to a list in a variable; what the user's environment has there stays.
-fn join(arm: &mut Arm, name: &str, value: &str, between: &str) {
+/// Variables that hold a list, and what separates its parts; the last of two that contradict each other holds.
+const LISTS: [(&str, &str); 8] = [
+    ("GLIBC_TUNABLES", ":"),
+    ("GODEBUG", ","),
+    ("JAVA_TOOL_OPTIONS", " "),
+    ("JDK_JAVA_OPTIONS", " "),
+    ("LD_PRELOAD", ":"),
+    ("MALLOC_CONF", ","),
+    ("NODE_OPTIONS", " "),
+    ("RUBYOPT", " "),
+];
+
+/// True for the setting of `env:NAME=VALUE`.
+fn is_named(setting: &Setting) -> bool {
+    setting.name.starts_with("env:")
+}
+
+/// Sets a variable. Where it holds a list, what the user's environment has there stays; another value is replaced, and kept in
+/// `replaced`.
+fn join(arm: &mut Arm, name: &str, value: &str) {
     if value.is_empty() {
         return;
     }
     let before = std::env::var(name).ok().filter(|text| !text.is_empty());
-    let whole = before.map_or_else(
-        || value.to_owned(),
-        |before| format!("{before}{between}{value}"),
-    );
+    let list = LISTS.iter().find(|(list, _)| *list == name);
+    let whole = match (before, list) {
+        (Some(before), Some((_, between))) => {
+            arm.joined.insert(name.to_owned(), before.clone());
+            format!("{before}{between}{value}")
+        }
+        (before, _) => {
+            let other = before.filter(|before| before != value);
+            arm.replaced
+                .extend(other.map(|text| (name.to_owned(), text)));
+            value.to_owned()
+        }
+    };
     arm.variables.insert(name.to_owned(), whole);
 }
 
@@ -212,22 +246,14 @@ pub fn all() -> Result<Vec<Setting>> {
     Ok(settings)
 }
 
-/// The settings of `--with`: names and files by commas, or one `env:NAME=VALUE` or `args:WORDS`, in which a comma is a comma.
+/// The settings of `--with`, by commas in any order: names, files, `env:NAME=VALUE` and `args:WORDS`. A comma in a value is one of
+/// the value where no setting follows it.
 pub fn of_words(names: &[String]) -> Result<Vec<Setting>> {
     let carried = all()?;
     let mut settings: Vec<Setting> = Vec::new();
     for word in names {
-        let alone = word.starts_with("env:") || word.starts_with("args:");
-        let parts: Vec<&str> = if alone {
-            vec![word]
-        } else {
-            word.split(',').collect()
-        };
-        for part in parts {
-            let setting = setting(
-                part.trim_matches(|c: char| !alone && c.is_whitespace()),
-                &carried,
-            )?;
+        for part in parts(word, &carried) {
+            let setting = setting(&part, &carried)?;
             if settings.iter().any(|s| s.name == setting.name) {
                 bail!("--with names {} twice", setting.name);
             }
@@ -237,6 +263,29 @@ pub fn of_words(names: &[String]) -> Result<Vec<Setting>> {
     Ok(settings)
 }
 
+/// Splits the words of `--with` at commas.
+fn parts(text: &str, carried: &[Setting]) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        let name = part.trim();
+        let is_setting = has_value(name) || is_file(name) || carried.iter().any(|s| s.name == name);
+        match parts.last_mut().filter(|last| has_value(last)) {
+            Some(last) if !is_setting => *last += &format!(",{part}"),
+            _ => parts.push(name.to_owned()),
+        }
+    }
+    parts
+}
+
+/// True for `env:NAME=VALUE` and `args:WORDS`.
+fn has_value(word: &str) -> bool {
+    word.starts_with("env:") || word.starts_with("args:")
+}
+
+fn is_file(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|e| e == "toml")
+}
+
 fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     if let Some(text) = word.strip_prefix("env:") {
         return Setting::variable(text);
@@ -244,7 +293,7 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     if let Some(text) = word.strip_prefix("args:") {
         return Setting::arguments(text);
     }
-    if word.contains('/') || Path::new(word).extension().is_some_and(|e| e == "toml") {
+    if word.contains('/') || is_file(word) {
         // It decides what the user's program loads and is told.
         files::obeyed_file(word.as_ref())?;
         let text = text_of(word.as_ref())?;
@@ -340,6 +389,16 @@ mod tests {
                 names(&["thp,keep", "env:A=1,2"]),
                 ["thp", "keep", "env:A=1,2"]
             );
+            // The same in any order, and a value keeps its commas.
+            let mut orders = [
+                names(&["env:A=1,2,thp,args:-x,-y,keep"]),
+                names(&["keep,env:A=1,2,args:-x,-y,thp"]),
+                names(&["args:-x,-y,keep,thp,env:A=1,2"]),
+            ];
+            orders.iter_mut().for_each(|names| names.sort());
+            for order in orders {
+                assert_eq!(order, ["args:-x,-y", "env:A=1,2", "keep", "thp"]);
+            }
             assert!(
                 of(&["jemaloc"])
                     .unwrap_err()

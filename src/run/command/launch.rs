@@ -24,6 +24,9 @@ pub const FIRST_WINDOW: f64 = 0.2;
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
+/// CPU time between two samples of the kernel's time of a thread: a millisecond in the kernel is seen four times.
+const KERNEL_NS: &str = "250000";
+
 /// File that takes the stack of one page fault in `period`.
 #[derive(Clone, Debug)]
 pub struct StackFile {
@@ -166,6 +169,7 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
             }
         }
         LaunchMode::Followed => add("--faults", "1".into()),
+        LaunchMode::Sampled => add("--kernel-ns", KERNEL_NS.into()),
         _ if plan.sample_kernel => add("--split-us", SPLIT_US.into()),
         _ => {}
     }

@@ -180,7 +180,8 @@ impl Study<'_> {
                 return Ok(());
             }
             // Before the first window it is not known which part of the faults is enough.
-            let is_wanted = plan.stacks && mode == LaunchMode::Followed && block >= 0;
+            let is_wanted = mode == LaunchMode::Sampled
+                || (plan.stacks && mode == LaunchMode::Followed && block >= 0);
             let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch));
             let mut launch = match &plan.attached {
                 Some(process) => launch::attached(process, scratch, block, stacks, self.signals)?,
@@ -189,9 +190,9 @@ impl Study<'_> {
             if launch
                 .cost
                 .as_ref()
-                .is_some_and(|c| is_wanted && c.faults.is_some() && c.stacks_unseen.is_none())
+                .is_some_and(|cost| is_wanted && cost.has_stacks())
             {
-                launch.stacks = Some(self.callers.read(scratch)?);
+                launch.stacks = Some(self.callers.read(scratch)?).filter(|_| plan.stacks);
             }
             launch
         } else {

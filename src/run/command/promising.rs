@@ -9,13 +9,16 @@ use std::collections::BTreeSet;
 /// Allocators of which one is tried after a profile.
 const ALLOCATORS: [&str; 3] = ["mimalloc", "jemalloc", "tcmalloc"];
 
-/// Huge pages, what the profile predicts to save most besides, settings of libraries that it met, and of its own allocator;
-/// where that is the C library's, the first other one here.
+/// Settings that the profile finds worth a try, those of libraries that it met, and of its own allocator; where that is the C
+/// library's and allocations cost something, the first other one here.
 pub fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
-    let mut names = vec!["thp".to_owned()];
-    let mut predicted = summary.worth_a_try().map(|c| &c.setting);
-    names.extend(predicted.find(|name| *name != "thp").cloned());
-    let frames = summary.stacks.iter().flat_map(|stacks| &stacks.frames);
+    let proposed = summary.worth_a_try().map(|c| c.setting.clone());
+    let mut names: Vec<String> = proposed.collect();
+    let is_promising = !names.is_empty();
+    let frames = summary
+        .costliest_stacks()
+        .into_iter()
+        .flat_map(|stacks| &stacks.frames);
     let mut modules: BTreeSet<&str> = frames.map(|frame| frame.module.as_str()).collect();
     modules.insert(&summary.allocator);
     for setting in arms::all()? {
@@ -23,7 +26,7 @@ pub fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<S
             names.push(setting.name);
         }
     }
-    if summary.allocator.is_empty() {
+    if summary.allocator.is_empty() && is_promising {
         names.extend(first_allocator(command)?);
     }
     Ok(names)

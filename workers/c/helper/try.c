@@ -33,7 +33,7 @@ enum {
 static struct {
     const char *input, *cpus, *stacks, *evict[MAX_EVICT];
     int evicts;
-    uint64_t limit_ms, split_us, stack_period;
+    uint64_t limit_ms, split_us, stack_period, kernel_ns;
     bool proof, faults, no_thp, discard;
     char **command;
 } asked;
@@ -97,7 +97,10 @@ static void try_option(const char *name, char *value)
         asked.stacks = value;
     else if (strcmp(name, "--stack-period") == 0)
         asked.stack_period = strtoull(value, NULL, 10);
-    else if (strcmp(name, "--split-us") == 0)
+    else if (strcmp(name, "--kernel-ns") == 0) {
+        asked.kernel_ns = strtoull(value, NULL, 10);
+        asked.faults = true;
+    } else if (strcmp(name, "--split-us") == 0)
         asked.split_us = strtoull(value, NULL, 10);
     else if (strcmp(name, "--no-thp") == 0)
         asked.no_thp = true;
@@ -257,7 +260,9 @@ static void start(void)
     close(p.failed[1]);
     if (is_followed()) {
         bool traced = asked.proof && proof_begin(job.pid);
-        if (asked.faults)
+        if (asked.kernel_ns)
+            faults_sample(job.pid, asked.stacks, asked.kernel_ns);
+        else if (asked.faults)
             faults_begin(job.pid, asked.stacks, asked.stack_period);
         if (asked.split_us)
             split_begin(job.pid, asked.split_us);

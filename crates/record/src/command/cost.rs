@@ -1,6 +1,6 @@
 //! Cost of one launch of a command, as the helper program prints it.
 
-use super::Faults;
+use super::{Faults, KernelWork};
 use serde::{Deserialize, Serialize};
 
 /// End of a run.
@@ -80,6 +80,12 @@ pub struct CommandCost {
     /// Why their callers could not be followed although this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks_unseen: Option<String>,
+    /// Samples of its time in the kernel, where it was sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_work: Option<KernelWork>,
+    /// Why its time in the kernel could not be sampled although this was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_unseen: Option<String>,
     /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
@@ -95,6 +101,11 @@ impl CommandCost {
     /// CPU time, in seconds.
     pub fn cpu_s(&self) -> f64 {
         (self.user_us + self.system_us) as f64 * 1e-6
+    }
+
+    /// True if stacks were saved where they were asked for.
+    pub fn has_stacks(&self) -> bool {
+        (self.faults.is_some() || self.kernel_work.is_some()) && self.stacks_unseen.is_none()
     }
 
     /// CPU time in the kernel, in seconds.

@@ -38,6 +38,8 @@ pub struct Faults {
     pub unknown_direction: u64,
     /// True if a Java virtual machine was among the processes.
     pub java: bool,
+    /// Pages never touched of blocks that malloc gave back. If malloc kept these blocks, calloc would clear them whole.
+    pub unused_pages: u64,
     /// Calls that change mappings, by name, and bytes that they gave back and moved; none where they were not seen.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<String, u64>,

@@ -3,6 +3,7 @@
 
 mod cost;
 mod faults;
+mod kernel;
 mod profile;
 mod stacks;
 mod trial;
@@ -11,9 +12,10 @@ use crate::outcome::Cause;
 use crate::{kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
+pub use kernel::{KernelWork, SampledPart};
 pub use profile::{
-    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price,
-    ProfileSummary,
+    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, KernelPart, MemoryEvent,
+    Price, ProfileSummary, Suggestion, SuggestionKind,
 };
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
@@ -24,9 +26,9 @@ pub use trial::{
 };
 
 /// Version of the plan and launches of a study.
-pub const COMMAND_SCHEMA: u32 = 5;
+pub const COMMAND_SCHEMA: u32 = 6;
 /// Version of its summary.
-pub const COMMAND_SUMMARY_SCHEMA: u32 = 6;
+pub const COMMAND_SUMMARY_SCHEMA: u32 = 7;
 
 /// Versions that are read. Tries of version 2 have no interim analyses, profiles of version 3 other names of kinds.
 pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
@@ -189,6 +191,12 @@ pub struct Arm {
     /// Variables that are set, after joining with what the environment had.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
+    /// Values of variables with a list, to which the setting added.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joined: BTreeMap<String, String>,
+    /// Values of the user's variables that the setting replaced.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replaced: BTreeMap<String, String>,
     /// The library that is preloaded, by its real path.
     #[serde(default, rename = "library", skip_serializing_if = "Option::is_none")]
     pub preloaded: Option<String>,
@@ -211,6 +219,8 @@ pub enum LaunchMode {
     Traced,
     /// The command with each of its page faults followed.
     Followed,
+    /// The command with its time in the kernel sampled.
+    Sampled,
     /// A worker: first writes of base pages, and giving them back.
     PriceBase,
     /// A worker: the same with huge pages.
@@ -226,7 +236,7 @@ impl LaunchMode {
     pub fn is_command(self) -> bool {
         matches!(
             self,
-            LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed
+            LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed | LaunchMode::Sampled
         )
     }
 }

@@ -38,6 +38,8 @@ pub enum MemoryEvent {
     Huge,
     /// Faults in kernel mode.
     InCalls,
+    /// Faults on a page that another thread was just getting.
+    Raced,
     /// Faults of which only the number is known.
     Unknown,
     /// Base pages given back, by unmapping or at the end.
@@ -54,6 +56,34 @@ pub enum MemoryEvent {
     WriteBytes,
     /// Pages of files that writes made or made dirty, beyond the copying.
     WriteNew,
+    /// Copying of page tables by a fork.
+    Fork,
+    /// Start and end of processes and threads, beside their memory.
+    Start,
+    /// Execution of programs.
+    Exec,
+    /// Changes of protection.
+    Protect,
+    /// Moving of page tables by mremap.
+    Move,
+    /// Making of mappings.
+    Map,
+    /// Interrupts of other processors that still know what was unmapped.
+    Shootdown,
+    /// Waiting for a lock of the kernel.
+    Lock,
+    /// Swapping, and looking for memory to take.
+    Reclaim,
+    /// Reading of files into the page cache, and writing them back.
+    PageCache,
+    /// Switching between threads.
+    Switch,
+    /// Interrupts.
+    Interrupt,
+    /// System calls that do nothing of the above.
+    SystemCall,
+    /// Work of the kernel that no name tells.
+    Kernel,
 }
 
 /// Events whose costs are summed.
@@ -65,18 +95,42 @@ pub enum EventFamily {
     Freeing,
     /// Calls that read or write.
     Calls,
+    /// Work of the kernel that is sampled and not counted.
+    Kernel,
 }
 
 impl MemoryEvent {
     /// Its family.
     pub fn family(self) -> EventFamily {
         use MemoryEvent::{
-            FreeBase, FreeHuge, ReadBytes, ReadCalls, WriteBytes, WriteCalls, WriteNew,
+            Exec, Fork, FreeBase, FreeHuge, Interrupt, Kernel, Lock, Map, Move, PageCache, Protect,
+            ReadBytes, ReadCalls, Reclaim, Shootdown, Start, Switch, SystemCall, WriteBytes,
+            WriteCalls, WriteNew,
         };
         match self {
             FreeBase | FreeHuge => EventFamily::Freeing,
             ReadCalls | ReadBytes | WriteCalls | WriteBytes | WriteNew => EventFamily::Calls,
+            Fork | Start | Exec | Protect | Move | Map | Shootdown | Lock | Reclaim | PageCache
+            | Switch | Interrupt | SystemCall | Kernel => EventFamily::Kernel,
             _ => EventFamily::Faults,
+        }
+    }
+
+    /// The event by which samples of the kernel's time know this one: they tell a huge page, a copy and a file's page from other
+    /// faults, and no more.
+    pub fn sampled(self) -> MemoryEvent {
+        use MemoryEvent::{
+            Cow, File, FileWrite, FreeBase, Huge, ReadCalls, Unknown, WriteCalls, ZeroWrite,
+        };
+        match (self.family(), self) {
+            (EventFamily::Faults, Cow | ZeroWrite) => Cow,
+            (EventFamily::Faults, File | FileWrite) => File,
+            (EventFamily::Faults, Huge) => Huge,
+            (EventFamily::Faults, _) => Unknown,
+            (EventFamily::Freeing, _) => FreeBase,
+            (EventFamily::Calls, ReadCalls | MemoryEvent::ReadBytes) => ReadCalls,
+            (EventFamily::Calls, _) => WriteCalls,
+            (EventFamily::Kernel, event) => event,
         }
     }
 }
@@ -131,6 +185,72 @@ pub struct Consistency {
     pub explained: Amount,
     /// Agreement of the explained and the measured kernel time.
     pub agreement: Agreement,
+    /// Cost of the page faults in this program relative to their cost in a fresh process; costs and predictions are scaled by it.
+    /// Absent where the program's own time in the kernel does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<Amount>,
+}
+
+/// A part of the command's time in the kernel, by samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelPart {
+    /// Kind of work, as [`MemoryEvent::sampled`] names it.
+    pub event: MemoryEvent,
+    /// The system call that entered the kernel; empty where a fault or an interrupt did.
+    pub call: String,
+    /// CPU time of a run.
+    #[serde(flatten)]
+    pub cost: CostLine,
+}
+
+/// A change of the program's own calls that its costs suggest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// Kind of change.
+    pub kind: SuggestionKind,
+    /// CPU time that it concerns.
+    pub cost: CostLine,
+    /// Kinds of work that it concerns; their stacks name the place.
+    pub events: Vec<MemoryEvent>,
+    /// The system call that it concerns; empty for all.
+    pub call: String,
+}
+
+/// Kind of a change that costs suggest.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum SuggestionKind {
+    /// posix_spawn or vfork instead of fork, which copies page tables.
+    Spawn,
+    /// Memory given back by madvise and touched again.
+    KeepAdvised,
+    /// Memory unmapped and mapped again.
+    KeepMapped,
+    /// Memory that mremap moves.
+    Reserve,
+    /// Changes of protection.
+    ProtectLess,
+    /// Huge pages that cost more than they save.
+    SmallPages,
+    /// Two threads that touch the same page first.
+    OneThread,
+    /// Pages of a mapped file.
+    ReadFile,
+    /// Fresh memory that is read before it is written.
+    WriteFirst,
+    /// Programs that are executed.
+    FewerPrograms,
+    /// Interrupts of other threads by unmapping.
+    UnmapTogether,
+    /// Waiting for a lock of the kernel.
+    WaitLess,
+    /// Memory that the kernel takes back.
+    MoreMemory,
+    /// A system call that is no memory's work.
+    NotMemory,
 }
 
 /// Position of the explained part's whole interval relative to all of the time.
@@ -154,7 +274,7 @@ pub struct Candidate {
     pub setting: String,
     /// Page faults that there would not be.
     pub faults_saved: f64,
-    /// Huge pages that there would be instead.
+    /// Huge pages that there would be instead; negative where the setting takes huge pages away.
     pub huge_pages: f64,
     /// The part of the kernel's time that this would save, in seconds; negative where it would cost.
     pub kernel_s: Amount,
@@ -172,6 +292,13 @@ impl Candidate {
 /// Predicted cost, as a share of CPU time, up to which huge pages are worth a try: they also save address translation, which
 /// no prediction has (docs/validity.md).
 const NOT_PREDICTED: f64 = 0.1;
+
+/// Samples of the kernel's time from which on they tell the functions that cause it: each is known to 10 % of the whole or better.
+const ENOUGH_SAMPLES: u64 = 1000;
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
 
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,6 +337,18 @@ pub struct ProfileSummary {
     /// The same by callers, in seconds, the largest first; together they are all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<CallStacks>,
+    /// Time in the kernel by the work done there, the largest part first; empty where it could not be sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel: Vec<KernelPart>,
+    /// Samples of that; 0 where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kernel_samples: u64,
+    /// The same by callers, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_stacks: Option<CallStacks>,
+    /// Changes of the program that these costs suggest, the dearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Suggestion>,
     /// Cost of giving pages back.
     pub freeing: Option<CostLine>,
     /// Cost of read and write calls.
@@ -223,6 +362,16 @@ pub struct ProfileSummary {
 }
 
 impl ProfileSummary {
+    /// Stacks by the kernel's time where enough of it was sampled, otherwise those of page faults.
+    pub fn costliest_stacks(&self) -> Option<&CallStacks> {
+        let enough = self.kernel_samples >= ENOUGH_SAMPLES;
+        let sampled = self.kernel_stacks.as_ref();
+        sampled
+            .filter(|_| enough)
+            .or(self.stacks.as_ref())
+            .or(sampled)
+    }
+
     /// Candidates worth a try, the largest saving first.
     pub fn worth_a_try(&self) -> impl Iterator<Item = &Candidate> {
         let cpu_s = self.cpu_s.map_or(0.0, |cpu_s| cpu_s.value);

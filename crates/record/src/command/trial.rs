@@ -196,10 +196,6 @@ pub enum FailureKind {
     },
     /// Bytes of its output, and of the baseline's.
     OutputChanged { bytes: u64, before: u64 },
-    /// Lost records of page faults.
-    RecordsLost { records: u64 },
-    /// Page faults of a launch whose faults were followed, and of others.
-    NotTheSame { followed: f64, plain: f64 },
     /// The size of a page is unknown.
     NoPageSize,
 }

@@ -98,6 +98,16 @@ pub enum NoteKind {
     Setuid { processes: u64 },
     /// It ended in another way under ptrace.
     NotWatched,
+    /// The kernel's time could not be sampled, for this reason.
+    KernelUnseen { reason: String },
+    /// Page faults of a followed launch and of others: kinds are those of the followed one.
+    UnlikeFollowed { followed: f64, plain: f64 },
+    /// Records of page faults that were lost: kinds are not known.
+    KindsLost { records: u64 },
+    /// Pages never touched of blocks that malloc gave back, so that `keep` is not proposed.
+    SparseBlocks { pages: f64 },
+    /// Base pages touched of each that would be huge, so that `thp` is not proposed.
+    SparseHuge { pages: f64 },
     /// Major page faults of a launch, which have no price.
     MajorFaults { faults: f64 },
     /// Bytes of output that Pagewise read.

@@ -275,6 +275,14 @@ mod tests {
             },
             Setuid { processes: 1 },
             NotWatched,
+            KernelUnseen { reason: text() },
+            UnlikeFollowed {
+                followed: 2.0,
+                plain: 3e4,
+            },
+            KindsLost { records: 8 },
+            SparseBlocks { pages: 1e6 },
+            SparseHuge { pages: 8.3 },
             MajorFaults { faults: 12.4 },
             MuchOutput {
                 bytes: 1_610_612_736,
@@ -325,11 +333,6 @@ mod tests {
             OutputChanged {
                 bytes: 3,
                 before: 4,
-            },
-            RecordsLost { records: 8 },
-            NotTheSame {
-                followed: 2.0,
-                plain: 3e4,
             },
             NoPageSize,
         ]
@@ -692,6 +695,7 @@ mod tests {
             ("compare", variants::<across::Gated>(name.clone())),
             ("measure", variants::<command::Measure>(name.clone())),
             ("agreement", variants::<command::Agreement>(name.clone())),
+            ("advice", variants::<command::SuggestionKind>(name.clone())),
             ("event", variants::<command::MemoryEvent>(name)),
         ];
         parts

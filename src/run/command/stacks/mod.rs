@@ -35,13 +35,34 @@ const MOST_FRAMES: usize = 200;
 /// Bytes of a line of the file, without what follows it.
 const LINE: usize = 56;
 /// Kinds by their index in `struct touched` of the helper program.
-const KINDS: [MemoryEvent; 15] = {
+const KINDS: [MemoryEvent; 16] = {
     use MemoryEvent::*;
     [
         Heap, Anonymous, Stack, Shared, Again, Again, Anonymous, ZeroRead, ZeroWrite, Cow, File,
-        FileWrite, Huge, Elsewhere, InCalls,
+        FileWrite, Huge, Elsewhere, InCalls, Raced,
     ]
 };
+
+/// Kinds of samples of the kernel's time, in the order of `enum work` of `workers/c/helper/profile/kernel.c` from 1 on; they
+/// follow those of faults by `SAMPLED`.
+const SAMPLED_KINDS: [MemoryEvent; 21] = {
+    use MemoryEvent::*;
+    [
+        Unknown, Huge, Cow, File, FreeBase, Fork, Start, Exec, Protect, Move, Map, Shootdown, Lock,
+        Reclaim, PageCache, Switch, Interrupt, ReadCalls, WriteCalls, SystemCall, Kernel,
+    ]
+};
+const SAMPLED: usize = 32;
+
+/// Kind of a stack by its number in the helper's file.
+fn kind(number: u32) -> Option<MemoryEvent> {
+    let number = number as usize;
+    let sampled = number.checked_sub(SAMPLED + 1);
+    match sampled {
+        Some(place) => SAMPLED_KINDS.get(place).copied(),
+        None => KINDS.get(number).copied(),
+    }
+}
 
 type ModuleUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;
 
@@ -295,10 +316,10 @@ impl StackTable {
     fn stacks(self) -> CallStacks {
         let mut stacks: Vec<CallStack> = Vec::new();
         for ((frames, kind), weight) in self.weights {
-            if let Some(event) = KINDS.get(kind as usize) {
+            if let Some(event) = self::kind(kind) {
                 stacks.push(CallStack {
                     frames,
-                    event: *event,
+                    event,
                     weight,
                 });
             }

@@ -2,10 +2,12 @@
  * which they happened. A record that was lost is counted: what is then said of the command cannot be trusted. */
 #include "faults.h"
 #include "core.h"
+#include "kernel.h"
 #include "ring.h"
 #include "stacks.h"
 #include "touched.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -13,7 +15,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000, LATE_NS = 4000000 };
+enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000, LATE_NS = 4000000,
+       RACE_NS = 50000, BLOCK = 2 << 20 };
 enum { STACK = 200, CALL = 201 }; /* types of records beside the kernel's */
 enum { SAMPLE_DATA_PAGE_SIZE = 1 << 22 }; /* since Linux 5.11, whose headers may be younger than these */
 #if defined(__x86_64__)
@@ -25,7 +28,7 @@ enum { SAMPLE_TARGET = 0, TARGET = 0 };
 /* A record, as far as it matters. */
 struct record {
     uint64_t time, address, bytes, offset; /* `bytes`: of the page, or of the mapping */
-    int32_t pid, parent;
+    int32_t pid, parent, thread;
     uint32_t number;                   /* in the order of reading, for records of the same time */
     uint8_t type, direction;
     bool passed;
@@ -47,6 +50,7 @@ static struct {
     uint32_t number;
     uint64_t lost, samples;
     bool follows, in_kernel, has_stacks, attached;
+    uint64_t clock_ns; /* the kernel's time is sampled instead of faults */
     char reason[160];
 } faults = {.poll = -1};
 
@@ -78,6 +82,10 @@ static int open_event(pid_t pid, int cpu, bool in_kernel)
         .enable_on_exec = !faults.attached, .sample_id_all = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1, .watermark = 1,
         .wakeup_watermark = USUAL_PAGES * 4096 / 8, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
     };
+    if (faults.clock_ns) {
+        attr.config = PERF_COUNT_SW_DUMMY; /* its records of mappings and processes are wanted all the same */
+        attr.sample_period = 0;
+    }
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -131,8 +139,32 @@ static void join_thread(pid_t thread)
     }
 }
 
-/* What a process has mapped already. */
-static void know_mappings(pid_t pid)
+/* The pages of a range that are there already, by /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): those that are
+ * not the process's alone are shared with its children, or are the zero page. */
+static void know_pages(pid_t pid, uint64_t start, uint64_t end)
+{
+    enum { AT_ONCE = 4096 };
+    const uint64_t present = 1ull << 63, of_file = 1ull << 61, exclusive = 1ull << 56;
+    static uint64_t entries[AT_ONCE];
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (uint64_t page = start / 4096; fd >= 0 && page < end / 4096;) {
+        uint64_t wanted = end / 4096 - page < AT_ONCE ? end / 4096 - page : AT_ONCE;
+        ssize_t got = pread(fd, entries, wanted * sizeof *entries, (off_t)(page * sizeof *entries));
+        if (got <= 0)
+            break;
+        for (size_t i = 0; i < (size_t)got / sizeof *entries; i++)
+            if ((entries[i] & (present | of_file)) == present)
+                touched_before(pid, (page + i) * 4096, entries[i] & exclusive);
+        page += (uint64_t)got / sizeof *entries;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* What a process has mapped already, and with `pages` what it has touched of that. */
+static void know_mappings(pid_t pid, bool pages)
 {
     char path[64], line[4096 + 128];
     snprintf(path, sizeof path, "/proc/%d/maps", pid);
@@ -148,6 +180,8 @@ static void know_mappings(pid_t pid)
         snprintf(name, sizeof name, "%s", file);
         name_library(name, file);
         touched_map(pid, start, end - start, rights[3] == 's', name);
+        if (pages && rights[3] == 'p' && rights[1] == 'w')
+            know_pages(pid, start, end);
         if (rights[2] == 'x' && file[0] == '/')
             stacks_map(pid, start, end - start, offset, file);
     }
@@ -162,6 +196,7 @@ void faults_attach(pid_t pid, const char *stacks, uint64_t period)
     faults_begin(pid, stacks, period);
     if (!faults.follows)
         return;
+    know_mappings(pid, true);
     for (int i = 0; i < faults.cpus; i++)
         ioctl(faults.fd[i], PERF_EVENT_IOC_ENABLE, 0);
     snprintf(path, sizeof path, "/proc/%d/task", pid);
@@ -175,7 +210,7 @@ void faults_attach(pid_t pid, const char *stacks, uint64_t period)
     }
     if (tasks)
         closedir(tasks);
-    know_mappings(pid);
+    know_mappings(pid, false); /* mapped meanwhile */
 }
 
 const char *faults_reason(void)
@@ -197,13 +232,27 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period)
     faults.follows = true;
     faults.has_stacks = stacks != NULL;
     if (stacks)
-        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, period}, stacks);
+        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, faults.clock_ns != 0, period}, stacks);
     faults.poll = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < faults.cpus; i++) {
         struct epoll_event when = {.events = EPOLLIN | EPOLLET};
         epoll_ctl(faults.poll, EPOLL_CTL_ADD, faults.fd[i], &when);
     }
     stacks_poll(faults.poll);
+}
+
+void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns)
+{
+    faults.clock_ns = period_ns;
+    if (!kernel_names()) {
+        snprintf(faults.reason, sizeof faults.reason, "/proc/kallsyms has no addresses");
+        return;
+    }
+    faults_begin(pid, stacks, period_ns);
+    if (faults.follows && !faults.in_kernel) {
+        faults.follows = false;
+        cannot("perf_event_open", EACCES);
+    }
 }
 
 int faults_descriptor(void)
@@ -237,6 +286,7 @@ static void take(const struct perf_event_header *header)
     switch (header->type) {
     case PERF_RECORD_SAMPLE:
         r.pid = (int32_t)half[2];
+        r.thread = (int32_t)half[3];
         r.time = word[2];
         r.address = word[3];
         has_target = SAMPLE_TARGET && word[4]; /* the kind of registers; none of a thread of the kernel */
@@ -322,8 +372,9 @@ static void take_stack(pid_t pid, uint64_t time, uint64_t address, uint32_t lost
  * page. That has been passed on, as the stack is taken LATE_NS late. */
 static void pass_stack(const struct record *r)
 {
-    int kind = -1;
-    for (const struct record *f = r; f-- > faults.pending && f->time + LATE_NS >= r->time;)
+    int kind = r->stack->kind;
+    bool is_known = kind >= 0;
+    for (const struct record *f = r; !is_known && f-- > faults.pending && f->time + LATE_NS >= r->time;)
         if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->address / 4096 == r->address / 4096)
             kind = f->parent;
     if (kind >= 0)
@@ -331,10 +382,24 @@ static void pass_stack(const struct record *r)
     free(r->stack);
 }
 
+/* Whether another thread has just had a fault on the same page: both came before the page was there. */
+static bool is_raced(const struct record *r)
+{
+    uint64_t page = r->bytes >= BLOCK ? BLOCK : 4096;
+    for (const struct record *f = r; f-- > faults.pending && f->time + RACE_NS >= r->time;)
+        if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->thread != r->thread && f->address / page == r->address / page)
+            return true;
+    return false;
+}
+
 static void pass_on(struct record *r)
 {
     switch (r->type) {
-    case PERF_RECORD_SAMPLE: r->parent = touched_fault(r->pid, r->address, r->direction, r->bytes, r->flag); break;
+    case PERF_RECORD_SAMPLE: {
+        struct page_fault fault = {r->address, r->bytes, r->direction, r->flag, is_raced(r)};
+        r->parent = touched_fault(r->pid, &fault);
+        break;
+    }
     case STACK: pass_stack(r); break;
     case CALL:
         touched_call(r->pid, r->call);
@@ -392,7 +457,13 @@ static void print_count(const char *name, uint64_t count)
 void faults_print(void)
 {
     if (!faults.follows) {
-        printf(",\"faults_unseen\":\"%s\"", faults.reason);
+        printf(",\"%s\":\"%s\"", faults.clock_ns ? "kernel_unseen" : "faults_unseen", faults.reason);
+        return;
+    }
+    if (faults.clock_ns) {
+        read_until(UINT64_MAX);
+        kernel_print(faults.clock_ns, stacks_lost());
+        stacks_print();
         return;
     }
     for (int i = 0; faults.attached && i < faults.cpus; i++) /* it goes on and would be counted on */
@@ -421,6 +492,8 @@ void faults_print(void)
     print_count("huge", t->huge);
     print_count("elsewhere", t->elsewhere);
     print_count("in-calls", t->in_calls);
+    print_count("raced", t->raced);
+    print_count("unused_pages", t->unused_pages);
     print_count("malloc_blocks", t->malloc_blocks);
     print_count("malloc_faults", t->malloc_faults);
     print_count("other_blocks", t->other_blocks);

@@ -7,6 +7,8 @@
 /* Follows the process, which has not become the command yet, and all that it starts. Where that is not permitted the reason is
  * printed with the counts, and there are none. With a file, it gets the stacks of one fault in `period` (stacks.h). */
 void faults_begin(pid_t pid, const char *stacks, uint64_t period);
+/* Samples the kernel's time for the process and all that it starts instead, once in `period_ns`, with the stacks. */
+void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns);
 /* The same of a process that runs already, with all its threads; it is not stopped. */
 void faults_attach(pid_t pid, const char *stacks, uint64_t period);
 const char *faults_reason(void); /* why nothing is followed; empty where something is */

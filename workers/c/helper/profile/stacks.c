@@ -1,7 +1,8 @@
-/* Stacks of page faults. A second event for each processor saves registers and stack memory of one in so many faults; it has
- * rings of its own, so that what is lost there spoils no count. */
+/* Stacks of page faults, or of samples of the kernel's time. A second event for each processor saves registers and stack memory
+ * of one in so many; it has rings of its own, so that what is lost there spoils no count. */
 #include "stacks.h"
 #include "core.h"
+#include "kernel.h"
 #include "ring.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static struct {
     struct perf_event_mmap_page *ring[MOST_CPUS];
     size_t ring_bytes;
     uint32_t lost[MOST_CPUS];
+    uint64_t all_lost;
     struct stack_events events;
     FILE *file;
     char reason[160];
@@ -50,6 +52,12 @@ static int open_event(pid_t pid, int cpu)
         .exclude_kernel = !stacks.events.in_kernel, .exclude_hv = 1, .watermark = 1,
         .wakeup_watermark = LEAST_PAGES * 4096 / 2, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
     };
+    if (stacks.events.clock) {
+        attr.config = PERF_COUNT_SW_CPU_CLOCK;
+        attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+        attr.exclude_callchain_user = attr.exclude_user = 1;
+        attr.exclude_kernel = 0;
+    }
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -111,18 +119,26 @@ void stacks_poll(int poll)
         epoll_ctl(poll, EPOLL_CTL_ADD, stacks.fd[i], &(struct epoll_event){.events = EPOLLIN | EPOLLET});
 }
 
-/* tid and pid, time, address, ABI, registers, size of the stack, stack, size of what is valid of it. */
+/* tid and pid, time, address, the kernel's call chain with its length, ABI, registers, size of the stack, stack, size of what is
+ * valid of it. A process that is ending has no registers and no stack any more. */
 static void take_sample(const struct perf_event_header *header, uint32_t lost, stacks_taker *take)
 {
-    const uint64_t *word = (const uint64_t *)(header + 1);
-    if (word[3] != PERF_SAMPLE_REGS_ABI_64)
+    const uint64_t *word = (const uint64_t *)(header + 1), *at = word + 3;
+    int kind = -1;
+    if (stacks.events.clock) {
+        kind = kernel_work(at + 1, *at);
+        at += 1 + *at;
+    }
+    bool has_stack = *at == PERF_SAMPLE_REGS_ABI_64;
+    if (!has_stack && kind < 0)
         return;
-    const uint64_t *regs = word + 4, *stack = regs + REGISTERS + 1;
+    static const uint64_t none[REGISTERS + 1];
+    const uint64_t *regs = has_stack ? at + 1 : none, *stack = regs + REGISTERS + 1;
     uint64_t bytes = stack[-1] ? stack[stack[-1] / 8] : 0;
     struct saved_stack *saved = malloc(sizeof *saved + bytes);
     if (!saved)
         return;
-    *saved = (struct saved_stack){.pc = regs[PC], .sp = regs[SP], .fp = regs[FP], .lr = regs[LR], .bytes = bytes};
+    *saved = (struct saved_stack){.pc = regs[PC], .sp = regs[SP], .fp = regs[FP], .lr = regs[LR], .bytes = bytes, .kind = kind};
     memcpy(saved->memory, stack, bytes);
     take(((const int32_t *)word)[0], word[1], word[2], lost, saved);
 }
@@ -139,6 +155,7 @@ static void read_ring(int cpu, stacks_taker *take)
             stacks.lost[cpu] = 0;
         } else if (header->type == PERF_RECORD_LOST) {
             stacks.lost[cpu] += (uint32_t)((const uint64_t *)(header + 1))[1];
+            stacks.all_lost += ((const uint64_t *)(header + 1))[1];
         }
     }
     __atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
@@ -183,4 +200,9 @@ void stacks_print(void)
         snprintf(stacks.reason, sizeof stacks.reason, "the file of stacks: %s", strerror(errno));
     if (stacks.reason[0])
         printf(",\"stacks_unseen\":\"%s\"", stacks.reason);
+}
+
+uint64_t stacks_lost(void)
+{
+    return stacks.all_lost;
 }

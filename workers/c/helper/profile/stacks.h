@@ -10,12 +10,14 @@ struct perf_event_mmap_page;
 /* One of every `period` faults, as the kernel saved it. */
 struct saved_stack {
     uint64_t pc, sp, fp, lr, bytes;
+    int kind; /* of a sample of the kernel's time; -1 where the fault's own record has it */
     unsigned char memory[];
 };
 
-/* Which events: with those in kernel mode; of a process that runs already, not of what is executed next; one in `period`. */
+/* Which events: with those in kernel mode; of a process that runs already, not of what is executed next; one in `period`
+ * faults, or, where `clock` is set, one sample of the kernel's time in `period` nanoseconds. */
 struct stack_events {
-    bool in_kernel, attached;
+    bool in_kernel, attached, clock;
     uint64_t period;
 };
 
@@ -32,4 +34,5 @@ void stacks_map(pid_t pid, uint64_t start, uint64_t bytes, uint64_t offset, cons
 void stacks_fork(pid_t parent, pid_t child);
 void stacks_exec(pid_t pid);
 void stacks_print(void);
+uint64_t stacks_lost(void); /* of all that were to be saved */
 #endif

@@ -275,6 +275,7 @@ static void give_to_freed(struct process *p, uint64_t start, uint64_t bytes)
         else
             at += BLOCK - PAGE - at % BLOCK;
     }
+    touched.unused_pages += bytes / PAGE - pages[ZERO] - pages[OWN] - pages[FORKED];
     freed_add(&p->freed, bytes, pages[ZERO] > pages[OWN] + pages[FORKED]);
 }
 
@@ -438,9 +439,12 @@ static uint64_t *first_write(enum kind kind)
 }
 
 /* A fault on a base page of memory without a file. */
-static uint64_t *fault_on(const struct process *p, const struct mapping *m, struct block *b, uint8_t *page, enum direction d)
+static uint64_t *fault_on(const struct process *p, const struct mapping *m, struct block *b, const struct page_fault *f)
 {
-    uint8_t state = *page & 3;
+    uint8_t *page = &b->page[f->address % BLOCK / PAGE], state = *page & 3;
+    enum direction d = f->direction;
+    if (state == OWN && f->raced)
+        return &touched.raced;
     if (state == FORKED) {
         *page = OWN;
         return &touched.cow;
@@ -472,25 +476,38 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
     return before ? &touched.again : first_write(m->kind);
 }
 
-int touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_bytes, bool in_kernel)
+void touched_before(pid_t pid, uint64_t address, bool exclusive)
 {
     struct process *p = process_of(pid);
-    const struct mapping *m = p ? mapping_at(p, address) : NULL;
+    struct block *b = p ? block_of(p, address / BLOCK) : NULL;
+    if (!b)
+        return;
+    b->page[address % BLOCK / PAGE] = exclusive ? OWN : FORKED;
+    b->begun = true;
+}
+
+int touched_fault(pid_t pid, const struct page_fault *f)
+{
+    struct process *p = process_of(pid);
+    const struct mapping *m = p ? mapping_at(p, f->address) : NULL;
     uint64_t *counter = &touched.elsewhere;
+    bool in_kernel = f->in_kernel;
     if (m && m->kind == FILE_BACKED) {
-        counter = d == DIRECTION_WRITE && !in_kernel ? &touched.file_write : &touched.file;
+        counter = f->direction == DIRECTION_WRITE && !in_kernel ? &touched.file_write : &touched.file;
     } else if (m) {
-        struct block *b = block_of(p, address / BLOCK);
+        struct block *b = block_of(p, f->address / BLOCK);
         if (!b)
             return -1;
-        touched.unknown_direction += !in_kernel && d == DIRECTION_UNKNOWN;
-        if (page_bytes >= BLOCK) {
+        touched.unknown_direction += !in_kernel && f->direction == DIRECTION_UNKNOWN;
+        if (f->page_bytes >= BLOCK && f->raced && (b->page[f->address % BLOCK / PAGE] & 3) == OWN) {
+            counter = &touched.raced;
+        } else if (f->page_bytes >= BLOCK) {
             memset(b->page, OWN, PAGES);
             b->begun = true;
             b->would_be_huge = false;
             counter = &touched.huge;
         } else {
-            counter = fault_on(p, m, b, &b->page[address % BLOCK / PAGE], d);
+            counter = fault_on(p, m, b, f);
         }
     }
     counter = in_kernel ? &touched.in_calls : counter;

@@ -17,9 +17,11 @@ struct touched {
     uint64_t huge;
     uint64_t elsewhere;                      /* in no mapping that is known */
     uint64_t in_calls;                       /* in kernel mode, where these are seen */
+    uint64_t raced;                          /* of a page that another thread was just getting */
     /* If mappings were advised: blocks that would be huge, and the faults in them that there would not be. */
     uint64_t malloc_blocks, malloc_faults, other_blocks, other_faults;
     uint64_t processes, unknown_direction, java;
+    uint64_t unused_pages;                   /* never touched, of blocks that malloc gave back */
     uint64_t calls[5], returned_bytes, moved_bytes; /* calls by kind, where these are seen */
 };
 
@@ -42,6 +44,14 @@ void touched_exec(pid_t pid);
 void touched_exit(pid_t pid);
 void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
 void touched_call(pid_t pid, const struct mapping_call *call);
+/* A page that was there when the process began to be followed: its own alone, or shared since a fork. */
+void touched_before(pid_t pid, uint64_t address, bool exclusive);
+/* A page fault; `raced` where another thread has just had one there. */
+struct page_fault {
+    uint64_t address, page_bytes;
+    enum direction direction;
+    bool in_kernel, raced;
+};
 /* The fault's counter, as an index into `struct touched`; -1 where memory has run out. */
-int touched_fault(pid_t pid, uint64_t address, enum direction direction, uint64_t page_bytes, bool in_kernel);
+int touched_fault(pid_t pid, const struct page_fault *fault);
 #endif

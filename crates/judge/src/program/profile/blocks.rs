@@ -8,7 +8,7 @@ use record::command::{
 };
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One block: a plain launch and the prices that were measured next to it.
 pub(super) struct ProfileBlock<'a> {
@@ -16,6 +16,8 @@ pub(super) struct ProfileBlock<'a> {
     pub prices: BlockPrices,
     /// Faults of the plain launch per recorded fault.
     pub scale: f64,
+    /// Cost of an event in this program relative to its price; 1 where the program's own time does not tell it.
+    pub factors: BTreeMap<MemoryEvent, f64>,
 }
 
 impl ProfileBlock<'_> {
@@ -24,20 +26,40 @@ impl ProfileBlock<'_> {
         let events = counted.shown.events.iter();
         events
             .filter(|(event, _)| takes_part(**event))
-            .map(|(&event, count)| {
-                let scale = if event.family() == EventFamily::Calls {
-                    1.0
-                } else {
-                    self.scale
-                };
-                count * self.prices.of_kind_or_zero(event) * scale
-            })
+            .map(|(&event, count)| self.fresh_s(event, *count) * self.factor(event))
             .sum()
+    }
+
+    /// Seconds of these events by the prices of a fresh process.
+    pub fn fresh_cost_s(&self, counted: &Counted, takes_part: impl Fn(MemoryEvent) -> bool) -> f64 {
+        let events = counted.shown.events.iter();
+        events
+            .filter(|(event, _)| takes_part(**event))
+            .map(|(&event, count)| self.fresh_s(event, *count))
+            .sum()
+    }
+
+    fn fresh_s(&self, event: MemoryEvent, count: f64) -> f64 {
+        let scale = if event.family() == EventFamily::Calls {
+            1.0
+        } else {
+            self.scale
+        };
+        count * self.prices.of_kind_or_zero(event) * scale
+    }
+
+    fn factor(&self, event: MemoryEvent) -> f64 {
+        self.factors.get(&event).copied().unwrap_or(1.0)
+    }
+
+    /// Seconds of one event in this program.
+    pub fn each_s(&self, event: MemoryEvent) -> Option<f64> {
+        Some(self.prices.price(event)? * self.factor(event))
     }
 
     /// Seconds of one recorded event.
     pub fn price_s(&self, event: MemoryEvent) -> f64 {
-        self.prices.of_kind_or_zero(event) * self.scale
+        self.prices.of_kind_or_zero(event) * self.scale * self.factor(event)
     }
 }
 
@@ -68,6 +90,7 @@ pub(super) fn blocks<'a>(
             plain,
             prices,
             scale,
+            factors: BTreeMap::new(),
         });
     }
     blocks
@@ -86,6 +109,11 @@ pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
     })
 }
 
+/// Half the width of an interval relative to its value.
+pub(super) fn half_width(amount: Amount) -> f64 {
+    (amount.high - amount.low) / 2.0 / amount.value.max(1e-9)
+}
+
 /// The cost of a family of events.
 pub(super) fn line(
     blocks: &[ProfileBlock],
@@ -99,7 +127,7 @@ pub(super) fn line(
     let shares = blocks
         .iter()
         .zip(&costs_s)
-        .map(|(block, cost_s)| cost_s / block.plain.cpu_s().max(1e-6));
+        .map(|(block, cost_s)| (cost_s / block.plain.cpu_s().max(1e-6)).min(1.0));
     Some(CostLine {
         share: amount(shares)?,
         seconds: amount(costs_s.iter().copied())?,

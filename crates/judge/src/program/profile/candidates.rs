@@ -11,6 +11,11 @@ const WORTH: f64 = 0.003;
 /// pages, whose price scatters, of what the removed faults cost.
 const KEEP_ERROR: f64 = 0.5;
 const HUGE_ERROR: f64 = 25.9;
+/// Pages that are cleared for each page fault that is saved, from which on keeping memory costs more than it saves: a page
+/// fault costs several times as much as clearing a page does.
+const UNUSED: f64 = 2.0;
+/// Base pages touched of a huge page below which it costs more than their page faults: the kernel clears all 512.
+const FEW: f64 = 64.0;
 
 /// Settings worth a try, the largest saving first; nothing where kinds are not known.
 pub(super) fn candidates(
@@ -24,13 +29,17 @@ pub(super) fn candidates(
     let Some(pages) = &plan.pages else {
         return Vec::new();
     };
-    let mut changes = vec![Change {
-        setting: "keep",
-        faults_saved: counted.foreseen(|f| f.again_malloc),
-        huge_pages: 0.0,
-    }];
+    let mut changes = Vec::new();
+    if sparse_blocks(counted).is_none() {
+        changes.push(Change {
+            setting: "keep",
+            faults_saved: counted.foreseen(|f| f.again_malloc),
+            huge_pages: 0.0,
+        });
+    }
     // Where every mapping gets huge pages already, asking for them changes nothing.
-    if pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20 {
+    let asks = pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20;
+    if asks && sparse_huge(counted).is_none() {
         let (faults, blocks) = (
             counted.foreseen(|f| f.other_faults),
             counted.foreseen(|f| f.other_blocks),
@@ -56,8 +65,45 @@ pub(super) fn candidates(
         .iter()
         .filter_map(|change| change.candidate(resident, is_seen, blocks))
         .collect();
+    candidates.extend(without_huge_pages(counted, blocks));
     candidates.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
     candidates
+}
+
+/// Pages that calloc would clear if malloc kept its blocks, where these are more than the faults that this would save.
+pub(super) fn sparse_blocks(counted: &Counted<'_>) -> Option<f64> {
+    let unused = counted.foreseen(|f| f.unused_pages);
+    let saved = counted.foreseen(|f| f.again_malloc);
+    (saved >= 1.0 && unused > UNUSED * saved).then_some(unused)
+}
+
+/// Base pages that are touched of each page that would be huge, where these are so few that huge pages make more work.
+pub(super) fn sparse_huge(counted: &Counted<'_>) -> Option<f64> {
+    let blocks = counted.foreseen(|f| f.malloc_blocks + f.other_blocks);
+    let faults = counted.foreseen(|f| f.malloc_faults + f.other_faults);
+    let touched = faults / blocks.max(1.0);
+    (blocks >= 1.0 && touched < FEW).then_some(touched)
+}
+
+/// The setting that takes huge pages away, where they cost much: its saving is at most their cost, and none if all of each is
+/// used.
+fn without_huge_pages(counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Option<Candidate> {
+    let huge_pages = counted.count(Huge);
+    let costs = blocks
+        .iter()
+        .map(|block| block.cost_s(counted, |event| matches!(event, Huge | FreeHuge)));
+    let cost_s = amount(costs)?;
+    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))?;
+    (huge_pages >= 1.0 && cost_s.value >= Candidate::KEEP_SLACK * cpu_s.value).then(|| Candidate {
+        setting: "no-thp".to_owned(),
+        faults_saved: 0.0,
+        huge_pages: -huge_pages,
+        kernel_s: Amount {
+            value: cost_s.value,
+            low: -HUGE_ERROR * cost_s.value,
+            high: cost_s.high,
+        },
+    })
 }
 
 /// Effect of a setting on the program's memory.
@@ -128,7 +174,9 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::super::{example::*, judge, predictions};
-    use record::command::{Amount, Candidate, Faults, LaunchMode, PricePhase, ProfileSummary};
+    use record::command::{
+        Amount, Candidate, Faults, LaunchMode, MemoryEvent, PricePhase, ProfileSummary,
+    };
     use std::collections::BTreeMap;
 
     fn candidate<'a>(summary: &'a ProfileSummary, setting: &str) -> Option<&'a Candidate> {
@@ -272,6 +320,46 @@ mod tests {
             !keep_few.is_settled() && keep_few.kernel_s.value > 0.0,
             "1 % of CPU time has no figure"
         );
+    }
+
+    /// A profile whose followed launches saw these faults.
+    fn with_faults(change: fn(&mut Faults)) -> ProfileSummary {
+        let mut launches = runs(|_| 2_000);
+        for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
+            cost.faults.iter_mut().for_each(change);
+        }
+        judge(&plan(), &launches)
+    }
+
+    #[test]
+    fn what_makes_other_work_is_not_proposed() {
+        // Of 48 MiB that calloc had, few pages were touched: if malloc kept it, calloc would clear it whole.
+        let sparse = with_faults(|f| (f.again_malloc, f.unused_pages) = (4_000, 80_000));
+        assert_eq!(faults_saved(&sparse, "keep"), None);
+        assert!(faults_saved(&asking_again(4_000), "keep").is_some());
+        // Eight base pages are touched of each that would be huge.
+        let few = with_faults(|f| (f.malloc_blocks, f.malloc_faults) = (2_240, 17_920));
+        assert_eq!(faults_saved(&few, "thp"), None);
+        let codes: Vec<&str> = [&sparse, &few]
+            .iter()
+            .flat_map(|of| of.notes.iter().map(|note| note.kind.code()))
+            .collect();
+        assert!(
+            codes.contains(&"sparse-blocks") && codes.contains(&"sparse-huge"),
+            "{codes:?}"
+        );
+    }
+
+    #[test]
+    fn where_huge_pages_are_the_cost_a_program_without_them_is_worth_a_try() {
+        let of = with_faults(|f| {
+            f.kinds.insert(MemoryEvent::Huge, 80);
+        });
+        let without = candidate(&of, "no-thp").unwrap();
+        // 80 huge pages at 505 µs are 4 % of the second.
+        near(without.kernel_s.value, 80.0 * 505e-6);
+        assert!(!without.is_settled() && without.huge_pages == -80.0);
+        assert!(candidate(&usual(), "no-thp").is_none());
     }
 
     #[test]

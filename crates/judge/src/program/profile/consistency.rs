@@ -1,6 +1,6 @@
 //! Explained kernel time against the command's own, and what following the command costs.
 
-use super::blocks::{ProfileBlock, amount};
+use super::blocks::{ProfileBlock, amount, half_width};
 use super::counts::Counted;
 use crate::contrast::estimate::logs_by_block;
 use record::command::{Agreement, Amount, CommandLaunch, Consistency, LaunchMode};
@@ -25,7 +25,11 @@ pub(super) fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<
     if system_s <= 0.0 {
         return None;
     }
-    let cost = amount(blocks.iter().map(|block| block.cost_s(counted, |_| true)))?;
+    let cost = amount(
+        blocks
+            .iter()
+            .map(|block| block.fresh_cost_s(counted, |_| true)),
+    )?;
     let kernel = amount(blocks.iter().map(|block| block.plain.kernel_s()))?;
     // Both sides scatter: prices from block to block, the command's own time from run to run.
     let spread = half_width(cost).hypot(half_width(kernel));
@@ -51,12 +55,8 @@ pub(super) fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<
     Some(Consistency {
         explained,
         agreement,
+        factor: None,
     })
-}
-
-/// Half the width of an interval relative to its value.
-fn half_width(amount: Amount) -> f64 {
-    (amount.high - amount.low) / 2.0 / amount.value.max(1e-9)
 }
 
 /// CPU time of the followed launch relative to the plain one of the same block.

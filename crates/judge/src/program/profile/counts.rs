@@ -5,6 +5,7 @@ use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, FailureKind, Faults,
     LaunchMode, MemoryEvent,
 };
+use record::summary::NoteKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of followed faults that may differ from the command's own count before it is said.
@@ -20,6 +21,8 @@ pub(super) struct Counted<'a> {
     pub followed: Vec<(&'a CommandCost, &'a Faults)>,
     /// The traced launch, where calls that change mappings were seen beside its faults.
     pub traced: Option<&'a Faults>,
+    /// The reason why kinds of page faults are not those of a launch by itself; their number is.
+    pub doubt_of_kinds: Option<NoteKind>,
     /// The reason why it cannot be believed.
     pub doubt: Option<FailureKind>,
 }
@@ -97,7 +100,7 @@ impl Counted<'_> {
 
     /// Events of followed launches by kind.
     fn events(&self) -> BTreeMap<MemoryEvent, f64> {
-        use MemoryEvent::{File, FreeBase, FreeHuge, Huge, InCalls, ZeroRead};
+        use MemoryEvent::{File, FreeBase, FreeHuge, Huge, InCalls, Raced, ZeroRead};
         let kinds: BTreeSet<MemoryEvent> = self
             .followed
             .iter()
@@ -116,7 +119,7 @@ impl Counted<'_> {
         // Every page that was given to the program is taken from it once.
         let given = events
             .iter()
-            .filter(|(kind, _)| !matches!(kind, File | Huge | ZeroRead))
+            .filter(|(kind, _)| !matches!(kind, File | Huge | Raced | ZeroRead))
             .map(|(_, count)| count)
             .sum();
         events.extend([
@@ -127,18 +130,18 @@ impl Counted<'_> {
     }
 
     /// Records that were lost, or a command that had other faults while it was followed.
-    fn doubt(&self) -> Option<FailureKind> {
+    fn doubt_of_kinds(&self) -> Option<NoteKind> {
         let records: u64 = self
             .followed
             .iter()
             .map(|(_, f)| f.lost.max(f.counted.saturating_sub(f.samples)))
             .sum();
         if records > 0 {
-            return Some(FailureKind::RecordsLost { records });
+            return Some(NoteKind::KindsLost { records });
         }
         let (followed, plain) = (self.followed_faults()?, self.shown.minor_faults);
         let differs = (followed - plain).abs() > UNLIKE * plain + HOLDING;
-        differs.then_some(FailureKind::NotTheSame { followed, plain })
+        differs.then_some(NoteKind::UnlikeFollowed { followed, plain })
     }
 }
 
@@ -164,7 +167,10 @@ fn mean_of(costs: &[&CommandCost], count: fn(&CommandCost) -> u64) -> f64 {
 }
 
 /// Launches after warm-ups that have ended by themselves.
-fn ended(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item = &CommandCost> {
+pub(super) fn ended(
+    launches: &[CommandLaunch],
+    mode: LaunchMode,
+) -> impl Iterator<Item = &CommandCost> {
     launches
         .iter()
         .filter(move |launch| launch.block >= 0 && launch.mode == mode)
@@ -190,15 +196,19 @@ pub(super) fn counted<'a>(
         shown: EventCounts::default(),
         followed,
         traced,
+        doubt_of_kinds: None,
         doubt: None,
     };
     counted.shown = counted.of_launches(&plain);
+    counted.doubt_of_kinds = counted.doubt_of_kinds();
+    if matches!(counted.doubt_of_kinds, Some(NoteKind::KindsLost { .. })) {
+        (counted.followed, counted.traced) = (Vec::new(), None);
+        counted.shown = counted.of_launches(&plain);
+    }
     let is_page_known = plan
         .pages
         .as_ref()
         .is_some_and(|pages| pages.page_bytes != 0);
-    counted.doubt = counted
-        .doubt()
-        .or_else(|| (!is_page_known).then_some(FailureKind::NoPageSize));
+    counted.doubt = (!is_page_known).then_some(FailureKind::NoPageSize);
     Some(counted)
 }

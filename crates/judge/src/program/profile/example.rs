@@ -21,6 +21,8 @@ pub fn plan() -> CommandPlan {
         preloaded: None,
         cpus: None,
         skipped: None,
+        joined: BTreeMap::new(),
+        replaced: BTreeMap::new(),
     };
     CommandPlan {
         schema: 3,
@@ -70,6 +72,8 @@ pub fn cost() -> CommandCost {
         faults: None,
         faults_unseen: None,
         stacks_unseen: None,
+        kernel_work: None,
+        kernel_unseen: None,
         split: None,
         process_ended: false,
         proof: None,

@@ -2,6 +2,7 @@
 //! own time in the kernel, and what a change would save of it. `docs/validity.md` tests the rules of this module; a change to
 //! them needs new measurements there.
 
+mod advice;
 mod blocks;
 mod candidates;
 mod consistency;
@@ -13,19 +14,21 @@ mod notes;
 mod places;
 mod price_list;
 mod prices;
+mod sampled;
 
 use super::{Times, costs_in, failure};
-use blocks::{amount, blocks, line};
+use blocks::{ProfileBlock, amount, blocks, line};
 use consistency::{consistency, overhead};
 use counts::{Counted, counted};
 use notes::notes;
 use price_list::price_list;
 use record::command::{
-    Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandLaunch, CommandPlan, EventFamily, Failure,
-    LaunchMode, ProfileSummary,
+    Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandLaunch, CommandPlan, Consistency,
+    EventFamily, Failure, LaunchMode, MemoryEvent, ProfileSummary,
 };
 use record::outcome::Status;
 use record::summary::Note;
+use sampled::{SampledKernel, bounding_factor, shown_factor};
 use std::collections::BTreeMap;
 
 pub use prices::{MIB, footprint_bytes};
@@ -33,26 +36,54 @@ pub use prices::{MIB, footprint_bytes};
 /// Judges a profile from its plan and launches alone.
 pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let counted = counted(plan, launches);
-    let blocks = counted
+    let mut blocks = counted
         .as_ref()
         .map(|counted| blocks(plan, launches, counted))
         .unwrap_or_default();
     let (outcome, failure) = outcome(plan, launches, counted.as_ref());
     let believed = counted.as_ref().filter(|_| outcome == Status::Ok);
+    let sampled = believed.and_then(|_| SampledKernel::new(launches, &blocks));
+    let consistency = believed.and_then(|counted| {
+        let law = consistency(&blocks, counted)?;
+        let factor = match &sampled {
+            Some(sampled) => shown_factor(sampled, &blocks, counted),
+            None => (law.agreement == Agreement::Exceeds).then(|| bounding_factor(&law)),
+        };
+        Some(Consistency { factor, ..law })
+    });
+    let factors = believed.map(|counted| factors(sampled.as_ref(), consistency, &blocks, counted));
+    for block in &mut blocks {
+        block.factors = factors.clone().unwrap_or_default();
+    }
     let [faults, freeing, calls] = [
         EventFamily::Faults,
         EventFamily::Freeing,
         EventFamily::Calls,
     ]
-    .map(|family| believed.and_then(|counted| line(&blocks, counted, family)));
+    .map(|family| match &sampled {
+        Some(sampled) => Some(sampled.cost(|event, _| event.family() == family)),
+        None => believed.and_then(|counted| line(&blocks, counted, family)),
+    });
     let stacks = faults.zip(believed).and_then(|(faults, counted)| {
         places::stacks(launches, &blocks, counted, faults.seconds.value)
     });
-    let consistency = believed.and_then(|counted| consistency(&blocks, counted));
-    let holds = consistency.is_none_or(|c| c.agreement != Agreement::Exceeds);
-    let candidates = believed
-        .filter(|_| holds)
-        .map(|counted| candidates::candidates(plan, counted, &blocks));
+    let kernel_stacks = sampled
+        .as_ref()
+        .and_then(|sampled| places::kernel_stacks(launches, sampled));
+    let prices = counted
+        .as_ref()
+        .map(|counted| price_list(&blocks, counted))
+        .unwrap_or_default();
+    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()));
+    let advice = believed.map(|counted| {
+        advice::advice(&advice::KernelCosts {
+            sampled: sampled.as_ref(),
+            prices: &prices,
+            counted,
+            cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
+        })
+    });
+    let candidates = believed.map(|counted| candidates::candidates(plan, counted, &blocks));
     let traced = costs_in(launches, LaunchMode::Traced).find_map(|cost| cost.proof.as_ref());
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| blocks.len())));
@@ -63,7 +94,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         failure,
         blocks: blocks.len(),
         by_kind: counted.as_ref().is_some_and(|c| !c.followed.is_empty()),
-        cpu_s: amount(blocks.iter().map(|block| block.plain.cpu_s())),
+        cpu_s,
         kernel_s: amount(blocks.iter().map(|block| block.plain.kernel_s())),
         overhead: if plan.attached.is_none() {
             overhead(launches)
@@ -76,18 +107,40 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             .map(|faults| faults.calls.clone())
             .unwrap_or_default(),
         allocator: traced.map_or_else(String::new, |proof| proof.allocator.clone()),
-        prices: counted
-            .as_ref()
-            .map(|counted| price_list(&blocks, counted))
-            .unwrap_or_default(),
+        prices,
         faults,
         stacks,
+        kernel: sampled
+            .as_ref()
+            .map(SampledKernel::parts)
+            .unwrap_or_default(),
+        kernel_samples: sampled.as_ref().map_or(0, SampledKernel::all),
+        kernel_stacks,
+        advice: advice.unwrap_or_default(),
         freeing,
         calls,
         consistency,
         candidates: candidates.unwrap_or_default(),
         counts: counted.map(|c| c.shown),
         notes: notes.into_iter().map(Note::from).collect(),
+    }
+}
+
+/// The cost of each event in this program relative to its price in a fresh process.
+fn factors(
+    sampled: Option<&SampledKernel>,
+    consistency: Option<Consistency>,
+    blocks: &[ProfileBlock],
+    counted: &Counted,
+) -> BTreeMap<MemoryEvent, f64> {
+    let bound = consistency.and_then(|law| law.factor);
+    match (sampled, bound) {
+        (Some(sampled), _) => sampled.factors(blocks, counted),
+        (None, Some(bound)) => {
+            let events = counted.shown.events.keys();
+            events.map(|&event| (event, bound.value)).collect()
+        }
+        (None, None) => BTreeMap::new(),
     }
 }
 
@@ -164,8 +217,8 @@ mod tests {
     use super::judge;
     use crate::program::given_up;
     use record::command::{
-        Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, LaunchMode, MemoryEvent,
-        ObservedEffects, ProfileSummary,
+        Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, KernelWork, LaunchMode,
+        MemoryEvent, ObservedEffects, ProfileSummary, SampledPart, SuggestionKind,
     };
     use record::outcome::Status;
     use record::summary::NoteKind;
@@ -194,11 +247,67 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_explain_more_than_there_is_predict_nothing() {
+    fn prices_that_explain_more_than_there_is_are_scaled_to_what_there_is() {
         let of = judge(&plan(), &runs(|_| 10_000));
+        let law = of.consistency.unwrap();
+        assert_eq!(law.agreement, Agreement::Exceeds);
+        let factor = law.factor.unwrap();
+        near(factor.value, 1.0 / law.explained.value);
+        let [faults, freeing] = [of.faults, of.freeing].map(|line| line.unwrap().seconds.value);
+        let calls_s = of.calls.map_or(0.0, |line| line.seconds.value);
         assert!(
-            of.consistency.unwrap().agreement == Agreement::Exceeds && of.candidates.is_empty()
+            (faults + freeing + calls_s - 0.1).abs() < 1e-6,
+            "{faults} {freeing}"
         );
+        assert!(!of.candidates.is_empty());
+    }
+
+    /// A profile in which so many samples of 250 µs met each work.
+    fn sampled(parts: &[(MemoryEvent, &str, u64)]) -> ProfileSummary {
+        let mut launches = runs(|_| 2_000);
+        for block in 0..3 {
+            let mut launch = command(block, LaunchMode::Sampled);
+            let part = |(event, call, samples): &(MemoryEvent, &str, u64)| SampledPart {
+                event: *event,
+                call: (*call).to_owned(),
+                samples: *samples,
+            };
+            launch.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
+                period_ns: 250_000,
+                lost: 0,
+                parts: parts.iter().map(part).collect(),
+            });
+            launches.push(launch);
+        }
+        judge(&plan(), &launches)
+    }
+
+    #[test]
+    fn samples_scale_prices_and_show_what_has_none() {
+        use MemoryEvent::{Fork, FreeBase, Unknown};
+        let of = sampled(&[
+            (Unknown, "", 80),
+            (FreeBase, "munmap", 40),
+            (Fork, "clone", 280),
+        ]);
+        // Faults take 20 ms of the kernel's 100, half of their price; fork, which has none, takes 70.
+        near(of.faults.unwrap().seconds.value, 0.02);
+        near(of.consistency.unwrap().factor.unwrap().value, 0.5);
+        let heap = of.prices.iter().find(|p| p.kind == MemoryEvent::Heap);
+        let each_s = heap.unwrap().each_s.value;
+        assert!((each_s / 1e-6 - 1.0).abs() < 0.01, "{each_s}");
+        let first = &of.kernel[0];
+        assert_eq!((first.event, first.call.as_str()), (Fork, "clone"));
+        near(first.cost.seconds.value, 0.07);
+        near(first.cost.share.value, 0.07);
+        assert_eq!(of.advice[0].kind, SuggestionKind::Spawn);
+    }
+
+    #[test]
+    fn few_samples_divide_nothing() {
+        let of = sampled(&[(MemoryEvent::Fork, "clone", 19)]);
+        assert!(of.kernel.is_empty() && of.advice.is_empty());
+        near(of.faults.unwrap().seconds.value, 0.04);
     }
 
     /// A profile whose followed launches differ from the usual ones.
@@ -213,25 +322,23 @@ mod tests {
     }
 
     #[test]
-    fn lost_records_and_another_program_are_not_trusted() {
+    fn lost_records_leave_the_number_and_another_count_the_proportions() {
+        let has_note =
+            |of: &ProfileSummary, kind: &NoteKind| of.notes.iter().any(|n| n.kind == *kind);
         let lost = with_followed(|cost| cost.faults.as_mut().unwrap().lost = 1);
-        assert!(
-            lost.outcome == Status::Untrusted
-                && matches!(
-                    lost.failure.as_ref().unwrap().kind,
-                    FailureKind::RecordsLost { records: 8 }
-                ),
-            "{:?}",
-            lost.failure
-        );
-        assert!(lost.faults.is_none() && lost.candidates.is_empty());
+        assert!(has_note(&lost, &NoteKind::KindsLost { records: 8 }));
+        assert!(lost.outcome == Status::Ok && !lost.by_kind && lost.candidates.is_empty());
+        near(lost.faults.unwrap().seconds.value, 0.04);
         let fewer = with_followed(|cost| cost.faults.as_mut().unwrap().counted += 1);
-        assert_eq!(fewer.outcome, Status::Untrusted);
+        assert!(has_note(&fewer, &NoteKind::KindsLost { records: 8 }));
         let other = with_followed(|cost| cost.minor_faults = 30_000);
-        assert!(matches!(
-            other.failure.unwrap().kind,
-            FailureKind::NotTheSame { .. }
+        let (followed, plain) = (30_000.0, 20_000.0);
+        assert!(has_note(
+            &other,
+            &NoteKind::UnlikeFollowed { followed, plain }
         ));
+        // 30,000 faults in the proportions of the followed launch are as many as 20,000 cost.
+        near(other.faults.unwrap().seconds.value, 0.04);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Notes on a profile.
 
+use super::candidates::{sparse_blocks, sparse_huge};
 use super::counts::Counted;
 use super::launches::windows;
 use crate::program::costs_in;
@@ -8,6 +9,9 @@ use record::summary::NoteKind;
 
 /// Bytes written from which on the output is worth a remark.
 const MUCH_BYTES: u64 = 1 << 30;
+/// Page faults of a run from which on a setting that spares them is worth a remark.
+const MANY_FAULTS: f64 = 5000.0;
+
 pub(super) fn notes(
     plan: &CommandPlan,
     launches: &[CommandLaunch],
@@ -19,6 +23,8 @@ pub(super) fn notes(
         notes.push(NoteKind::FaultsUnseen { reason });
     } else if let Some(reason) = followed.iter().find_map(|cost| cost.stacks_unseen.clone()) {
         notes.push(NoteKind::NoStacks { reason });
+    } else if let Some(doubt) = counted.and_then(|counted| counted.doubt_of_kinds.clone()) {
+        notes.push(doubt);
     } else if plan.totals_only {
         notes.push(NoteKind::TotalsOnly);
     }
@@ -30,6 +36,15 @@ pub(super) fn notes(
             windows: windows(launches).count(),
             followed_s: wall_ns as f64 * 1e-9,
         });
+    }
+    let unseen = costs_in(launches, LaunchMode::Sampled).find_map(|c| c.kernel_unseen.clone());
+    notes.extend(unseen.map(|reason| NoteKind::KernelUnseen { reason }));
+    if let Some(counted) = counted {
+        let many = counted.shown.minor_faults >= MANY_FAULTS;
+        let blocks = sparse_blocks(counted).filter(|_| many);
+        let huge = sparse_huge(counted).filter(|_| many);
+        notes.extend(blocks.map(|pages| NoteKind::SparseBlocks { pages }));
+        notes.extend(huge.map(|pages| NoteKind::SparseHuge { pages }));
     }
     let plain = costs_in(launches, LaunchMode::Plain).next();
     if let Some(traced) = costs_in(launches, LaunchMode::Traced).next() {

@@ -1,8 +1,10 @@
 //! The cost of page faults by their callers.
 
-use super::{blocks::ProfileBlock, counts::Counted};
+use super::{blocks::ProfileBlock, counts::Counted, sampled::SampledKernel};
 use indexmap::IndexSet;
-use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, EventFamily, MemoryEvent};
+use record::command::{
+    CallFrame, CallStack, CallStacks, CommandLaunch, EventFamily, LaunchMode, MemoryEvent,
+};
 use std::collections::BTreeMap;
 
 /// Seconds by stack. The saved stacks of a kind share the cost of all its faults, and all together are the cost of page faults.
@@ -13,7 +15,10 @@ pub(super) fn stacks(
     faults_s: f64,
 ) -> Option<CallStacks> {
     let mut weights: BTreeMap<(Vec<&CallFrame>, MemoryEvent), f64> = BTreeMap::new();
-    for table in launches.iter().filter_map(|launch| launch.stacks.as_ref()) {
+    let followed = launches
+        .iter()
+        .filter(|launch| launch.mode != LaunchMode::Sampled);
+    for table in followed.filter_map(|launch| launch.stacks.as_ref()) {
         for stack in &table.stacks {
             let frames = stack
                 .frames
@@ -60,6 +65,33 @@ pub(super) fn stacks(
     }
     seconds.sort_by(|a, b| b.1.total_cmp(&a.1));
     Some(table(&seconds))
+}
+
+/// Seconds of the kernel's time by stack, from its samples.
+pub(super) fn kernel_stacks(
+    launches: &[CommandLaunch],
+    sampled: &SampledKernel,
+) -> Option<CallStacks> {
+    let mut weights: BTreeMap<(Vec<&CallFrame>, MemoryEvent), f64> = BTreeMap::new();
+    let in_kernel = launches
+        .iter()
+        .filter(|launch| launch.mode == LaunchMode::Sampled);
+    for table in in_kernel.filter_map(|launch| launch.stacks.as_ref()) {
+        for stack in &table.stacks {
+            let frames = stack
+                .frames
+                .iter()
+                .filter_map(|&at| table.frames.get(at))
+                .collect();
+            *weights.entry((frames, stack.event)).or_default() += stack.weight;
+        }
+    }
+    let all: f64 = weights.values().sum();
+    let scale = sampled.cost(|_, _| true).seconds.value / all;
+    let mut seconds: Vec<_> = weights.into_iter().collect();
+    seconds.iter_mut().for_each(|(_, weight)| *weight *= scale);
+    seconds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    (all > 0.0).then(|| table(&seconds))
 }
 
 fn table(costs: &[((Vec<&CallFrame>, MemoryEvent), f64)]) -> CallStacks {

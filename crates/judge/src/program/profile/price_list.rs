@@ -24,7 +24,7 @@ pub(super) fn price_list(blocks: &[ProfileBlock], counted: &Counted) -> Vec<Pric
 }
 
 fn price(kind: MemoryEvent, blocks: &[ProfileBlock], counted: &Counted) -> Option<Price> {
-    let mut values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.price(kind)).collect();
+    let mut values: Vec<f64> = blocks.iter().filter_map(|b| b.each_s(kind)).collect();
     let together_s = amount(
         blocks
             .iter()

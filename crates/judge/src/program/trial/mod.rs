@@ -69,7 +69,7 @@ fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Aga
     })
 }
 
-/// The summary of a try that an interim analysis ends: every arm differs in CPU time, at the price of all analyses up to this.
+/// The summary of a try that an interim analysis ends: the verdict on every arm is known, at the price of all analyses up to this.
 pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<TrialSummary> {
     let blocks = Blocks::new(launches, LEVEL).whole(plan.arms.len());
     if !plan.interim || next_look(blocks.saturating_sub(1)) != blocks {
@@ -82,8 +82,9 @@ pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<
         .filter(|arm| matches!(arm.role, ArmRole::Setting | ArmRole::Command))
         .filter(|arm| !matches!(arm.status, ArmStatus::Failed | ArmStatus::Skipped))
         .collect();
-    let all_differ = open.iter().all(|arm| differs_in_cpu_time(arm));
-    if !summary.trusted || open.is_empty() || !all_differ {
+    let saving = least_saving(&open);
+    let all_known = open.iter().all(|arm| is_known(arm, saving));
+    if !summary.trusted || open.is_empty() || !all_known {
         return None;
     }
     summary.notes.push(
@@ -93,6 +94,28 @@ pub(super) fn interim(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<
         .into(),
     );
     Some(summary)
+}
+
+/// Ratio of CPU time that the best arm which is shown to save is certain to reach; `None` where no arm is.
+fn least_saving(arms: &[&ArmSummary]) -> Option<f64> {
+    let saving = arms.iter().filter(|arm| differs_in_cpu_time(arm));
+    let bounds =
+        saving.filter_map(|arm| Some(arm.against.get(&Measure::Cpu)?.contrast.ratio?.high));
+    bounds.filter(|high| *high < 1.0).min_by(f64::total_cmp)
+}
+
+/// True if more launches would change no verdict on an arm: it differs, is the same within the margin, has no effect, or saves
+/// less than another arm that saves.
+fn is_known(arm: &ArmSummary, saving: Option<f64>) -> bool {
+    let cpu = arm.against.get(&Measure::Cpu).map(|cpu| &cpu.contrast);
+    let same = cpu.is_some_and(|contrast| {
+        contrast.holds_among_all && matches!(contrast.verdict, Verdict::Within { .. })
+    });
+    let ratio = cpu.and_then(|contrast| contrast.ratio);
+    let is_beaten = saving
+        .zip(ratio)
+        .is_some_and(|(saving, ratio)| ratio.low > saving);
+    arm.status == ArmStatus::NoEffect || same || is_beaten || differs_in_cpu_time(arm)
 }
 
 fn differs_in_cpu_time(arm: &ArmSummary) -> bool {
@@ -205,6 +228,8 @@ mod tests {
             preloaded: None,
             cpus: None,
             skipped: None,
+            joined: BTreeMap::new(),
+            replaced: BTreeMap::new(),
         }
     }
 
@@ -260,6 +285,8 @@ mod tests {
             faults: None,
             faults_unseen: None,
             stacks_unseen: None,
+            kernel_work: None,
+            kernel_unseen: None,
             split: None,
             process_ended: false,
             proof: (block < 0).then(ObservedEffects::default),

@@ -1,5 +1,7 @@
 //! Studies of a user's program as documents.
 
+mod advice;
+mod kernel;
 mod places;
 mod policy;
 mod profile;

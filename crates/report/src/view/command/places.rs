@@ -3,7 +3,7 @@
 use crate::render::document::{Block, Chart};
 use crate::render::escape;
 use crate::render::plot::{FlameBox, Plot};
-use record::command::{CallStacks, ProfileSummary};
+use record::command::{CallStack, CallStacks, MemoryEvent, ProfileSummary};
 use std::collections::BTreeMap;
 
 /// Nodes below this share of the total are left out of the tree.
@@ -160,9 +160,39 @@ fn is_library(file: &str) -> bool {
             .any(|part| file.contains(part))
 }
 
-/// The innermost function of the user's own that has most of the cost: with lines, otherwise outside of the C library.
-pub(super) fn main_function(summary: &ProfileSummary) -> Option<String> {
-    let root = CostNode::new(summary.stacks.as_ref()?);
+/// A function of the user's program with its dearest line.
+pub(super) struct MainPlace {
+    pub function: String,
+    /// Name of the source's file and the line; empty where they are not known.
+    line: String,
+}
+
+impl MainPlace {
+    /// The function and its line.
+    pub fn text(&self) -> String {
+        if self.line.is_empty() {
+            self.function.clone()
+        } else {
+            format!("{} ({})", self.function, self.line)
+        }
+    }
+}
+
+/// The innermost function of the user's own that has most of the cost of these events: with lines, otherwise outside of the C
+/// library.
+pub(super) fn main_place(
+    summary: &ProfileSummary,
+    takes_part: impl Fn(MemoryEvent) -> bool,
+) -> Option<MainPlace> {
+    // Samples of the kernel's time alone have work that is no page fault.
+    let tables = [summary.costliest_stacks(), summary.kernel_stacks.as_ref()];
+    let stacks = tables.into_iter().flatten().find_map(|table| {
+        let taken = table.stacks.iter().filter(|stack| takes_part(stack.event));
+        let stacks: Vec<CallStack> = taken.cloned().collect();
+        let frames = table.frames.clone();
+        (!stacks.is_empty()).then_some(CallStacks { frames, stacks })
+    })?;
+    let root = CostNode::new(&stacks);
     let (mut node, mut named, mut own) = (&root, None, None);
     while let Some(((name, module), next)) = node
         .called
@@ -177,11 +207,15 @@ pub(super) fn main_function(summary: &ProfileSummary) -> Option<String> {
             && !["libc.", "libc-", "ld-"]
                 .iter()
                 .any(|start| module.starts_with(start));
+        let place = || MainPlace {
+            function: escape::terminal(&cut(&label(name, module))),
+            line: escape::terminal(&node.place_text()),
+        };
         if is_named || named.is_none() {
-            named = Some(cut(&label(name, module)));
+            named = Some(place());
         }
         if node.place().is_some_and(|(file, _)| !is_library(file)) {
-            own = Some(cut(&label(name, module)));
+            own = Some(place());
         }
     }
     own.or(named)
@@ -189,7 +223,7 @@ pub(super) fn main_function(summary: &ProfileSummary) -> Option<String> {
 
 /// The tree for a screen, and the flame graph for a page.
 pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
-    let Some(stacks) = &summary.stacks else {
+    let Some(stacks) = summary.costliest_stacks() else {
         return Vec::new();
     };
     let root = CostNode::new(stacks);
@@ -205,9 +239,21 @@ pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
     }
     let mut flame = Vec::new();
     root.boxes(root.seconds, 0.0, 0, &mut flame);
-    let caption = "Cost of page faults by callers, the outermost function on top; a box is as wide as its share".to_owned();
+    let is_sampled = summary
+        .kernel_stacks
+        .as_ref()
+        .is_some_and(|sampled| std::ptr::eq(sampled, stacks));
+    let what = if is_sampled {
+        "Kernel time"
+    } else {
+        "Page faults"
+    };
+    let caption =
+        format!("{what} by callers, the outermost function on top; a box is as wide as its share");
     vec![
-        Block::text("Page faults by function, with all that it calls, in CPU time of a run:"),
+        Block::text(format!(
+            "{what} by function, with all that it calls, in CPU time of a run:"
+        )),
         Block::Code(lines.join("\n")),
         Block::Chart(Chart {
             caption,

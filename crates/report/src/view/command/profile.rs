@@ -1,14 +1,14 @@
 //! A profile as a document: counts, their cost, agreement with the command's time, and settings worth a try.
 
-use super::{bounds, count, digits, machine, notes, places, reason, seconds, signed};
+use super::{
+    advice, bounds, count, digits, kernel, machine, notes, places, reason, seconds, signed,
+};
 use crate::render::document::{Block, Document, Place, TableCell};
 use crate::render::escape::shell;
 use crate::sentences::phrases;
 use crate::tables::columns::Columns;
 use minijinja::{Value, context};
-use record::command::{
-    Agreement, Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary,
-};
+use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
 use record::{outcome::Status, sizes::about_size};
 
 /// Rows of the table; what is left out is in --json.
@@ -17,6 +17,9 @@ const ROWS: usize = 10;
 const WORTH: f64 = 0.05;
 /// A smaller share of CPU time is not worth a sentence.
 const LEAST: f64 = 0.001;
+/// Lines of advice on the first screen.
+const LINES: usize = 3;
+
 pub(super) fn document(summary: &ProfileSummary) -> Document {
     let plan = &summary.plan;
     let mut blocks: Vec<Block> = Vec::new();
@@ -31,6 +34,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
             counted(summary)
                 .into_iter()
                 .chain(mappings(summary))
+                .chain(kernel::sentence(summary))
                 .map(Block::Text),
         );
     }
@@ -41,25 +45,20 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         )));
     }
     let mut repeat = vec![format!("pagewise report {}", plan.run)];
+    let next = next_command(summary).filter(|_| summary.outcome == Status::Ok);
     if summary.outcome == Status::Ok {
-        let rest = summary.prices.len().saturating_sub(ROWS);
         blocks.extend(places::blocks(summary));
-        blocks.extend(table(&summary.prices));
-        blocks.extend((rest > 0).then(|| Block::Text(format!("({rest} smaller kinds: --json)"))));
-        blocks.extend(
-            costs(summary)
-                .into_iter()
-                .chain(candidates(summary))
-                .map(Block::Answer),
-        );
-        repeat.insert(0, next_command(summary));
+        let mut lines = advice::lines(summary);
+        let further = lines.split_off(lines.len().min(LINES));
+        blocks.extend(Block::list("What to do", lines));
+        let further = Block::list("", further).into_iter();
+        blocks.extend(Block::part("", Place::Full, further.collect()));
+        blocks.extend(Block::part("", Place::Full, behind(summary)));
+        repeat.splice(0..0, next.clone());
     }
     blocks.extend(notes(&summary.notes));
-    if summary.outcome == Status::Ok {
-        let settles = vec![
-            Block::text("What settles it:"),
-            Block::Commands(vec![next_command(summary)]),
-        ];
+    if let Some(next) = next {
+        let settles = vec![Block::text("What settles it:"), Block::Commands(vec![next])];
         blocks.extend(Block::part("", Place::Screen, settles));
     }
     Document::new(
@@ -80,68 +79,41 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     )
 }
 
+/// Tables and sentences behind the answer.
+fn behind(summary: &ProfileSummary) -> Vec<Block> {
+    let rest = summary.prices.len().saturating_sub(ROWS);
+    let mut blocks: Vec<Block> = kernel::table(summary).into_iter().collect();
+    blocks.extend(table(&summary.prices));
+    blocks.extend((rest > 0).then(|| Block::Text(format!("({rest} smaller kinds: --json)"))));
+    blocks.extend(costs(summary).into_iter().map(Block::Text));
+    blocks
+}
+
 /// The answer in one sentence: how much there is to gain, from what, and where.
 fn verdict(summary: &ProfileSummary) -> Option<String> {
-    if summary.outcome != Status::Ok
-        || summary
-            .consistency
-            .is_some_and(|c| c.agreement == Agreement::Exceeds)
-    {
+    if summary.outcome != Status::Ok {
         return None;
     }
-    let faults = summary.faults.as_ref()?;
-    let at = places::main_function(summary).map_or_else(String::new, |name| format!(" in {name}"));
-    let lines = [
-        (Some(faults), format!("{}{at}", fault_words(summary))),
-        (summary.freeing.as_ref(), "giving pages back".to_owned()),
-        (summary.calls.as_ref(), "read and write calls".to_owned()),
-    ];
-    let lines = lines
-        .into_iter()
-        .filter_map(|(line, name)| Some((line?.share, name)));
-    let (share, name) = lines.max_by(|a, b| a.0.value.total_cmp(&b.0.value))?;
-    let [whole, low, high] =
-        [share.value, share.low, share.high].map(|s| format!("{:.0}", 100.0 * s.max(0.0)));
-    Some(if share.low >= WORTH {
-        format!("{whole} % of CPU is {name}: worth acting.")
-    } else if share.high < WORTH {
-        format!("Not memory-bound ({whole} % of CPU is {name}): stop here.")
-    } else {
-        format!("{low} to {high} % of CPU is {name}: perhaps worth acting.")
-    })
-}
-
-/// The kind of most page faults' cost.
-fn fault_words(summary: &ProfileSummary) -> &'static str {
-    use MemoryEvent::{
-        Again, Anonymous, Cow, Elsewhere, File, FileWrite, Heap, Huge, InCalls, Shared, Stack,
+    let Some(largest) = kernel::largest(summary) else {
+        // Without an interval there is the count.
+        let faults = count(summary.counts.as_ref()?.minor_faults);
+        return Some(format!(
+            "A run has {faults} page faults; too few runs tell what they cost."
+        ));
     };
-    let kinds: [(&[MemoryEvent], &str); 6] = [
-        (
-            &[Heap, Anonymous, Stack, Shared, Elsewhere],
-            "first-touch page faults",
-        ),
-        (&[Again], "page faults on memory that was given back"),
-        (&[Cow], "copies after fork"),
-        (&[File, FileWrite], "page faults on mapped files"),
-        (&[Huge], "faults for huge pages"),
-        (&[InCalls], "page faults inside system calls"),
-    ];
-    let costs_s = kinds.map(|(kinds, _)| cost_s(summary, kinds));
-    let total_s: f64 = costs_s.iter().sum();
-    let mut named = kinds.iter().zip(costs_s);
-    named
-        .find(|(_, cost_s)| *cost_s > 0.5 * total_s)
-        .map_or("page faults", |((_, name), _)| name)
-}
-
-/// CPU time of the events of these kinds.
-fn cost_s(summary: &ProfileSummary, kinds: &[MemoryEvent]) -> f64 {
-    let prices = summary.prices.iter();
-    prices
-        .filter(|price| kinds.contains(&price.kind))
-        .map(|price| price.together_s.value)
-        .sum()
+    let Amount { value, low, high } = largest.share;
+    let [whole, low_percent, high_percent] =
+        [value, low, high].map(|s| format!("{:.0}", 100.0 * s.clamp(0.0, 1.0)));
+    let name = &largest.name;
+    Some(if high < WORTH {
+        format!("Not memory-bound ({whole} % of CPU is {name}): stop here.")
+    } else if !largest.is_memory {
+        format!("{whole} % of CPU is {name}: the kernel's work, but not memory.")
+    } else if low >= WORTH {
+        format!("{whole} % of CPU is {name}: worth acting.")
+    } else {
+        format!("{low_percent} to {high_percent} % of CPU is {name}: perhaps worth acting.")
+    })
 }
 
 fn counted(summary: &ProfileSummary) -> Vec<String> {
@@ -208,7 +180,7 @@ fn table(prices: &[Price]) -> Option<Block> {
         TableCell::number(together(price), Some(price.together_s.value))
     })
     .table(
-        "Memory events of a run, the cost of each in a fresh process, and of all together",
+        "Memory events of a run, the cost of each, and of all together",
         prices.iter().take(ROWS),
     );
     (!prices.is_empty()).then_some(Block::Table(table))
@@ -247,6 +219,7 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
         .collect();
     if let Some(cost) = &summary.consistency {
         sentences.push(agreement(cost, summary));
+        sentences.extend(cost.factor.map(factor));
     }
     if let Some(over) = &summary.overhead {
         sentences.push(format!(
@@ -273,6 +246,14 @@ fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
     phrases::phrase("agreement", &consistency.agreement, context! { limits })
 }
 
+/// Scaling of the prices by what the program's own time tells.
+fn factor(factor: Amount) -> String {
+    format!(
+        "By its own time in the kernel page faults cost {:.2} times as much here as in a fresh process ({:.2}–{:.2}); all costs and predictions are scaled by that.",
+        factor.value, factor.low, factor.high
+    )
+}
+
 /// Calls that change mappings, in one sentence.
 fn mappings(summary: &ProfileSummary) -> Option<String> {
     let mut parts = Vec::new();
@@ -293,49 +274,20 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Mappings: {}.{allocator}", parts.join(", ")))
 }
 
-/// Settings worth a try, with the least saving where the interval (docs/validity.md) excludes none.
-fn candidates(summary: &ProfileSummary) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for candidate in summary.worth_a_try() {
-        let (setting, faults) = (&candidate.setting, count(candidate.faults_saved));
-        let pages = (candidate.huge_pages >= 1.0)
-            .then(|| format!(", {} huge pages instead", count(candidate.huge_pages)));
-        let least = candidate.is_settled().then(|| {
-            format!(
-                ", at least {} of CPU saved",
-                seconds(candidate.kernel_s.low)
-            )
-        });
-        let [pages, least] = [pages, least].map(Option::unwrap_or_default);
-        sentences.push(format!(
-            "{setting} is worth a try: {faults} page faults fewer{pages}{least}."
-        ));
+/// The command that tries what is promising; `None` where nothing is.
+fn next_command(summary: &ProfileSummary) -> Option<String> {
+    let named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
+    if named.is_empty() {
+        return None;
     }
-    let has_thp = summary.candidates.iter().any(|c| c.setting == "thp");
-    if summary.by_kind
-        && !has_thp
-        && summary
-            .faults
-            .is_some_and(|faults| faults.share.low >= WORTH)
-    {
-        sentences.push(
-            "thp is worth a try all the same: no price of a huge page foretells its saving."
-                .to_owned(),
-        );
-    }
-    sentences
-}
-
-fn next_command(summary: &ProfileSummary) -> String {
-    let mut named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
-    if named.is_empty() || summary.candidates.iter().all(|c| c.setting != "thp") {
-        named.insert(0, "thp");
-    }
-    let input = summary.plan.input.as_ref().map_or_else(String::new, |p| {
+    let plan = &summary.plan;
+    let input = plan.input.as_ref().map_or_else(String::new, |p| {
         format!(" --input {}", shell(&p.to_string_lossy()))
     });
-    let arm = &summary.plan.arms[0];
+    let arm = &plan.arms[0];
     let command = match arm.command.first().map(String::as_str) {
+        // A process that runs already may have written over its own command line.
+        _ if plan.attached.is_some() && is_rewritten(&arm.command) => "COMMAND".to_owned(),
         Some("/bin/sh") if arm.shown != arm.command.join(" ") => shell(&arm.shown),
         _ => arm
             .command
@@ -344,8 +296,14 @@ fn next_command(summary: &ProfileSummary) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     };
-    format!(
+    Some(format!(
         "pagewise try --with {}{input} -- {command}",
         named.join(",")
-    )
+    ))
+}
+
+/// True if the words of a process are a title that it gave itself: one word with spaces, or empty ones at the end.
+fn is_rewritten(command: &[String]) -> bool {
+    command.first().is_some_and(|word| word.contains(' '))
+        || command.last().is_some_and(String::is_empty)
 }

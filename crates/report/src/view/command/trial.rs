@@ -8,7 +8,8 @@ use crate::sentences::{phrases, wording};
 use crate::tables::columns::Columns;
 use minijinja::Value;
 use record::command::{
-    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, Measure, Measured, TrialSummary,
+    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandPlan, Measure, Measured,
+    TrialSummary,
 };
 use record::sizes::about_size;
 use record::summary::Verdict;
@@ -36,10 +37,12 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
         )));
     } else {
         blocks.extend(answer(summary).map(Block::Answer));
+        blocks.push(Block::Text(condition(plan)));
         blocks.push(Block::Table(table(summary)));
         blocks.extend(
             tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))),
         );
+        blocks.extend(variables(summary));
         blocks.extend(skewed(summary));
         blocks.extend(again(summary).map(Block::Answer));
         blocks.extend(deployment(summary));
@@ -60,6 +63,27 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
         .section("changes", "Changes", Place::Page, changes)
         .section("machine", "Machine", Place::Page, machine(plan))
         .section("repeat", "How to see it again", Place::Page, repeat)
+}
+
+/// The condition under which every launch ran: its input, the page cache, and what was done before it.
+fn condition(plan: &CommandPlan) -> String {
+    let names = |paths: &[std::path::PathBuf]| {
+        let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+        names.join(", ")
+    };
+    let input = plan.input.as_ref().map_or_else(
+        || "without input".to_owned(),
+        |path| format!("with {} as input", path.display()),
+    );
+    let cache = if plan.evict.is_empty() {
+        "its files in the page cache".to_owned()
+    } else {
+        format!("{} not in the page cache", names(&plan.evict))
+    };
+    let prepared = plan.prepare.as_ref();
+    let prepared = prepared.map_or_else(String::new, |line| format!(", after {line}"));
+    let runs = wording::count(plan.warmups, "first run");
+    format!("Condition: {input}, {cache}{prepared}; {runs} of each not counted.")
 }
 
 /// The answer in one sentence, where settings were tried.
@@ -119,6 +143,30 @@ fn deployment(summary: &TrialSummary) -> Vec<Block> {
         arm.name
     );
     vec![Block::Text(text), Block::Commands(lines)]
+}
+
+/// Changes of variables that the user has set already.
+fn variables(summary: &TrialSummary) -> Option<Block> {
+    let lines = summary.plan.arms.iter().flat_map(|arm| {
+        let value = |name: &String| arm.variables.get(name).map_or("", String::as_str);
+        let joined = arm.joined.keys().map(move |name| {
+            format!(
+                "{}: added to your {name}, which is now {}",
+                arm.name,
+                escape::shell(value(name))
+            )
+        });
+        let replaced = arm.replaced.iter().map(move |(name, before)| {
+            format!(
+                "{}: {name} is {} instead of your {}",
+                arm.name,
+                escape::shell(value(name)),
+                escape::shell(before)
+            )
+        });
+        joined.chain(replaced)
+    });
+    Block::list("", lines)
 }
 
 fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {

@@ -1,0 +1,27 @@
+//! A command's time in the kernel by the work done there, as the helper program sampled it.
+
+use super::MemoryEvent;
+use serde::{Deserialize, Serialize};
+
+/// Samples of one launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelWork {
+    /// CPU time between two samples of a thread, in nanoseconds.
+    pub period_ns: u64,
+    /// Samples that were lost.
+    pub lost: u64,
+    /// Samples by the work that they met.
+    pub parts: Vec<SampledPart>,
+}
+
+/// Samples that met the same work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledPart {
+    /// Kind of work; a base page's fault of any kind is [`MemoryEvent::Unknown`].
+    pub event: MemoryEvent,
+    /// The system call that entered the kernel; empty where a fault or an interrupt did.
+    pub call: String,
+    /// Number of samples.
+    pub samples: u64,
+}

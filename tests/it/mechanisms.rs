@@ -1,0 +1,259 @@
+//! `pagewise profile` on programs whose cost is no page fault, or another than it seems: each names its mechanism, the line of its
+//! source, and what to do. No test asserts a time.
+
+use std::process::Command;
+
+use crate::profile::{built, may_follow, summary};
+use crate::support::place::Place;
+use crate::support::skips::skip;
+use serde_json::Value;
+
+/// Memory that is touched, and what a test adds to it.
+const HEAD: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define APART __attribute__((noinline, noclone))
+enum { MIB = 1 << 20 };
+static char *fresh(size_t bytes) {
+    char *p = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(p, bytes, MADV_NOHUGEPAGE);
+    return p;
+}
+APART static void touch(volatile char *p, size_t bytes) { for (size_t i = 0; i < bytes; i += 4096) p[i] = 1; }
+"#;
+
+/// True where the kernel's time may be sampled: by root, or where perf_event_paranoid permits it.
+fn may_sample() -> bool {
+    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    let is_permitted = text.trim().parse::<i32>().is_ok_and(|level| level <= 1);
+    let symbols = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    let is_shown = symbols
+        .lines()
+        .any(|line| !line.starts_with("0000000000000000"));
+    may_follow() && is_shown && (is_permitted || rustix::process::getuid().is_root())
+}
+
+/// A profile of the program with this body; its screen.
+fn profiled(place: &Place, name: &str, body: &str) -> (Value, String) {
+    let source = format!("{HEAD}{body}");
+    let program = built(place, name, &source, &["-g", "-pthread"]).expect("gcc builds");
+    let of = summary(place, &["--blocks", "6"], &[program.to_str().unwrap()]);
+    let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]);
+    (of, screen.out.replace("\n    ", " "))
+}
+
+/// Asserts that advice of this kind stands first, with the function that it concerns.
+fn assert_advice(of: &Value, screen: &str, kind: &str, function: &str) {
+    assert_eq!(of["outcome"], "ok", "{of:#}");
+    assert_eq!(
+        of["advice"][0]["kind"], kind,
+        "{:#}\n{screen}",
+        of["advice"]
+    );
+    let todo = screen.split("What to do:").nth(1).unwrap_or_default();
+    assert!(todo.contains(function), "{function}: {screen}");
+}
+
+/// Share of the kernel's time that has a name, and the sum of all shares of CPU time.
+fn explained(of: &Value) -> (f64, f64) {
+    let (mut named, mut all, mut share) = (0.0, 0.0, 0.0);
+    for part in of["kernel"].as_array().unwrap() {
+        let seconds = part["seconds"]["value"].as_f64().unwrap();
+        all += seconds;
+        share += part["share"]["value"].as_f64().unwrap();
+        named += if part["event"] == "kernel" {
+            0.0
+        } else {
+            seconds
+        };
+    }
+    (named / all, share)
+}
+
+#[test]
+fn what_is_no_page_fault_has_a_cost_and_advice() {
+    if !may_sample() {
+        return skip("the kernel's time may not be sampled");
+    }
+    let place = Place::new();
+    let cases = [
+        (
+            "forks",
+            "spawn",
+            "start_child",
+            "APART static void start_child(void) { if (fork() == 0) _exit(0); wait(0); }
+             int main(void) { char *p = fresh(128 * MIB); touch(p, 128 * MIB); for (int i = 0; i < 30; i++) start_child(); return 0; }",
+        ),
+        (
+            "gives",
+            "keep-advised",
+            "give",
+            "APART static void give(char *p) { madvise(p, 4 * MIB, MADV_DONTNEED); atomic_thread_fence(5); }
+             int main(void) { char *p = fresh(4 * MIB); for (int i = 0; i < 150; i++) { touch(p, 4 * MIB); give(p); } return 0; }",
+        ),
+        (
+            "protects",
+            "protect-less",
+            "seal",
+            "APART static void seal(char *p) { mprotect(p, 64 * MIB, PROT_READ); mprotect(p, 64 * MIB, PROT_READ | PROT_WRITE); atomic_thread_fence(5); }
+             int main(void) { char *p = fresh(64 * MIB); touch(p, 64 * MIB); for (int i = 0; i < 150; i++) seal(p); return 0; }",
+        ),
+        (
+            "moves",
+            "reserve",
+            "shift",
+            "static char *at[2]; APART static void shift(int i) { mremap(at[i % 2], 60 * MIB, 60 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED, at[!(i % 2)]); atomic_thread_fence(5); }
+             int main(void) { at[0] = fresh(64 * MIB) + 4096; at[1] = fresh(64 * MIB) + 8192; touch(at[0], 60 * MIB); for (int i = 0; i < 200; i++) shift(i); return 0; }",
+        ),
+    ];
+    for (name, kind, function, body) in cases {
+        let (of, screen) = profiled(&place, name, body);
+        assert_advice(&of, &screen, kind, function);
+        let (named, share) = explained(&of);
+        assert!(named >= 0.9 && share <= 1.0, "{name}: {named} {share}");
+        let place_of_line = format!("{function} ({name}.c:");
+        assert!(screen.contains(&place_of_line), "{place_of_line}: {screen}");
+    }
+}
+
+/// Pages of hot frames cost less than those of a fresh process: the first line and the predictions are there all the same.
+#[test]
+fn hot_frames_have_an_answer() {
+    if !may_sample() {
+        return skip("the kernel's time may not be sampled");
+    }
+    let place = Place::new();
+    let (of, screen) = profiled(
+        &place,
+        "hot",
+        "APART static char *take(void) { char *p = malloc(1 * MIB); memset(p, 1, 1 * MIB); return p; }
+         int main(void) { for (int i = 0; i < 400; i++) { char *p = take(), *q = take(); free(q); free(p); } return 0; }",
+    );
+    let share = of["faults"]["share"]["value"].as_f64().unwrap();
+    assert!(share > 0.05 && share <= 1.0, "{of:#}");
+    assert!(
+        of["consistency"]["factor"]["value"].as_f64().is_some(),
+        "{of:#}"
+    );
+    assert!(screen.contains("worth acting"), "{screen}");
+    assert!(screen.contains("keep is worth a try"), "{screen}");
+}
+
+/// Two threads that meet on each page: nothing is given back, and nothing would be huge more often than there is memory.
+#[test]
+fn two_threads_on_a_page_give_nothing_back() {
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return skip("there is one processor");
+    }
+    let place = Place::new();
+    let (of, _) = profiled(
+        &place,
+        "race",
+        "enum { ROWS = 8192 }; static char *m; static atomic_int at[2];
+         static void *half(void *a) { size_t k = (size_t)a; for (int r = 0; r < ROWS; r++) {
+             atomic_store(&at[k], r + 1); while (atomic_load(&at[!k]) < r + 1) ; m[(size_t)r * 4096 + k * 2048] = 1; } return 0; }
+         int main(void) { pthread_t t; m = fresh((size_t)ROWS * 4096); pthread_create(&t, 0, half, (void *)1); half(0); pthread_join(t, 0); return 0; }",
+    );
+    let count = |kind: &str| of["counts"]["events"][kind].as_f64().unwrap_or(0.0);
+    let (raced, again) = (count("raced"), count("again"));
+    // A thread that is taken off its processor comes too late to race.
+    assert!(
+        again < 0.1 * raced.max(100.0),
+        "{raced} raced, {again} again"
+    );
+}
+
+/// Few pages of a cleared block are touched: kept, it would be cleared whole.
+#[test]
+fn a_kept_block_that_calloc_would_clear_is_not_proposed() {
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let place = Place::new();
+    let (of, screen) = profiled(
+        &place,
+        "sparse",
+        "APART static void score(unsigned seed) { volatile unsigned *t = calloc(12u << 20, 4);
+             for (int i = 0; i < 400; i++) { seed = seed * 1664525u + 1013904223u; t[(seed >> 4) % (12u << 20)] = i; } free((void *)t); }
+         int main(void) { for (int i = 0; i < 30; i++) score(i + 1); return 0; }",
+    );
+    let is_named = |setting: &str| {
+        let candidates = of["candidates"].as_array().unwrap();
+        candidates.iter().any(|c| c["setting"] == setting)
+    };
+    assert!(!is_named("keep") && !is_named("thp"), "{of:#}");
+    assert!(screen.contains("keep is not proposed"), "{screen}");
+}
+
+/// What a process touched before it was followed is known: its writes after a fork are copies, and others no first writes.
+#[test]
+fn an_attached_window_knows_what_was_there() {
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let place = Place::new();
+    let source = format!(
+        "{HEAD}int main(void) {{ char *p = fresh(8 * MIB); touch(p, 8 * MIB); for (;;) {{
+             if (fork() == 0) {{ usleep(20000); _exit(0); }} touch(p, 2 * MIB); wait(0); usleep(2000); }} }}"
+    );
+    let program = built(&place, "saving", &source, &[]).expect("gcc builds");
+    let mut service = Command::new(program).spawn().unwrap();
+    let pid = service.id().to_string();
+    let said = place.run(&["profile", "--pid", &pid, "--for", "2s", "--json"]);
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let of: Value = serde_json::from_str(&said.out)
+        .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let count = |kind: &str| of["counts"]["events"][kind].as_f64().unwrap_or(0.0);
+    let (copies, firsts) = (count("cow"), count("anonymous") + count("again"));
+    assert!(
+        copies > 500.0 && copies > 10.0 * firsts,
+        "{copies} copies, {firsts} others: {of:#}"
+    );
+}
+
+/// A user's own list in a variable stays, whatever a setting adds; a value that it replaces is said.
+#[test]
+fn a_setting_adds_to_the_users_variables() {
+    let place = Place::new();
+    let setting = place.file("mine.toml");
+    std::fs::write(
+        &setting,
+        "name = \"mine\"\nenv = { MALLOC_CONF = \"narenas:2\", GODEBUG = \"gctrace=0\", MY_LEVEL = \"3\" }\nproof = [\"environment\"]\n",
+    )
+    .unwrap();
+    let mut tried = place.command(&["try", "--pairs", "6", "--json", "--with"]);
+    tried
+        .arg(&setting)
+        .args(["--", "/bin/true"])
+        .env("MALLOC_CONF", "dirty_decay_ms:0")
+        .env("GODEBUG", "madvdontneed=1")
+        .env("MY_LEVEL", "1");
+    let output = tried.output().unwrap();
+    let of: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let arm = &of["plan"]["arms"][1];
+    assert_eq!(
+        arm["variables"]["MALLOC_CONF"],
+        "dirty_decay_ms:0,narenas:2"
+    );
+    assert_eq!(arm["variables"]["GODEBUG"], "madvdontneed=1,gctrace=0");
+    assert_eq!(arm["replaced"]["MY_LEVEL"], "1");
+    let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]);
+    let screen = screen.out.replace("\n    ", " ");
+    for wanted in [
+        "added to your MALLOC_CONF",
+        "MY_LEVEL is 3 instead of your 1",
+    ] {
+        assert!(screen.contains(wanted), "{wanted}: {screen}");
+    }
+}
