@@ -20,12 +20,12 @@ static void populate_read_part(const struct part *part)
 static SHARED_BODY void run(struct slot *s, void (*bring)(const struct part *))
 {
     struct memory m = attach_begin(s);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     char *p;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED)
-            on_every_thread(s, bring, p, bytes, 0);
+        there = p == MAP_FAILED ? 0 : bytes;
+        on_every_thread(s, bring, p, there, 0);
     }
     prefault_populated(s, p, "madvise(MADV_POPULATE_READ), Linux 5.14");
     prefault_pin(s, p);

@@ -12,7 +12,7 @@ static void run(struct slot *s)
 {
     fault_needs_huge(s, false);
     struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     huge_page = s->huge_page_bytes;
     /* Where the settings give every fault a huge page, there would be nothing to collapse. */
@@ -20,8 +20,8 @@ static void run(struct slot *s)
     pool_wake(s);
     SERIES_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED)
-            on_every_thread(s, touch_pages, p, bytes, mark);
+        there = p == MAP_FAILED ? 0 : bytes;
+        on_every_thread(s, touch_pages, p, there, mark);
     }
     check_map(s, p);
     forbid_huge_pages(s, false);

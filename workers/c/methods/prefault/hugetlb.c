@@ -13,13 +13,13 @@ static void touch_huge_pages(const struct part *part)
 static SHARED_BODY void run(struct slot *s, void (*fill)(const struct part *))
 {
     struct memory m = prefault_begin(s, MADV_NORMAL, true);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     huge_page = s->huge_page_bytes;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED)
-            on_every_thread(s, fill, p, bytes, mark);
+        there = p == MAP_FAILED ? 0 : bytes;
+        on_every_thread(s, fill, p, there, mark);
     }
     if (p == MAP_FAILED && errno == ENOMEM)
         skip(s, arena_text("the pool holds fewer than %zu free huge pages: sudo sysctl vm.nr_hugepages=%zu",

@@ -9,15 +9,14 @@
 static SHARED_BODY void run(struct slot *s, int advice)
 {
     struct memory m = prefault_begin(s, advice, false);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     char *p;
     int advised = 0;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED) {
-            advised = madvise(p, bytes, advice);
-            on_every_thread(s, lock_part, p, bytes, 0);
-        }
+        there = p == MAP_FAILED ? 0 : bytes;
+        advised = there ? madvise(p, bytes, advice) : 0;
+        on_every_thread(s, lock_part, p, there, 0);
     }
     prefault_locked(s, "mlock");
     prefault_populated(s, p, "mlock");
@@ -43,16 +42,15 @@ METHOD(prefault_thp_mlock, .experiment = "prefault", .name = "thp-mlock",
 static void as_touched(struct slot *s)
 {
     struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     int advised = 0;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED) {
-            advised = madvise(p, bytes, MADV_NOHUGEPAGE);
-            prefault_note(syscall(SYS_mlock2, p, bytes, MLOCK_ONFAULT) != 0);
-            on_every_thread(s, touch_pages, p, bytes, mark);
-        }
+        there = p == MAP_FAILED ? 0 : bytes;
+        advised = there ? madvise(p, bytes, MADV_NOHUGEPAGE) : 0;
+        prefault_note(there && syscall(SYS_mlock2, p, bytes, MLOCK_ONFAULT) != 0);
+        on_every_thread(s, touch_pages, p, there, mark);
     }
     prefault_locked(s, "mlock2");
     prefault_populated(s, p, "mlock2");

@@ -58,14 +58,13 @@ static SHARED_BODY void run(struct slot *s, int advice, void (*populate)(const s
     if (chunk % s->page_bytes != 0)
         skip(s, "chunk is not a multiple of the page size");
     char *p;
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     int advised = 0;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED) {
-            advised = madvise(p, bytes, advice);
-            on_every_thread(s, populate, p, bytes, 0);
-        }
+        there = p == MAP_FAILED ? 0 : bytes;
+        advised = there ? madvise(p, bytes, advice) : 0;
+        on_every_thread(s, populate, p, there, 0);
     }
     prefault_populated(s, p, "madvise(MADV_POPULATE_WRITE), Linux 5.14");
     prefault_advised(s, advised, advice);

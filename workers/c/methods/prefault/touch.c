@@ -3,15 +3,14 @@
 static SHARED_BODY void run(struct slot *s, int advice, void (*fill)(const struct part *))
 {
     struct memory m = prefault_begin(s, advice, false);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     int advised = 0;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED) {
-            advised = madvise(p, bytes, advice);
-            on_every_thread(s, fill, p, bytes, mark);
-        }
+        there = p == MAP_FAILED ? 0 : bytes;
+        advised = there ? madvise(p, bytes, advice) : 0;
+        on_every_thread(s, fill, p, there, mark);
     }
     prefault_populated(s, p, "mmap");
     prefault_advised(s, advised, advice);

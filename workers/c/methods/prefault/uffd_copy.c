@@ -28,7 +28,7 @@ static void copy_part(const struct part *part)
 static void run(struct slot *s)
 {
     struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
-    size_t bytes = s->bytes;
+    size_t bytes = s->bytes, there;
     chunk = key_size(s, "chunk");
     if (chunk % s->page_bytes != 0)
         skip(s, "chunk is not a multiple of the page size");
@@ -42,11 +42,10 @@ static void run(struct slot *s)
     int advised = 0, registered = 0;
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
-        if (p != MAP_FAILED) {
-            advised = madvise(p, bytes, MADV_NOHUGEPAGE);
-            registered = ioctl(descriptor, UFFDIO_REGISTER, &range);
-            on_every_thread(s, copy_part, p, bytes, 0);
-        }
+        there = p == MAP_FAILED ? 0 : bytes;
+        advised = there ? madvise(p, bytes, MADV_NOHUGEPAGE) : 0;
+        registered = there ? ioctl(descriptor, UFFDIO_REGISTER, &range) : 0;
+        on_every_thread(s, copy_part, p, there, 0);
     }
     check_done(s, p != MAP_FAILED && registered != 0, "ioctl UFFDIO_REGISTER");
     prefault_populated(s, p, "ioctl UFFDIO_COPY");
