@@ -249,9 +249,9 @@ fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
 }
 
 /// Experiments that `advise` answers questions about.
-pub const ADVISED: [&str; 11] = [
-    "allocate", "copy", "fault", "load", "message", "output", "read", "reset", "restore", "share",
-    "transfer",
+pub const ADVISED: [&str; 12] = [
+    "allocate", "copy", "fault", "load", "message", "output", "prefault", "read", "reset", "restore",
+    "share", "transfer",
 ];
 
 fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
