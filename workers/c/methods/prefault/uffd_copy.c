@@ -27,17 +27,18 @@ static void copy_part(const struct part *part)
 
 static void run(struct slot *s)
 {
-    struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
     size_t bytes = s->bytes, there;
     chunk = key_size(s, "chunk");
     if (chunk % s->page_bytes != 0)
         skip(s, "chunk is not a multiple of the page size");
-    struct userfault u = {0};
-    userfault_open(s, &u, UFFD_FEATURE_MISSING_SHMEM, "Linux 4.11");
-    descriptor = u.descriptor;
+    /* Before a free range is looked for, in which it could come to lie. */
     char *zeros = mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), *p;
     check_map(s, zeros);
     source = zeros;
+    struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
+    struct userfault u = {0};
+    userfault_open(s, &u, UFFD_FEATURE_MISSING_SHMEM, "Linux 4.11");
+    descriptor = u.descriptor;
     struct uffdio_register range = {.range = {(uintptr_t)m.at, bytes}, .mode = UFFDIO_REGISTER_MODE_MISSING};
     int advised = 0, registered = 0;
     PARALLEL_PHASE(s, "populate") {

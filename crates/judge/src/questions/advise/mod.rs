@@ -364,6 +364,7 @@ mod tests {
             baseline: cell(&summary, 0),
             methods: vec![("populate".to_owned(), cell(&summary, 1))],
             bytes: 1 << 20,
+            asked_bytes: 1 << 20,
         };
         (request, summary)
     }

@@ -250,8 +250,8 @@ fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
 
 /// Experiments that `advise` answers questions about.
 pub const ADVISED: [&str; 12] = [
-    "allocate", "copy", "fault", "load", "message", "output", "prefault", "read", "reset", "restore",
-    "share", "transfer",
+    "allocate", "copy", "fault", "load", "message", "output", "prefault", "read", "reset",
+    "restore", "share", "transfer",
 ];
 
 fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
