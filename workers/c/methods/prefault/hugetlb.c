@@ -24,7 +24,8 @@ static SHARED_BODY void run(struct slot *s, void (*fill)(const struct part *))
     if (p == MAP_FAILED && errno == ENOMEM)
         skip(s, arena_text("the pool holds fewer than %zu free huge pages: sudo sysctl vm.nr_hugepages=%zu",
                            bytes / huge_page, bytes / huge_page));
-    prefault_populated(s, p, "madvise(MADV_POPULATE_WRITE), Linux 5.14");
+    prefault_lacks(s, EINVAL, NO_POPULATE_WRITE);
+    prefault_populated(s, p, "madvise");
     prefault_pin(s, p);
     prefault_rest(s, p, false);
 }

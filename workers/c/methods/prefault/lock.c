@@ -36,7 +36,7 @@ static void huge_pages(struct slot *s) { run(s, MADV_HUGEPAGE); }
 METHOD(prefault_thp_mlock, .experiment = "prefault", .name = "thp-mlock",
        .summary = "Permit transparent huge pages, then mlock(2), each thread its own part.",
        .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, "lock"), .memory = "bytes", .backing_huge = true,
-       .laws = "sharing=private: populate.minor_faults == granted_faults; " HUGE_ONLY_LAWS "; " PREFAULT_LAWS,
+       .laws = HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " PREFAULT_LAWS,
        .calls = LOCK_CALLS("mlock"), .run = huge_pages);
 
 static void as_touched(struct slot *s)

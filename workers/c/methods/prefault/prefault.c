@@ -175,6 +175,12 @@ void prefault_locked(struct slot *s, const char *call)
                        call, strerror(error), s->bytes >> 20, (unsigned long long)limit.rlim_cur >> 10));
 }
 
+void prefault_lacks(struct slot *s, int error, const char *reason)
+{
+    if (atomic_load(&first_error) == error)
+        skip(s, reason);
+}
+
 void prefault_populated(struct slot *s, const char *p, const char *calls)
 {
     if (p == MAP_FAILED && errno == ENOMEM && !(memory.flags & MAP_HUGETLB) &&
@@ -264,7 +270,7 @@ static void proofs(struct slot *s, char *p)
     fact(s, "huge_bytes", now.huge_bytes);
     fact(s, "locked_bytes", smaps_bytes(s, p, "Locked"));
     fact(s, "ring_bytes", status_bytes(s, "VmPin") - ring_bytes_before);
-    fact(s, "granted_faults", expected_faults(s, p, s->bytes, true));
+    fact(s, "small_folios", small_folios_granted(s, true));
 }
 
 /* Pages of which something is still mapped, of every huge page one, and the last. */

@@ -15,7 +15,12 @@
     "mapped_after == 0; pinned=no: locked_bytes + ring_bytes == 0; pinned=lock: locked_bytes == bytes; "               \
     "pinned=ring: ring_bytes == bytes; ring_bytes_after == 0; " THREADS_LAWS
 #define BASE_ONLY_LAWS "huge_bytes == 0; rss_bytes == bytes"
-#define HUGE_ONLY_LAWS "huge_bytes == bytes / huge_page_bytes * huge_page_bytes; rss_bytes == bytes"
+/* Of gigabytes some huge pages are often not to be had: what came instead are base pages, one fault each. Where three quarters
+ * and more are base pages, the method's name says what is not so. */
+#define HUGE_FAULT_LAW                                                                                                 \
+    "sharing=private & small_folios == 0: "                                                                            \
+    "populate.minor_faults == huge_bytes / huge_page_bytes + (bytes - huge_bytes) / page_bytes"
+#define HUGE_LEAST_LAWS "4 * huge_bytes >= bytes; rss_bytes == bytes"
 #define NO_FAULT_TO_PIN "pin.minor_faults == 0"
 #define TEARDOWN_CALLS " pin:mlock?,io_uring_register? teardown:io_uring_register?,munmap"
 
@@ -34,6 +39,9 @@ struct memory prefault_begin(struct slot *s, int advice, bool pool);
 void prefault_note(bool refused);
 /* After the phase `populate`: ends the slot in words where a call of it was refused. `calls` names them. */
 void prefault_populated(struct slot *s, const char *p, const char *calls);
+/* Before it: skips where a call was refused with this errno. */
+void prefault_lacks(struct slot *s, int error, const char *reason);
+#define NO_POPULATE_WRITE "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)"
 /* Before it, where a call of the phase pinned: skips with what raises the limit if that was not permitted. */
 void prefault_locked(struct slot *s, const char *call);
 void prefault_advised(struct slot *s, int advised, int advice);
