@@ -80,7 +80,10 @@ fn a_pool_without_pages_ends_in_words_with_two_threads() {
     let [SideEnding::Skip { reason, .. }] = &ended.transcript.endings[..] else {
         panic!("{:?}", ended.transcript.endings);
     };
-    assert!(reason.ends_with("sudo sysctl vm.nr_hugepages=4"), "{reason}");
+    assert!(
+        reason.ends_with("sudo sysctl vm.nr_hugepages=4"),
+        "{reason}"
+    );
 }
 
 /// A worker that has neither the right to lock memory nor a limit that would do.
@@ -92,7 +95,9 @@ fn limited(launch: &Launch) -> Option<Worker> {
         skip("only root, with setpriv, can give a right away");
         return None;
     }
-    let (text, wrapper) = ["text", "limited"].map(|name| launch.folder.path().join(name)).into();
+    let (text, wrapper) = ["text", "limited"]
+        .map(|name| launch.folder.path().join(name))
+        .into();
     let script = format!(
         "#!/bin/sh\nulimit -l 64\nexec setpriv --bounding-set -ipc_lock {} \"$@\"\n",
         worker.path.display()
@@ -130,7 +135,12 @@ fn a_limit_on_locked_memory_is_told_with_what_raises_it() {
         let [SideEnding::Skip { reason, .. }] = &ended.transcript.endings[..] else {
             panic!("{method}: {:?}", ended.transcript.endings);
         };
-        for part in ["RLIMIT_MEMLOCK is 64 KiB", "LimitMEMLOCK", "--ulimit memlock", "8 MiB"] {
+        for part in [
+            "RLIMIT_MEMLOCK is 64 KiB",
+            "LimitMEMLOCK",
+            "--ulimit memlock",
+            "8 MiB",
+        ] {
             assert!(reason.contains(part), "{method}: {reason}");
         }
     }
