@@ -38,6 +38,6 @@ static void run(struct slot *s)
 METHOD(prefault_collapse, .experiment = "prefault", .name = "collapse",
        .summary = "Write one byte to each base page, then have MADV_COLLAPSE copy them into huge pages.",
        .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS("private", EVERY_PIN), .memory = "bytes", .backing_huge = true,
-       .laws = "populate.minor_faults == bytes / page_bytes; touched.huge_bytes == 0; " "huge_bytes == bytes / huge_page_bytes * huge_page_bytes; rss_bytes == bytes; " NO_FAULT_TO_PIN "; "
-               PREFAULT_LAWS,
+       .laws = "populate.minor_faults == bytes / page_bytes; touched.huge_bytes == 0; rss_bytes == bytes; "
+               "huge_bytes == bytes / huge_page_bytes * huge_page_bytes; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:madvise" TEARDOWN_CALLS, .run = run);
