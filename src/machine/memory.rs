@@ -86,7 +86,7 @@ pub fn fits(root: &Path, needed: u64) -> Result<(), Cause> {
     Err(Cause::Memory {
         needed_bytes: needed,
         available_bytes: usable,
-        limited_by: format!("a quarter of {} stays free", available.limited_by),
+        limited_by: available.limited_by,
     })
 }
 
@@ -183,7 +183,7 @@ mod tests {
             ),
         ]);
         assert_eq!(available_bytes(place.path()).bytes, 500_000_000);
-        let limited_by = "a quarter of the memory cgroup /sys/fs/cgroup/memory/job stays free";
+        let limited_by = "the memory cgroup /sys/fs/cgroup/memory/job";
         let refused = Cause::Memory {
             needed_bytes: 375_000_001,
             available_bytes: 375_000_000,
