@@ -5,6 +5,9 @@ use record::machine::cgroup::places;
 use record::{machine::files::Files, machine::paging::THP_FOLDER, outcome::Cause};
 use std::path::{Path, PathBuf};
 
+/// Bytes that stay free at the least.
+const RESERVE_BYTES: u64 = 64 << 20;
+
 /// Size of the default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
 pub fn huge_page_bytes() -> Option<u64> {
     let files: &dyn Files = &Below::new(Path::new("/"));
@@ -71,23 +74,20 @@ pub fn available_bytes(root: &Path) -> Available {
     least
 }
 
-/// Tells whether `needed` bytes fit while `reserve` bytes stay free.
-pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Cause> {
-    let Available {
-        bytes: available_bytes,
-        limited_by,
-    } = available_bytes(root);
-    let needed_bytes = needed.saturating_add(reserve);
-    let fits = needed == 0 || needed_bytes <= available_bytes;
-    if fits {
-        Ok(())
-    } else {
-        Err(Cause::Memory {
-            needed_bytes,
-            available_bytes,
-            limited_by,
-        })
+/// Tells whether a launch that takes `needed` bytes leaves a quarter of the available memory free, and at least
+/// [`RESERVE_BYTES`]: the kernel reclaims before memory is used up, and the machine has other programs.
+pub fn fits(root: &Path, needed: u64) -> Result<(), Cause> {
+    let available = available_bytes(root);
+    let reserve = RESERVE_BYTES.max(available.bytes / 4);
+    let usable = available.bytes.saturating_sub(reserve);
+    if needed <= usable {
+        return Ok(());
     }
+    Err(Cause::Memory {
+        needed_bytes: needed,
+        available_bytes: usable,
+        limited_by: available.limited_by,
+    })
 }
 
 fn number(path: &Path) -> Option<u64> {
@@ -183,17 +183,18 @@ mod tests {
             ),
         ]);
         assert_eq!(available_bytes(place.path()).bytes, 500_000_000);
-        let limited_by = "the memory cgroup /sys/fs/cgroup/memory/job".to_owned();
+        let limited_by = "the memory cgroup /sys/fs/cgroup/memory/job";
         let refused = Cause::Memory {
-            needed_bytes: 1 << 30,
-            available_bytes: 500_000_000,
-            limited_by,
+            needed_bytes: 375_000_001,
+            available_bytes: 375_000_000,
+            limited_by: limited_by.to_owned(),
         };
-        assert_eq!(fits(place.path(), 1 << 30, 0), Err(refused));
+        assert_eq!(fits(place.path(), 375_000_001), Err(refused));
+        assert_eq!(fits(place.path(), 375_000_000), Ok(()));
     }
 
     #[test]
     fn nothing_is_always_allowed() {
-        assert!(fits(Path::new("/nowhere"), 0, 1 << 30).is_ok());
+        assert!(fits(Path::new("/nowhere"), 0).is_ok());
     }
 }

@@ -62,7 +62,13 @@ pub fn request(
     let known = super::catalog::find(&laboratory.experiments, &topic.experiment)?;
     let experiment = states::among(known, &terms.states)?;
     let mut settings = settings(&topic, &experiment, terms)?;
-    let bytes = terms.bytes.map_or_else(|| parse_size(&topic.bytes), Ok)?;
+    let asked_bytes = terms.bytes.map_or_else(|| parse_size(&topic.bytes), Ok)?;
+    let (_, largest) = topic.range()?;
+    let bytes = if topic.proportional {
+        asked_bytes.min(largest)
+    } else {
+        asked_bytes
+    };
     let measure = measure(&topic, &experiment, terms.again)?;
     settings.insert("bytes".to_owned(), bytes.to_string());
     let case = AdviceCase {
@@ -95,6 +101,7 @@ pub fn request(
         baseline,
         methods,
         bytes,
+        asked_bytes,
     })
 }
 

@@ -38,9 +38,6 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 use std::{ffi::OsString, fs::File, path::Path};
 
-/// Bytes left free when a launch's need is compared with what is available.
-const RESERVE_BYTES: u64 = 64 << 20;
-
 /// The comparisons of a run of claims.
 pub trait Questions {
     /// All comparisons: their cells, and whether the verdict on a claim rests on each.
@@ -311,9 +308,7 @@ impl<'a> Runner<'a> {
             let planned = &self.state.cells[cell];
             let needed = memory_needed(planned, launch.rounds + launch.warmup_rounds)?;
             let sides = planned.cell.sides().count() as u64;
-            if let Err(cause) =
-                memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES)
-            {
+            if let Err(cause) = memory::fits(Path::new("/"), needed.saturating_mul(sides)) {
                 let outcome = Outcome::because(Status::Refused, cause);
                 let cells = with_twin(&self.state, cell);
                 self.decide(

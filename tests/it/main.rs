@@ -61,6 +61,7 @@ mod own_programs;
 mod page;
 mod places;
 mod portability;
+mod prefault;
 mod profile;
 mod python_worker;
 mod read;

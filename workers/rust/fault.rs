@@ -9,12 +9,16 @@ pub struct Part {
     mark: u8,
 }
 
+/// The memory of a part, which no other thread has.
+pub unsafe fn memory_of<'a>(part: &Part) -> &'a mut [u8] {
+    std::slice::from_raw_parts_mut(part.start, part.bytes)
+}
+
 /// Stores the mark into the first byte of each page.
 #[no_mangle]
 pub unsafe extern "C" fn rust_touch_pages(part: *const Part) {
     let part = &*part;
-    let memory = std::slice::from_raw_parts_mut(part.start, part.bytes);
-    for page in memory.chunks_mut(part.page_bytes) {
+    for page in memory_of(part).chunks_mut(part.page_bytes) {
         page[0] = part.mark;
     }
 }

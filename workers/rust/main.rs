@@ -10,6 +10,7 @@ mod fault;
 mod load;
 mod message;
 mod output;
+mod prefault;
 mod read;
 mod share;
 mod system;

@@ -35,6 +35,9 @@ pub(super) struct AdviseArgs {
     /// Wait mode of message: block or spin.
     #[arg(long, value_name = "HOW", value_parser = ["block", "spin"])]
     wait: Option<String>,
+    /// Threads that share the work of fault or prefault.
+    #[arg(long, value_name = "N")]
+    threads: Option<std::num::NonZeroU32>,
     /// Anything else that is the case, such as cache=cold. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -65,7 +68,7 @@ pub(super) struct AdviseArgs {
     #[arg(long)]
     json: bool,
     /// Measure every question, or the one named, and keep the advice where programs look for it.
-    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "set", "json"])]
+    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "threads", "set", "json"])]
     save: bool,
     /// File to save or show [default: the place where programs look].
     #[arg(long, value_name = "PATH")]
@@ -73,7 +76,8 @@ pub(super) struct AdviseArgs {
     /// Merge these files of equal machines into the saved one; what they disagree about becomes wider. One file alone, such
     /// as one that was changed by hand, is sealed anew.
     #[arg(long, value_name = "FILE", num_args = 1..,
-          conflicts_with_all = ["question", "save", "json", "bytes", "file", "languages", "keep", "wait", "set"])]
+          conflicts_with_all = ["question", "save", "json", "bytes", "file", "languages", "keep", "wait",
+                              "threads", "set"])]
     merge: Vec<PathBuf>,
 }
 
@@ -125,6 +129,7 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
     let asks = arguments.bytes.is_some()
         || arguments.file.is_some()
         || arguments.keep
+        || arguments.threads.is_some()
         || arguments.wait.is_some();
     if asks || !arguments.set.is_empty() || !arguments.languages.is_empty() {
         let names: Vec<String> = advice::topics()?.into_iter().map(|t| t.id).collect();
@@ -213,6 +218,11 @@ fn terms(
     }
     if let Some(wait) = &arguments.wait {
         terms.settings.insert("wait".to_owned(), wait.clone());
+    }
+    if let Some(threads) = arguments.threads {
+        terms
+            .settings
+            .insert("threads".to_owned(), threads.to_string());
     }
     terms.bytes = arguments.bytes;
     if let Some(path) = &arguments.file {

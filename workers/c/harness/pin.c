@@ -2,6 +2,7 @@
 #include "pin.h"
 #include "core.h"
 #include "place.h"
+#include <stdatomic.h>
 #include <stdio.h>
 
 static cpu_set_t before; /* the CPUs that this process was started with */
@@ -34,6 +35,60 @@ void pin_begin(struct slot *s)
 int pin_second(void)
 {
     return pinned ? chosen[1] : -1;
+}
+
+static atomic_int last_cpu;             /* the one that the last thread took */
+static atomic_int refused_error;
+static _Atomic bool seen[CPU_SETSIZE];  /* a thread was found there */
+
+static void take_cpu(const struct part *part)
+{
+    (void)part;
+    int was = last_cpu, cpu;
+    do
+        for (cpu = was + 1; cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &before); cpu++)
+            ;
+    while (!atomic_compare_exchange_weak(&last_cpu, &was, cpu));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        refused_error = errno;
+}
+
+static void look_at_cpu(const struct part *part)
+{
+    (void)part;
+    int cpu = sched_getcpu();
+    if (cpu >= 0 && cpu < CPU_SETSIZE)
+        seen[cpu] = true;
+}
+
+void pin_threads(struct slot *s)
+{
+    if (sched_getaffinity(0, sizeof before, &before) != 0)
+        fail(s, "sched_getaffinity");
+    if (s->threads > (unsigned)CPU_COUNT(&before))
+        skip(s, arena_text("%u threads and %d CPUs: they would take turns", s->threads, CPU_COUNT(&before)));
+    pinned = true;
+    last_cpu = -1;
+    refused_error = 0;
+    pool_wake(s);
+    on_every_thread(s, take_cpu, NULL, 0, 0);
+    errno = refused_error;
+    check_done(s, errno, "sched_setaffinity");
+}
+
+void pin_threads_facts(struct slot *s)
+{
+    uint64_t cpus = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        seen[cpu] = false;
+    pool_wake(s);
+    on_every_thread(s, look_at_cpu, NULL, 0, 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        cpus += seen[cpu];
+    fact(s, "cpus", cpus);
 }
 
 void pin_end(void)

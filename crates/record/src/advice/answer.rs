@@ -21,6 +21,9 @@ pub struct AdviceAnswer {
     pub bytes: u64,
     /// Answer under the usual condition.
     pub case: Case,
+    /// Time of the advised method at the size asked for; absent where its topic is not in proportion to the size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<AdviceTime>,
     /// True if another condition of the program contradicts its answer: each condition is among the other cases.
     #[serde(default)]
     pub depends: bool,
@@ -46,6 +49,19 @@ pub struct AdviceAnswer {
     pub reused: Vec<String>,
     /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
+}
+
+/// Time of a method for the bytes that a user asked about, in proportion to those that were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct AdviceTime {
+    /// Name of the method.
+    pub method: String,
+    /// Size asked for, in bytes.
+    pub bytes: u64,
+    /// Size that was measured, in bytes.
+    pub measured_bytes: u64,
+    /// Time in nanoseconds, with its limits; a time, not a ratio.
+    pub time_ns: Ratio,
 }
 
 /// Advice for one case.

@@ -29,6 +29,9 @@ pub struct Topic {
     /// True if its answer depends on the size at all.
     #[serde(default = "yes")]
     pub by_size: bool,
+    /// True if the time grows with the bytes from `to` on: larger sizes are not measured, but told in proportion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proportional: bool,
     /// True if it stands in the file of advice.
     #[serde(default = "yes")]
     pub saved: bool,

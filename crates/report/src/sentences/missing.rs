@@ -289,7 +289,7 @@ mod tests {
         );
         assert_eq!(
             unknown.text(),
-            "needs 8.0 MiB of memory, but only 1.0 MiB are available (RLIMIT_AS)"
+            "needs 8.0 MiB of memory, but only 1.0 MiB are available (RLIMIT_AS, of which a quarter stays free)"
         );
         assert!(!Remedy::new(&failed[0]).joins(&Remedy::new(&failed[1])));
     }

@@ -3,9 +3,10 @@
 use crate::render::document::{Block, Document, Place};
 use crate::sentences::wording::{count, duration, together};
 use crate::sentences::{numbers::ratio_words, phrases};
-use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
+use record::advice::{Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment};
 use record::cell::parameter_words;
-use record::{outcome::Outcome, sizes::format_size, summary::Ratio};
+use record::sizes::{format_ns, format_size};
+use record::{outcome::Outcome, summary::Ratio};
 
 /// An answer: the method to use, its gain and costs, and where that changes.
 pub fn answer(answer: &AdviceAnswer) -> Document {
@@ -23,8 +24,11 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     } else {
         format!("{depends}If {}: {}", case.condition, advice(case))
     }));
-    let remarks = cpu_time(case)
-        .into_iter()
+    let remarks = answer
+        .time
+        .iter()
+        .map(time)
+        .chain(cpu_time(case))
         .chain(answer.costs.iter().cloned())
         .chain(around(case));
     blocks.extend(Block::list("", remarks));
@@ -60,6 +64,20 @@ pub fn so_far(answer: &AdviceAnswer, took_s: f64, further_s: f64) -> String {
         duration(took_s),
         advice(&answer.case),
         duration(further_s)
+    )
+}
+
+fn time(time: &AdviceTime) -> String {
+    let [value, low, high] =
+        [time.time_ns.ratio, time.time_ns.low, time.time_ns.high].map(format_ns);
+    let size = format_size(time.bytes);
+    let method = &time.method;
+    if time.bytes == time.measured_bytes {
+        return format!("{method} takes {value} for {size} (95 % CI {low} to {high})");
+    }
+    let measured = format_size(time.measured_bytes);
+    format!(
+        "{method} would take {value} for {size} (95 % CI {low} to {high}), if time grows with the size: {measured} were measured"
     )
 }
 

@@ -2,9 +2,12 @@
 
 use super::choice::{choices, flips, segments};
 use super::points::{AdviceRequest, at_size, points, ratio, repeated};
+use crate::contrast::estimate::{LEVEL, of_series};
 use crate::questions::claims::figure::index_of;
-use crate::{contrast::estimate::LEVEL, summarise::rounded};
-use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
+use crate::summarise::rounded;
+use record::advice::{
+    ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, AdviceTime, Case, Question, Snippet,
+};
 use record::summary::{
     BestClaim, CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
 };
@@ -353,6 +356,28 @@ fn is_near(case: &Case, method: &String) -> bool {
     case.within.contains(method) || case.unsettled.contains(method)
 }
 
+/// Time of the advised method, or of the usual choice, for the bytes asked about: one launch says one time.
+fn time(request: &AdviceRequest, case: &Case, cells: &CaseCells) -> Option<AdviceTime> {
+    let method = case.way.as_ref().filter(|_| request.topic.proportional)?;
+    let cell = cells.method(method).unwrap_or(cells.baseline);
+    let times = cell
+        .per_launch
+        .iter()
+        .filter_map(|launch| launch.wall_ns.get(&request.measure));
+    let logs: Vec<f64> = times.map(|ns| ns.ln()).collect();
+    let mut time_ns = of_series(&logs, LEVEL)?;
+    let scale = request.asked_bytes as f64 / request.bytes as f64;
+    for figure in [&mut time_ns.ratio, &mut time_ns.low, &mut time_ns.high] {
+        *figure *= scale;
+    }
+    Some(AdviceTime {
+        method: method.clone(),
+        bytes: request.asked_bytes,
+        measured_bytes: request.bytes,
+        time_ns,
+    })
+}
+
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
     request: &AdviceRequest,
@@ -402,6 +427,9 @@ pub fn answer(
         also,
         snippets: snippets(first.way.as_deref().unwrap_or(&topic.baseline)),
         points,
+        time: cells
+            .as_ref()
+            .and_then(|cells| time(request, &first, cells)),
         depends,
         reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),
         runs: made.to_vec(),

@@ -364,6 +364,7 @@ mod tests {
             baseline: cell(&summary, 0),
             methods: vec![("populate".to_owned(), cell(&summary, 1))],
             bytes: 1 << 20,
+            asked_bytes: 1 << 20,
         };
         (request, summary)
     }
@@ -389,6 +390,31 @@ mod tests {
         );
         [&answer.case, &answer.also[0]]
             .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+    }
+
+    #[test]
+    fn the_time_of_more_bytes_is_told_in_proportion() {
+        let (mut request, summary) = open_run();
+        request.topic.proportional = true;
+        let mut times = Vec::new();
+        for factor in [1, 8] {
+            request.asked_bytes = factor * request.bytes;
+            let answer = answer(&request, &[], &[&summary], &[], MARGIN, |_| Vec::new());
+            times.push(answer.time.unwrap());
+        }
+        assert_eq!(
+            (times[1].bytes, times[1].measured_bytes),
+            (8 << 20, 1 << 20)
+        );
+        for (one, eight) in [
+            (times[0].time_ns.ratio, times[1].time_ns.ratio),
+            (times[0].time_ns.high, times[1].time_ns.high),
+        ] {
+            assert!((eight / one - 8.0).abs() < 1e-6, "{one} {eight}");
+        }
+        request.topic.proportional = false;
+        let answer = answer(&request, &[], &[&summary], &[], MARGIN, |_| Vec::new());
+        assert_eq!(answer.time, None);
     }
 
     #[test]

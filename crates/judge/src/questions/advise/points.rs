@@ -27,7 +27,10 @@ pub struct AdviceRequest {
     pub baseline: Cell,
     /// The other methods' cells with their names: the method, and its worker where that is another than the usual choice's.
     pub methods: Vec<(String, Cell)>,
+    /// Size that is measured.
     pub bytes: u64,
+    /// Size that the user asked about; a larger one where the topic is in proportion to the size.
+    pub asked_bytes: u64,
 }
 
 impl AdviceRequest {

@@ -249,9 +249,9 @@ fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
 }
 
 /// Experiments that `advise` answers questions about.
-pub const ADVISED: [&str; 16] = [
-    "allocate", "copy", "fault", "files", "fork", "load", "message", "output", "read", "relay",
-    "reset", "restore", "share", "transfer", "unmap", "write",
+pub const ADVISED: [&str; 17] = [
+    "allocate", "copy", "fault", "files", "fork", "load", "message", "output", "prefault", "read",
+    "relay", "reset", "restore", "share", "transfer", "unmap", "write",
 ];
 
 fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {

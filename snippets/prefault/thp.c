@@ -1,0 +1,33 @@
+/* Fresh memory in huge pages, each page of it touched once. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* --- */
+static void *ready(size_t bytes)
+{
+    volatile char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    madvise((void *)p, bytes, MADV_HUGEPAGE); /* whole, aligned stretches of 2 MiB become huge pages */
+    for (size_t i = 0; i < bytes; i += 4096)
+        p[i] = 0;
+    return (void *)p;
+}
+/* --- */
+
+int main(int argc, char **argv)
+{
+    size_t bytes = argc == 2 ? strtoull(argv[1], NULL, 10) : 0;
+    char *p = bytes == 0 ? NULL : ready(bytes);
+    if (p == NULL)
+        return 1;
+    unsigned char there;
+    for (size_t i = 0; i < bytes; i += 4096)
+        if (mincore(p + i, 1, &there) != 0 || !(there & 1))
+            return 1;
+    printf("%zu\n", bytes);
+    return munmap(p, bytes);
+}

@@ -1,0 +1,60 @@
+/* What the `prefault` methods share: memory of its own or shared, a CPU for each thread, pinning, the proofs, the way back. */
+#ifndef PAGEWISE_PREFAULT_H
+#define PAGEWISE_PREFAULT_H
+#include "methods/fault/kinds.h"
+
+#define PREFAULT_PHASES "populate pin first-use teardown"
+#define PREFAULT_KEYS(sharing, pinned) "bytes:size threads:count sharing:" sharing " pinned:" pinned
+#define EVERY_SHARING "private|shared|memfd|shm"
+#define HUGE_SHARING "private|shared|memfd" /* /dev/shm goes by its own mount option */
+#define EVERY_PIN "no|lock|ring"
+/* Everything is there before the first use, and gone after the last phase. The kernel says what is pinned (Locked of smaps,
+ * VmPin of status), and one thread runs on each CPU. */
+#define PREFAULT_LAWS                                                                                                  \
+    "cpus == threads; present_bytes == bytes; first-use.minor_faults == 0; first-use.major_faults == 0; "              \
+    "mapped_after == 0; pinned=no: locked_bytes + ring_bytes == 0; pinned=lock: locked_bytes == bytes; "               \
+    "pinned=ring: ring_bytes == bytes; ring_bytes_after == 0; " THREADS_LAWS
+#define BASE_ONLY_LAWS "huge_bytes == 0; rss_bytes == bytes"
+/* Of gigabytes some huge pages are often not to be had: what came instead are base pages, one fault each. Where three quarters
+ * and more are base pages, the method's name says what is not so. */
+#define HUGE_FAULT_LAW                                                                                                 \
+    "sharing=private & small_folios == 0: "                                                                            \
+    "populate.minor_faults == huge_bytes / huge_page_bytes + (bytes - huge_bytes) / page_bytes"
+#define HUGE_LEAST_LAWS "4 * huge_bytes >= bytes; rss_bytes == bytes"
+#define NO_FAULT_TO_PIN "pin.minor_faults == 0"
+#define TEARDOWN_CALLS " pin:mlock?,io_uring_register? teardown:io_uring_register?,munmap"
+
+/* Where a slot's memory goes, and how it is mapped there. */
+struct memory {
+    char *at;
+    size_t bytes;
+    int flags;      /* of mmap(2), MAP_FIXED_NOREPLACE among them */
+    int descriptor; /* -1: anonymous */
+};
+
+/* Untimed: checks the cell, pins the threads, opens what is shared and the rings. MADV_HUGEPAGE as
+ * `advice` needs transparent huge pages, `pool` takes those of the reserved pool. */
+struct memory prefault_begin(struct slot *s, int advice, bool pool);
+/* Within a phase: a thread's call said no; the first one's errno is kept. */
+void prefault_note(bool refused);
+/* After the phase `populate`: ends the slot in words where a call of it was refused. `calls` names them. */
+void prefault_populated(struct slot *s, const char *p, const char *calls);
+/* Before it: skips where a call was refused with this errno. */
+void prefault_lacks(struct slot *s, int error, const char *reason);
+#define NO_POPULATE_WRITE "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)"
+/* Before it, where a call of the phase pinned: skips with what raises the limit if that was not permitted. */
+void prefault_locked(struct slot *s, const char *call);
+void prefault_advised(struct slot *s, int advised, int advice);
+/* The phase `pin`, by the cell's `pinned`. */
+void prefault_pin(struct slot *s, char *p);
+void register_part(const struct part *part); /* with the next thread's ring */
+/* From the proofs to the last phase. The first use writes a mark into each page, or reads where the content was there before. */
+void prefault_rest(struct slot *s, char *p, bool reads);
+
+/* One thread's parts of the calls. */
+void clear_part(const struct part *part);
+void populate_write_part(const struct part *part);
+void lock_part(const struct part *part);
+extern int map_part_flags; /* MAP_POPULATE or MAP_LOCKED */
+void map_part(const struct part *part);
+#endif
