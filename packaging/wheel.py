@@ -45,6 +45,9 @@ Description-Content-Type: text/markdown
 
 info, data = f"pagewise-{version}.dist-info", f"pagewise-{version}.data"
 files = {f"{data}/scripts/pagewise": content}
+for source in sorted((root / "packaging/python/pagewise").iterdir()):
+    if source.is_file():
+        files[f"pagewise/{source.name}"] = source.read_bytes()
 for page in sorted((root / "target/package/man").iterdir()):
     files[f"{data}/data/share/man/man1/{page.name}"] = page.read_bytes()
 for shell, place in [

@@ -2,15 +2,19 @@
 
 use super::opened::{Opened, open};
 use super::output::{OutputArgs, print_styled};
+use super::share::{self, is_shared};
 use super::{answers::kept_answers, named};
 use crate::{
     machine::threads::{MOST_READERS, side_by_side},
+    plan::catalog,
     run::session::judged,
 };
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::sets::across::{CompareOptions, Run, compare, unknown_fact};
-use record::{across::Gated, folder::Damaged, machine::environment::Environment, sizes};
+use record::{
+    across::Gated, folder::Damaged, machine::environment::Environment, shared::BuiltIn, sizes,
+};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// Prefix of a gate on tails.
@@ -18,7 +22,7 @@ const TAIL: &str = "p99.9:";
 
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// Two runs by id, path, `last` or tag:NAME; or, before --, the runs of the first side.
+    /// Two runs by id, path, `last` or tag:NAME, or files of `pagewise share`; or, before --, the runs of the first side.
     #[arg(required = true, value_name = "RUN")]
     first: Vec<String>,
     /// The runs of the second side.
@@ -59,15 +63,18 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     };
     // Before anything is judged again, which takes its time.
     arguments.output.check()?;
-    let (a, b) =
-        match side(first, tail.is_some()).and_then(|a| Ok((a, side(second, tail.is_some())?))) {
-            // A gate stays undecided by a record that is too damaged to be read.
-            Err(error) if options.gate.is_some() && error.is::<Damaged>() => {
-                remark!("pagewise: {error:#}");
-                return Ok(Gated::Damaged.exit_code());
-            }
-            opened => opened?,
-        };
+    let takes = Takes {
+        tails: tail.is_some(),
+        shared: built_in(first.iter().chain(second), tail.is_some())?,
+    };
+    let (a, b) = match side(first, &takes).and_then(|a| Ok((a, side(second, &takes)?))) {
+        // A gate stays undecided by a record that is too damaged to be read.
+        Err(error) if options.gate.is_some() && error.is::<Damaged>() => {
+            remark!("pagewise: {error:#}");
+            return Ok(Gated::Damaged.exit_code());
+        }
+        opened => opened?,
+    };
     let claims = a[0].answers.is_some() && b[0].answers.is_some();
     if a.iter()
         .chain(&b)
@@ -115,7 +122,29 @@ impl CompareArgs {
     }
 }
 
-fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
+/// Manner of taking runs.
+struct Takes {
+    /// By the p99.9 of single operations.
+    tails: bool,
+    /// By what a shared run has, where one takes part.
+    shared: Option<BuiltIn>,
+}
+
+/// Names that shared runs may have, where one of these is a shared file.
+fn built_in<'a>(
+    mut names: impl Iterator<Item = &'a String>,
+    tails: bool,
+) -> Result<Option<BuiltIn>> {
+    if !names.any(|name| is_shared(name)) {
+        return Ok(None);
+    }
+    if tails {
+        bail!("--gate {TAIL} needs kept runs: a shared file has no single operations");
+    }
+    Ok(Some(catalog::built_in()?))
+}
+
+fn side(given: &[String], takes: &Takes) -> Result<Vec<Run>> {
     let mut names = Vec::new();
     for word in given {
         if word.starts_with("--") {
@@ -123,7 +152,7 @@ fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
         }
         names.extend(named::named(word)?);
     }
-    let taken = side_by_side(&names, MOST_READERS, |name| take(name, tails));
+    let taken = side_by_side(&names, MOST_READERS, |name| take(name, takes));
     let (mut known, mut runs) = (BTreeSet::new(), Vec::new());
     for (name, taken) in names.iter().zip(taken) {
         let (path, run) = taken?;
@@ -135,7 +164,16 @@ fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {
+fn take(name: &str, takes: &Takes) -> Result<(PathBuf, Run)> {
+    if let Some(built_in) = &takes.shared {
+        let path = PathBuf::from(name);
+        let run = if is_shared(name) {
+            share::read(&path, built_in)?
+        } else {
+            share::of_run(name, built_in)?.run
+        };
+        return Ok((path, Run::of_shared(&run, name)));
+    }
     Ok(match open(name)? {
         Opened::Program(kept) => (kept.path.clone(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
@@ -143,7 +181,11 @@ fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {
             let environment: Environment = folder.read_sealed("environment.json")?;
             let answers = kept_answers(&folder, kind)?;
             let run = Run::read(&summary, &environment, &plan.workers, answers)?;
-            let run = if tails { run.by_tails(&summary)? } else { run };
+            let run = if takes.tails {
+                run.by_tails(&summary)?
+            } else {
+                run
+            };
             (folder.path().to_owned(), run)
         }
     })

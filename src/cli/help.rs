@@ -23,7 +23,8 @@ And:
   report   Print a kept run again, or write it for other programs
   runs     List kept runs, show, tag and remove them
   compare  Compare two runs, or two sets of runs
-  fleet    Compare the runs of many machines, and name the odd ones
+  share    Write one file of a run for other people, which names nobody
+  gallery  Make a site of shared runs that compares machines
   doctor   Describe this machine, what cannot be measured here, and why
   check    Prove that methods do what they say; --selftest proves the judging
 

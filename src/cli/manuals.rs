@@ -71,7 +71,7 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
             .into_iter()
             .map(|topic| topic.id)
             .collect(),
-        "report" | "compare" | "runs" => {
+        "report" | "compare" | "runs" | "share" => {
             let kept = entries(&runs_folder());
             let tags: BTreeSet<String> = kept
                 .iter()

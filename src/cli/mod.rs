@@ -23,6 +23,7 @@ mod damage;
 mod doctor;
 mod export;
 mod fleet;
+mod gallery;
 pub mod help;
 mod kept;
 mod manuals;
@@ -33,6 +34,7 @@ mod printed;
 mod reported;
 mod run;
 mod runs;
+mod share;
 mod tags;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -116,8 +118,14 @@ enum Verb {
         after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel"
     )]
     Compare(compare::CompareArgs),
+    /// Write one file of a run for other people: no name of a host or a user, no path, no command, no address.
+    #[command(after_help = "Example: pagewise share last")]
+    Share(share::ShareArgs),
+    /// Make a site of shared runs that compares machines, or check files that others send.
+    #[command(after_help = "Example: pagewise gallery shared/ --html site")]
+    Gallery(gallery::GalleryArgs),
     /// Compares the run folders of many machines, and names the odd ones.
-    #[command(after_help = "Example: pagewise fleet /shared/pagewise")]
+    #[command(hide = true, after_help = "Example: pagewise fleet /shared/pagewise")]
     Fleet(Box<fleet::FleetArgs>),
     /// Prints the completions of a shell.
     #[command(
@@ -219,6 +227,8 @@ impl Verb {
             | Verb::Runs(_)
             | Verb::Report(_)
             | Verb::Compare(_)
+            | Verb::Share(_)
+            | Verb::Gallery(_)
             | Verb::Fleet(_)
             | Verb::Completions(_)
             | Verb::Man(_) => false,
@@ -242,6 +252,8 @@ impl Verb {
             | Verb::Runs(_)
             | Verb::Report(_)
             | Verb::Compare(_)
+            | Verb::Share(_)
+            | Verb::Gallery(_)
             | Verb::Fleet(_)
             | Verb::Man(_) => false,
         }
@@ -322,6 +334,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Profile(arguments) => command::profile(arguments),
         Verb::Runs(arguments) => runs::runs(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
+        Verb::Share(arguments) => share::share(arguments),
+        Verb::Gallery(arguments) => gallery::gallery(arguments),
         Verb::Fleet(arguments) => fleet::fleet(arguments),
         Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),

@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use files::Folder;
 use record::experiment::{Experiment, Title};
 use record::method::{Method, Role};
+use record::shared::BuiltIn;
 use record::sizes;
 use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
@@ -58,6 +59,19 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     }
     experiments.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(experiments)
+}
+
+/// Names that a shared run may have: those of the binary, whatever languages this machine has.
+pub fn built_in() -> Result<BuiltIn> {
+    let workers = worker::all(&[], &[])?;
+    let methods = workers.iter().flat_map(|worker| worker.methods());
+    Ok(BuiltIn {
+        experiments: experiments(None)?,
+        methods: methods
+            .map(|method| format!("{}/{}", method.experiment, method.name))
+            .collect(),
+        states: super::states::names().map(str::to_owned).collect(),
+    })
 }
 
 /// The experiment of that name, or an error that names the nearest one.

@@ -17,19 +17,21 @@ static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
         .expect("a test parses every carried state")
 });
 
+/// Names of all states, the plain one among them.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    STATES
+        .iter()
+        .map(|state| state.name.as_str())
+        .chain([PLAIN])
+}
+
 /// The state of a name; `None` for the plain one.
 pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
     if name == PLAIN {
         return Ok(None);
     }
     let Some(state) = STATES.iter().find(|state| state.name == name) else {
-        let hint = sizes::did_you_mean(
-            name,
-            STATES
-                .iter()
-                .map(|state| state.name.as_str())
-                .chain([PLAIN]),
-        );
+        let hint = sizes::did_you_mean(name, names());
         bail!("there is no state \"{name}\" of a machine{hint}");
     };
     Ok(Some(state))

@@ -369,7 +369,7 @@ fn readme_has_lines_of_the_screen_of_a_kept_run_and_begins_with_an_answer() {
 
 #[test]
 fn the_page_on_compatibility_has_the_versions_of_this_program() {
-    use record::{across, advice, claim, command, fleet, plan, summary};
+    use record::{across, advice, claim, command, fleet, gallery, plan, shared, summary};
     let page = include_str!("../../docs/compatibility.md");
     let versions = [
         ("run folder", plan::SCHEMA),
@@ -383,6 +383,11 @@ fn the_page_on_compatibility_has_the_versions_of_this_program() {
         ("`advise --json`", advice::ANSWER_SCHEMA),
         ("advice file", advice::ADVICE_SCHEMA),
         ("`fleet --json`", fleet::FLEET_SCHEMA),
+        ("shared file of `share`", shared::SHARED_SCHEMA),
+        (
+            "`gallery --check --json`, `index.json` of a gallery",
+            gallery::GALLERY_SCHEMA,
+        ),
     ];
     for (contract, version) in versions {
         let row = page

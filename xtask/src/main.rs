@@ -3,6 +3,7 @@
 mod bless;
 mod command;
 mod docs;
+mod gallery;
 mod method;
 mod quick;
 
@@ -16,7 +17,8 @@ const USAGE: &str = "\
 cargo xtask quick                       formatting, lints of what changed, pure tests, house
 cargo xtask bless                       write schemas, results of kept runs and snapshots anew; then read git diff
 cargo xtask new-method EXPERIMENT NAME  write a C method that compiles and conforms, to begin from
-cargo xtask docs                        every page and decision stands in its index";
+cargo xtask docs                        every page and decision stands in its index
+cargo xtask gallery                     shared files of the runs in docs/evidence, and the site of the gallery";
 
 /// Root of the repository.
 fn root() -> &'static Path {
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         ["bless"] => bless::bless(root()),
         ["new-method", experiment, name] => method::write_new(root(), experiment, name),
         ["docs"] => docs::check(root()),
+        ["gallery"] => gallery::make(root()),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -13,7 +13,7 @@
         captions: all('table:not(:has(caption))').length,
         heads: all('thead th').filter((one) => !one.textContent.trim() && !one.querySelector('svg')).length,
         twice: ids.length - new Set(ids).size,
-        broken: all('nav a').filter((one) => !document.querySelector(one.getAttribute('href'))).length,
+        broken: all('nav a[href^="#"]').filter((one) => !document.querySelector(one.getAttribute('href'))).length,
         ink: color(document.body),
     };
 }

@@ -94,7 +94,7 @@ pub(crate) fn facts(environment: &Environment) -> Facts {
     facts
 }
 
-fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
+pub(crate) fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
     match value {
         Value::Null => {}
         Value::Object(fields) => {

@@ -3,8 +3,10 @@
 
 pub mod across;
 pub mod fleet;
+pub mod gallery;
 pub mod gate;
 pub mod machines;
+pub mod shared;
 
 use crate::contrast::tails::P999;
 use crate::contrast::verdicts::hold_among_all;

@@ -18,6 +18,7 @@ use files::{Folder, Ownership};
 pub use frames::FramePart;
 pub use journal::{Damaged, Lines, peek};
 pub use seal::one_a_line;
+pub(crate) use seal::{opened_json, sealed_json};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
 use std::{cell::Cell, io::ErrorKind, ops::RangeInclusive};

@@ -19,8 +19,18 @@ pub struct Document {
     pub head: Vec<String>,
     /// The question that it answers, at the top of the page; may be empty.
     pub question: String,
+    /// Other pages of the same site, at the top of the page.
+    pub pages: Vec<PageLink>,
     /// Its parts, in order; each is an entry of the page's contents.
     pub sections: Vec<Section>,
+}
+
+/// Link to another page of the same site.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageLink {
+    /// Path of the file, relative to the page.
+    pub path: String,
+    pub text: String,
 }
 
 /// The readers of a part.
@@ -181,6 +191,10 @@ pub struct Entry {
     pub name: String,
     /// The section that its name leads to, on the page.
     pub link: Option<String>,
+    /// The file that its name leads to, relative to the page: another page of the same site.
+    pub file: Option<String>,
+    /// The word by which links find the row.
+    pub id: Option<String>,
     /// The index of the summary's cell that it shows.
     pub cell: Option<usize>,
     pub tone: Tone,

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod ending;
 pub mod explain;
 pub mod fleet;
+pub mod gallery;
 pub mod gate;
 pub mod published;
 mod run;

@@ -1,7 +1,8 @@
 //! A run as it takes part in a comparison.
 
 use crate::program::{self, Times};
-use crate::sets::machines::{Facts, facts};
+use crate::sets::machines::{Facts, facts, flatten};
+use crate::sets::shared::measured;
 use crate::sets::{MeasuredCells, RunCell, SetQuestion};
 use anyhow::Result;
 use record::across::{CellHeadline, ComparedRun};
@@ -10,6 +11,7 @@ use record::command::KeptCommand;
 use record::kind::Kind;
 use record::machine::environment::Environment;
 use record::outcome::{Outcome, Status};
+use record::shared::SharedRun;
 use record::summary::{Summary, WarningKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,6 +61,34 @@ impl Run {
             measured: MeasuredCells::tails(summary)?,
             ..self
         })
+    }
+
+    /// A shared run, under the name of its file. Its facts are those that a shared run has.
+    pub fn of_shared(shared: &SharedRun, name: &str) -> Run {
+        let mut facts = Facts::new();
+        let value = serde_json::to_value(&shared.machine).unwrap_or_default();
+        flatten(&value, "", &mut facts);
+        facts.insert("version".to_owned(), shared.version.clone());
+        let headline = [
+            ("cpu", shared.machine.cpu.clone()),
+            ("cpus", shared.machine.cpus[1].to_string()),
+            ("kernel", shared.machine.kernel.clone()),
+        ];
+        Run {
+            run: ComparedRun {
+                run: name.to_owned(),
+                created: shared.day.clone(),
+                interrupted: false,
+                damage: Vec::new(),
+                disturbed: BTreeMap::new(),
+                untrusted: 0,
+            },
+            headline: headline.map(|(key, value)| (key.to_owned(), value)).into(),
+            facts,
+            measured: measured(shared),
+            answers: None,
+            is_program: false,
+        }
     }
 
     pub fn of_command(kept: &KeptCommand) -> Run {

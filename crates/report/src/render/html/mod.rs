@@ -4,7 +4,7 @@
 mod bound;
 mod chart;
 mod data;
-mod template;
+pub(crate) mod template;
 
 pub use data::{of_run, rounded};
 pub use template::page;

@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 const PAGE: &str = include_str!("page.html");
 const BLOCKS: &str = include_str!("blocks.html");
-pub(super) const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 /// Script of the page: sorting, toggles, tooltips.
 pub(super) const SCRIPT: &str = include_str!("page.js");
 /// The most bytes of JSON that a page carries.
 const MOST_DATA: usize = 4 << 20;
 
-/// The page as text. It carries `data` as JSON, for programs.
-pub fn page(document: &Document, data: serde_json::Value) -> String {
+/// Templates of which every text is escaped where it goes into the page.
+pub(crate) fn environment(templates: &[(&'static str, &'static str)]) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // The one place through which every text passes: nothing can be forgotten to be escaped.
@@ -28,13 +28,21 @@ pub fn page(document: &Document, data: serde_json::Value) -> String {
         Ok(())
     });
     environment.add_filter("id", |text: String| escape::html_id(&text));
-    for (name, text) in [("page.html", PAGE), ("blocks.html", BLOCKS)] {
+    for (name, text) in templates {
         environment
             .add_template(name, text)
             .expect("the template is well formed");
     }
+    environment
+}
+
+/// The page as text. It carries `data` as JSON, for programs; nothing where that is null.
+pub fn page(document: &Document, data: serde_json::Value) -> String {
+    let environment = environment(&[("page.html", PAGE), ("blocks.html", BLOCKS)]);
     // Programs find what is left out of a page in `summary.json`.
-    let data = Some(data.to_string())
+    let data = Some(data)
+        .filter(|data| !data.is_null())
+        .map(|data| data.to_string())
         .filter(|text| text.len() <= MOST_DATA)
         .map(|text| escape::script_json(&text));
     let document = &super::bound::bounded(document);
@@ -54,7 +62,7 @@ pub fn page(document: &Document, data: serde_json::Value) -> String {
 }
 
 /// SHA-256 in base64, by which the page allows itself this style and this script and no other.
-fn hash(text: &str) -> Value {
+pub(crate) fn hash(text: &str) -> Value {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digest = Sha256::digest(text);
     let digits = |three: &[u8]| -> String {

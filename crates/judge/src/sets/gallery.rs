@@ -1,0 +1,173 @@
+//! Shared runs of many machines beside each other, by question.
+
+use record::folder::sha256_hex;
+use record::gallery::{
+    GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion, RefusedFile,
+};
+use record::shared::{SharedMethod, SharedQuestion, SharedRun, SharedVerdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Hex digits of a hash in an id.
+const ID_DIGITS: usize = 8;
+
+/// An accepted file.
+#[derive(Clone, Debug)]
+pub struct SharedFile {
+    /// Name of the file.
+    pub name: String,
+    pub run: SharedRun,
+}
+
+/// Place of a question: its experiment and parameters.
+type QuestionKey<'a> = (&'a str, &'a BTreeMap<String, String>);
+
+/// The gallery of these files, and the files in its order. A file that another one repeats is refused.
+pub fn gather(files: Vec<SharedFile>, mut refused: Vec<RefusedFile>) -> (Gallery, Vec<SharedFile>) {
+    let (mut ids, mut kept) = (BTreeSet::new(), Vec::new());
+    for file in files {
+        let id = machine_id(&file.run);
+        if ids.insert(id.clone()) {
+            kept.push((id, file));
+        } else {
+            refused.push(RefusedFile {
+                file: file.name,
+                reason: "another file has the same run".to_owned(),
+            });
+        }
+    }
+    kept.sort_by(|(id, a), (other, b)| b.run.day.cmp(&a.run.day).then_with(|| id.cmp(other)));
+    let machines = kept.iter().map(|(id, file)| GalleryMachine {
+        id: id.clone(),
+        file: file.name.clone(),
+        day: file.run.day.clone(),
+        version: file.run.version.clone(),
+        machine: file.run.machine.clone(),
+    });
+    let machines = machines.collect();
+    let files: Vec<SharedFile> = kept.into_iter().map(|(_, file)| file).collect();
+    let gallery = Gallery {
+        schema: GALLERY_SCHEMA,
+        machines,
+        questions: questions(&files),
+        refused,
+    };
+    (gallery, files)
+}
+
+/// A word for the machine of a run: processor, kernel, day, and digits of a hash of the run.
+pub fn machine_id(run: &SharedRun) -> String {
+    let text = format!("{} {} {}", run.machine.cpu, run.machine.kernel, run.day);
+    let sealed = run.text().unwrap_or_default();
+    // The processors of Arm have a number; an id begins with a letter.
+    let slug = slug(&text);
+    let first = if slug.starts_with(|c: char| c.is_ascii_digit()) {
+        "cpu-"
+    } else {
+        ""
+    };
+    format!("{first}{slug}-{}", hashed(&sealed))
+}
+
+/// Name of the file of a run.
+pub fn file_name(run: &SharedRun) -> String {
+    let (cpu, kernel) = (slug(&run.machine.cpu), &run.machine.kernel);
+    format!(
+        "pagewise-{cpu}-{kernel}-{}{}",
+        run.day,
+        record::shared::SHARED_END
+    )
+}
+
+fn slug(text: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            ' '
+        }
+    };
+    let text: String = text.chars().map(plain).collect();
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    parts.join("-").chars().take(44).collect()
+}
+
+fn hashed(text: &str) -> String {
+    let mut digits = sha256_hex(&[text.as_bytes()]);
+    digits.truncate(ID_DIGITS);
+    digits
+}
+
+fn questions(files: &[SharedFile]) -> Vec<GalleryQuestion> {
+    let mut by_key: BTreeMap<QuestionKey, Vec<Option<&SharedQuestion>>> = BTreeMap::new();
+    for (at, file) in files.iter().enumerate() {
+        for question in &file.run.questions {
+            let key = (question.experiment.as_str(), &question.parameters);
+            let answers = by_key.entry(key).or_insert_with(|| vec![None; files.len()]);
+            answers[at] = Some(question);
+        }
+    }
+    by_key
+        .into_iter()
+        .filter_map(|((experiment, parameters), answers)| {
+            let method = method_of(&answers)?;
+            let usual = answers.iter().flatten().find_map(|q| q.usual())?;
+            let key: String = parameters
+                .iter()
+                .map(|(k, v)| format!("|{k}={v}"))
+                .collect();
+            Some(GalleryQuestion {
+                id: format!("{experiment}-{}", hashed(&key)),
+                experiment: experiment.to_owned(),
+                parameters: parameters.clone(),
+                usual: usual.method.clone(),
+                cells: answers
+                    .iter()
+                    .map(|question| cell((*question)?, &method))
+                    .collect(),
+                method,
+            })
+        })
+        .collect()
+}
+
+/// Ranked methods other than the usual choice.
+fn rivals(question: &SharedQuestion) -> impl Iterator<Item = &SharedMethod> {
+    let methods = question.methods.iter().enumerate();
+    methods
+        .filter(|(at, method)| Some(*at) != question.baseline && method.ranked)
+        .map(|(_, method)| method)
+}
+
+/// The method that is compared on all machines: faster on most of them, then measured on most, then least costly.
+fn method_of(answers: &[Option<&SharedQuestion>]) -> Option<String> {
+    let mut logs: BTreeMap<&str, (usize, Vec<f64>)> = BTreeMap::new();
+    for question in answers.iter().flatten() {
+        let mut names = BTreeSet::new();
+        for method in rivals(question) {
+            let Some(ratio) = method.ratio.filter(|_| names.insert(&method.method)) else {
+                continue;
+            };
+            let (faster, ratios) = logs.entry(&method.method).or_default();
+            *faster += usize::from(method.verdict == SharedVerdict::Faster);
+            ratios.push(ratio.ratio.ln());
+        }
+    }
+    let mean = |ratios: &[f64]| ratios.iter().sum::<f64>() / ratios.len() as f64;
+    logs.into_iter()
+        .max_by(|(_, (faster, ratios)), (_, (other, others))| {
+            let counts = (*faster, ratios.len()).cmp(&(*other, others.len()));
+            counts.then_with(|| mean(others).total_cmp(&mean(ratios)))
+        })
+        .map(|(name, _)| name.to_owned())
+}
+
+fn cell(question: &SharedQuestion, name: &str) -> Option<GalleryCell> {
+    let method = rivals(question).find(|method| method.method == name)?;
+    let choice = question.answer.method.map(|at| &question.methods[at]);
+    Some(GalleryCell {
+        ratio: method.ratio?,
+        verdict: method.verdict,
+        answer: question.answer.word,
+        choice: choice.map(|method| method.method.clone()),
+    })
+}

@@ -1,0 +1,139 @@
+//! Gallery: shared runs of many machines beside each other. The shape of `index.json` and of `gallery --check --json`.
+
+use crate::shared::{AnswerWord, SharedMachine, SharedRatio, SharedVerdict};
+use anyhow::{Result, anyhow};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of [`Gallery`].
+pub const GALLERY_SCHEMA: u32 = 1;
+
+/// Shared runs and the questions that they answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Gallery {
+    /// Version of this shape, raised when a reader of the old one would misread the new one.
+    pub schema: u32,
+    /// Accepted files, the newest first.
+    pub machines: Vec<GalleryMachine>,
+    /// Questions, those of one experiment next to each other.
+    pub questions: Vec<GalleryQuestion>,
+    /// Files that were not accepted.
+    pub refused: Vec<RefusedFile>,
+}
+
+/// The machine of one accepted file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct GalleryMachine {
+    /// Word by which links find it.
+    pub id: String,
+    /// Name of the file.
+    pub file: String,
+    /// Day of the run.
+    pub day: String,
+    /// Version of Pagewise that measured.
+    pub version: String,
+    /// Facts of the machine.
+    pub machine: SharedMachine,
+}
+
+/// A question with the answers of all machines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct GalleryQuestion {
+    /// Word by which links find it: the same in every gallery.
+    pub id: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The parameters that all its methods share, sizes in plain bytes.
+    pub parameters: BTreeMap<String, String>,
+    /// Method that is compared with the usual choice: the one that is faster on most machines.
+    pub method: String,
+    /// The usual choice.
+    pub usual: String,
+    /// One for each machine in their order; absent where it has no such comparison.
+    pub cells: Vec<Option<GalleryCell>>,
+}
+
+/// A question on one machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct GalleryCell {
+    /// Cost of the method relative to the usual choice.
+    #[serde(flatten)]
+    pub ratio: SharedRatio,
+    /// Verdict on it.
+    pub verdict: SharedVerdict,
+    /// Answer of the run to the question.
+    pub answer: AnswerWord,
+    /// The method of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+}
+
+/// The picture on the front page: one method against the usual choice, by one condition.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// Its title.
+    pub title: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The method whose cost is drawn relative to the usual choice.
+    pub method: String,
+    /// Parameter of the condition: a panel for each value.
+    pub across: String,
+    /// Values that a question must have to be drawn.
+    pub fixed: BTreeMap<String, String>,
+}
+
+impl Picture {
+    /// Reads the file of a picture; errors name the path, the line and the column.
+    pub fn parse(path: &str, text: &str) -> Result<Picture> {
+        toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))
+    }
+}
+
+/// A file that was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RefusedFile {
+    /// Name of the file.
+    pub file: String,
+    /// Reason in a sentence.
+    pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::{SHARED_SCHEMA, SharedRun};
+    use crate::summary::schema::{assert_committed, tighten};
+    use serde_json::{Value, json};
+
+    fn made(schema: schemars::Schema, name: &str, number: u32, about: &str) -> Value {
+        let mut schema = serde_json::to_value(schema).unwrap();
+        tighten(&mut schema);
+        schema["$id"] = json!(format!("urn:pagewise:{name}:{number}"));
+        schema["description"] = json!(about);
+        schema["properties"]["schema"] =
+            json!({ "description": "Version of this shape.", "const": number });
+        schema
+    }
+
+    #[test]
+    fn the_committed_schemas_are_those_of_the_types() {
+        let gallery = made(
+            schemars::schema_for!(Gallery),
+            "gallery",
+            GALLERY_SCHEMA,
+            "Shared runs beside each other: index.json of a gallery, and `pagewise gallery --check --json`.",
+        );
+        assert_committed("schema/gallery.schema.json", &gallery);
+        let mut shared = made(
+            schemars::schema_for!(SharedRun),
+            "shared",
+            SHARED_SCHEMA,
+            "A shared run: the JSON in a file of `pagewise share`.",
+        );
+        shared["properties"]["seal"] =
+            json!({ "description": "SHA-256 of what follows.", "type": "string" });
+        assert_committed("schema/shared.schema.json", &shared);
+    }
+}
