@@ -17,8 +17,8 @@ use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
-    /// Task of the program: allocate, copy, fault, files, fork, load, message, output, read, relay, reset, restore, share, transfer,
-    /// unmap or write; without it the saved advice is shown.
+    /// Task of the program: allocate, copy, fault, files, fork, load, message, output, prefault, read, relay, reset, restore, share,
+    /// transfer, unmap or write; without it the saved advice is shown.
     question: Option<String>,
     /// The size in question: 16MiB or 16M (binary, as in fio), 16MB (decimal).
     #[arg(long, value_name = "SIZE", value_parser = sizes::parse_size)]
