@@ -70,10 +70,8 @@ impl Printed<'_> {
                 articles,
                 ..
             } => {
-                let mut document = report::view::page(summary, called(folder).as_deref());
-                let tables = report::published::sections(shelf(articles), summary);
-                // An article comes before what its rows rest on.
-                document.sections.splice(0..0, tables);
+                let document = report::view::page(summary, called(folder).as_deref());
+                let document = report::published::page(document, shelf(articles), summary);
                 report::html::page(&document, report::html::of_run(summary))
             }
             Printed::Claims { answers, .. } => {

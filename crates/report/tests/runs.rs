@@ -215,7 +215,7 @@ fn an_article_has_a_row_a_figure_its_pictures_and_a_verdict_for_each_sentence() 
     assert_eq!(rows.len(), 2, "one row a figure, with both jobs: {shown}");
     assert!(rows[0].contains("not in this run"), "{shown}");
     assert!(rows[1].matches("µs").count() + rows[1].matches(" ns").count() >= 3);
-    let statement = "MADV_HUGEPAGE before the touch is faster";
+    let statement = "MADV_HUGEPAGE before the touch is";
     assert!(shown.contains(statement), "{shown}");
     assert!(shown.contains("No row decides P5-b, P5-c, P5-d"), "{shown}");
     let page = html::page(&document, html::of_run(&summary));

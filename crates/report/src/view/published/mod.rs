@@ -91,6 +91,16 @@ pub fn screen(articles: Articles, summary: &Summary, wanted: &Wanted) -> Documen
     document
 }
 
+/// A run's page with the tables of articles before what they rest on; of one article the page has its title and its question.
+pub fn page(mut document: Document, articles: Articles, summary: &Summary) -> Document {
+    if let [article] = articles.articles {
+        document.subject = format!("{} ({})", article.title, author(article));
+        document.question.clone_from(&article.question);
+    }
+    document.sections.splice(0..0, sections(articles, summary));
+    document
+}
+
 /// A run of articles under way: their tables, as far as they are filled.
 pub fn live(articles: &[&Published], summary: &Summary) -> Document {
     let blocks = articles
@@ -124,10 +134,16 @@ fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary
         .copied()
         .filter(|row| row.figure.claim.is_none())
         .partition(|row| row.is_measured() || row.figure.headline || alone);
-    let mut blocks = vec![
-        Block::text(&article.question),
-        Block::text(format!("{}; {}", article.source, article.machine)),
-    ];
+    let question = Block::text(&article.question);
+    let mut blocks = Vec::new();
+    if alone {
+        // A page of one article begins with its question.
+        blocks.extend(Block::part("", Place::Screen, vec![question]));
+    } else {
+        blocks.push(question);
+    }
+    let source = format!("{}; {}", article.source, article.machine);
+    blocks.push(Block::Text(source));
     blocks.extend(Block::part(
         "",
         Place::Page,
