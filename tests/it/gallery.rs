@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use judge::sets::gallery::{SharedFile, gather};
-use record::gallery::Picture;
+use record::gallery::FrontPicture;
 use record::shared::SharedRun;
 use serde_json::{Value, json};
 
@@ -312,7 +312,8 @@ fn a_thousand_machines_are_filtered_and_turned_by_keys() {
     }
     let (gallery, files) = gather(files, Vec::new());
     let runs: Vec<&SharedRun> = files.iter().map(|file| &file.run).collect();
-    let picture = Picture::parse("front.toml", include_str!("../../gallery/front.toml")).unwrap();
+    let picture =
+        FrontPicture::parse("front.toml", include_str!("../../gallery/front.toml")).unwrap();
     let page = report::gallery::front(
         &report::gallery::Labels::new(&gallery, &[]),
         &runs,

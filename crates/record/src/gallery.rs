@@ -71,7 +71,7 @@ pub struct GalleryCell {
 /// The picture on the front page: one method against the usual choice, by one condition.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Picture {
+pub struct FrontPicture {
     /// Its title.
     pub title: String,
     /// Name of the experiment.
@@ -84,9 +84,9 @@ pub struct Picture {
     pub fixed: BTreeMap<String, String>,
 }
 
-impl Picture {
+impl FrontPicture {
     /// Reads the file of a picture; errors name the path, the line and the column.
-    pub fn parse(path: &str, text: &str) -> Result<Picture> {
+    pub fn parse(path: &str, text: &str) -> Result<FrontPicture> {
         toml::from_str(text).map_err(|error| anyhow!("{path}: {error}"))
     }
 }

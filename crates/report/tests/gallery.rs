@@ -4,7 +4,7 @@ use pagewise_report::gallery::{
     Labels, front, front_badge, machine_badge, machine_page, question_page,
 };
 use record::gallery::{
-    GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion, Picture,
+    FrontPicture, GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion,
 };
 use record::outcome::Status;
 use record::shared::{
@@ -113,8 +113,8 @@ fn gallery(run: &SharedRun) -> Gallery {
     }
 }
 
-fn picture(text: &str) -> Picture {
-    Picture {
+fn picture(text: &str) -> FrontPicture {
+    FrontPicture {
         title: text.to_owned(),
         experiment: text.to_owned(),
         method: format!("{text}-fast"),

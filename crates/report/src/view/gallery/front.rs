@@ -9,7 +9,7 @@ use crate::sentences::gallery as sentences;
 use crate::sentences::numbers::digits;
 use crate::sentences::wording::count;
 use minijinja::{Value, context, value::Serde};
-use record::gallery::{Gallery, GalleryCell, GalleryMachine, GalleryQuestion, Picture};
+use record::gallery::{FrontPicture, Gallery, GalleryCell, GalleryMachine, GalleryQuestion};
 use record::shared::{SharedRatio, SharedRun, SharedVerdict};
 use record::summary::Ratio;
 use serde::Serialize;
@@ -91,7 +91,7 @@ struct MatrixColumn {
 }
 
 /// The front page as text. `runs` are those of the machines, in their order.
-pub fn front(labels: &Labels, runs: &[&SharedRun], picture: &Picture) -> String {
+pub fn front(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture) -> String {
     let gallery = labels.gallery;
     let style = format!("{STYLE}{FRONT_STYLE}");
     let axis = axis(runs, picture);
@@ -204,7 +204,7 @@ fn heat(cell: &GalleryCell) -> i8 {
 /// The ratios of the picture: machine, condition, ratio.
 fn pictured<'a>(
     run: &'a SharedRun,
-    picture: &'a Picture,
+    picture: &'a FrontPicture,
 ) -> BTreeMap<&'a str, (&'a BTreeMap<String, String>, SharedRatio, SharedVerdict)> {
     let mut pictured = BTreeMap::new();
     for question in &run.questions {
@@ -231,7 +231,7 @@ fn pictured<'a>(
     pictured
 }
 
-fn axis(runs: &[&SharedRun], picture: &Picture) -> Option<Axis> {
+fn axis(runs: &[&SharedRun], picture: &FrontPicture) -> Option<Axis> {
     let ratios: Vec<Ratio> = runs
         .iter()
         .flat_map(|run| {
@@ -265,7 +265,7 @@ fn ticks(axis: &Axis) -> Vec<Tick> {
         .collect()
 }
 
-fn panels(labels: &Labels, runs: &[&SharedRun], picture: &Picture, axis: &Axis) -> Vec<Panel> {
+fn panels(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture, axis: &Axis) -> Vec<Panel> {
     let experiment = labels.experiment(&picture.experiment);
     let mut panels: BTreeMap<&str, Panel> = BTreeMap::new();
     let few = runs.len() <= NAMED;
