@@ -60,11 +60,16 @@ impl SampledKernel {
         // Samples are lost where stacks come faster than they are read, which is everywhere alike.
         let unlost = 1.0 + lost as f64 / seen as f64;
         let slower = (sampled_s / plain_s.max(1e-9)).max(1.0);
-        Some(SampledKernel {
+        let cpu_s = plain_s.max(1e-9);
+        let each_s = period_s * unlost / slower / sampled.len() as f64;
+        let mut kernel = SampledKernel {
             samples,
-            each_s: period_s * unlost / slower / sampled.len() as f64,
-            cpu_s: plain_s.max(1e-9),
-        })
+            each_s,
+            cpu_s,
+        };
+        // The kernel's part is no more than the whole.
+        kernel.each_s = each_s.min(cpu_s / kernel.all().max(1) as f64);
+        Some(kernel)
     }
 
     /// All samples.
