@@ -224,7 +224,7 @@ fn doctor_names_the_calls_that_a_filter_refuses_and_no_others() {
         return;
     };
     let hidden =
-        "io_uring_setup: io_uring of read, load, write, output and message; process_vm_readv:";
+        "io_uring_setup: io_uring of read, load, write, output, message and prefault; process_vm_readv:";
     for (refused, hidden) in [
         (&["io_uring_setup", "process_vm_readv"][..], hidden),
         (&[], ""),

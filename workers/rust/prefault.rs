@@ -14,7 +14,11 @@ extern "C" {
 #[no_mangle]
 pub unsafe extern "C" fn rust_populate_write(part: *const Part) -> c_int {
     let memory = memory_of(&*part);
-    match madvise(memory.as_mut_ptr().cast(), memory.len(), MADV_POPULATE_WRITE) {
+    match madvise(
+        memory.as_mut_ptr().cast(),
+        memory.len(),
+        MADV_POPULATE_WRITE,
+    ) {
         0 => 0,
         _ => io::Error::last_os_error().raw_os_error().unwrap_or(5),
     }
