@@ -1,8 +1,8 @@
 /* P2 as its article tells it, by Pagewise and without a line of the article's program: a block of A's memory becomes B's.
  * Build: cc -O0 -Wall -Wextra -pthread -o p2 p2.c
  * Run:   head -c 1G /dev/urandom > block; ./p2 memcpy 1073741824 block; ./p2 vmsplice 1073741824 block
- * It prints the CPU seconds of A, which sends, and of B, which receives. Both blocks are malloc'ed and B's is never touched before
- * the clock; a System V segment, or a default pipe with flag 1; 4096 bytes at a time; CPU time by clock(). Unlike the
+ * It prints the CPU seconds of A, which sends, and of B, which receives. Both blocks are malloc'ed and B's is never touched
+ * before the clock; a System V segment, or a default pipe with flag 1; 4096 bytes at a time; CPU time by clock(). Unlike the
  * original, the mutex really orders the two processes. B compares every byte with the file afterwards.
  * A changed copy is compared by: pagewise try -- './p2 memcpy 1073741824 block' './mine memcpy 1073741824 block' */
 #define _GNU_SOURCE

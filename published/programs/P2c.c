@@ -1,9 +1,9 @@
 /* P2's third job as its article tells it, by Pagewise: A passes a file on, and B writes it to a second file.
  * Build: cc -O0 -Wall -Wextra -pthread -o p2c p2c.c
  * Run:   ./p2c pipe FROM TO; ./p2c mmap FROM TO; ./p2c splice FROM TO          (FROM has 1.4 GB there)
- * It prints the CPU seconds of A and of B. pipe: read, write, 4096 bytes at a time. mmap: A copies from a mapping of the file into
- * a System V segment, B from it into a mapping of the new file. splice: all that is left in each call, through a default pipe.
- * Unlike the original, a lock orders the two where they share a segment. */
+ * It prints the CPU seconds of A and of B. pipe: read, write, 4096 bytes at a time. mmap: A copies from a mapping of the file
+ * into a System V segment, B from it into a mapping of the new file. splice: all that is left in each call, through a
+ * default pipe. Unlike the original, a lock orders the two where they share a segment. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

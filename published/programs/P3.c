@@ -1,5 +1,5 @@
-/* P3 as its article tells it, by Pagewise (the article's program is not public): a walk through a capture, packet by packet, with
- * every byte of each packet used.
+/* P3 as its article tells it, by Pagewise (the article's program is not public): a walk through a capture, packet by packet,
+ * with every byte of each packet used.
  * Build: cc -O3 -Wall -Wextra -o p3 p3.c
  * Run:   ./p3 make FILE 1115844608     makes a capture of that size
  *        sync; echo 3 > /proc/sys/vm/drop_caches; /usr/bin/time -v ./p3 fread FILE      (as root; the same for mmap, populate)

@@ -1,5 +1,5 @@
-// P5 as its article tells it, by Pagewise and without a line of the article's program: a Go benchmark that touches every page of
-// a mapping, with and without MADV_HUGEPAGE before the clock ("prefetch" there), and gives it back untimed.
+// P5 as its article tells it, by Pagewise and without a line of the article's program: a Go benchmark that touches every page
+// of a mapping, with and without MADV_HUGEPAGE before the clock ("prefetch" there), and gives it back untimed.
 //
 // Build and run: go test -bench . p5_test.go          (-benchtime 100ms is what pagewise run --published P5 takes)
 //

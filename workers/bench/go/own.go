@@ -134,8 +134,8 @@ func (b *B) Text(name string) string {
 // Is tells whether a parameter has this word in this turn.
 func (b *B) Is(name, word string) bool { return b.Text(name) == word }
 
-// Input is the path of a file of as many bytes as a parameter says, with the content that INPUT of pagewise.h has with this seed.
-// It is made once in a process and removed with the launch: ask for it before a phase.
+// Input is the path of a file of as many bytes as a parameter says, with the content that INPUT of pagewise.h has with this
+// seed. It is made once in a process and removed with the launch: ask for it before a phase.
 func (b *B) Input(name string, seed uint64) string {
 	bytes := b.Value(name)
 	path := filepath.Join(launchDirectory, fmt.Sprintf("input-%s-%d-%d", name, bytes, seed))

@@ -21,8 +21,8 @@ void pin_facts(struct slot *s);
 void pin_end(void);
 /* In a method without sides: the CPU for its second thread or process, -1 where that may run anywhere. */
 int pin_second(void);
-/* The threads of `threads=N`, each on a CPU of its own until the slot ends; skips where there are fewer CPUs. pin_threads_facts()
- * records `cpus`: on how many they are found. */
+/* The threads of `threads=N`, each on a CPU of its own until the slot ends; skips where there are fewer CPUs.
+ * pin_threads_facts() records `cpus`: on how many they are found. */
 void pin_threads(struct slot *s);
 void pin_threads_facts(struct slot *s);
 #endif

@@ -387,7 +387,8 @@ static bool is_raced(const struct record *r)
 {
     uint64_t page = r->bytes >= BLOCK ? BLOCK : 4096;
     for (const struct record *f = r; f-- > faults.pending && f->time + RACE_NS >= r->time;)
-        if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->thread != r->thread && f->address / page == r->address / page)
+        if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->thread != r->thread &&
+            f->address / page == r->address / page)
             return true;
     return false;
 }

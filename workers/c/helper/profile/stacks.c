@@ -119,8 +119,8 @@ void stacks_poll(int poll)
         epoll_ctl(poll, EPOLL_CTL_ADD, stacks.fd[i], &(struct epoll_event){.events = EPOLLIN | EPOLLET});
 }
 
-/* tid and pid, time, address, the kernel's call chain with its length, ABI, registers, size of the stack, stack, size of what is
- * valid of it. A process that is ending has no registers and no stack any more. */
+/* tid and pid, time, address, the kernel's call chain with its length, ABI, registers, size of the stack, stack, size of what
+ * is valid of it. A process that is ending has no registers and no stack any more. */
 static void take_sample(const struct perf_event_header *header, uint32_t lost, stacks_taker *take)
 {
     const uint64_t *word = (const uint64_t *)(header + 1), *at = word + 3;

@@ -48,7 +48,7 @@ void prefault_advised(struct slot *s, int advised, int advice);
 /* The phase `pin`, by the cell's `pinned`. */
 void prefault_pin(struct slot *s, char *p);
 void register_part(const struct part *part); /* with the next thread's ring */
-/* From the proofs to the last phase. The first use writes a mark into each page, or reads where the content was there before. */
+/* From the proofs to the last phase. The first use writes a mark into each page, or reads what was there before. */
 void prefault_rest(struct slot *s, char *p, bool reads);
 
 /* One thread's parts of the calls. */
