@@ -17,12 +17,9 @@ use record::{
 };
 use std::{path::Path, time::Duration};
 
-/// Budgets in seconds from which a run looks in the end how far the caches reach, where nobody did in this boot and a hypervisor
-/// says how large they are: it takes a second or few.
+/// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
+/// takes a second or few.
 const LOOKS_FROM_S: f64 = 30.0;
-
-/// File of a run that says what machine it was made on.
-const ENVIRONMENT: &str = "environment.json";
 
 /// A study that measures: its plan, its folder and the right to measure into it on this machine.
 pub struct Session<P = Plan> {
@@ -126,13 +123,13 @@ impl Session {
             ..
         } = self;
         let resumed = *resumed;
-        let mut environment: Environment = if resumed {
-            folder.read_sealed(ENVIRONMENT)?
+        let environment: Environment = if resumed {
+            folder.read_sealed("environment.json")?
         } else {
-            described()
+            described(plan.budget_s)
         };
         if !resumed {
-            folder.write_sealed(ENVIRONMENT, &environment)?;
+            folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
             let kept_scores = scores(store, &environment.identity.labels());
             // A look that fails says nothing of the run; it has lasted no time then.
@@ -155,13 +152,6 @@ impl Session {
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
         let runner = runner.alone_by(alone).asking(questions);
         let (state, evidence) = runner.run()?;
-        let stopped_by = state.ended.as_ref().and_then(|ended| ended.stopped_by);
-        // Nobody waits for his first figure because of it, and nothing is measured beside it.
-        if stopped_by.is_none() && plan.budget_s >= LOOKS_FROM_S && lacks_ladder(&environment) {
-            // Where it cannot be looked, the size that the hypervisor says has to do.
-            environment.cpu.ladder = machine::look_at_caches(&environment).ok();
-            folder.write_sealed(ENVIRONMENT, &environment)?;
-        }
         let around = Circumstances {
             kept_scores: judge::kept_scores(folder)?,
             ..Circumstances::from_environment(&environment)
@@ -171,7 +161,7 @@ impl Session {
         if let Err(error) = folder.reach_device() {
             remark!("pagewise: a power cut now may take the run: {error:#}");
         }
-        Ok((summary, stopped_by))
+        Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
     }
 }
 
@@ -189,18 +179,20 @@ fn same_workers(plan: &Plan, workers: &[Worker]) -> Result<()> {
 }
 
 /// This machine as a run finds it.
-fn described() -> Environment {
+fn described(budget_s: f64) -> Environment {
     let mut environment = Environment {
         variables: foreign(),
         ..machine::capture(Path::new("/"))
     };
     environment.cpu.ladder = machine::kept_ladder(&environment.identity, Duration::MAX);
+    if environment.cpu.ladder.is_none()
+        && budget_s >= LOOKS_FROM_S
+        && environment.hypervisor.is_virtual() == Some(true)
+    {
+        // Where it cannot be looked, what is told has to do.
+        environment.cpu.ladder = machine::look_at_caches(&environment).ok();
+    }
     environment
-}
-
-/// Tells whether the size of the caches is known from a hypervisor alone.
-fn lacks_ladder(environment: &Environment) -> bool {
-    environment.cpu.ladder.is_none() && environment.hypervisor.is_virtual() == Some(true)
 }
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.
