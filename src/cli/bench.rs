@@ -210,9 +210,11 @@ fn finds_memory(run: &RunFolder) -> Result<bool> {
 }
 
 impl BenchArgs {
-    /// True if figures of fresh processes may follow those of one process: the usual table was asked for, and no more.
+    /// True if figures of fresh processes may follow those of one process: the usual table was asked for, and no more. A
+    /// built-in method has no fresh processes to be compared with.
     fn shows_both(&self) -> bool {
-        !self.fresh && self.save_baseline.is_none() && self.run.is_plain()
+        let is_alone = self.with.is_none() && self.save_baseline.is_none();
+        is_alone && !self.fresh && self.run.is_plain()
     }
 
     /// True if functions are compiled and measured.

@@ -13,7 +13,7 @@ use record::shared::{BuiltIn, MOST_PACKED, SharedRun};
 use report::gallery::Labels;
 use std::path::{Path, PathBuf};
 
-/// FrontPicture of the front page.
+/// Picture of the front page.
 const PICTURE: &str = include_str!("../../gallery/front.toml");
 /// Files of a gallery; a site of more opens in no browser.
 const MOST_FILES: usize = 5000;
@@ -117,7 +117,7 @@ fn write_site(
     runs: &[&SharedRun],
     built_in: &BuiltIn,
 ) -> Result<()> {
-    let picture: FrontPicture = FrontPicture::parse("gallery/front.toml", PICTURE)?;
+    let picture = FrontPicture::parse("gallery/front.toml", PICTURE)?;
     let folder = if force {
         Folder::make(site)?
     } else {

@@ -7,12 +7,9 @@ use record::cell::Cell;
 use record::plan::{compatible, group_of};
 use record::sizes::{BYTES, number};
 use record::state::{GroupState, LaunchCost, Stage, State};
-use record::{decision::Width, machine_state::STATE, method::Role};
+use record::{claim::AS_PUBLISHED, decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;
 use std::{collections::BTreeMap, ops::Deref};
-
-/// The key that keeps an article's own jobs apart from the corrected ones.
-const AS_PUBLISHED: &str = "as published";
 
 /// A moment with the facts of the scheduler.
 pub(crate) struct View<'a> {

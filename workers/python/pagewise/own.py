@@ -182,13 +182,18 @@ def has_rate(function):
 
 
 def has_result(function):
-    """True if a function's source returns a value or says what its work came to."""
-    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+    """True if a function's source returns a value, other than in a function within it, or says what its work came to."""
+    within = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    nodes = list(tree.body[0].body)
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Return) and node.value is not None:
             return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "result":
-            return True
-    return False
+        if not isinstance(node, within):
+            nodes.extend(ast.iter_child_nodes(node))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "result" for call in calls)
 
 
 def listed():
