@@ -1,4 +1,5 @@
-//! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
+//! Carries out the launches and decisions of a run's policy ([`schedule::conduct`]), and follows what each launch shows. It
+//! decides nothing itself.
 
 use crate::plan::published;
 use crate::run::benching::{self, Counting};
@@ -31,7 +32,7 @@ use record::{
     transcript::Read,
 };
 use schedule::lessons::{lessons, with_twin};
-use schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use schedule::{Executor, Facts, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsRawFd;
@@ -57,7 +58,7 @@ pub struct Runner<'a> {
     site: Site<'a>,
     clock: Clock,
     observed: Observed<'a>,
-    scheduler: Scheduler,
+    purpose: Purpose,
 }
 
 /// The machine as it was prepared for the run; put back when this is dropped.
@@ -167,7 +168,6 @@ impl<'a> Runner<'a> {
             );
         }
         let evidence = Evidence::read(&state, folder)?;
-        let scheduler = Scheduler::new(Purpose::Precision, facts(&state, workers));
         // Work for the whole run, such as building a worker or a file to read, is no part of the budget.
         let spent_before_s = launches.records.iter().map(|record| record.wall_s).sum();
         let clock = Clock {
@@ -190,7 +190,7 @@ impl<'a> Runner<'a> {
             site,
             clock,
             observed,
-            scheduler,
+            purpose: Purpose::Precision,
         })
     }
 
@@ -203,40 +203,16 @@ impl<'a> Runner<'a> {
     /// The same as a run of claims, if there are questions.
     pub fn asking(mut self, questions: Option<&'a dyn Questions>) -> Runner<'a> {
         if let Some(questions) = questions {
-            let purpose = Purpose::Claims(questions.comparisons());
-            self.scheduler = Scheduler::new(purpose, facts(&self.state, self.workers));
+            self.purpose = Purpose::Claims(questions.comparisons());
             self.observed.questions = Some(questions);
         }
         self
     }
 
-    /// Carries actions out until the end, or until a signal arrives; the run as it then is.
+    /// Conducts the run until its end, or until a signal arrives; the run as it then is.
     pub fn run(mut self) -> Result<(State, Evidence)> {
-        let endings = loop {
-            if self.signals.arrived().is_some() {
-                break self.scheduler.endings();
-            }
-            let (spent_s, launches) = (self.clock.spent_s(), self.clock.next_launch);
-            let moment = Moment {
-                state: &self.state,
-                forecast: &self.observed,
-                spent_s,
-                launches,
-            };
-            match self.scheduler.next(moment)? {
-                Action::End(endings) => break endings,
-                Action::Pilot(launch) | Action::Launch(launch) => {
-                    self.show(&launch)?;
-                    self.launch(&launch)?;
-                    self.lengthen()?;
-                }
-                action => {
-                    if let Some((why, what)) = action.decision() {
-                        self.decide(why, what)?;
-                    }
-                }
-            }
-        };
+        let (purpose, facts) = (self.purpose.clone(), facts(&self.state, self.workers));
+        let endings = schedule::conduct(&purpose, &facts, &mut self)?;
         if self.state.plan.kind == Kind::Bench {
             self.count()?;
         }
@@ -332,6 +308,7 @@ impl<'a> Runner<'a> {
                 rounds,
                 warmup_rounds,
                 at_most_s: None,
+                cells: self.state.alive(launch_group),
             };
             let begun = Instant::now();
             if self.signals.arrived().is_none()
@@ -348,8 +325,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Gives a run for which no budget was given the time that its functions need, and says so.
-    fn lengthen(&mut self) -> Result<()> {
+    /// Gives a run for which no budget was given the time that its functions need, and says so. True if it did.
+    fn lengthen(&mut self) -> Result<bool> {
         let launches: Vec<usize> = (0..self.state.launch_groups.len())
             .map(|group| {
                 let cells = self.state.alive(group).into_iter();
@@ -361,7 +338,7 @@ impl<'a> Runner<'a> {
             .collect();
         let spent_s = self.clock.spent_s();
         let Some(budget_s) = benching::needed_s(&self.state, &launches, spent_s) else {
-            return Ok(());
+            return Ok(false);
         };
         let [turn_s, start_s] = benching::known_s(&self.state);
         remark!(
@@ -375,19 +352,14 @@ impl<'a> Runner<'a> {
             "its functions need more than the usual time",
             DecisionKind::Lengthened { budget_s },
         )?;
-        self.scheduler = Scheduler::new(Purpose::Precision, facts(&self.state, self.workers));
-        Ok(())
-    }
-
-    fn launch(&mut self, launch: &Launch) -> Result<()> {
-        self.perform(launch)?
-            .map_or(Ok(()), |record| self.learn(launch, &record))
+        Ok(true)
     }
 
     /// Carries a launch out and keeps it; nothing where no cell is left.
     fn perform(&mut self, launch: &Launch) -> Result<Option<LaunchRecord>> {
         self.refuse(launch)?;
-        let cells = self.scheduler.cells(&self.state, launch);
+        let is_open = |cell: &usize| self.state.cells[*cell].outcome.is_none();
+        let cells: Vec<usize> = launch.cells.iter().copied().filter(is_open).collect();
         let Some(&first) = cells.first() else {
             return Ok(None);
         };
@@ -541,7 +513,7 @@ impl<'a> Runner<'a> {
         if launch.block == COUNTED {
             return Counting::limit(&self.state, launch);
         }
-        let able = duration(self.scheduler.limit_s(&self.state, launch));
+        let able = duration(schedule::limit_s(&self.state, launch));
         match self.state.time_limit_s {
             Some(seconds) => TimeLimit::Strict(duration(seconds)),
             None => TimeLimit::Able(able),
@@ -559,7 +531,7 @@ impl<'a> Runner<'a> {
         if too_long
             && launch
                 .at_most_s
-                .is_some_and(|most_s| most_s <= self.scheduler.limit_s(&self.state, launch))
+                .is_some_and(|most_s| most_s <= schedule::limit_s(&self.state, launch))
         {
             // One slow cell is no reason to leave out the claims about the others.
             let what = if self.state.plan.kind == Kind::Claims && record.cells.len() > 1 {
@@ -588,6 +560,38 @@ impl<'a> Runner<'a> {
             .evidence
             .add(&self.state, record, &transcripts);
         Ok(())
+    }
+}
+
+impl Executor for Runner<'_> {
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            state: &self.state,
+            forecast: &self.observed,
+            spent_s: self.clock.spent_s(),
+            launches: self.clock.next_launch,
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Step {
+        if self.signals.arrived().is_some() {
+            return Err(Halt::Stopped);
+        }
+        self.show(launch)?;
+        if let Some(record) = self.perform(launch)? {
+            self.learn(launch, &record)?;
+        }
+        if self.lengthen()? {
+            return Err(Halt::Changed);
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, why: &'static str, what: DecisionKind) -> Step {
+        if self.signals.arrived().is_some() {
+            return Err(Halt::Stopped);
+        }
+        Ok(Runner::decide(self, why, what)?)
     }
 }
 

@@ -1,127 +1,113 @@
 //! The batch of methods too short to time once: a repeated median over short launches, one for all compared cells.
 
-use crate::action::{Action, CALIBRATION, Launch, StepResult};
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};
-use crate::{Task, view::View};
+use crate::run::{ActiveRun, CALIBRATION, Launch, Step};
+use crate::view::View;
+use record::decision::DecisionKind;
 use record::plan::{BATCH, compatible, group_of};
 use record::state::Stage;
 use stats::quantile::median;
 use std::collections::BTreeMap;
 
-#[derive(Debug)]
-pub(crate) struct BatchCalibration {
-    experiment: String,
-    until_s: f64,
-    /// Groups of this pass, the next one last; absent before the first step.
-    rest: Option<Vec<usize>>,
-    launched: Option<usize>,
-    pass: usize,
-    /// Nanoseconds of one repetition by cell, a value for each launch.
-    seen: BTreeMap<usize, Vec<f64>>,
+/// Calibrates the batches of an experiment's methods until so many seconds of the run. Each pass launches every open group,
+/// and chooses the batches by what was seen up to then.
+pub(crate) fn calibrate(run: &mut ActiveRun, experiment: &str, until_s: f64) -> Step {
+    let (coarse, fine) = CALIBRATIONS;
+    // Nanoseconds of one repetition by cell, a value for each launch.
+    let mut seen: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for pass in 0..coarse + fine {
+        if run.view().spent_s >= until_s {
+            return Ok(());
+        }
+        let groups = open(&run.view(), experiment);
+        for group in groups {
+            let launch = calibration(&run.view(), group);
+            run.launch(&launch)?;
+            learn(&run.view(), group, pass <= coarse, &mut seen);
+            if run.view().spent_s >= until_s {
+                return Ok(());
+            }
+        }
+        if seen.is_empty() {
+            return Ok(());
+        }
+        let batches = batches(&run.view(), experiment, &seen);
+        for (batch, cells) in batches {
+            let why = "samples are short against a timer tick and long against a read of the clock";
+            run.decide(why, DecisionKind::Batch { cells, batch })?;
+        }
+    }
+    Ok(())
 }
 
-impl BatchCalibration {
-    pub fn new(experiment: &str, until_s: f64) -> BatchCalibration {
-        let experiment = experiment.to_owned();
-        BatchCalibration {
-            experiment,
-            until_s,
-            rest: None,
-            launched: None,
-            pass: 0,
-            seen: BTreeMap::new(),
-        }
-    }
-
-    pub fn step(&mut self, view: &View) -> StepResult {
-        if let Some(group) = self.launched.take() {
-            self.learn(view, group);
-        }
-        let (coarse, fine) = CALIBRATIONS;
-        if view.spent_s >= self.until_s || self.rest.is_none() && self.pass == coarse + fine {
-            return StepResult::Done;
-        }
-        let mut rest = self
-            .rest
-            .take()
-            .unwrap_or_else(|| open(view, &self.experiment));
-        if let Some(group) = rest.pop() {
-            (self.rest, self.launched) = (Some(rest), Some(group));
-            let fresh = view.group(group).fresh;
-            let rounds = if fresh { 1 } else { TIMING_ROUNDS };
-            let warmup_rounds = if fresh || view.is_long(group) {
-                0
-            } else {
-                1 + u32::from(view.compiles(group))
-            };
-            let launch = Launch {
-                launch_group: group,
-                block: CALIBRATION,
-                rounds,
-                warmup_rounds,
-                at_most_s: None,
-            };
-            return StepResult::Do(Action::Pilot(launch));
-        }
-        self.pass += 1;
-        if self.seen.is_empty() {
-            StepResult::Done
+fn calibration(view: &View, launch_group: usize) -> Launch {
+    let fresh = view.group(launch_group).fresh;
+    Launch {
+        launch_group,
+        block: CALIBRATION,
+        rounds: if fresh { 1 } else { TIMING_ROUNDS },
+        warmup_rounds: if fresh || view.is_long(launch_group) {
+            0
         } else {
-            StepResult::After(vec![Task::Decisions(self.batches(view))])
-        }
+            1 + u32::from(view.compiles(launch_group))
+        },
+        at_most_s: None,
+        cells: view.alive(launch_group),
     }
+}
 
-    fn learn(&mut self, view: &View, group: usize) {
-        for cell in free(view, group) {
-            let Some(sample_ns) = view.forecast.sample_ns(cell) else {
-                continue;
-            };
-            let all = self.seen.entry(cell).or_default();
-            if self.pass <= CALIBRATIONS.0 {
-                // Samples that are still too short contain the cost of the clock.
-                all.clear();
-            }
-            all.push(sample_ns / f64::from(batch_of(view, cell)));
+/// Adds the samples of a group's last launch. Samples that are still too short contain the cost of the clock: of these only the
+/// latest counts.
+fn learn(view: &View, group: usize, is_coarse: bool, seen: &mut BTreeMap<usize, Vec<f64>>) {
+    for cell in free(view, group) {
+        let Some(sample_ns) = view.forecast.sample_ns(cell) else {
+            continue;
+        };
+        let all = seen.entry(cell).or_default();
+        if is_coarse {
+            all.clear();
         }
+        all.push(sample_ns / f64::from(batch_of(view, cell)));
     }
+}
 
-    fn batches(&self, view: &View) -> Vec<Action> {
-        let Some(experiment) = view.state.plan.experiment(&self.experiment) else {
-            return Vec::new();
-        };
-        let group = |cell: usize| {
-            let mut group = group_of(experiment, &view.state.cells[cell].cell);
-            group.remove(BATCH);
-            group
-        };
-        let each: Vec<_> = self
-            .seen
+/// The batches that change, with their cells.
+fn batches(
+    view: &View,
+    experiment: &str,
+    seen: &BTreeMap<usize, Vec<f64>>,
+) -> BTreeMap<u32, Vec<usize>> {
+    let mut chosen: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let Some(experiment) = view.state.plan.experiment(experiment) else {
+        return chosen;
+    };
+    let group = |cell: usize| {
+        let mut group = group_of(experiment, &view.state.cells[cell].cell);
+        group.remove(BATCH);
+        group
+    };
+    let each: Vec<_> = seen
+        .iter()
+        .filter_map(|(&cell, all)| Some((cell, group(cell), median(&mut all.clone())?)))
+        .collect();
+    for (cell, own, _) in &each {
+        let compared = each
             .iter()
-            .filter_map(|(&cell, all)| Some((cell, group(cell), median(&mut all.clone())?)))
-            .collect();
-        let mut chosen: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (cell, own, _) in &each {
-            let compared = each
-                .iter()
-                .filter(|(_, group, _)| compatible(own, group))
-                .map(|(.., ns)| *ns);
-            let (fastest, slowest) = compared.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| {
-                (low.min(ns), high.max(ns))
-            });
-            let worker = view.state.cells[*cell].cell.sides().next();
-            let clock_ns = worker
-                .and_then(|worker| view.forecast.clock_read_ns(worker))
-                .unwrap_or(100.0);
-            let batch = batch_for(fastest, slowest, clock_ns);
-            if batch != batch_of(view, *cell) {
-                chosen.entry(batch).or_default().push(*cell);
-            }
+            .filter(|(_, group, _)| compatible(own, group))
+            .map(|(.., ns)| *ns);
+        let (fastest, slowest) = compared.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| {
+            (low.min(ns), high.max(ns))
+        });
+        let worker = view.state.cells[*cell].cell.sides().next();
+        let clock_ns = worker
+            .and_then(|worker| view.forecast.clock_read_ns(worker))
+            .unwrap_or(100.0);
+        let batch = batch_for(fastest, slowest, clock_ns);
+        if batch != batch_of(view, *cell) {
+            chosen.entry(batch).or_default().push(*cell);
         }
-        chosen
-            .into_iter()
-            .map(|(batch, cells)| Action::FixBatch { cells, batch })
-            .collect()
     }
+    chosen
 }
 
 fn open(view: &View, experiment: &str) -> Vec<usize> {
@@ -130,7 +116,6 @@ fn open(view: &View, experiment: &str) -> Vec<usize> {
     };
     view.groups_of(experiment)
         .into_iter()
-        .rev()
         .filter(piloted)
         .collect()
 }

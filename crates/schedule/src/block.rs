@@ -1,8 +1,8 @@
 //! Comparison sets and their blocks: one launch of each launch group, in random order.
 
-use crate::{
-    Shared, action::Launch, constants::NEIGHBORS, shares::SetNeed, taking_part, view::View,
-};
+use crate::constants::NEIGHBORS;
+use crate::run::{ActiveRun, Halt, Launch, taking_part};
+use crate::{shares::SetNeed, view::View};
 use record::state::Stage;
 use stats::interval::LEAST_LAUNCHES;
 
@@ -154,89 +154,74 @@ impl Until {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct LaunchBlock {
-    pub set: usize,
-    order: Vec<usize>,
-    begun_s: f64,
-    known_groups: usize,
-}
-
-pub(crate) enum Next {
-    Launch(Launch),
+/// The end of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockEnd {
+    /// Every launch group was launched.
+    Complete,
     /// The next launch would not end in time.
     Full,
-    Complete,
 }
 
-impl LaunchBlock {
-    /// A block of all launch groups of a set, or of the ranked ones if there are some.
-    pub fn new(view: &View, sets: &[ComparisonSet], set: usize, whole: bool) -> LaunchBlock {
-        let ComparisonSet {
-            launch_groups,
-            blocks,
-            ..
-        } = &sets[set];
-        let mut order = launch_groups.clone();
-        if !whole && order.iter().any(|&group| view.is_ranked(group)) {
-            order.retain(|&group| view.is_ranked(group));
+/// Launches a block of a set: all of its launch groups, or its ranked ones if there are some.
+pub(crate) fn launch_block(
+    run: &mut ActiveRun,
+    set: &mut ComparisonSet,
+    whole: bool,
+    until: Until,
+) -> Result<BlockEnd, Halt> {
+    let (begun_s, mut known_groups) = (run.view().spent_s, run.view().state.launch_groups.len());
+    let block = set.blocks;
+    let mut order = order(&run.view(), set, whole);
+    while let Some(launch_group) = order.pop() {
+        let view = run.view();
+        let signed = i32::try_from(block).unwrap_or(i32::MAX);
+        let cells = taking_part(view.state, &run.finished, launch_group, signed);
+        if !view.lacks(launch_group, block) || cells.is_empty() {
+            continue;
         }
-        view.shuffle(launch_groups, *blocks, &mut order);
-        LaunchBlock {
-            set,
-            order,
-            begun_s: view.spent_s,
-            known_groups: view.state.launch_groups.len(),
-        }
-    }
-
-    pub fn next(
-        &mut self,
-        view: &View,
-        shared: &Shared,
-        set: &mut ComparisonSet,
-        until: Until,
-    ) -> Next {
-        // The cells of a launch that died are tried one by one within the same block.
-        let parts = self.known_groups..view.state.launch_groups.len();
-        self.known_groups = parts.end;
-        set.launch_groups.extend(parts.clone());
-        self.order.extend(parts);
-        let block = set.blocks;
         // A block that has begun is completed beyond its visit: what it compares runs at one time.
-        let until_s = if view.spent_s > self.begun_s {
+        let until_s = if view.spent_s > begun_s {
             until.planned_s
         } else {
             until.visit_s
         };
-        while let Some(launch_group) = self.order.pop() {
-            let signed = i32::try_from(block).unwrap_or(i32::MAX);
-            if !view.lacks(launch_group, block)
-                || taking_part(view.state, &shared.finished, launch_group, signed).is_empty()
-            {
-                continue;
-            }
-            if view.spent_s >= until_s || view.spent_s + view.launch_s(launch_group) > until_s {
-                return Next::Full;
-            }
-            let Stage::Sized {
-                rounds,
-                warmup_rounds,
-                ..
-            } = view.stage(launch_group)
-            else {
-                continue;
-            };
-            return Next::Launch(Launch {
-                launch_group,
-                block: signed,
-                rounds,
-                warmup_rounds,
-                at_most_s: None,
-            });
+        if view.spent_s >= until_s || view.spent_s + view.launch_s(launch_group) > until_s {
+            return Ok(BlockEnd::Full);
         }
-        set.blocks += 1;
-        set.block_s = Some(view.spent_s - self.begun_s).filter(|seconds| *seconds > 0.0);
-        Next::Complete
+        let Stage::Sized {
+            rounds,
+            warmup_rounds,
+            ..
+        } = view.stage(launch_group)
+        else {
+            continue;
+        };
+        run.launch(&Launch {
+            launch_group,
+            block: signed,
+            rounds,
+            warmup_rounds,
+            at_most_s: None,
+            cells,
+        })?;
+        // The cells of a launch that died are tried one by one within the same block.
+        let parts = known_groups..run.view().state.launch_groups.len();
+        known_groups = parts.end;
+        set.launch_groups.extend(parts.clone());
+        order.extend(parts);
     }
+    set.blocks += 1;
+    set.block_s = Some(run.view().spent_s - begun_s).filter(|seconds| *seconds > 0.0);
+    Ok(BlockEnd::Complete)
+}
+
+/// The launch groups of a set's next block, the first one last.
+fn order(view: &View, set: &ComparisonSet, whole: bool) -> Vec<usize> {
+    let mut order = set.launch_groups.clone();
+    if !whole && order.iter().any(|&group| view.is_ranked(group)) {
+        order.retain(|&group| view.is_ranked(group));
+    }
+    view.shuffle(&set.launch_groups, set.blocks, &mut order);
+    order
 }

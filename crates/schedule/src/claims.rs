@@ -1,159 +1,88 @@
 //! The policy of a run of claims: every comparison has the launches of an interval, then those without a verdict go on from one
 //! interim analysis to the next, the cheapest to decide first. Each analysis has its price in the verdicts (`stats::looks`).
 
-use crate::action::{Action, StepResult};
-use crate::block::{ComparisonSet, LaunchBlock, Next, Until};
+use crate::batch::calibrate;
+use crate::block::{BlockEnd, ComparisonSet, Until, launch_block};
 use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
-use crate::pilot::{Pilots, Room, Scope};
-use crate::{Shared, Task, batch::BatchCalibration, names, plain, rounds::Sizing, view::View};
-use anyhow::Result;
+use crate::first_launches::{Room, Scope, first_launches};
+use crate::rounds::fix_for_claims;
+use crate::run::{ActiveRun, Halt, Step, names, plain};
+use crate::view::View;
 use record::{cell::Cell, decision::Ending, state::Stage};
 use stats::{interval::LEAST_LAUNCHES, looks::next_look, rng::Seeded, stopping::DOUBT};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug)]
-pub(crate) struct Claims {
-    comparisons: Vec<(Vec<Cell>, bool)>,
-    /// The first pass measures only what decides a claim; the second one everything, in the time left.
-    second_pass: bool,
-    phase: ClaimPhase,
-    /// The admitted sets, experiment by experiment, each with the number of its experiment.
+/// Measures what decides a claim, then everything in the time left. Of a comparison: its cells, and true if the claim's own
+/// verdict rests on it.
+pub(crate) fn decide_claims(run: &mut ActiveRun, comparisons: &[(Vec<Cell>, bool)]) -> Step {
+    for everything in [false, true] {
+        prepare(run, comparisons, everything)?;
+        let mut pass = Pass::admit(&run.view(), comparisons, everything);
+        pass.measure(run)?;
+        run.finished.clear();
+        run.waiting.clear();
+    }
+    let view = run.view();
+    let open = view.forecast.undecided(view.state)?;
+    let likely = open.iter().filter(|comparison| comparison.likely).count();
+    let ending = Ending::Claims {
+        likely,
+        near_edge: open.len() - likely,
+        launches: view.launches,
+    };
+    run.endings.push(ending);
+    Ok(())
+}
+
+/// Makes the first launches of everything that has a turn in this pass, and fixes the size of the next ones.
+fn prepare(run: &mut ActiveRun, comparisons: &[(Vec<Cell>, bool)], everything: bool) -> Step {
+    let view = run.view();
+    let (room, budget_s) = (Room::of_claims(&view), view.state.budget_s);
+    let names = names(view.state);
+    if !everything {
+        let waiting = without_claims(&view, comparisons);
+        run.waiting = waiting;
+    }
+    for name in names {
+        first_launches(run, &name, &Scope::All, room)?;
+        calibrate(run, &name, budget_s)?;
+    }
+    fix_for_claims(run)
+}
+
+/// The launch groups on which no claim's verdict rests.
+fn without_claims(view: &View, comparisons: &[(Vec<Cell>, bool)]) -> BTreeSet<usize> {
+    let deciding = comparisons
+        .iter()
+        .filter(|(_, decides)| *decides)
+        .flat_map(|(cells, _)| cells);
+    let needed: BTreeSet<usize> = deciding.filter_map(|cell| place(view, cell)).collect();
+    let has_turn = |cell: &usize| needed.contains(cell) || view.state.cells[*cell].twin;
+    (0..view.state.launch_groups.len())
+        .filter(|&group| !view.group(group).cells.iter().any(has_turn))
+        .collect()
+}
+
+/// The launches of one pass after the first ones.
+struct Pass {
+    /// The admitted sets, experiment by experiment.
     sets: Vec<ComparisonSet>,
+    /// The number of each set's experiment.
     places: Vec<usize>,
-    block: Option<LaunchBlock>,
+    /// True for what does not decide a claim, and for estimates near an edge.
+    everything: bool,
 }
 
-#[derive(Debug)]
-enum ClaimPhase {
-    Pilots,
-    Admission,
-    /// This block of the least launches: sets to come, the next one last.
-    Least(u32, Vec<usize>),
-    /// Launches up to the next interim analysis: sets, and the blocks that each then has.
-    Batch(Vec<(usize, usize)>),
-    Over,
-}
-
-impl Claims {
-    pub fn new(comparisons: Vec<(Vec<Cell>, bool)>) -> Claims {
-        Claims {
-            comparisons,
-            second_pass: false,
-            phase: ClaimPhase::Pilots,
-            sets: Vec::new(),
-            places: Vec::new(),
-            block: None,
-        }
-    }
-
-    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Result<StepResult> {
-        loop {
-            if let Some(block) = &mut self.block {
-                match block.next(
-                    view,
-                    shared,
-                    &mut self.sets[block.set],
-                    Until::all(view.state.budget_s),
-                ) {
-                    Next::Launch(launch) => return Ok(StepResult::Do(Action::Launch(launch))),
-                    Next::Full => self.phase = ClaimPhase::Over,
-                    Next::Complete => {}
-                }
-                self.block = None;
-            }
-            match &mut self.phase {
-                ClaimPhase::Pilots => {
-                    self.phase = ClaimPhase::Admission;
-                    return Ok(StepResult::After(self.pilots(view, shared)));
-                }
-                ClaimPhase::Admission => {
-                    self.admit(view);
-                    self.phase = ClaimPhase::Least(0, self.order(view, 0));
-                }
-                ClaimPhase::Least(block, rest) => {
-                    let block = *block;
-                    match rest.pop() {
-                        Some(set) if self.sets[set].blocks <= block => self.begin(view, set),
-                        Some(_) => {}
-                        None if block as usize + 1 < LEAST_LAUNCHES => {
-                            self.phase = ClaimPhase::Least(block + 1, self.order(view, block + 1));
-                        }
-                        None => self.phase = self.analyzed(view, shared)?,
-                    }
-                }
-                ClaimPhase::Batch(targets) => {
-                    let sets = &self.sets;
-                    let lacks = |&&(set, until): &&(usize, usize)| {
-                        (sets[set].blocks as usize) < until && sets[set].is_open(view)
-                    };
-                    let behind = targets
-                        .iter()
-                        .filter(lacks)
-                        .min_by_key(|(set, _)| sets[*set].blocks);
-                    match behind.map(|(set, _)| *set) {
-                        Some(set) => self.begin(view, set),
-                        None => self.phase = self.analyzed(view, shared)?,
-                    }
-                }
-                ClaimPhase::Over => {
-                    shared.finished.clear();
-                    shared.waiting.clear();
-                    if self.second_pass {
-                        self.end(view, shared)?;
-                        return Ok(StepResult::Done);
-                    }
-                    (self.second_pass, self.phase) = (true, ClaimPhase::Pilots);
-                }
-            }
-        }
-    }
-
-    fn begin(&mut self, view: &View, set: usize) {
-        self.block = Some(LaunchBlock::new(view, &self.sets, set, true));
-    }
-
-    /// The pilots of everything that has a turn in this pass, and their rounds.
-    fn pilots(&self, view: &View, shared: &mut Shared) -> Vec<Task> {
-        if !self.second_pass {
-            let deciding = self
-                .comparisons
-                .iter()
-                .filter(|(_, decides)| *decides)
-                .flat_map(|(cells, _)| cells);
-            let needed: BTreeSet<usize> = deciding.filter_map(|cell| place(view, cell)).collect();
-            let has_turn = |cell: &usize| needed.contains(cell) || view.state.cells[*cell].twin;
-            let all = 0..view.state.launch_groups.len();
-            shared.waiting = all
-                .filter(|&group| !view.group(group).cells.iter().any(has_turn))
-                .collect();
-        }
-        let room = Room::of_claims(view);
-        let mut tasks = Vec::new();
-        for name in names(view.state) {
-            tasks.push(Task::Pilots(Pilots::new(view, &name, Scope::All, room)));
-            tasks.push(Task::Calibration(BatchCalibration::new(
-                &name,
-                view.state.budget_s,
-            )));
-        }
-        tasks.push(Task::Sizing(Sizing::Claims {
-            without: shared.waiting.clone(),
-        }));
-        tasks
-    }
-
+impl Pass {
     /// Takes the sets whose least launches fit, those first that answer most in their time.
-    fn admit(&mut self, view: &View) {
+    fn admit(view: &View, comparisons: &[(Vec<Cell>, bool)], everything: bool) -> Pass {
         let mut all: Vec<(usize, ComparisonSet)> = Vec::new();
         for (place, name) in names(view.state).iter().enumerate() {
-            all.extend(
-                ComparisonSet::all(view, name)
-                    .into_iter()
-                    .map(|set| (place, set)),
-            );
+            let sets = ComparisonSet::all(view, name).into_iter();
+            all.extend(sets.map(|set| (place, set)));
         }
         let mut worth = vec![0.0; all.len()];
-        for (cells, decides) in &self.comparisons {
+        for (cells, decides) in comparisons {
             let cells: Vec<usize> = cells.iter().filter_map(|cell| place(view, cell)).collect();
             let touched: Vec<usize> = (0..all.len())
                 .filter(|&set| all[set].1.holds(view, &cells))
@@ -184,9 +113,10 @@ impl Claims {
             .into_iter()
             .enumerate()
             .filter(|(set, _)| admitted.contains(set));
-        (self.places, self.sets) = kept.map(|(_, pair)| pair).unzip();
+        let (places, mut sets): (Vec<usize>, Vec<ComparisonSet>) =
+            kept.map(|(_, pair)| pair).unzip();
         // A launch group that joins a set in the second pass begins with the first block, which the others have.
-        for set in &mut self.sets {
+        for set in &mut sets {
             let lacks = |&group: &usize| (0..set.blocks).find(|&block| view.lacks(group, block));
             set.blocks = set
                 .launch_groups
@@ -195,30 +125,75 @@ impl Claims {
                 .min()
                 .unwrap_or(set.blocks);
         }
+        Pass {
+            sets,
+            places,
+            everything,
+        }
+    }
+
+    /// Launches the least blocks of every set, then goes from one interim analysis to the next, until no comparison can be
+    /// decided in the time left.
+    fn measure(&mut self, run: &mut ActiveRun) -> Step {
+        for block in 0..LEAST_LAUNCHES as u32 {
+            for set in self.order(&run.view(), block) {
+                if self.sets[set].blocks <= block && self.launch(run, set)? == BlockEnd::Full {
+                    return Ok(());
+                }
+            }
+        }
+        loop {
+            let targets = self.analyze(run)?;
+            if targets.is_empty() {
+                return Ok(());
+            }
+            while let Some(set) = self.behind(&run.view(), &targets) {
+                if self.launch(run, set)? == BlockEnd::Full {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn launch(&mut self, run: &mut ActiveRun, set: usize) -> Result<BlockEnd, Halt> {
+        let until = Until::all(run.view().state.budget_s);
+        launch_block(run, &mut self.sets[set], true, until)
     }
 
     /// The order of a block of the least launches: experiments one after the other, so that compared cells are near in time.
     fn order(&self, view: &View, block: u32) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.sets.len()).collect();
         Seeded::new(view.state.plan.seed ^ u64::from(block)).shuffle(&mut order);
-        order.sort_by_key(|&set| std::cmp::Reverse(self.places[set]));
+        order.sort_by_key(|&set| self.places[set]);
         order
     }
 
+    /// The set with the fewest blocks of those that lack some until the next analysis.
+    fn behind(&self, view: &View, targets: &[SetTarget]) -> Option<usize> {
+        let lacking = targets.iter().filter(|target| {
+            let set = &self.sets[target.set];
+            (set.blocks as usize) < target.blocks && set.is_open(view)
+        });
+        lacking
+            .map(|target| target.set)
+            .min_by_key(|&set| self.sets[set].blocks)
+    }
+
     /// An interim analysis, and the launches until the next one.
-    fn analyzed(&mut self, view: &View, shared: &mut Shared) -> Result<ClaimPhase> {
+    fn analyze(&self, run: &mut ActiveRun) -> Result<Vec<SetTarget>, Halt> {
+        let view = run.view();
         let mut open = Vec::new();
         let mut lacking: BTreeSet<usize> = BTreeSet::new();
         for comparison in view.forecast.undecided(view.state)? {
             let cells: Vec<usize> = comparison
                 .cells
                 .iter()
-                .filter_map(|cell| place(view, cell))
+                .filter_map(|cell| place(&view, cell))
                 .collect();
             let sets: Vec<usize> = (0..self.sets.len())
-                .filter(|&set| self.sets[set].holds(view, &cells))
+                .filter(|&set| self.sets[set].holds(&view, &cells))
                 .collect();
-            if (comparison.likely || self.second_pass)
+            if (comparison.likely || self.everything)
                 && !sets.is_empty()
                 && cells.len() == comparison.cells.len()
             {
@@ -230,37 +205,23 @@ impl Claims {
                 });
             }
         }
-        shared.finished = (0..view.state.cells.len())
+        let finished: BTreeSet<usize> = (0..view.state.cells.len())
             .filter(|cell| !lacking.contains(cell))
             .collect();
         let progress = |set: &ComparisonSet| SetProgress {
             launches: set.blocks as usize,
-            next_s: next_s(view, set, &shared.finished),
-            open: set.is_open(view),
+            next_s: next_s(&view, set, &finished),
+            open: set.is_open(&view),
         };
         let progress: Vec<SetProgress> = self.sets.iter().map(progress).collect();
-        let targets = batch(
+        let (left_s, (share, least_s)) = (view.left_s(), BATCH_TIME);
+        run.finished = finished;
+        Ok(batch(
             &progress,
             &open,
-            view.left_s(),
-            (view.left_s() * BATCH_TIME.0).max(BATCH_TIME.1),
-        );
-        Ok(if targets.is_empty() {
-            ClaimPhase::Over
-        } else {
-            ClaimPhase::Batch(targets)
-        })
-    }
-
-    fn end(&self, view: &View, shared: &mut Shared) -> Result<()> {
-        let open = view.forecast.undecided(view.state)?;
-        let likely = open.iter().filter(|comparison| comparison.likely).count();
-        shared.endings.push(Ending::Claims {
-            likely,
-            near_edge: open.len() - likely,
-            launches: view.launches,
-        });
-        Ok(())
+            left_s,
+            (left_s * share).max(least_s),
+        ))
     }
 }
 
@@ -314,10 +275,17 @@ struct Open {
     weight: f64,
 }
 
-/// The launches until the next interim analysis: sets with the blocks that each then has. Empty if no comparison can be decided
+/// The blocks that a set has at the next interim analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SetTarget {
+    set: usize,
+    blocks: usize,
+}
+
+/// The launches until the next interim analysis. Empty if no comparison can be decided
 /// in the time left. A batch ends after about `batch_s` seconds.
-fn batch(sets: &[SetProgress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<(usize, usize)> {
-    let mut targets: Vec<(usize, usize)> = Vec::new();
+fn batch(sets: &[SetProgress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<SetTarget> {
+    let mut targets: Vec<SetTarget> = Vec::new();
     let mut rest: Vec<&Open> = open
         .iter()
         .filter(|question| question.sets.iter().all(|&set| sets[set].open))
@@ -327,8 +295,8 @@ fn batch(sets: &[SetProgress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<
         let lacking_s = |set: usize, until: usize| {
             let have = targets
                 .iter()
-                .find(|(other, _)| *other == set)
-                .map_or(sets[set].launches, |(_, at)| *at);
+                .find(|target| target.set == set)
+                .map_or(sets[set].launches, |target| target.blocks);
             until.saturating_sub(have) as f64 * sets[set].next_s
         };
         let cost_s = |question: &Open| {
@@ -363,13 +331,13 @@ fn batch(sets: &[SetProgress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<
         }
         planned_s += next_s;
         for &set in &comparison.sets {
-            match targets.iter_mut().find(|(other, _)| *other == set) {
-                Some((_, at)) => *at = (*at).max(until),
-                None => targets.push((set, until)),
+            match targets.iter_mut().find(|target| target.set == set) {
+                Some(target) => target.blocks = target.blocks.max(until),
+                None => targets.push(SetTarget { set, blocks: until }),
             }
         }
     }
-    targets.retain(|(set, until)| *until > sets[*set].launches);
+    targets.retain(|target| target.blocks > sets[target.set].launches);
     targets
 }
 
@@ -385,6 +353,11 @@ mod tests {
         }
     }
 
+    fn targets(pairs: &[(usize, usize)]) -> Vec<SetTarget> {
+        let target = |&(set, blocks): &(usize, usize)| SetTarget { set, blocks };
+        pairs.iter().map(target).collect()
+    }
+
     fn open(sets: &[usize], launches: usize) -> Open {
         Open {
             sets: sets.to_vec(),
@@ -396,8 +369,8 @@ mod tests {
     #[test]
     fn the_cheapest_comparison_goes_first_and_only_to_its_next_analysis() {
         let (sets, all) = ([at(6, 1.0), at(6, 0.1)], [open(&[0], 14), open(&[1], 21)]);
-        assert_eq!(batch(&sets, &all, 100.0, 0.1), [(1, 9)]);
-        assert_eq!(batch(&sets, &all, 100.0, 5.0), [(1, 9), (0, 9)]);
+        assert_eq!(batch(&sets, &all, 100.0, 0.1), targets(&[(1, 9)]));
+        assert_eq!(batch(&sets, &all, 100.0, 5.0), targets(&[(1, 9), (0, 9)]));
         let weighted = [
             Open {
                 weight: BESIDE,
@@ -407,7 +380,7 @@ mod tests {
         ];
         assert_eq!(
             batch(&[at(6, 1.0), at(6, 2.0)], &weighted, 100.0, 1.0),
-            [(1, 9)]
+            targets(&[(1, 9)])
         );
         assert_eq!(
             batch(
@@ -419,7 +392,7 @@ mod tests {
                 100.0,
                 1.0
             ),
-            [(0, 9)]
+            targets(&[(0, 9)])
         );
     }
 
@@ -451,11 +424,11 @@ mod tests {
         let comparison = [open(&[0, 1], 14)];
         assert_eq!(
             batch(&[at(6, 0.1), at(9, 0.1)], &comparison, 100.0, 0.1),
-            [(0, 9)]
+            targets(&[(0, 9)])
         );
         assert_eq!(
             batch(&[at(9, 0.1), at(9, 0.1)], &comparison, 100.0, 0.1),
-            [(0, 14), (1, 14)]
+            targets(&[(0, 14), (1, 14)])
         );
     }
 }

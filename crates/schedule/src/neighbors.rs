@@ -1,10 +1,9 @@
 //! Neighboring conditions: what has time for its least launches after the usual conditions, the cheapest first
 //! (docs/decisions/0033-usual-conditions-first.md).
 
-use crate::Task;
-use crate::action::StepResult;
 use crate::constants::NEIGHBORS;
-use crate::pilot::{Pilots, Room, Scope};
+use crate::first_launches::{Room, Scope, first_launches};
+use crate::run::{ActiveRun, Step};
 use crate::view::View;
 use stats::estimate::LEAST_POINTS;
 
@@ -45,24 +44,26 @@ impl Neighbors {
         self.room_s * NEIGHBORS.longest
     }
 
-    /// The first launches of the cheapest comparison that is left, while its least launches fit beside those of the ones before
-    /// it, by what these took; nothing otherwise.
-    pub fn next(&mut self, view: &View, names: &[String]) -> Option<StepResult> {
-        let (block_s, place, set) = self.rest.pop()?;
-        let launched_s: f64 = (0..view.state.launch_groups.len())
-            .filter(|&group| view.is_neighbor(group) && view.stage(group).cost().is_some())
-            .map(|group| view.one_round_s(group))
-            .filter(|group_s| *group_s <= self.longest_s())
-            .sum();
-        if (launched_s + block_s) * LEAST_POINTS as f64 > self.room_s {
-            return None;
+    /// The first launches of the cheapest comparisons, as long as the least launches of the next one fit beside those of the ones
+    /// before it, by what these took.
+    pub fn first_launches(&mut self, run: &mut ActiveRun, names: &[String]) -> Step {
+        while let Some((block_s, place, set)) = self.rest.pop() {
+            let view = run.view();
+            let launched_s: f64 = (0..view.state.launch_groups.len())
+                .filter(|&group| view.is_neighbor(group) && view.stage(group).cost().is_some())
+                .map(|group| view.one_round_s(group))
+                .filter(|group_s| *group_s <= self.longest_s())
+                .sum();
+            if (launched_s + block_s) * LEAST_POINTS as f64 > self.room_s {
+                break;
+            }
+            if !self.places.contains(&place) {
+                self.places.push(place);
+            }
+            let room = Room::of_experiment(&view, self.until_s, false);
+            first_launches(run, &names[place], &Scope::These(set), room)?;
         }
-        if !self.places.contains(&place) {
-            self.places.push(place);
-        }
-        let room = Room::of_experiment(view, self.until_s, false);
-        let pilots = Pilots::new(view, &names[place], Scope::These(set), room);
-        Some(StepResult::After(vec![Task::Pilots(pilots)]))
+        Ok(())
     }
 }
 

@@ -1,58 +1,68 @@
 //! The length of launches: rounds with which a second of launches says most, within what lets enough launches fit.
 
-use crate::action::{Action, Why};
 use crate::constants::{
     CHEAP_BESIDE, CLAIM_LAUNCH_S, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, ROUNDS_TO_PROCESS,
     SHORT_ROUND_S, TIMING_ROUNDS,
 };
+use crate::run::{ActiveRun, Step};
 use crate::view::View;
+use record::decision::DecisionKind;
 use record::state::{LaunchCost, Stage};
 
-/// Fixes the rounds of what a first launch has shown: of an experiment until a time in seconds, or of all for claims.
-#[derive(Debug)]
-pub(crate) enum Sizing {
-    Precision {
-        experiment: String,
-        until_s: f64,
-    },
-    Claims {
-        without: std::collections::BTreeSet<usize>,
-    },
+/// Fixes the rounds of what a first launch of a run of claims has shown.
+pub(crate) fn fix_for_claims(run: &mut ActiveRun) -> Step {
+    let view = run.view();
+    let is_open = |group: &usize| {
+        !run.waiting.contains(group)
+            && view.is_alive(*group)
+            && matches!(view.stage(*group), Stage::Piloted(_))
+    };
+    let groups = (0..view.state.launch_groups.len()).filter(is_open);
+    let sizes: Vec<LaunchSize> = groups
+        .map(|group| LaunchSize::new(&view, group, claims(&view, group)))
+        .collect();
+    let why = "a launch is worth its start; more launches say more than longer ones";
+    fix(run, why, sizes)
 }
 
-impl Sizing {
-    pub fn decisions(&self, view: &View) -> Vec<Action> {
-        let mut decisions = match self {
-            Sizing::Precision {
-                experiment,
-                until_s,
-            } => precision(view, experiment, *until_s),
-            Sizing::Claims { without } => {
-                let groups =
-                    (0..view.state.launch_groups.len()).filter(|group| !without.contains(group));
-                let piloted = groups
-                    .filter(|&g| view.is_alive(g) && matches!(view.stage(g), Stage::Piloted(_)));
-                piloted
-                    .map(|group| fixed(view, group, claims(view, group), Why::MoreLaunches))
-                    .collect()
-            }
+/// Fixes the rounds of what a first launch of an experiment has shown, by the time until so many seconds of the run.
+pub(crate) fn fix_for_precision(run: &mut ActiveRun, experiment: &str, until_s: f64) -> Step {
+    let sizes = precision(&run.view(), experiment, until_s);
+    let why = "a launch is worth its start, and about ten of every group fit into the budget";
+    fix(run, why, sizes)
+}
+
+/// The length of each further launch of a group.
+struct LaunchSize {
+    launch_group: usize,
+    rounds: u32,
+    warmup_rounds: u32,
+}
+
+impl LaunchSize {
+    fn new(view: &View, launch_group: usize, rounds: u32) -> LaunchSize {
+        LaunchSize {
+            launch_group,
+            rounds,
+            warmup_rounds: view.warmup_rounds(launch_group),
+        }
+    }
+}
+
+fn fix(run: &mut ActiveRun, why: &'static str, sizes: Vec<LaunchSize>) -> Step {
+    for size in sizes {
+        let what = DecisionKind::Rounds {
+            launch_group: size.launch_group,
+            rounds: size.rounds,
+            warmup_rounds: size.warmup_rounds,
         };
-        decisions.reverse();
-        decisions
+        run.decide(why, what)?;
     }
-}
-
-fn fixed(view: &View, launch_group: usize, rounds: u32, why: Why) -> Action {
-    Action::FixRounds {
-        launch_group,
-        rounds,
-        warmup_rounds: view.warmup_rounds(launch_group),
-        why,
-    }
+    Ok(())
 }
 
 /// Rounds with which a second of launches says most, and about ten launches of each group fit.
-fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
+fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<LaunchSize> {
     let groups = view.groups_of(experiment);
     let begun = groups
         .iter()
@@ -92,7 +102,7 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         }
     };
     open.into_iter()
-        .map(|group| fixed(view, group, rounds(group), Why::WorthItsStart))
+        .map(|group| LaunchSize::new(view, group, rounds(group)))
         .collect()
 }
 

@@ -1,8 +1,8 @@
 //! The cells of each round of a launch, their order, and the rounds that carry proofs. Unjudged work takes little time:
 //! overhead is measured in one launch of a run, a lower bound in one round of three, and one round of eight carries proofs.
 
-use crate::action::Launch;
 use crate::constants::{LOWER_BOUND_EVERY, PROOFS};
+use crate::run::Launch;
 use record::{method::Role, state::State};
 use stats::{orders, rng::Seeded};
 

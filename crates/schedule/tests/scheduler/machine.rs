@@ -8,7 +8,7 @@ use anyhow::Result;
 use judge::evidence::Evidence;
 use pagewise_schedule::lessons::lessons;
 use pagewise_schedule::{
-    Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns,
+    Executor, Facts, Forecast, Launch, Moment, Purpose, Step, Undecided, conduct, limit_s, turns,
 };
 use record::cell::Cell;
 use record::decision::{Decision, DecisionKind, LeftOut};
@@ -176,16 +176,16 @@ impl<'a> Machine<'a> {
     }
 
     /// The rest of a run that was interrupted.
-    pub fn go_on(mut self, plan: Plan, before: Option<Done>) -> Done {
+    pub fn go_on(self, plan: Plan, before: Option<Done>) -> Done {
         let purpose = match self.undecided {
             None => Purpose::Precision,
             Some(UntilLaunched(cells, _)) => Purpose::Claims(vec![(cells.clone(), true)]),
         };
-        let (mut kept, mut records, mut transcripts) = before
+        let (decisions, records, transcripts) = before
             .map_or((Vec::new(), Vec::new(), Vec::new()), |done| {
                 (done.decisions, done.records, done.transcripts)
             });
-        let mut state = State::after(plan, &kept).unwrap();
+        let state = State::after(plan, &decisions).unwrap();
         let mut observed = Observed {
             evidence: Evidence::default(),
             samples_ns: BTreeMap::new(),
@@ -195,77 +195,26 @@ impl<'a> Machine<'a> {
             .iter()
             .zip(&transcripts)
             .for_each(|(record, read)| observed.evidence.add(&state, record, read));
-        let mut scheduler = Scheduler::new(purpose, Facts::default());
-        let mut last_s = (0.0, 0.0);
-        let mut decide = |state: &mut State, why: &str, what: DecisionKind| {
-            state.apply(&what).unwrap();
-            kept.push(Decision {
-                time: String::new(),
-                why: why.to_owned(),
-                what,
-            });
+        let mut simulation = Simulation {
+            machine: self,
+            observed,
+            actions: 0,
+            done: Done {
+                state,
+                evidence: Evidence::default(),
+                records,
+                transcripts,
+                decisions,
+                endings: Vec::new(),
+                last_s: (0.0, 0.0),
+            },
         };
-        for _ in 0..MOST_ACTIONS {
-            let moment = Moment {
-                state: &state,
-                forecast: &observed,
-                spent_s: self.now_s,
-                launches: records.len(),
-            };
-            let action = scheduler.next(moment).unwrap();
-            let launch = match action {
-                Action::End(endings) => {
-                    let evidence = observed.evidence;
-                    return Done {
-                        state,
-                        evidence,
-                        records,
-                        transcripts,
-                        decisions: kept,
-                        endings,
-                        last_s,
-                    };
-                }
-                Action::Pilot(launch) | Action::Launch(launch) => launch,
-                action => {
-                    let (why, what) = action.decision().unwrap();
-                    decide(&mut state, why, what);
-                    continue;
-                }
-            };
-            let cells = scheduler.cells(&state, &launch);
-            if cells.is_empty() {
-                continue;
-            }
-            let begun_s = self.now_s;
-            let limit_s = scheduler.limit_s(&state, &launch);
-            let (record, read) = self.launch(&state, &launch, cells, (records.len(), limit_s));
-            last_s = (begun_s, self.now_s);
-            if matches!(record.sides[0].end, End::TimeLimit(_)) && launch.at_most_s == Some(limit_s)
-            {
-                let launch_groups = vec![launch.launch_group];
-                decide(
-                    &mut state,
-                    "",
-                    DecisionKind::LeftOut {
-                        launch_groups,
-                        reason: LeftOut::TooLong,
-                    },
-                );
-            } else {
-                if launch.block < 0 {
-                    observed.samples_ns = samples_ns(&record, &read);
-                }
-                let broken = read.iter().find_map(judge::evidence::launch::broken);
-                for (why, what) in lessons(&state, &record, &read, &launch, broken.as_deref()) {
-                    decide(&mut state, why, what);
-                }
-            }
-            observed.evidence.add(&state, &record, &read);
-            records.push(record);
-            transcripts.push(read);
+        let endings = conduct(&purpose, &Facts::default(), &mut simulation).unwrap();
+        Done {
+            evidence: simulation.observed.evidence,
+            endings,
+            ..simulation.done
         }
-        panic!("the run has not ended after {MOST_ACTIONS} actions");
     }
 
     fn launch(
@@ -358,6 +307,90 @@ impl<'a> Machine<'a> {
         }
         let _ = writeln!(text, "done\t{samples}");
         (text, End::Exit(0))
+    }
+}
+
+/// A run on a simulated machine.
+struct Simulation<'a> {
+    machine: Machine<'a>,
+    observed: Observed<'a>,
+    actions: usize,
+    done: Done,
+}
+
+impl Simulation<'_> {
+    fn count(&mut self) {
+        self.actions += 1;
+        assert!(
+            self.actions < MOST_ACTIONS,
+            "the run has not ended after {MOST_ACTIONS} actions"
+        );
+    }
+
+    fn keep(&mut self, why: &str, what: DecisionKind) {
+        self.done.state.apply(&what).unwrap();
+        self.done.decisions.push(Decision {
+            time: String::new(),
+            why: why.to_owned(),
+            what,
+        });
+    }
+}
+
+impl Executor for Simulation<'_> {
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            state: &self.done.state,
+            forecast: &self.observed,
+            spent_s: self.machine.now_s,
+            launches: self.done.records.len(),
+        }
+    }
+
+    fn decide(&mut self, why: &'static str, what: DecisionKind) -> Step {
+        self.count();
+        self.keep(why, what);
+        Ok(())
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Step {
+        self.count();
+        let Done { state, records, .. } = &self.done;
+        let is_open = |cell: &usize| state.cells[*cell].outcome.is_none();
+        let cells: Vec<usize> = launch.cells.iter().copied().filter(is_open).collect();
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let begun_s = self.machine.now_s;
+        let limit_s = limit_s(state, launch);
+        let (record, read) = self
+            .machine
+            .launch(state, launch, cells, (records.len(), limit_s));
+        self.done.last_s = (begun_s, self.machine.now_s);
+        if matches!(record.sides[0].end, End::TimeLimit(_)) && launch.at_most_s == Some(limit_s) {
+            let launch_groups = vec![launch.launch_group];
+            let reason = LeftOut::TooLong;
+            self.keep(
+                "",
+                DecisionKind::LeftOut {
+                    launch_groups,
+                    reason,
+                },
+            );
+        } else {
+            if launch.block < 0 {
+                self.observed.samples_ns = samples_ns(&record, &read);
+            }
+            let broken = read.iter().find_map(judge::evidence::launch::broken);
+            for (why, what) in lessons(&self.done.state, &record, &read, launch, broken.as_deref())
+            {
+                self.keep(why, what);
+            }
+        }
+        self.observed.evidence.add(&self.done.state, &record, &read);
+        self.done.records.push(record);
+        self.done.transcripts.push(read);
+        Ok(())
     }
 }
 

@@ -70,6 +70,7 @@ fn a_figure_of_a_sampled_phase_has_a_proving_round_in_every_launch() {
             rounds: 1,
             warmup_rounds: 0,
             at_most_s: None,
+            cells: vec![0, 1],
         };
         (1..40)
             .filter(|&block| of_launch(&state, &launch(block), &[0, 1], true).proofs == [0])
