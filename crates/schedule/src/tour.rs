@@ -47,8 +47,8 @@ pub(crate) fn tour(run: &mut ActiveRun) -> Step {
     take_up(run, &names, &visits.shares_s)
 }
 
-/// The first launches of everything: of an experiment after the other, but of articles in the order of their rows, whichever
-/// experiment these are of.
+/// The first launches of everything: of an experiment after the other, but of articles the cheapest row first, and equal
+/// ones in their order, whichever experiment these are of.
 fn sweep(run: &mut ActiveRun, names: &[String]) -> Step {
     let view = run.view();
     let room = Room::of_experiment(&view, view.state.budget_s, false);
@@ -66,6 +66,7 @@ fn sweep(run: &mut ActiveRun, names: &[String]) -> Step {
         let cells = set.iter().flat_map(|&group| &view.group(group).cells);
         cells.min().copied()
     });
+    rows.sort_by(|(_, a), (_, b)| view.guess_of_s(a).total_cmp(&view.guess_of_s(b)));
     for (name, set) in rows {
         first_launches(run, name, &Scope::These(set), room)?;
     }

@@ -86,6 +86,17 @@ impl View<'_> {
         guess_s(GUESS_S.0, (self.bytes(cell) as f64).max(memory))
     }
 
+    /// A guess at one launch of these groups, in seconds; each side of a pair counts.
+    pub fn guess_of_s(&self, launch_groups: &[usize]) -> f64 {
+        let cells = launch_groups.iter().flat_map(|&group| self.alive(group));
+        cells
+            .map(|cell| {
+                let sides = self.state.cells[cell].cell.sides().count();
+                self.guess_s(cell) * sides as f64
+            })
+            .sum()
+    }
+
     /// A guess at one launch of everything of an experiment, in seconds.
     pub fn by_size_s(&self, experiment: &str) -> f64 {
         let mine = |&cell: &usize| {

@@ -10,7 +10,8 @@
 enum {
     FIRST_BYTES = 16 * 1024, /* within the nearest cache of any machine */
     PARTS = 16,              /* a step is timed in so many parts; the quickest but one of each 4 counts */
-    STEP_NS = 30 * 1000000,
+    STEP_NS = 12 * 1000000,
+    WARM = 100000,           /* reads before a step is timed, at most */
 };
 
 /* A place that is read, of the size of a line, so that a set fills as much of a cache as its size says. */
@@ -19,25 +20,15 @@ struct place {
     char rest[64 - sizeof(struct place *)];
 };
 
-static uint64_t random_state = 0x9E3779B97F4A7C15u;
-
-static uint64_t random_below(uint64_t bound)
+/* Makes one ring of all places, in an order that no prefetcher foresees: the one after i is (a * i + c) mod count, which comes
+ * to each place once where c has no divisor in common with count, and a - 1 is a multiple of each of its prime factors and,
+ * as count is, of 4 (Hull and Dobell, 1962). A count is a power of two or three times one. Its places are written in their
+ * own order, so that making a ring takes a small part of what walking through it does. */
+static void make_ring(struct place *places, uint64_t count)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint64_t)(((unsigned __int128)random_state * bound) >> 64);
-}
-
-/* Lets places [from, to) join the one ring through all before them, each behind one that is chosen at random: every order
- * of the ring is as likely as any other, and a larger step need not begin anew. */
-static void join(struct place *places, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        struct place *behind = i == 0 ? &places[0] : &places[random_below(i)];
-        places[i].next = i == 0 ? &places[0] : behind->next;
-        behind->next = &places[i];
-    }
+    uint64_t a = 0x9E3779B97F4A7C15u % count / 12 * 12 + 1, c = 0xD1B54A32D192ED03u % count / 6 * 6 + 1;
+    for (uint64_t i = 0; i < count; i++)
+        places[i].next = &places[(a * i + c) % count];
 }
 
 static struct place *walk(struct place *at, uint64_t steps)
@@ -57,9 +48,9 @@ static int ascending(const void *a, const void *b)
  * none. */
 static uint64_t read_ps(struct place *places, size_t count)
 {
-    uint64_t parts[PARTS], begun = now_ns();
-    struct place *at = walk(places, count < 400000 ? 2 * count : 800000); /* brings the set near */
-    uint64_t warm_ns = now_ns() - begun, walked = count < 400000 ? 2 * count : 800000;
+    uint64_t parts[PARTS], walked = count < WARM ? 2 * count : WARM, begun = now_ns();
+    struct place *at = walk(places, walked); /* brings near what making the ring has left far */
+    uint64_t warm_ns = now_ns() - begun;
     uint64_t steps = (uint64_t)((unsigned __int128)STEP_NS / PARTS * walked / (warm_ns | 1)) | 1;
     for (int i = 0; i < PARTS; i++) {
         uint64_t start = now_ns();
@@ -90,17 +81,16 @@ static int cache_ladder_main(int argc, char **argv)
     /* Without huge pages the walks of page tables grow with the set, too. */
     madvise(places, most, MADV_HUGEPAGE);
     out("{\"steps\": [");
-    size_t joined = 0;
+    const char *between = "";
     for (unsigned long long step = FIRST_BYTES; step <= most; step *= 2)
         for (int half = 0; half < 2; half++) {
             unsigned long long bytes = step + half * (step / 2);
             size_t count = bytes / sizeof *places;
             if (bytes > most)
                 break;
-            join(places, joined, count);
-            const char *between = joined ? ", " : "";
-            joined = count;
+            make_ring(places, count);
             out("%s{\"bytes\": %llu, \"read_ps\": %llu}", between, bytes, (unsigned long long)read_ps(places, count));
+            between = ", ";
         }
     out("]}\n");
     out_flush();
