@@ -2,6 +2,7 @@
 
 mod arms;
 mod blocks;
+mod watch;
 
 use super::{Times, failure};
 use crate::contrast::estimate::LEVEL;
@@ -30,6 +31,7 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
         .collect();
     let again = again(plan, &arms, &blocks);
     adjust(plan, &mut arms);
+    let watch = watch::watch(plan, launches, &arms);
     let whole = blocks.whole(plan.arms.len());
     let mut notes = failure::notes(plan, launches);
     notes.extend(super::notes(
@@ -43,6 +45,7 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
         trusted: again.is_none_or(|check| !check.differs),
         arms,
         again,
+        watch,
         notes: notes.into_iter().map(Note::from).collect(),
     }
 }
@@ -288,6 +291,7 @@ mod tests {
             kernel_work: None,
             kernel_unseen: None,
             split: None,
+            watched: None,
             process_ended: false,
             proof: (block < 0).then(ObservedEffects::default),
         };
