@@ -83,8 +83,8 @@ enum CostOrder {
 
 /// `None` where either has no interval. The baseline is what the others are relative to.
 fn order(arm: &ArmSummary, other: &ArmSummary, measure: Measure) -> Option<CostOrder> {
-    let [own, others] = [arm, other].map(|arm| bounds(arm, measure));
-    let ((low, high), (other_low, other_high)) = (own?, others?);
+    let [bounds, others] = [arm, other].map(|arm| bounds(arm, measure));
+    let ((low, high), (other_low, other_high)) = (bounds?, others?);
     Some(if high < other_low {
         CostOrder::Less
     } else if low > other_high {

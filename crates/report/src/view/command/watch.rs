@@ -28,8 +28,8 @@ pub(super) fn frontier(summary: &TrialSummary) -> Vec<Block> {
     let mut blocks: Vec<Block> = arms
         .iter()
         .filter_map(|arm| {
-            let of = summary.arms.iter().find(|a| a.name == arm.name)?;
-            Some(Block::Answer(sentence(arm, of)))
+            let summary = summary.arms.iter().find(|a| a.name == arm.name)?;
+            Some(Block::Answer(sentence(arm, summary)))
         })
         .collect();
     blocks.extend(unbeaten(watch).map(Block::Answer));
@@ -57,12 +57,12 @@ fn sentence(arm: &WatchedArm, summary: &ArmSummary) -> String {
     let beaten = arm.beaten_by.as_ref();
     let beaten = beaten.map_or_else(String::new, |other| format!("; {other} is better"));
     let name = &arm.name;
-    format!("{name}: {} {joint} {}{intervals}{beaten}.", cpu.words, rss.words)
+    format!("{name}: {} {joint} {}{intervals}{beaten}.", cpu.text, rss.text)
 }
 
 /// Change of one measure in words.
 struct Change {
-    words: String,
+    text: String,
     /// −1 where less is shown, 1 where more is, 0 where neither is.
     direction: i32,
     interval: Option<String>,
@@ -75,7 +75,7 @@ impl Change {
         let relative = ratio.map(|ratio| ratio.ratio).or_else(|| arm.relative.get(&measure).copied());
         let Some(relative) = relative else {
             return Change {
-                words: format!("{what} unknown"),
+                text: format!("{what} unknown"),
                 direction: 0,
                 interval: None,
             };
@@ -86,7 +86,7 @@ impl Change {
         let verdict = verdict.filter(|_| ratio.is_some());
         let is_shown = verdict.is_none_or(|verdict| verdict.differs());
         Change {
-            words: match verdict {
+            text: match verdict {
                 Some(Verdict::Within { .. }) => format!("the same {what}"),
                 Some(Verdict::NotSettled) => format!("{what} not settled"),
                 _ => change,
