@@ -466,17 +466,32 @@ fn a_process_is_not_slowed_down_by_being_followed() {
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
         let cpu_us = number(&launch["user_us"]) + number(&launch["system_us"]);
         let parts = launch["kernel_work"]["parts"].as_array();
-        let samples: f64 = parts.into_iter().flatten().map(|part| number(&part["samples"])).sum();
+        let samples: f64 = parts
+            .into_iter()
+            .flatten()
+            .map(|part| number(&part["samples"]))
+            .sum();
         let stacks = launch["stacks"]["stacks"].as_array();
-        let stacks: f64 = stacks.into_iter().flatten().map(|stack| number(&stack["weight"])).sum();
+        let stacks: f64 = stacks
+            .into_iter()
+            .flatten()
+            .map(|stack| number(&stack["weight"]))
+            .sum();
         let records = number(&launch["faults"]["samples"]);
         let cost_us = records + 10.0 * stacks.min(records) + 17.0 * samples;
-        assert!(cost_us <= 0.02 * cpu_us, "{cost_us} of {cpu_us} µs: {launch:#}");
+        assert!(
+            cost_us <= 0.02 * cpu_us,
+            "{cost_us} of {cpu_us} µs: {launch:#}"
+        );
         windows += usize::from(launch["mode"] == "followed");
     }
     assert_eq!(windows, 9, "the first and eight of each");
     // Not each fault was recorded, and all of them are of the kind they are.
-    let codes = of["notes"].as_array().unwrap().iter().map(|note| &note["code"]);
+    let codes = of["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| &note["code"]);
     assert!(codes.clone().any(|code| code == "faults-sampled"), "{of:#}");
     let events = &of["counts"]["events"];
     let (first, again) = (&events["anonymous"], &events["again"]);

@@ -1,5 +1,5 @@
-//! `pagewise try --watch`: memory for time, of services and of programs that end. Settings act where they say, change nothing of
-//! the machine without permission, and leave nothing behind. No test asserts a time.
+//! `pagewise try --watch`: memory for time, of services and of programs that end. Settings act where they say, change nothing
+//! of the machine without permission, and leave nothing behind. No test asserts a time.
 
 use std::path::Path;
 use std::process::Command;
@@ -57,7 +57,9 @@ fn launches(place: &Place, of: &Value) -> Vec<Value> {
     let folder = place.file("data/pagewise/runs").join(run);
     let text = std::fs::read_to_string(folder.join("launches.jsonl")).unwrap();
     let lines = text.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn gives_huge_pages() -> bool {
@@ -76,9 +78,12 @@ fn a_service_is_watched_in_windows_and_huge_pages_cost_memory() {
     );
     wait_until("the service is ended", || {
         let has = |process: &Path| {
-            std::fs::read(process.join("cmdline")).is_ok_and(|line| line.starts_with(program.as_bytes()))
+            std::fs::read(process.join("cmdline"))
+                .is_ok_and(|line| line.starts_with(program.as_bytes()))
         };
-        !entries(Path::new("/proc")).iter().any(|process| has(process))
+        !entries(Path::new("/proc"))
+            .iter()
+            .any(|process| has(process))
     });
     assert_eq!(of["watch"]["is_service"], true, "{of:#}");
     assert_eq!(named(&of["arms"], "unchanged")["runs"], 6, "{of:#}");
@@ -91,8 +96,14 @@ fn a_service_is_watched_in_windows_and_huge_pages_cost_memory() {
             for rising in ["at_ms", "cpu_us", "minor_faults", "major_faults"] {
                 assert!(of(&pair[0], rising) <= of(&pair[1], rising), "{launch:#}");
             }
-            assert!(of(&pair[1], "pss_kib") <= of(&pair[1], "rss_kib"), "{launch:#}");
-            assert!(of(&pair[1], "huge_kib") <= of(&pair[1], "rss_kib"), "{launch:#}");
+            assert!(
+                of(&pair[1], "pss_kib") <= of(&pair[1], "rss_kib"),
+                "{launch:#}"
+            );
+            assert!(
+                of(&pair[1], "huge_kib") <= of(&pair[1], "rss_kib"),
+                "{launch:#}"
+            );
         }
         // The last sample is the cost of the window.
         let last = of(moments.last().unwrap(), "cpu_us");
@@ -110,10 +121,19 @@ fn a_service_is_watched_in_windows_and_huge_pages_cost_memory() {
     assert!(course.len() > 1 && course.iter().all(|p| p["rss_bytes"].as_f64() > Some(0.0)));
     let run = of["plan"]["run"].as_str().unwrap();
     let screen = place.run(&["report", run]).out.replace("\n    ", " ");
-    for wanted in ["hugetlb: ", " % RSS", "95 %", "mean RSS", "each run was ended after 0.3 s"] {
+    for wanted in [
+        "hugetlb: ",
+        " % RSS",
+        "95 %",
+        "mean RSS",
+        "each run was ended after 0.3 s",
+    ] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
-    let page = place.file("data/pagewise/runs").join(run).join("report.html");
+    let page = place
+        .file("data/pagewise/runs")
+        .join(run)
+        .join("report.html");
     let page = std::fs::read_to_string(page).unwrap();
     for picture in ["Resident memory over the time", "CPU time for each second"] {
         assert!(page.contains(picture), "{picture}");
@@ -221,7 +241,16 @@ fn a_bound_on_memory_is_a_cgroup_that_is_removed() {
 #[test]
 fn a_setting_of_a_runtime_acts_only_where_the_runtime_is_mapped() {
     let place = Place::new();
-    let words = ["try", "--pairs", "1", "--json", "--with", "go-gc,java-serial", "--", "/bin/true"];
+    let words = [
+        "try",
+        "--pairs",
+        "1",
+        "--json",
+        "--with",
+        "go-gc,java-serial",
+        "--",
+        "/bin/true",
+    ];
     let said = place.run(&words);
     let of: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
     for name in ["go-gc", "java-serial"] {
@@ -232,7 +261,18 @@ fn a_setting_of_a_runtime_acts_only_where_the_runtime_is_mapped() {
             "{arm:#}"
         );
     }
-    let python = ["try", "--pairs", "1", "--json", "--with", "python-trim", "--", "python3", "-c", "1"];
+    let python = [
+        "try",
+        "--pairs",
+        "1",
+        "--json",
+        "--with",
+        "python-trim",
+        "--",
+        "python3",
+        "-c",
+        "1",
+    ];
     let mut own = place.command(&python);
     let said = own.env("PYTHONMALLOC", "pymalloc").output().unwrap();
     let of: Value = serde_json::from_slice(&said.stdout).unwrap();

@@ -236,8 +236,8 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
     // Where six blocks exceed the budget, the faults of the traced launch and one sampled launch have to do.
     let is_slow = is_slow(moment, block);
-    let is_traced = in_mode(LaunchMode::Traced).any(has_faults)
-        && !in_mode(LaunchMode::Sampled).any(unsampled);
+    let is_traced =
+        in_mode(LaunchMode::Traced).any(has_faults) && !in_mode(LaunchMode::Sampled).any(unsampled);
     let is_known = is_traced || in_mode(LaunchMode::Followed).next().is_some();
     let is_followed = !plan.totals_only
         && block < FULL_BLOCKS
@@ -257,9 +257,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         ),
         (
             LaunchMode::Sampled,
-            is_sampled
-                && !plan.totals_only
-                && !in_mode(LaunchMode::Sampled).any(unsampled),
+            is_sampled && !plan.totals_only && !in_mode(LaunchMode::Sampled).any(unsampled),
         ),
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),

@@ -13,8 +13,8 @@ use anyhow::{Context, Result, bail};
 use changing::Changes;
 use judge::program::profile::footprint_bytes;
 use judge::program::{given_up, half_width, is_settled};
-use launch::{Observed, StudyPlace};
 pub use launch::{FIRST_WINDOW, thp_rule};
+use launch::{Observed, StudyPlace};
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages,
 };
@@ -223,10 +223,9 @@ impl Study<'_> {
                 c.end == CommandEnd::Stopped
             });
         // A process that runs already is never seen but followed: its window is what it costs, too.
-        let window = launch
-            .cost
-            .as_ref()
-            .filter(|cost| plan.attached.is_some() && mode == LaunchMode::Followed && cost.wall_ns > 0);
+        let window = launch.cost.as_ref().filter(|cost| {
+            plan.attached.is_some() && mode == LaunchMode::Followed && cost.wall_ns > 0
+        });
         if plan.attached.is_some() && window.is_none() && mode.is_command() && launches.is_empty() {
             bail!("the process has ended");
         }

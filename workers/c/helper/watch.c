@@ -102,7 +102,8 @@ static void add_memory(pid_t pid, struct moment *m)
     const struct {
         const char *name;
         uint64_t *sum;
-    } fields[] = {{"\nRss:", &m->rss_kib}, {"\nPss:", &m->pss_kib}, {"\nAnonHugePages:", &m->huge_kib}, {"\nSwap:", &m->swap_kib}};
+    } fields[] = {{"\nRss:", &m->rss_kib}, {"\nPss:", &m->pss_kib}, {"\nAnonHugePages:", &m->huge_kib},
+                  {"\nSwap:", &m->swap_kib}};
     for (size_t i = 0; text && i < sizeof fields / sizeof *fields; i++) {
         uint64_t kib = process_field(text, fields[i].name);
         *fields[i].sum += kib == UINT64_MAX ? 0 : kib;

@@ -64,7 +64,7 @@ pub(super) fn proof(
     }
 }
 
-/// True if a file of code that was mapped is one of the programs and libraries, which are given by the beginnings of their names.
+/// True if a file of code that was mapped is one of the programs and libraries, which are named by the beginnings of their files.
 pub fn has_module(mapped: &[String], beginnings: &[String]) -> bool {
     let mut beginnings = beginnings.iter();
     beginnings.any(|start| mapped.iter().any(|name| name.starts_with(start.as_str())))

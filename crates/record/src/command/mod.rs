@@ -25,9 +25,7 @@ pub use trial::{
     Again, Against, ArmStatus, ArmSummary, Failure, FailureKind, Measure, Measured, ProofSummary,
     SettingEffect, TrialSummary,
 };
-pub use watch::{
-    CoursePoint, WatchSummary, WatchedArm, WatchedLaunch, WatchedMoment, Watching,
-};
+pub use watch::{CoursePoint, WatchSummary, WatchedArm, WatchedLaunch, WatchedMoment, Watching};
 
 /// Version of the plan and launches of a study.
 pub const COMMAND_SCHEMA: u32 = 6;

@@ -134,14 +134,20 @@ mod tests {
         assert!((mean - (10.0 * 100.0 + 80.0 * 200.0) / 100.0).abs() < 1e-9);
         assert_eq!(launch(&[]).mean(|moment| moment.rss_kib), 0.0);
         // A record that was changed may go back in time.
-        assert_eq!(launch(&[(10, 1), (0, 9)]).mean(|moment| moment.rss_kib), 1.0);
+        assert_eq!(
+            launch(&[(10, 1), (0, 9)]).mean(|moment| moment.rss_kib),
+            1.0
+        );
     }
 
     #[test]
     fn a_moment_has_what_was_last_seen() {
         let seen = launch(&[(10, 1), (20, 2)]);
         let at = |at_ms| seen.at(at_ms, |moment| moment.rss_kib);
-        assert_eq!([5, 10, 19, 20, 99].map(at), [1.0, 1.0, 1.0, 2.0, 2.0].map(Some));
+        assert_eq!(
+            [5, 10, 19, 20, 99].map(at),
+            [1.0, 1.0, 1.0, 2.0, 2.0].map(Some)
+        );
         assert_eq!(launch(&[]).at(5, |moment| moment.rss_kib), None);
     }
 }

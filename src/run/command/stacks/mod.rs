@@ -269,7 +269,10 @@ pub(super) fn fault_period(launches: &[CommandLaunch], block: i64) -> u64 {
     let Some(cost) = first_cost(launches, LaunchMode::Plain).filter(|_| block >= 0) else {
         return UNKNOWN_PERIOD;
     };
-    prime(cost.minor_faults / ((RECORDED * cost.cpu_s()) as u64).max(1), block)
+    prime(
+        cost.minor_faults / ((RECORDED * cost.cpu_s()) as u64).max(1),
+        block,
+    )
 }
 
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.

@@ -134,11 +134,13 @@ impl Counted<'_> {
         let records: u64 = self
             .followed
             .iter()
-            .map(|(_, f)| f.lost.max(if f.period > 1 {
-                0
-            } else {
-                f.counted.saturating_sub(f.samples)
-            }))
+            .map(|(_, f)| {
+                f.lost.max(if f.period > 1 {
+                    0
+                } else {
+                    f.counted.saturating_sub(f.samples)
+                })
+            })
             .sum();
         if records > 0 {
             return Some(NoteKind::KindsLost { records });

@@ -427,7 +427,10 @@ mod tests {
         assert_eq!(beaten, [None, None, Some("unchanged"), None]);
         let thp = &watch.arms[1];
         let relative = |measure| (100.0 * thp.relative[&measure]).round();
-        assert_eq!((relative(Measure::Cpu), relative(Measure::Rss)), (80.0, 180.0));
+        assert_eq!(
+            (relative(Measure::Cpu), relative(Measure::Rss)),
+            (80.0, 180.0)
+        );
         let (first, last) = (thp.course[0], *thp.course.last().unwrap());
         assert_eq!((thp.course.len(), last.at_s), (10, 1.0));
         assert!((first.cpu - 0.8).abs() < 1e-6 && last.rss_bytes > first.rss_bytes);
@@ -444,7 +447,10 @@ mod tests {
             launch.cost.as_mut().unwrap().end = end;
             launch
         };
-        summary = judge(&plan, &[cut(0, CommandEnd::Exit), cut(1, CommandEnd::Window)]);
+        summary = judge(
+            &plan,
+            &[cut(0, CommandEnd::Exit), cut(1, CommandEnd::Window)],
+        );
         let failure = summary.arms[1].failure.as_ref().unwrap();
         assert_eq!(failure.kind, FailureKind::EndsDiffer { window_s: 1.0 });
     }

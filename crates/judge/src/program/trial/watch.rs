@@ -1,8 +1,8 @@
 //! Memory for time: the course of each arm, and which arms are beaten by another in both.
 
 use record::command::{
-    ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, CommandLaunch, CommandPlan, CoursePoint, Measure,
-    WatchSummary, WatchedArm, WatchedLaunch, WatchedMoment,
+    ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, CommandLaunch, CommandPlan,
+    CoursePoint, Measure, WatchSummary, WatchedArm, WatchedLaunch, WatchedMoment,
 };
 use stats::quantile::median;
 use std::collections::BTreeMap;
@@ -60,8 +60,7 @@ fn relative(baseline: &ArmSummary, arm: &ArmSummary) -> BTreeMap<Measure, f64> {
 /// The first arm that is shown to take less of the one and is not shown to take more of the other.
 fn beaten_by(arm: &ArmSummary, arms: &[(usize, &ArmSummary)]) -> Option<String> {
     let others = arms.iter().map(|(_, other)| *other);
-    let mut others =
-        others.filter(|other| other.name != arm.name && other.role != ArmRole::Again);
+    let mut others = others.filter(|other| other.name != arm.name && other.role != ArmRole::Again);
     let better = others.find(|other| {
         let [cpu, rss] = [Measure::Cpu, Measure::Rss].map(|measure| order(other, arm, measure));
         let (Some(cpu), Some(rss)) = (cpu, rss) else {
@@ -123,7 +122,10 @@ fn course(launches: &[CommandLaunch], arm: usize) -> Vec<CoursePoint> {
     for step in 1..=steps {
         let at_ms = end_ms.saturating_mul(step) / steps;
         let at = |quantity: fn(&WatchedMoment) -> u64| {
-            middle(seen.iter().filter_map(|watched| watched.at(at_ms, quantity)))
+            middle(
+                seen.iter()
+                    .filter_map(|watched| watched.at(at_ms, quantity)),
+            )
         };
         let (at_s, cpu_s) = (at_ms as f64 * 1e-3, at(|m| m.cpu_us).unwrap_or(0.0) * 1e-6);
         let bytes = |quantity| at(quantity).unwrap_or(0.0) * 1024.0;

@@ -57,7 +57,10 @@ fn sentence(arm: &WatchedArm, summary: &ArmSummary) -> String {
     let beaten = arm.beaten_by.as_ref();
     let beaten = beaten.map_or_else(String::new, |other| format!("; {other} is better"));
     let name = &arm.name;
-    format!("{name}: {} {joint} {}{intervals}{beaten}.", cpu.text, rss.text)
+    format!(
+        "{name}: {} {joint} {}{intervals}{beaten}.",
+        cpu.text, rss.text
+    )
 }
 
 /// Change of one measure in words.
@@ -72,7 +75,9 @@ impl Change {
     fn new(arm: &WatchedArm, summary: &ArmSummary, measure: Measure, what: &str) -> Change {
         let against = summary.against.get(&measure);
         let ratio = against.and_then(|against| against.contrast.ratio);
-        let relative = ratio.map(|ratio| ratio.ratio).or_else(|| arm.relative.get(&measure).copied());
+        let relative = ratio
+            .map(|ratio| ratio.ratio)
+            .or_else(|| arm.relative.get(&measure).copied());
         let Some(relative) = relative else {
             return Change {
                 text: format!("{what} unknown"),
@@ -116,7 +121,10 @@ fn unbeaten(watch: &WatchSummary) -> Option<String> {
     arms.clone().find(|arm| arm.beaten_by.is_some())?;
     let first = arms.find(|arm| arm.beaten_by.is_none())?;
     let rest = arms.filter(|arm| arm.beaten_by.is_none());
-    let names: Vec<&str> = std::iter::once(first).chain(rest).map(|arm| arm.name.as_str()).collect();
+    let names: Vec<&str> = std::iter::once(first)
+        .chain(rest)
+        .map(|arm| arm.name.as_str())
+        .collect();
     Some(format!(
         "Choose between {}: each other arm takes more of one without less of the other.",
         names.join(" and ")
@@ -162,10 +170,17 @@ const QUANTITIES: [Quantity; 5] = [
 pub(super) fn pictures(summary: &TrialSummary) -> Vec<Block> {
     let mut known = Vec::new();
     let watch = summary.watch.iter();
-    let arms: Vec<&WatchedArm> = watch.flat_map(|watch| &watch.arms).take(MOST_LINES).collect();
+    let arms: Vec<&WatchedArm> = watch
+        .flat_map(|watch| &watch.arms)
+        .take(MOST_LINES)
+        .collect();
     let pictures = QUANTITIES.iter().filter_map(|quantity| {
         let curves = curves(&arms, quantity)?;
-        Some(Chart::of_curves(quantity.caption.to_owned(), curves, &mut known))
+        Some(Chart::of_curves(
+            quantity.caption.to_owned(),
+            curves,
+            &mut known,
+        ))
     });
     let pictures: Vec<Block> = pictures.collect();
     Block::part("", Place::Page, pictures).into_iter().collect()
@@ -182,7 +197,11 @@ fn curves(arms: &[&WatchedArm], quantity: &Quantity) -> Option<Curves> {
     let across = Scale::lengths(moments.map(|point| point.at_s * 1e9))?;
     let across = Scale {
         high: across.high * 1e-6,
-        ticks: across.ticks.into_iter().map(|(ns, text)| (ns * 1e-6, text)).collect(),
+        ticks: across
+            .ticks
+            .into_iter()
+            .map(|(ns, text)| (ns * 1e-6, text))
+            .collect(),
         ..across
     };
     Some(Curves {
