@@ -13,7 +13,6 @@ use record::{kind::Kind, summary::NoteKind};
 use stats::interval::LEAST_LAUNCHES;
 
 pub use failure::given_up;
-pub use proof::has_module;
 
 /// Processes of a command from which on their start is worth a remark.
 const MANY: u64 = 10;

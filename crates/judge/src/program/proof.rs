@@ -64,8 +64,8 @@ pub(super) fn proof(
     }
 }
 
-/// True if a file of code that was mapped is one of the programs and libraries, which are named by the beginnings of their files.
-pub fn has_module(mapped: &[String], beginnings: &[String]) -> bool {
+/// True if a file of code that was mapped is of these programs and libraries, named by the beginnings of their files.
+fn has_module(mapped: &[String], beginnings: &[String]) -> bool {
     let mut beginnings = beginnings.iter();
     beginnings.any(|start| mapped.iter().any(|name| name.starts_with(start.as_str())))
 }
