@@ -277,7 +277,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::command::{Arm, ArmRole, Pages};
+    use record::command::{Arm, ArmRole, CommandCost, Faults, Pages};
     use record::outcome::Cause;
     use std::collections::BTreeMap;
 
@@ -355,11 +355,16 @@ mod tests {
                     break;
                 };
                 let failed = (self.fails)(mode).then_some(Cause::Budget);
+                let cost = CommandCost {
+                    faults: Some(Faults::default()),
+                    ..CommandCost::default()
+                };
                 launches.push(CommandLaunch {
                     block,
                     arm,
                     mode,
                     failed,
+                    cost: (mode == LaunchMode::Traced).then_some(cost),
                     ..CommandLaunch::default()
                 });
             }
@@ -561,6 +566,24 @@ mod tests {
             (8.min(blocks(&launches)), blocks(&launches))
         );
         assert_eq!(with(LaunchMode::Sampled), 3);
+    }
+
+    /// Two before the first block, six by itself and one that is sampled: ten seconds of a program of a second.
+    #[test]
+    fn a_profile_of_a_long_command_launches_it_nine_times() {
+        let plan = plan(Kind::Profile);
+        let simulated = Simulated {
+            budget_s: 10.0,
+            ..simulated(&plan)
+        };
+        let launches = simulated.launches(Vec::new(), usize::MAX);
+        let of_command = launches.iter().filter(|launch| launch.mode.is_command());
+        assert_eq!((blocks(&launches), of_command.count()), (6, 9));
+        assert!(
+            launches
+                .iter()
+                .all(|launch| launch.mode != LaunchMode::Followed)
+        );
     }
 
     #[test]

@@ -396,7 +396,7 @@ mod tests {
                 let cost = launch.cost.as_mut().unwrap();
                 cost.end = end;
                 if let Some(proof) = &mut cost.proof {
-                    proof.huge_bytes = arm as u64 * (8 << 20);
+                    proof.huge_bytes = u64::from(arm == 1) << 23;
                 }
                 let moments = (1..=10).map(|step| WatchedMoment {
                     at_ms: 100 * step,

@@ -125,10 +125,13 @@ fn unbeaten(watch: &WatchSummary) -> Option<String> {
         .chain(rest)
         .map(|arm| arm.name.as_str())
         .collect();
-    Some(format!(
-        "Choose between {}: each other arm takes more of one without less of the other.",
-        names.join(" and ")
-    ))
+    Some(match names.as_slice() {
+        [best] => format!("{best} is the best of these: no other takes less of either."),
+        _ => format!(
+            "Choose between {}: every other arm is beaten by one of these.",
+            names.join(" and ")
+        ),
+    })
 }
 
 /// A quantity of a picture.
