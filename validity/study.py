@@ -5,15 +5,21 @@
     validity/study.py --table FOLDER               prints tables and verdict of what was measured
     LIST=held-out.tsv validity/study.py PAGEWISE FOLDER; validity/study.py --held-out FOLDER
                                                    the same with programs that taught nothing; judged by the intervals that `profile` printed
+    validity/study.py --repeat PAGEWISE FOLDER     measures both lists and judges their frozen half; the exit code is 0 where all of it holds
+    validity/study.py --freeze                     prints what validity/frozen holds: the seal of the frozen half
 
 The model's error is learnt on the first half by split conformal prediction: how far the measured change of CPU time was off, as a share of what
 was predicted, at the rank that covers nine tenths. The second half tests it. PAIRS=30 takes 30 pairs for each try instead of 10.
 """
-import json, math, os, random, shutil, subprocess, sys, time
+import hashlib, json, math, os, random, shutil, subprocess, sys, time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAIRS = os.environ.get("PAIRS", "10")
+LISTS = ["programs.tsv", "held-out.tsv"]
+LEAST_PROGRAMS = 30
+SLOW_S = 10         # seconds in which a program of a second is profiled
+FOLLOWED = (0.1, 0.2)   # overhead of following faults with stacks: the median, and the worst
 COVERED = 0.9       # share of measured changes that an interval is to hold
 LARGE = 0.05        # effects from this share of CPU time on are to be foretold or called worth a try
 COSTS = 0.01        # a proposed setting that costs more than this is a miss
@@ -119,10 +125,19 @@ def inputs(work):
     (work / "done").write_text("")
 
 
-def programs():
-    for line in (HERE / os.environ.get("LIST", "programs.tsv")).read_text().splitlines():
+def programs(listed=None):
+    for line in (HERE / (listed or os.environ.get("LIST", "programs.tsv"))).read_text().splitlines():
         if line and not line.startswith("#"):
             yield line.split("\t")
+
+
+def seal():
+    """The programs that teach nothing, half 2 and all of held-out.tsv, with their sources: none may change after a model has seen them."""
+    lines = [row for listed in LISTS for row in programs(listed) if row[0] != "1"]
+    named = [name for name in sorted(SOURCES) if any(name.split(".")[0] in row[4] for row in lines)]
+    parts = ["\t".join(row) for row in lines] + [name + SOURCES[name] for name in named]
+    parts += [path.name + path.read_text() for path in sorted((HERE / "held-out").iterdir())]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def is_here(needs):
@@ -152,7 +167,7 @@ def measure(pagewise, folder, wanted):
         if not is_here(needs):
             print(f"{name}: not here", flush=True)
             continue
-        profile, took_s = asked(pagewise, ["profile", "--blocks", "6", "--json", "--discard-output", "--", command], work)
+        profile, took_s = asked(pagewise, ["profile", "--json", "--discard-output", "--", command], work)
         words = ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", settings, "--", command]
         trial, tried_s = asked(pagewise, words, work)
         kept = {key: profile.get(key) for key in ("outcome", "failure", "error", "cpu_s", "kernel_s", "faults", "consistency", "overhead",
@@ -207,6 +222,40 @@ def held_out(folder):
     costly = [row for row in every if row["proposed"] and row["bounds"][1] < -COSTS * row["cpu"]]
     print(f"effects from {100 * LARGE:.0f} % of CPU on: {len(large) - len(missed)} of {len(large)} proposed; missed: {', '.join(map(name, missed)) or 'none'}")
     print(f"proposed and shown to cost more than {100 * COSTS:.0f} %: {', '.join(map(name, costly)) or 'none'} (of {sum(row['proposed'] for row in every)} proposed)")
+
+
+def repeat(pagewise, folder):
+    """Measures everything that is here, and judges the frozen half by the words and intervals that `profile` printed."""
+    if seal() != (HERE / "frozen").read_text().strip():
+        sys.exit("the frozen half is not what it was: validity/study.py --freeze says what it is now")
+    for listed in LISTS:
+        os.environ["LIST"] = listed
+        measure(pagewise, folder, [])
+    results = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    frozen = [r for r in results if r["half"] != "1"]
+    every = [row for row in rows(folder) if row["half"] != "1" and is_usable(row)]
+    figures = [row for row in every if row["figure"]]
+    held = [row for row in figures if row["figure"][0] <= row["saved"] <= row["figure"][1]]
+    large = [row for row in every if row["bounds"][0] > 0 and row["saved"] >= LARGE * row["cpu"]]
+    costly = [row for row in every if row["proposed"] and row["bounds"][1] < -COSTS * row["cpu"]]
+    answered = [r for r in frozen if r["profile"]["faults"]]
+    overheads = sorted(r["profile"]["overhead"]["value"] - 1 for r in frozen if r["profile"].get("overhead"))
+    short = [r["took_s"] for r in frozen if r["profile"]["cpu_s"] and r["profile"]["cpu_s"]["value"] <= 1]
+    share = lambda some, all_of: len(some) / len(all_of) if all_of else 1
+    checks = [
+        (f"programs of which half are frozen: {len(results)} and {len(frozen)}", len(results) >= LEAST_PROGRAMS and 2 * len(frozen) >= len(results)),
+        (f"profiles with an answer: {len(answered)} of {len(frozen)}", share(answered, frozen) >= COVERED),
+        (f"figures that hold: {len(held)} of {len(figures)}", share(held, figures) >= COVERED),
+        (f"effects from {100 * LARGE:.0f} % on that were proposed: {sum(r['proposed'] for r in large)} of {len(large)}",
+         share([r for r in large if r["proposed"]], large) >= COVERED),
+        (f"proposed and shown to cost more than {100 * COSTS:.0f} %: {', '.join(r['name'] + ' ' + r['setting'] for r in costly) or 'none'}", not costly),
+        (f"overhead of following: {overheads and f'{100 * overheads[len(overheads) // 2]:.1f} % (median), {100 * overheads[-1]:.1f} % (worst)'}",
+         not overheads or (overheads[len(overheads) // 2] <= FOLLOWED[0] and overheads[-1] <= FOLLOWED[1])),
+        (f"seconds of a profile of a program up to 1 s: {max(short, default=0):.1f} at most", max(short, default=0) <= SLOW_S),
+    ]
+    for text, holds in checks:
+        print(f"{'holds' if holds else 'FAILS'}  {text}")
+    sys.exit(not all(holds for _, holds in checks))
 
 
 def is_usable(row):
@@ -266,7 +315,11 @@ def table(folder):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("--table", "--held-out"):
+    if sys.argv[1] == "--freeze":
+        print(seal())
+    elif sys.argv[1] == "--repeat":
+        repeat(str(Path(sys.argv[2]).resolve()), Path(sys.argv[3]).resolve())
+    elif sys.argv[1] in ("--table", "--held-out"):
         (table if sys.argv[1] == "--table" else held_out)(Path(sys.argv[2]))
     else:
         measure(str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve(), sys.argv[3:])

@@ -6,19 +6,19 @@ use crate::machine;
 use crate::plan::Start;
 use crate::run::Session;
 use crate::run::command::promising::worth_a_try;
-use crate::run::command::{self, FIRST_WINDOW, arms, pages, running};
+use crate::run::command::{self, FIRST_WINDOW, arms, changing, pages, running};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use record::command::{
     Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, MOST_ARMS,
-    MOST_PLAN_BYTES, TrialSummary,
+    MOST_PLAN_BYTES, TrialSummary, Watching,
 };
 use record::folder::{RunFolder, SUMMARY};
 use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
-use schedule::command::MOST_PAIRS;
+use schedule::command::{MOST_PAIRS, SAMPLED_WINDOWS};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -39,8 +39,11 @@ const NOT_OF_A_PROCESS: [&str; 9] = [
     "budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command",
 ];
 /// Options of a try that the list of settings has no use for.
-const NOT_OF_A_LIST: [&str; 21] = [
+const NOT_OF_A_LIST: [&str; 24] = [
     "with",
+    "watch",
+    "duration",
+    "allow_system_changes",
     "precision",
     "margin",
     "budget",
@@ -62,9 +65,11 @@ const NOT_OF_A_LIST: [&str; 21] = [
     "force",
     "command",
 ];
-/// Windows of a process that runs already, besides the first.
+/// Windows of a process that runs already, besides the first and those that sample the kernel's time.
 const WINDOWS: usize = 8;
-const PROFILE_BUDGET_S: f64 = 20.0;
+const PROFILE_BUDGET_S: f64 = 10.0;
+/// Milliseconds between two samples of a watched command, at first.
+const WATCH_MS: u64 = 50;
 
 /// Options of both verbs.
 #[derive(Clone, Debug, Default, Args)]
@@ -121,6 +126,16 @@ pub(super) struct TryArgs {
     /// Smaller differences are called the same.
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "1%", conflicts_with = "resume")]
     margin: f64,
+    /// Watch memory beside time: what each setting saves of the one and costs of the other, also of a service, which is ended
+    /// after --for. It goes on for --budget, or until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["precision", "resume", "sample_kernel"])]
+    watch: bool,
+    /// Time after which a watched run that has not ended by itself is ended.
+    #[arg(long = "for", value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "5s", requires = "watch")]
+    duration: f64,
+    /// Allow settings that change the machine meanwhile, such as memory cgroups and merging of pages; everything is put back.
+    #[arg(long)]
+    allow_system_changes: bool,
     /// Time to spend [default: 1min, or what six blocks take].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     budget: Option<f64>,
@@ -312,6 +327,7 @@ fn study(
     } else {
         plan.input
     };
+    let changes = changing::Changes::make(&mut plan)?;
     let session = match resumed {
         Some(folder) => command::resume(folder, plan, common.force)?,
         None => Session::begin(plan, &path, common.force)?,
@@ -319,7 +335,7 @@ fn study(
     if is_spooled && !session.resumed {
         spool(&path).inspect_err(|_| session.folder.discard())?;
     }
-    let (kept, stopped_by) = command::run(&session)?;
+    let (kept, stopped_by) = command::run(&session, &changes)?;
     let summary = judge::program::judge(&kept);
     session.folder.write_result(SUMMARY, &summary)?;
     let printed = Printed::Program {
@@ -406,7 +422,14 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
             "--warmup must be at least 1: the first run of each is the one that proves what it does"
         );
     }
-    let arms = arms::arms(&arguments.common.command, &settings)?;
+    let mut arms = arms::arms(&arguments.common.command, &settings)?;
+    if !arguments.allow_system_changes {
+        changing::forbid(&mut arms);
+    }
+    let watch = arguments.watch.then_some(Watching {
+        every_ms: WATCH_MS,
+        window_s: arguments.duration,
+    });
     let mut plan = base_plan(&arguments.common, Kind::Try, arms)?;
     if let Some((profile, predicted)) = (!settings.is_empty())
         .then(|| kept::predictions(&plan))
@@ -415,8 +438,14 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
     Ok(CommandPlan {
-        precision: arguments.precision.unwrap_or(USUAL_SHARE),
-        interim: arguments.precision.is_none() && arguments.pairs.is_none(),
+        precision: if arguments.watch {
+            0.0
+        } else {
+            arguments.precision.unwrap_or(USUAL_SHARE)
+        },
+        interim: arguments.precision.is_none() && arguments.pairs.is_none() && !arguments.watch,
+        watch,
+        allow_system_changes: arguments.allow_system_changes,
         margin: arguments.margin,
         budget_s: arguments.budget,
         pairs: arguments.pairs,
@@ -429,7 +458,7 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
 fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
-        let window_s = arguments.duration / (WINDOWS as f64 + FIRST_WINDOW);
+        let window_s = arguments.duration / ((WINDOWS + SAMPLED_WINDOWS) as f64 + FIRST_WINDOW);
         let started_ticks = Some(running::started_ticks(pid)?);
         return Ok(CommandPlan {
             attached: Some(Attached {

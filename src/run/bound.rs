@@ -119,7 +119,12 @@ const PASS_ON: &str = "+memory";
 /// A cgroup, or the cause for which none can be made.
 type Tried<T> = Result<std::result::Result<T, Cause>>;
 pub(super) fn make_cgroup(name: &str, bytes: u64, guard: &mut dyn Undoing) -> Tried<PathBuf> {
-    make_one(Path::new("/"), name, &bytes.to_string(), guard)
+    cgroup(name, &bytes.to_string(), guard)
+}
+
+/// A cgroup with a bound.
+pub(super) fn cgroup(name: &str, bound: &str, guard: &mut dyn Undoing) -> Tried<PathBuf> {
+    make_one(Path::new("/"), name, bound, guard)
 }
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible; otherwise the first cause.

@@ -95,6 +95,7 @@ mod trust_inputs;
 mod trust_names;
 mod trust_programs;
 mod unmap;
+mod watch;
 mod widths;
 mod write;
 mod wrong_use;

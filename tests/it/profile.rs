@@ -425,6 +425,83 @@ fn a_process_that_runs_already_is_profiled_and_goes_on() {
     );
 }
 
+/// A service that does nothing but touch fresh memory, in two threads.
+const BUSY: &str = r#"
+#include <pthread.h>
+#include <sys/mman.h>
+static void *serve(void *unused) {
+    for (;;) {
+        volatile char *p = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (int i = 0; i < 400; i++) p[i * 4096] = 1;
+        munmap((void *)p, 400 * 4096);
+    }
+    return unused;
+}
+int main(void) { pthread_t other; pthread_create(&other, 0, serve, 0); serve(0); }
+"#;
+
+/// What following costs a process is bounded by counts: of each second of its CPU time, records at 1 µs and stacks at 10 µs, or
+/// samples of the kernel's time at 17 µs, take 2 % at most.
+#[test]
+fn a_process_is_not_slowed_down_by_being_followed() {
+    let place = Place::new();
+    let program = built(&place, "busy", BUSY, &["-g", "-pthread"]).expect("gcc builds");
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let mut service = Command::new(program).spawn().unwrap();
+    let pid = service.id().to_string();
+    let said = place.run(&["profile", "--pid", &pid, "--for", "4s", "--json"]);
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let of: Value = serde_json::from_str(&said.out)
+        .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let folder = place
+        .file("data/pagewise/runs")
+        .join(of["plan"]["run"].as_str().unwrap());
+    let text = std::fs::read_to_string(folder.join("launches.jsonl")).unwrap();
+    let mut windows = 0;
+    for line in text.lines() {
+        let launch: Value = serde_json::from_str(line).unwrap();
+        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+        let cpu_us = number(&launch["user_us"]) + number(&launch["system_us"]);
+        let parts = launch["kernel_work"]["parts"].as_array();
+        let samples: f64 = parts
+            .into_iter()
+            .flatten()
+            .map(|part| number(&part["samples"]))
+            .sum();
+        let stacks = launch["stacks"]["stacks"].as_array();
+        let stacks: f64 = stacks
+            .into_iter()
+            .flatten()
+            .map(|stack| number(&stack["weight"]))
+            .sum();
+        let records = number(&launch["faults"]["samples"]);
+        let cost_us = records + 10.0 * stacks.min(records) + 17.0 * samples;
+        assert!(
+            cost_us <= 0.02 * cpu_us,
+            "{cost_us} of {cpu_us} µs: {launch:#}"
+        );
+        windows += usize::from(launch["mode"] == "followed");
+    }
+    assert_eq!(windows, 9, "the first and eight of each");
+    // Not each fault was recorded, and all of them are of the kind they are.
+    let codes = of["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| &note["code"]);
+    assert!(codes.clone().any(|code| code == "faults-sampled"), "{of:#}");
+    let events = &of["counts"]["events"];
+    let (first, again) = (&events["anonymous"], &events["again"]);
+    let seen = first.as_f64().unwrap_or(0.0) + again.as_f64().unwrap_or(0.0);
+    let all = of["counts"]["minor_faults"].as_f64().unwrap();
+    assert!((seen / all - 1.0).abs() < 0.1, "{seen} of {all}: {of:#}");
+    let total = of["faults"]["seconds"]["value"].as_f64().unwrap();
+    assert!(with_function(&of, "serve") > 0.9 * total, "{of:#}");
+}
+
 /// A service that ends while it is profiled: after so many windows, or between two of them.
 #[test]
 fn a_process_that_ends_leaves_what_was_seen_of_it() {

@@ -80,6 +80,8 @@ pub enum Cause {
     NativeOnly { state: String },
     /// The kernel gives no transparent huge pages, by this file.
     NoHugePages { path: String },
+    /// The user's own value of a variable, which a setting does not replace.
+    OwnVariable { name: String, value: String },
     /// `LD_PRELOAD` takes no path with a space or a colon.
     UnfitPreload { path: String },
     /// Every zram device is in use.

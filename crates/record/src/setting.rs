@@ -1,5 +1,6 @@
 //! A setting that can be tried on somebody's program: how it is made, and how it is proved to have taken effect. One file each.
 
+use crate::concern::SLOWS;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +16,9 @@ pub struct Setting {
     /// Effects besides the intended one, in one sentence.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub side_effects: String,
+    /// True if it is meant to save memory, and may cost time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub saves_memory: bool,
     /// Environment variables that apply it, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
@@ -42,6 +46,18 @@ pub struct Setting {
     /// True if transparent huge pages are forbidden to the program, by prctl.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_thp: bool,
+    /// Advice that the program's memory is given once a second, by process_madvise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<MemoryAdvice>,
+    /// True if equal pages of the program are merged, by prctl and the kernel's thread for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merge: bool,
+    /// Bound on its memory, by a cgroup: bytes, or `high:` and bytes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub bound: String,
+    /// Words that are put behind all others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub last_arguments: Vec<String>,
     /// True if it needs the kernel to give transparent huge pages to those who ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_thp: bool,
@@ -51,6 +67,17 @@ pub struct Setting {
     /// Any one of these proves that it took effect. A preloaded library must be mapped besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proof: Vec<Proof>,
+}
+
+/// Advice on memory that another process gives (process_madvise(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum MemoryAdvice {
+    /// The kernel takes these pages first where memory is short.
+    Cold,
+    /// The kernel takes these pages now.
+    Pageout,
 }
 
 /// Proof that a setting took effect.
@@ -69,6 +96,10 @@ pub enum Proof {
     Cpus,
     /// The variables stood in the environment of some process. Whether the program reads them is not known.
     Environment,
+    /// A process had pages that were merged with equal ones.
+    Merged,
+    /// The kernel took the advice on some memory.
+    Advised,
 }
 
 impl Setting {
@@ -95,17 +126,25 @@ impl Setting {
         if is_usual
             && self.preload.is_empty()
             && self.arguments.is_empty()
+            && self.last_arguments.is_empty()
             && !self.no_thp
             && !self.advise_mappings
+            && self.advice.is_none()
+            && !self.merge
         {
             bail!(
-                "it changes nothing: it sets none of env, tunables, java_options, preload, \
-                 advise_mappings, arguments, cpus and no_thp"
+                "it changes nothing: it sets none of env, tunables, java_options, preload, advise_mappings, \
+                 arguments, last_arguments, cpus, no_thp, advice and merge"
             );
         }
-        if self.proof.is_empty() && self.preload.is_empty() && self.arguments.is_empty() {
+        if !self.bound.is_empty() {
+            bail!("a bound is no part of a file; write --with memory-high:SIZE or memory-max:SIZE");
+        }
+        let has_words = !self.arguments.is_empty() || !self.last_arguments.is_empty();
+        if self.proof.is_empty() && self.preload.is_empty() && !has_words {
             bail!(
-                "it has no proof; say one of huge, faults, fewer-faults, thp-disabled, cpus, environment"
+                "it has no proof; say one of huge, faults, fewer-faults, thp-disabled, cpus, environment, \
+                 merged, advised"
             );
         }
         if self.advise_mappings && !self.preload.is_empty() {
@@ -144,6 +183,22 @@ impl Setting {
             proof: vec![Proof::Environment],
             ..Setting::default()
         })
+    }
+
+    /// `memory-high:SIZE` and `memory-max:SIZE`: a bound on its memory. `name` is the whole word.
+    pub fn bounded(name: &str, bytes: u64, slows: bool) -> Setting {
+        let (bound, limit) = if slows {
+            (format!("{SLOWS}{bytes}"), "memory.high")
+        } else {
+            (bytes.to_string(), "memory.max")
+        };
+        Setting {
+            name: name.to_owned(),
+            title: format!("in a cgroup with {limit} of {bytes} bytes"),
+            side_effects: "the kernel takes pages of the program, or ends it".to_owned(),
+            bound,
+            ..Setting::default()
+        }
     }
 
     /// `args:WORDS`: words behind the program's name.

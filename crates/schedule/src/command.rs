@@ -153,6 +153,9 @@ impl CommandScheduler {
 /// The most blocks that are drawn before the first is launched.
 pub const MOST_PAIRS: usize = 100_000;
 
+/// Windows of a process that runs already in which the kernel's time is sampled.
+pub const SAMPLED_WINDOWS: usize = 3;
+
 /// Launches of every arm before anything is measured; one of them is traced. A profile's first launch is plain: it finds what
 /// the command reads not yet in the page cache.
 fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
@@ -180,6 +183,18 @@ fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
             .chain((0..plan.arms.len()).map(move |arm| part(arm, mode)))
     };
     (0..plan.warmups).flat_map(of_block).collect()
+}
+
+/// True if six blocks exceed the budget, by the launches so far; those before the first block count as one.
+fn is_slow(moment: &CommandMoment, block: usize) -> bool {
+    let block_s = moment.spent_s / (block + 1) as f64;
+    block_s * (LEAST_LAUNCHES + 1) as f64 > moment.budget_s
+}
+
+/// True if every page fault of a launch was seen.
+fn has_faults(launch: &CommandLaunch) -> bool {
+    let faults = launch.cost.as_ref().and_then(|cost| cost.faults.as_ref());
+    faults.is_some_and(|faults| faults.lost == 0)
 }
 
 /// Arms and modes of a block: every arm once, and in a profile the prices, since the price of a block belongs to its launch.
@@ -219,11 +234,20 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
             .is_some_and(|cost| cost.kernel_unseen.is_some())
     };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
-    // Where six blocks exceed the budget, following faults in three of them has to do.
-    let is_slow = moment.spent_s * LEAST_LAUNCHES as f64 > moment.budget_s * block as f64;
-    let is_late = block >= 3 && is_slow;
-    let is_followed =
-        !plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain && !is_late;
+    // Where six blocks exceed the budget, the faults of the traced launch and one sampled launch have to do.
+    let is_slow = is_slow(moment, block);
+    let is_traced =
+        in_mode(LaunchMode::Traced).any(has_faults) && !in_mode(LaunchMode::Sampled).any(unsampled);
+    let is_known = is_traced || in_mode(LaunchMode::Followed).next().is_some();
+    let is_followed = !plan.totals_only
+        && block < FULL_BLOCKS
+        && mode == LaunchMode::Plain
+        && !(is_slow && is_known);
+    let is_sampled = if mode == LaunchMode::Followed {
+        arms > 0 && block < SAMPLED_WINDOWS
+    } else {
+        block == 0 || (block < LEAST_LAUNCHES / 2 && !is_slow)
+    };
     let modes = [
         (LaunchMode::PriceBase, true),
         (LaunchMode::PriceHuge, has_huge),
@@ -233,10 +257,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         ),
         (
             LaunchMode::Sampled,
-            (block == 0 || (block < LEAST_LAUNCHES / 2 && !is_slow))
-                && !plan.totals_only
-                && mode == LaunchMode::Plain
-                && !in_mode(LaunchMode::Sampled).any(unsampled),
+            is_sampled && !plan.totals_only && !in_mode(LaunchMode::Sampled).any(unsampled),
         ),
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),
@@ -256,7 +277,7 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::command::{Arm, ArmRole, Pages};
+    use record::command::{Arm, ArmRole, CommandCost, Faults, Pages};
     use record::outcome::Cause;
     use std::collections::BTreeMap;
 
@@ -334,11 +355,16 @@ mod tests {
                     break;
                 };
                 let failed = (self.fails)(mode).then_some(Cause::Budget);
+                let cost = CommandCost {
+                    faults: Some(Faults::default()),
+                    ..CommandCost::default()
+                };
                 launches.push(CommandLaunch {
                     block,
                     arm,
                     mode,
                     failed,
+                    cost: (mode == LaunchMode::Traced).then_some(cost),
                     ..CommandLaunch::default()
                 });
             }
@@ -542,6 +568,24 @@ mod tests {
         assert_eq!(with(LaunchMode::Sampled), 3);
     }
 
+    /// Two before the first block, six by itself and one that is sampled: ten seconds of a program of a second.
+    #[test]
+    fn a_profile_of_a_long_command_launches_it_nine_times() {
+        let plan = plan(Kind::Profile);
+        let simulated = Simulated {
+            budget_s: 10.0,
+            ..simulated(&plan)
+        };
+        let launches = simulated.launches(Vec::new(), usize::MAX);
+        let of_command = launches.iter().filter(|launch| launch.mode.is_command());
+        assert_eq!((blocks(&launches), of_command.count()), (6, 9));
+        assert!(
+            launches
+                .iter()
+                .all(|launch| launch.mode != LaunchMode::Followed)
+        );
+    }
+
     #[test]
     fn a_profile_beyond_its_budget_follows_faults_in_fewer_blocks() {
         let plan = CommandPlan {
@@ -560,6 +604,6 @@ mod tests {
                 .count()
         };
         // Two launches before the first block, six in each, and one that samples the kernel's time in the first.
-        assert_eq!([30.0, 39.0, 60.0].map(followed), [3, 6, 7]);
+        assert_eq!([30.0, 39.0, 60.0].map(followed), [1, 5, 7]);
     }
 }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use files::kernel;
 use record::command::{Arm, ArmRole};
 use record::setting::{Setting, split_words};
-use record::{outcome::Cause, sizes::did_you_mean};
+use record::{outcome::Cause, sizes, sizes::did_you_mean};
 use std::path::{Path, PathBuf};
 
 /// The arms: the baseline first, the baseline once more last.
@@ -129,13 +129,15 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
             });
         }
     }
-    if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
+    let has_words = !setting.arguments.is_empty() || !setting.last_arguments.is_empty();
+    if arm.command[0] == "/bin/sh" && has_words && baseline.shown != "/bin/sh" {
         bail!(
             "{}: words cannot be put into a shell's line; write both commands out instead",
             setting.name
         );
     }
     arm.command.splice(1..1, setting.arguments.iter().cloned());
+    arm.command.extend(setting.last_arguments.iter().cloned());
     for (name, value) in &setting.env {
         // A variable that the user names is as they say.
         if is_named(setting) {
@@ -143,6 +145,13 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         } else {
             join(&mut arm, name, value);
         }
+    }
+    if is_carried(setting)
+        && let Some((name, value)) = arm.replaced.pop_first()
+    {
+        arm.replaced.clear();
+        arm.skipped
+            .get_or_insert(Cause::OwnVariable { name, value });
     }
     join(&mut arm, "GLIBC_TUNABLES", &setting.tunables);
     join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options);
@@ -177,7 +186,7 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
 }
 
 /// Variables that hold a list, and what separates its parts; the last of two that contradict each other holds.
-const LISTS: [(&str, &str); 8] = [
+const LISTS: [(&str, &str); 9] = [
     ("GLIBC_TUNABLES", ":"),
     ("GODEBUG", ","),
     ("JAVA_TOOL_OPTIONS", " "),
@@ -185,12 +194,19 @@ const LISTS: [(&str, &str); 8] = [
     ("LD_PRELOAD", ":"),
     ("MALLOC_CONF", ","),
     ("NODE_OPTIONS", " "),
+    ("PGOPTIONS", " "),
     ("RUBYOPT", " "),
 ];
 
 /// True for the setting of `env:NAME=VALUE`.
 fn is_named(setting: &Setting) -> bool {
     setting.name.starts_with("env:")
+}
+
+/// True for a setting that the binary carries: it replaces no value of the user's own, which the user's own setting may.
+fn is_carried(setting: &Setting) -> bool {
+    let file = format!("settings/{}.toml", setting.name);
+    carried::SETTINGS.iter().any(|(path, _)| *path == file)
 }
 
 /// Sets a variable. Where it holds a list, what the user's environment has there stays; another value is replaced, and kept in
@@ -282,6 +298,9 @@ fn has_value(word: &str) -> bool {
     word.starts_with("env:") || word.starts_with("args:")
 }
 
+/// Words that bound memory, before a size; true for a throttle.
+const BOUNDS: [(&str, bool); 2] = [("memory-high:", true), ("memory-max:", false)];
+
 fn is_file(word: &str) -> bool {
     Path::new(word).extension().is_some_and(|e| e == "toml")
 }
@@ -293,6 +312,11 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     if let Some(text) = word.strip_prefix("args:") {
         return Setting::arguments(text);
     }
+    for (lead, slows) in BOUNDS {
+        if let Some(size) = word.strip_prefix(lead) {
+            return Ok(Setting::bounded(word, sizes::parse_size(size)?, slows));
+        }
+    }
     if word.contains('/') || is_file(word) {
         // It decides what the user's program loads and is told.
         files::obeyed_file(word.as_ref())?;
@@ -302,7 +326,7 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     carried.iter().find(|s| s.name == word).cloned().with_context(|| {
         let names: Vec<&str> = carried.iter().map(|s| s.name.as_str()).collect();
         let hint = did_you_mean(word, names.iter().copied());
-        format!("there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS and files)", names.join(", "))
+        format!("there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS, memory-high:SIZE, memory-max:SIZE and files)", names.join(", "))
     })
 }
 
@@ -315,7 +339,8 @@ pub fn list() -> Result<String> {
             text += &format!("{:<13} side effect: {}\n", "", setting.side_effects);
         }
     }
-    text += "env:NAME=VALUE  any variable\nargs:WORDS      words behind the program's name\nFILE.toml       a setting of your own, written like those in settings/\n";
+    text += "env:NAME=VALUE  any variable\nargs:WORDS      words behind the program's name\n\
+        memory-high:SIZE, memory-max:SIZE  in a memory cgroup (--allow-system-changes)\nFILE.toml       a setting of your own, written like those in settings/\n";
     Ok(text)
 }
 

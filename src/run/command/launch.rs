@@ -1,6 +1,7 @@
 //! One launch of a study. The worker `command` is the helper program: it starts the command, waits for
 //! all that it started, and says what it cost.
 
+use super::changing::Changes;
 use crate::run::launch::{self, Adopting, Side, TimeLimit, duration};
 use crate::{run::signals::Signals, worker};
 use anyhow::{Context, Result, bail};
@@ -27,6 +28,16 @@ const SPLIT_US: &str = "500";
 /// CPU time between two samples of the kernel's time of a thread: a millisecond in the kernel is seen four times.
 const KERNEL_NS: &str = "250000";
 
+/// The same of a process that runs already: a sample costs some 17 µs, so that its kernel time is 2 % longer at most.
+const WINDOW_KERNEL_NS: &str = "1000000";
+
+/// Observation of a process that runs already in one window.
+pub struct Observed {
+    /// Page faults of which one is recorded.
+    pub fault_period: u64,
+    pub stacks: Option<StackFile>,
+}
+
 /// File that takes the stack of one page fault in `period`.
 #[derive(Clone, Debug)]
 pub struct StackFile {
@@ -38,6 +49,7 @@ pub struct StackFile {
 #[derive(Clone, Copy)]
 pub struct StudyPlace<'a> {
     pub plan: &'a CommandPlan,
+    pub changes: &'a Changes,
     pub scratch: &'a Path,
     pub signals: &'a Signals,
 }
@@ -51,6 +63,10 @@ pub fn launch(
     let CommandPart { block, arm, mode } = part;
     let thp = thp_rule();
     let mut options = options(place.plan, arm, mode);
+    if let Some(cgroup) = place.changes.cgroup(arm) {
+        let members = cgroup.join("cgroup.procs");
+        options.extend(["--cgroup".into(), members.into()]);
+    }
     if let Some(StackFile { path, period }) = stacks {
         options.extend([
             "--stacks".into(),
@@ -75,10 +91,11 @@ pub fn launch(
 pub fn attached(
     process: &Attached,
     scratch: &Path,
-    block: i64,
-    stacks: Option<StackFile>,
+    part: CommandPart,
+    observed: Observed,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
+    let CommandPart { block, mode, .. } = part;
     // The first window only shows how many faults to expect.
     let window_s = process.window_s * if block < 0 { FIRST_WINDOW } else { 1.0 };
     let numbers = [
@@ -86,21 +103,24 @@ pub fn attached(
         process.pid.to_string(),
         process.started_ticks.unwrap_or_default().to_string(),
         (1e3 * window_s).ceil().to_string(),
+        observed.fault_period.to_string(),
+        if mode == LaunchMode::Sampled {
+            WINDOW_KERNEL_NS.to_owned()
+        } else {
+            "0".to_owned()
+        },
     ];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
     command_line.extend(numbers.map(OsString::from));
-    if let Some(StackFile { path, period }) = stacks {
+    if let Some(StackFile { path, period }) = observed.stacks {
         command_line.extend([path.into(), period.to_string().into()]);
     }
     let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;
-    let (mode, block) = (
-        LaunchMode::Followed,
-        if cost.process_ended {
-            block.max(0)
-        } else {
-            block
-        },
-    );
+    let block = if cost.process_ended {
+        block.max(0)
+    } else {
+        block
+    };
     Ok(CommandLaunch {
         block,
         mode,
@@ -154,8 +174,21 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
     if let Some(cpus) = &subject.cpus {
         add("--cpus", cpus.into());
     }
-    if subject.setting.as_ref().is_some_and(|s| s.no_thp) {
-        add("--no-thp", "1".into());
+    if let Some(setting) = &subject.setting {
+        if setting.no_thp {
+            add("--no-thp", "1".into());
+        }
+        if setting.merge {
+            add("--merge", "1".into());
+        }
+        if let Some(advice) = setting.advice {
+            add("--advise", <&str>::from(advice).into());
+        }
+    }
+    if let Some(watch) = &plan.watch {
+        add("--watch-ms", watch.every_ms.to_string().into());
+        let window_ms = (watch.window_s * 1e3).ceil().to_string();
+        add("--window-ms", window_ms.into());
     }
     if plan.discard_output {
         add("--discard", "1".into());
@@ -189,6 +222,7 @@ fn start(
         plan,
         scratch,
         signals,
+        ..
     } = place;
     let limit_ms = (plan.time_limit_s * 1e3).ceil().to_string();
     let parent = std::process::id().to_string();

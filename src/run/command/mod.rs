@@ -1,6 +1,7 @@
 //! A study of a user's program under way: the launches of its scheduler, carried out and kept.
 
 pub mod arms;
+pub mod changing;
 mod launch;
 pub mod promising;
 pub mod running;
@@ -9,10 +10,11 @@ mod stacks;
 use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signals};
 use crate::machine::memory;
 use anyhow::{Context, Result, bail};
+use changing::Changes;
 use judge::program::profile::footprint_bytes;
 use judge::program::{given_up, half_width, is_settled};
-use launch::StudyPlace;
 pub use launch::{FIRST_WINDOW, thp_rule};
+use launch::{Observed, StudyPlace};
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages,
 };
@@ -34,6 +36,7 @@ pub fn pages() -> Pages {
 
 struct Study<'a> {
     session: &'a Session<CommandPlan>,
+    changes: &'a Changes,
     launches: Vec<CommandLaunch>,
     signals: &'a Signals,
     scratch: Scratch,
@@ -77,7 +80,10 @@ pub fn resume(
 }
 
 /// Launches what the plan requests and the folder does not have yet. Returns the whole record, and the signal that stopped it.
-pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)> {
+pub fn run(
+    session: &Session<CommandPlan>,
+    changes: &Changes,
+) -> Result<(KeptCommand, Option<i32>)> {
     let (plan, folder) = (&session.plan, &session.folder);
     let budget_s = plan.budget_s.unwrap_or(USUAL_BUDGET_S);
     // A study that has no place for its files leaves nothing.
@@ -103,6 +109,7 @@ pub fn run(session: &Session<CommandPlan>) -> Result<(KeptCommand, Option<i32>)>
     let signals = &Signals::watch()?;
     let mut study = Study {
         session,
+        changes,
         launches,
         signals,
         scratch,
@@ -172,6 +179,7 @@ impl Study<'_> {
         let launch = if mode.is_command() {
             let place = StudyPlace {
                 plan,
+                changes: self.changes,
                 scratch,
                 signals: self.signals,
             };
@@ -182,9 +190,16 @@ impl Study<'_> {
             // Before the first window it is not known which part of the faults is enough.
             let is_wanted = mode == LaunchMode::Sampled
                 || (plan.stacks && mode == LaunchMode::Followed && block >= 0);
-            let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch));
+            let is_attached = plan.attached.is_some();
+            let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch, is_attached));
             let mut launch = match &plan.attached {
-                Some(process) => launch::attached(process, scratch, block, stacks, self.signals)?,
+                Some(process) => {
+                    let observed = Observed {
+                        fault_period: stacks::fault_period(launches, block),
+                        stacks,
+                    };
+                    launch::attached(process, scratch, part, observed, self.signals)?
+                }
                 None => launch::launch(place, part, stacks)?,
             };
             if launch
@@ -208,10 +223,9 @@ impl Study<'_> {
                 c.end == CommandEnd::Stopped
             });
         // A process that runs already is never seen but followed: its window is what it costs, too.
-        let window = launch
-            .cost
-            .as_ref()
-            .filter(|cost| plan.attached.is_some() && cost.wall_ns > 0);
+        let window = launch.cost.as_ref().filter(|cost| {
+            plan.attached.is_some() && mode == LaunchMode::Followed && cost.wall_ns > 0
+        });
         if plan.attached.is_some() && window.is_none() && mode.is_command() && launches.is_empty() {
             bail!("the process has ended");
         }

@@ -21,7 +21,9 @@ pub fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<S
         .flat_map(|stacks| &stacks.frames);
     let mut modules: BTreeSet<&str> = frames.map(|frame| frame.module.as_str()).collect();
     modules.insert(&summary.allocator);
-    for setting in arms::all()? {
+    modules.extend(summary.modules.iter().map(String::as_str));
+    let settings = arms::all()?;
+    for setting in settings.into_iter().filter(|setting| !setting.saves_memory) {
         if concerns(&setting, &modules) && !names.contains(&setting.name) {
             names.push(setting.name);
         }

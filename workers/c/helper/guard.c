@@ -41,6 +41,8 @@ static const char *const settings[] = {
     "/proc/sys/vm/dirty_ratio",
     "/proc/sys/vm/page-cluster",
     "/proc/sys/vm/percpu_pagelist_high_fraction",
+    "/sys/kernel/mm/ksm/run",
+    "/sys/kernel/mm/ksm/pages_to_scan",
     "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds",
     "/sys/kernel/mm/damon/admin/kdamonds/0/state",
 };

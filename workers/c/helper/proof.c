@@ -3,7 +3,9 @@
 #include "proof.h"
 #include "core.h"
 #include "profile/mappings.h"
+#include "watch.h"
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { MAX_WATCHED = 8, MAX_FOLLOWED = 64 };
+enum { MAX_WATCHED = 8, MAX_FOLLOWED = 64, MAX_MODULES = 256, MODULE = 64, MAX_SEGMENTS = 64, NOTES = 4096 };
 
 static struct {
     const char *path[MAX_WATCHED], *variable[MAX_WATCHED];
@@ -28,6 +30,9 @@ static struct {
     uint64_t setuid;                /* processes whose program is to run with its owner's rights */
     char cpus[256];
     const char *allocator;          /* the library of the last process that has one */
+    char modules[MAX_MODULES][MODULE]; /* names of the files of code that were mapped */
+    int module_count;
+    uint64_t merged;                /* the most pages of one process that were merged with others */
 } proof;
 
 void proof_watch(const char *path)
@@ -42,11 +47,13 @@ void proof_expect(const char *variable)
         proof.variable[proof.variables++] = variable;
 }
 
-/* The whole of a file below /proc/PID, with a final NUL; NULL where it cannot be read. The caller frees it. */
-static char *read_of(pid_t pid, const char *name, size_t *bytes)
+char *process_text(pid_t pid, const char *name, size_t *bytes)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    else
+        snprintf(path, sizeof path, "/proc/%s", name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
@@ -70,26 +77,89 @@ static char *read_of(pid_t pid, const char *name, size_t *bytes)
     return text;
 }
 
-static uint64_t field(const char *text, const char *name)
+uint64_t process_field(const char *text, const char *name)
 {
     const char *at = text ? strstr(text, name) : NULL;
     return at ? strtoull(at + strlen(name), NULL, 10) : UINT64_MAX;
 }
 
+/* Takes note of a name of a file, once. */
+static void add_module(const char *name, size_t length)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-[]";
+    if (!length || length >= MODULE || proof.module_count == MAX_MODULES || strspn(name, allowed) < length)
+        return;
+    for (int i = 0; i < proof.module_count; i++)
+        if (strncmp(proof.modules[i], name, length) == 0 && !proof.modules[i][length])
+            return;
+    memcpy(proof.modules[proof.module_count++], name, length);
+}
+
+/* Takes note of the files of code in the text of /proc/PID/maps. */
+static void add_modules(const char *maps)
+{
+    for (const char *line = maps, *end; (end = strchr(line, '\n')); line = end + 1) {
+        const char *path = memchr(line, '/', (size_t)(end - line)), *rights = memchr(line, ' ', (size_t)(end - line));
+        if (!path || !rights || rights[3] != 'x')
+            continue;
+        const char *name = memrchr(path, '/', (size_t)(end - path));
+        add_module(name + 1, (size_t)(end - name - 1));
+    }
+}
+
+/* A program of Go has a note of its build (cmd/internal/buildid), and its runtime is no file of its own. */
+static void add_go(pid_t pid)
+{
+    char path[64], notes[NOTES];
+    Elf64_Ehdr head;
+    Elf64_Phdr segment;
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_elf = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+                  head.e_ident[EI_CLASS] == ELFCLASS64;
+    for (int i = 0; is_elf && i < head.e_phnum && i < MAX_SEGMENTS; i++) {
+        if (pread(fd, &segment, sizeof segment, (off_t)(head.e_phoff + (uint64_t)i * sizeof segment)) != sizeof segment ||
+            segment.p_type != PT_NOTE)
+            continue;
+        ssize_t got = pread(fd, notes, segment.p_filesz < NOTES ? segment.p_filesz : NOTES, (off_t)segment.p_offset);
+        if (got > 0 && memmem(notes, (size_t)got, "\4\0\0\0Go\0", 8))
+            add_module("[go]", 4);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+uint64_t merged_pages(pid_t pid)
+{
+    char *text = process_text(pid, "ksm_merging_pages", NULL);
+    uint64_t pages = text ? strtoull(text, NULL, 10) : 0;
+    free(text);
+    return pages;
+}
+
+void proof_look_at_modules(pid_t pid)
+{
+    char *maps = process_text(pid, "maps", NULL);
+    if (maps)
+        add_modules(maps);
+    free(maps);
+    add_go(pid);
+}
+
 static void look_at_memory(pid_t pid, bool at_end)
 {
-    char *text = read_of(pid, "smaps_rollup", NULL);
-    uint64_t huge = field(text, "AnonHugePages:");
+    char *text = process_text(pid, "smaps_rollup", NULL);
+    uint64_t huge = process_field(text, "AnonHugePages:");
     if (huge != UINT64_MAX && huge * 1024 > proof.huge_bytes)
         proof.huge_bytes = huge * 1024;
-    uint64_t rss = field(text, "Rss:");
+    uint64_t rss = process_field(text, "Rss:");
     if (at_end && rss != UINT64_MAX && rss * 1024 > proof.end_rss) {
         proof.end_rss = rss * 1024;
-        proof.end_anonymous = field(text, "Anonymous:") * 1024;
+        proof.end_anonymous = process_field(text, "Anonymous:") * 1024;
         proof.end_huge = huge == UINT64_MAX ? 0 : huge * 1024;
     }
     free(text);
-    text = read_of(pid, "maps", NULL);
+    text = process_text(pid, "maps", NULL);
     static const char *const allocators[] = {"libjemalloc", "libmimalloc", "libtcmalloc"};
     for (size_t i = 0; text && i < sizeof allocators / sizeof *allocators; i++)
         if (strstr(text, allocators[i]))
@@ -99,7 +169,11 @@ static void look_at_memory(pid_t pid, bool at_end)
             proof.seen[i] = true;
             proof.mapped[i] += at_end;
         }
+    if (text)
+        add_modules(text);
     free(text);
+    uint64_t merged = merged_pages(pid);
+    proof.merged = merged > proof.merged ? merged : proof.merged;
 }
 
 /* Whether VAR=VALUE stands at this place of an environment. glibc ends each of its tunables in place, over the colon. */
@@ -117,14 +191,14 @@ static bool is_variable(const char *at, const char *end, const char *variable)
 
 static void look_at_end(pid_t pid)
 {
-    char *status = read_of(pid, "status", NULL);
+    char *status = process_text(pid, "status", NULL);
     /* A thread's end is not its process's. */
-    if (!status || field(status, "Tgid:") != (uint64_t)pid) {
+    if (!status || process_field(status, "Tgid:") != (uint64_t)pid) {
         free(status);
         return;
     }
     proof.processes++;
-    proof.thp_disabled += field(status, "THP_enabled:") == 0;
+    proof.thp_disabled += process_field(status, "THP_enabled:") == 0;
     const char *cpus = strstr(status, "Cpus_allowed_list:");
     if (cpus && pid == proof.first)
         sscanf(cpus, "Cpus_allowed_list: %255[0-9,-]", proof.cpus);
@@ -134,8 +208,9 @@ static void look_at_end(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
     proof.setuid += stat(path, &program) == 0 && (program.st_mode & (S_ISUID | S_ISGID));
     look_at_memory(pid, true);
+    add_go(pid);
     size_t bytes = 0;
-    char *environment = proof.variables ? read_of(pid, "environ", &bytes) : NULL;
+    char *environment = proof.variables ? process_text(pid, "environ", &bytes) : NULL;
     for (int i = 0; environment && i < proof.variables; i++)
         for (const char *at = environment; at < environment + bytes; at += strlen(at) + 1)
             if (is_variable(at, environment + bytes, proof.variable[i])) {
@@ -201,6 +276,21 @@ static void print_counts(const char *name, const uint64_t *counts, int count)
     printf("]");
 }
 
+static void print_modules(void)
+{
+    printf(",\"modules\":[");
+    for (int i = 0; i < proof.module_count; i++)
+        printf("%s\"%s\"", i ? "," : "", proof.modules[i]);
+    printf("]");
+}
+
+void proof_print_modules(void)
+{
+    printf(",\"proof\":{\"traced\":false");
+    print_modules();
+    printf("}");
+}
+
 void proof_print(void)
 {
     for (int i = 0; i < proof.paths; i++)
@@ -214,6 +304,11 @@ void proof_print(void)
            (unsigned long long)proof.setuid);
     print_counts("mapped", proof.mapped, proof.paths);
     print_counts("expected", proof.expected, proof.variables);
+    printf(",\"merged_bytes\":%llu,\"advised_bytes\":%llu", (unsigned long long)proof.merged * (uint64_t)sysconf(_SC_PAGESIZE),
+           (unsigned long long)watch_advised());
+    if (watch_advice_error())
+        printf(",\"advice_error\":%d", watch_advice_error());
+    print_modules();
     printf("}");
 }
 
@@ -226,7 +321,7 @@ int for_each_child(int number)
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid <= 0)
             continue;
-        char *stat = read_of(pid, "stat", NULL), *at = stat ? strrchr(stat, ')') : NULL, state = 0;
+        char *stat = process_text(pid, "stat", NULL), *at = stat ? strrchr(stat, ')') : NULL, state = 0;
         int parent = 0;
         if (at && sscanf(at, ") %c %d", &state, &parent) == 2 && parent == getpid() && state != 'Z') {
             count++;

@@ -6,6 +6,7 @@
 #include "proof.h"
 #include "split.h"
 #include "verb.h"
+#include "watch.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,22 +27,23 @@ enum {
     RINGS_MS = 10,     /* between two readings of the records of its page faults */
     SPLIT_MS = 500,    /* between two readings of the samples of its CPU time */
     MAX_EVICT = 16,
+    MERGE = 67,        /* PR_SET_MEMORY_MERGE, since Linux 6.4 */
     CALL_NUMBERS = 5,  /* of /proc/PID/io */
     WITH_CALLS = 'c',  /* the word by which the command begins: it is to be stopped at calls that change mappings */
 };
 
 static struct {
-    const char *input, *cpus, *stacks, *evict[MAX_EVICT];
+    const char *input, *cpus, *cgroup, *stacks, *evict[MAX_EVICT];
     int evicts;
-    uint64_t limit_ms, split_us, stack_period, kernel_ns;
-    bool proof, faults, no_thp, discard;
+    uint64_t limit_ms, window_ms, watch_ms, split_us, stack_period, kernel_ns;
+    bool proof, faults, no_thp, merge, discard;
     char **command;
 } asked;
 
 static struct {
     pid_t pid;
     int out, err, signals, status;
-    bool ended, stopped, late;
+    bool ended, stopped, late, over; /* `over`: its window is */
     int error;              /* errno of a command that could not be started */
     uint64_t start_ns, wall_ns;
     uint64_t out_bytes, err_bytes, hash;
@@ -104,6 +106,16 @@ static void try_option(const char *name, char *value)
         asked.split_us = strtoull(value, NULL, 10);
     else if (strcmp(name, "--no-thp") == 0)
         asked.no_thp = true;
+    else if (strcmp(name, "--merge") == 0)
+        asked.merge = true;
+    else if (strcmp(name, "--cgroup") == 0)
+        asked.cgroup = value;
+    else if (strcmp(name, "--watch-ms") == 0)
+        asked.watch_ms = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--window-ms") == 0)
+        asked.window_ms = limit_of(value);
+    else if (strcmp(name, "--advise") == 0)
+        watch_advise(value);
     else if (strcmp(name, "--discard") == 0)
         asked.discard = true;
     else
@@ -204,6 +216,15 @@ struct pipes {
     int in, out[2], err[2], failed[2], go[2];
 };
 
+/* Ends the child, whose parent reads the error. */
+__attribute__((noreturn)) static void end_child(const struct pipes *p)
+{
+    int error = errno;
+    if (write(p->failed[1], &error, sizeof error) < 0)
+        _exit(126);
+    _exit(127);
+}
+
 /* In the child, which may share its parent's memory: nothing but system calls. */
 __attribute__((noreturn)) static void become(const struct pipes *p, char **command)
 {
@@ -221,11 +242,11 @@ __attribute__((noreturn)) static void become(const struct pipes *p, char **comma
         _exit(127);
     if (is_followed() && word == WITH_CALLS)
         mappings_filter();
+    int group = asked.cgroup ? open(asked.cgroup, O_WRONLY | O_CLOEXEC) : -1;
+    if (asked.cgroup && (group < 0 || write(group, "0", 1) != 1))
+        end_child(p);
     execvp(command[0], command);
-    int error = errno;
-    if (write(p->failed[1], &error, sizeof error) < 0)
-        _exit(126);
-    _exit(127);
+    end_child(p);
 }
 
 static void start(void)
@@ -247,7 +268,11 @@ static void start(void)
         set_affinity(0, asked.cpus);
     if (asked.no_thp && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
         give_up("prctl(PR_SET_THP_DISABLE)", strerror(errno));
+    if (asked.merge)
+        prctl(MERGE, 1, 0, 0, 0); /* where it may not, no page is merged, and the proof says so */
     job.start_ns = now_ns();
+    if (asked.watch_ms)
+        watch_begin(asked.watch_ms);
     /* Its first process shares this one's memory until it is another program, so that this one's size costs it nothing. */
     job.pid = is_followed() ? fork() : vfork();
     if (job.pid == 0)
@@ -285,7 +310,8 @@ static bool reap(void)
         if (WIFSTOPPED(status)) {
             proof_stopped(pid, status);
         } else if (pid == job.pid) {
-            job.wall_ns = now_ns() - job.start_ns;
+            if (!job.over)
+                job.wall_ns = now_ns() - job.start_ns;
             job.status = status;
             job.ended = true;
         }
@@ -309,6 +335,8 @@ static void sleep_ms(uint64_t ms)
         ms = RINGS_MS;
     if (asked.split_us && ms > SPLIT_MS)
         ms = SPLIT_MS;
+    uint64_t wait_ms = watch_wait_ms();
+    ms = ms < wait_ms ? ms : wait_ms;
     struct pollfd watched[4] = {{job.signals, POLLIN, 0}, {job.out, POLLIN, 0}, {job.err, POLLIN, 0}, {rings, POLLIN, 0}};
     poll(watched, 4, (int)(ms > 60000 ? 60000 : ms));
     /* A traced command stops often: neither is done at every stop. */
@@ -319,6 +347,8 @@ static void sleep_ms(uint64_t ms)
         faults_read();
     if (asked.split_us)
         split_read();
+    if (!job.over)
+        watch_read();
     if (watched[0].revents) {
         struct signalfd_siginfo seen;
         while (read(job.signals, &seen, sizeof seen) == sizeof seen)
@@ -350,25 +380,32 @@ static bool wait_for_all(uint64_t ms)
 
 static void wait_for_command(void)
 {
-    uint64_t limit = job.start_ns + asked.limit_ms * 1000000;
+    bool is_window = asked.window_ms && (!asked.limit_ms || asked.window_ms <= asked.limit_ms);
+    uint64_t limit_ms = is_window ? asked.window_ms : asked.limit_ms, limit = job.start_ns + limit_ms * 1000000;
     for (reap(); !job.ended && !job.stopped; reap()) {
         uint64_t now = now_ns();
-        if (asked.limit_ms && now >= limit) {
-            if (job.late)
+        if (limit_ms && now >= limit) {
+            if (job.late || job.over)
                 break;
-            job.late = true;
+            if (is_window) {
+                watch_end();
+                job.wall_ns = now_ns() - job.start_ns;
+            }
+            job.over = is_window;
+            job.late = !is_window;
             signal_all(SIGTERM);
             limit = now + TERM_MS * 1000000ull;
         }
-        sleep_ms(asked.limit_ms ? (limit - now) / 1000000 + 1 : 60000);
+        sleep_ms(limit_ms ? (limit - now) / 1000000 + 1 : 60000);
     }
 }
 
 /* Ends whatever is left. Each round kills the children there are; theirs become ours and go in the next. */
 static void end_all(void)
 {
-    bool any = job.ended && !job.late ? wait_for_all(LEAVE_MS) : reap();
-    if (any && job.ended && !job.late)
+    bool by_itself = job.ended && !job.late && !job.over;
+    bool any = by_itself ? wait_for_all(LEAVE_MS) : reap();
+    if (any && by_itself)
         job.left = for_each_child(0);
     uint64_t until = now_ns() + END_MS * 1000000ull;
     while (any && now_ns() < until) {
@@ -417,11 +454,18 @@ static void print_run(void)
 {
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
-    const char *end = job.error ? "not-started" : job.late ? "time-limit" : job.stopped ? "stopped"
+    const char *end = job.error ? "not-started" : job.late ? "time-limit" : job.stopped ? "stopped" : job.over ? "window"
                     : WIFSIGNALED(job.status) ? "signal" : "exit";
-    int code = job.error ? job.error : WIFSIGNALED(job.status) ? WTERMSIG(job.status) : WEXITSTATUS(job.status);
+    int code = job.error ? job.error : job.over ? 0 : WIFSIGNALED(job.status) ? WTERMSIG(job.status) : WEXITSTATUS(job.status);
     uint64_t user_us = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
     uint64_t system_us = (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
+    if (job.over) {
+        /* What it did after its window, such as its end, does not count. */
+        uint64_t all_us = watch_cpu_us(), ended_us = user_us + system_us;
+        system_us = ended_us ? (uint64_t)((double)all_us * (double)system_us / (double)ended_us) : 0;
+        user_us = all_us - system_us;
+        used.ru_minflt = (long)watch_minor_faults();
+    }
     double kernel;
     if (asked.split_us && split_share(user_us + system_us, &kernel)) {
         uint64_t all_us = user_us + system_us;
@@ -442,6 +486,7 @@ static void print_run(void)
         faults_print();
     if (asked.split_us)
         split_print();
+    watch_print(job.wall_ns, user_us + system_us, (uint64_t)used.ru_minflt);
     printf("}\n");
     fflush(stdout);
     if (write(2, job.tail, job.err_bytes < TAIL ? (size_t)job.err_bytes : TAIL) < 0)

@@ -33,6 +33,12 @@ pub(super) fn failure(
     }
     let (first, usual) = ends(plan, launches, 0).next()?;
     // Another command may end and write as it likes.
+    if let Some(window_s) = differing_end(plan, launches, arm) {
+        return Some(Failure {
+            kind: FailureKind::EndsDiffer { window_s },
+            message: None,
+        });
+    }
     if plan.arms[arm].role == ArmRole::Command {
         let (launch, cost) =
             ends(plan, launches, arm).find(|(_, cost)| cost.code != 0 && !plan.ignore_failure)?;
@@ -68,6 +74,19 @@ fn ends<'a>(
         .filter_map(|launch| Some((launch, launch.cost.as_ref()?)))
 }
 
+/// Seconds of a window that cut some launches of an arm, or of the command as it is, and not others: their costs are of
+/// different work.
+fn differing_end(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize) -> Option<f64> {
+    let window_s = plan.watch?.window_s;
+    let of_both = [0, arm].map(|arm| ends(plan, launches, arm));
+    let mut cut = of_both
+        .into_iter()
+        .flatten()
+        .map(|(_, cost)| cost.end == CommandEnd::Window);
+    let first = cut.next()?;
+    cut.any(|other| other != first).then_some(window_s)
+}
+
 /// A failure with the last line that the launch wrote.
 fn because(kind: FailureKind, launch: &CommandLaunch) -> Failure {
     let last_line = launch.messages.trim().lines().last();
@@ -94,7 +113,7 @@ fn bad_end(cost: &CommandCost, program: &str, limit_s: f64) -> Option<FailureKin
         CommandEnd::Exit if cost.left > 0 => FailureKind::LeftRunning {
             processes: cost.left,
         },
-        CommandEnd::Exit | CommandEnd::Stopped => return None,
+        CommandEnd::Exit | CommandEnd::Window | CommandEnd::Stopped => return None,
     })
 }
 
@@ -121,13 +140,13 @@ fn outputs(launches: &[CommandLaunch], is_wanted: impl Fn(usize) -> bool) -> BTr
         .collect()
 }
 
-/// True if the unchanged command writes the same each time.
+/// True if the unchanged command writes the same each time; what a window cut is not compared.
 fn writes_the_same(plan: &CommandPlan, launches: &[CommandLaunch]) -> bool {
     outputs(launches, |arm| {
         matches!(plan.arms[arm].role, ArmRole::Baseline | ArmRole::Again)
     })
     .len()
-        == 1
+        <= 1
 }
 
 fn changed_output(
@@ -176,6 +195,12 @@ pub(super) fn notes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<NoteK
     if bytes > 0 {
         notes.push(NoteKind::NotEvicted { bytes });
     }
+    let mut ends = launches.iter().filter_map(|launch| launch.cost.as_ref());
+    let is_cut = ends.any(|cost| cost.end == CommandEnd::Window);
+    let window = plan.watch.filter(|_| is_cut);
+    notes.extend(window.map(|watch| NoteKind::Windows {
+        window_s: watch.window_s,
+    }));
     let rules: BTreeSet<&str> = launches.iter().map(|launch| launch.thp.as_str()).collect();
     if rules.len() > 1 {
         notes.push(NoteKind::ThpChanged {

@@ -42,17 +42,32 @@ pub(super) fn proof(
             all: observed.processes,
         });
     }
+    let is_its_own = setting.modules.is_empty()
+        || observed.modules.is_empty()
+        || has_module(&observed.modules, &setting.modules);
+    if !is_its_own {
+        effect = false;
+        seen.push(SettingEffect::NoModule {
+            modules: setting.modules.clone(),
+        });
+    }
     let mut any = setting.proof.is_empty();
     for proof in &setting.proof {
         let (holds, effect) = prove(*proof, subject, observed, usual_huge, faults);
         any |= holds;
         seen.push(effect);
     }
-    let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some();
+    let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some() || !is_its_own;
     ProofSummary {
         took_effect: is_proven.then_some(effect && any),
         seen,
     }
+}
+
+/// True if a file of code that was mapped is of these programs and libraries, named by the beginnings of their files.
+fn has_module(mapped: &[String], beginnings: &[String]) -> bool {
+    let mut beginnings = beginnings.iter();
+    beginnings.any(|start| mapped.iter().any(|name| name.starts_with(start.as_str())))
 }
 
 /// Memory in huge pages that was seen in the arm of a role.
@@ -112,6 +127,16 @@ fn prove(
                 !observed.expected.is_empty() && observed.expected.iter().all(|n| *n > 0);
             let processes = observed.expected.iter().min().copied().unwrap_or(0);
             (everywhere, SettingEffect::Environment { processes, all })
+        }
+        Proof::Merged => {
+            let bytes = observed.merged_bytes;
+            (bytes > 0, SettingEffect::Merged { bytes })
+        }
+        Proof::Advised => {
+            let bytes = observed.advised_bytes;
+            let error = observed.advice_error;
+            let error = error.map(|number| std::io::Error::from_raw_os_error(number).to_string());
+            (bytes > 0, SettingEffect::Advised { bytes, error })
         }
     }
 }

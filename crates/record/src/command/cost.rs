@@ -1,6 +1,6 @@
 //! Cost of one launch of a command, as the helper program prints it.
 
-use super::{Faults, KernelWork};
+use super::{Faults, KernelWork, WatchedLaunch};
 use serde::{Deserialize, Serialize};
 
 /// End of a run.
@@ -18,6 +18,8 @@ pub enum CommandEnd {
     TimeLimit,
     /// Ended by Pagewise because the user stopped the study.
     Stopped,
+    /// Ended by Pagewise because its window was over.
+    Window,
     /// It could not be started; the code is the error's number.
     #[default]
     NotStarted,
@@ -89,6 +91,9 @@ pub struct CommandCost {
     /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
+    /// Its memory and time while it ran, where they were watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<WatchedLaunch>,
     /// True if the process that is followed ended in this window, or before it: then the window has no length.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub process_ended: bool,
@@ -159,4 +164,20 @@ pub struct ObservedEffects {
     pub mapped: Vec<u64>,
     /// Processes in whose environment each variable stood, in the order of their names.
     pub expected: Vec<u64>,
+    /// Names of the files of code that were mapped, and `[go]` for a program of Go.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
+    /// The most memory of one process that was merged with equal pages, in bytes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub merged_bytes: u64,
+    /// Bytes on which the kernel took advice.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub advised_bytes: u64,
+    /// The last error of giving advice, by its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice_error: Option<i32>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

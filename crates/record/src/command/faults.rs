@@ -4,6 +4,10 @@ use super::MemoryEvent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Page faults of one run, over all processes and threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -14,6 +18,9 @@ pub struct Faults {
     pub counted: u64,
     /// Faults that were recorded.
     pub samples: u64,
+    /// Faults of which one was recorded, where not each was; the counts of kinds are scaled to all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub period: u64,
     /// Records that were lost, because they came faster than they were read.
     pub lost: u64,
     /// Faults in user mode, each of one kind, and those in kernel mode where they are seen.

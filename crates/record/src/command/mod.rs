@@ -7,6 +7,7 @@ mod kernel;
 mod profile;
 mod stacks;
 mod trial;
+mod watch;
 
 use crate::outcome::Cause;
 use crate::{kind::Kind, setting::Setting};
@@ -24,6 +25,7 @@ pub use trial::{
     Again, Against, ArmStatus, ArmSummary, Failure, FailureKind, Measure, Measured, ProofSummary,
     SettingEffect, TrialSummary,
 };
+pub use watch::{CoursePoint, WatchSummary, WatchedArm, WatchedLaunch, WatchedMoment, Watching};
 
 /// Version of the plan and launches of a study.
 pub const COMMAND_SCHEMA: u32 = 6;
@@ -96,6 +98,12 @@ pub struct CommandPlan {
     /// The process that runs already, where one is profiled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,
+    /// How memory is watched beside time, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<Watching>,
+    /// True if arms may change the machine, which is undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_system_changes: bool,
     /// Pages of the machine, if memory events are priced.
     #[serde(flatten)]
     pub pages: Option<Pages>,

@@ -330,6 +330,9 @@ pub struct ProfileSummary {
     /// As in [`super::ObservedEffects`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub allocator: String,
+    /// Programs and libraries that were mapped, as in [`super::ObservedEffects`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// Unit costs, in the order of the kinds.
     pub prices: Vec<Price>,
     /// Cost of all page faults; absent without unit costs.

@@ -1,6 +1,6 @@
 //! Result of a try: the shape of its `summary.json` and of `try --json`.
 
-use super::{Amount, ArmRole, CommandPlan};
+use super::{Amount, ArmRole, CommandPlan, WatchSummary};
 use crate::outcome::Cause;
 use crate::summary::{Contrast, Note, Ratio};
 use serde::{Deserialize, Serialize};
@@ -22,10 +22,35 @@ pub enum Measure {
     MaxRss,
     /// Page faults, minor and major.
     Faults,
+    /// Mean resident memory of all processes over the time of a launch, in bytes.
+    Rss,
+    /// The same, of which shared pages count in proportion.
+    Pss,
+    /// Mean memory in transparent huge pages, in bytes.
+    Huge,
+    /// Pages of the machine that came back after the kernel had taken them.
+    Refaults,
 }
 
 impl Measure {
-    /// All, in the order in which they are shown.
+    /// Those of a watched try, in the order in which they are shown.
+    pub const WATCHED: [Measure; 6] = [
+        Measure::Cpu,
+        Measure::Kernel,
+        Measure::Rss,
+        Measure::Pss,
+        Measure::Huge,
+        Measure::Refaults,
+    ];
+
+    /// Measures of a plan, in the order in which they are judged.
+    pub fn judged(plan: &CommandPlan) -> impl Iterator<Item = Measure> {
+        let watched = plan.watch.map(|_| Measure::WATCHED).into_iter().flatten();
+        let usual = Measure::ALL.into_iter();
+        usual.chain(watched.filter(|measure| !Measure::ALL.contains(measure)))
+    }
+
+    /// Those of any try, in the order in which they are shown.
     pub const ALL: [Measure; 6] = [
         Measure::Cpu,
         Measure::User,
@@ -51,6 +76,9 @@ pub struct TrialSummary {
     pub again: Option<Again>,
     /// True if the A/A check holds.
     pub trusted: bool,
+    /// Memory for time, where it was watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchSummary>,
     /// Remarks on the whole.
     pub notes: Vec<Note>,
 }
@@ -156,6 +184,12 @@ pub enum SettingEffect {
     Cpus { seen: String, wanted: String },
     /// Processes of all that had the variables.
     Environment { processes: u64, all: u64 },
+    /// None of these programs and libraries was mapped, whose own setting it is.
+    NoModule { modules: Vec<String> },
+    /// Bytes of one process that were merged with equal pages.
+    Merged { bytes: u64 },
+    /// Bytes on which the kernel took advice, and its last refusal.
+    Advised { bytes: u64, error: Option<String> },
 }
 
 /// The reason why a study gives no figures.
@@ -196,6 +230,8 @@ pub enum FailureKind {
     },
     /// Bytes of its output, and of the baseline's.
     OutputChanged { bytes: u64, before: u64 },
+    /// Some of its runs ended by themselves, and others were ended after their window of so many seconds.
+    EndsDiffer { window_s: f64 },
     /// The size of a page is unknown.
     NoPageSize,
 }

@@ -92,6 +92,10 @@ pub enum NoteKind {
     TotalsOnly,
     /// Call stacks are missing for this reason.
     NoStacks { reason: String },
+    /// Of so many page faults of a running process one was recorded.
+    FaultsSampled { period: u64 },
+    /// Each run was ended after so many seconds.
+    Windows { window_s: f64 },
     /// The process that was followed ended after these windows, and so many seconds of them.
     ProcessEnded { windows: usize, followed_s: f64 },
     /// Processes with another user's rights.

@@ -269,6 +269,8 @@ mod tests {
             FaultsUnseen { reason: text() },
             TotalsOnly,
             NoStacks { reason: text() },
+            FaultsSampled { period: 11 },
+            Windows { window_s: 5.0 },
             ProcessEnded {
                 windows: 1,
                 followed_s: 0.5,
@@ -334,6 +336,7 @@ mod tests {
                 bytes: 3,
                 before: 4,
             },
+            EndsDiffer { window_s: 5.0 },
             NoPageSize,
         ]
     }
@@ -367,6 +370,14 @@ mod tests {
             SettingEffect::Environment {
                 processes: 1,
                 all: 2,
+            },
+            SettingEffect::NoModule {
+                modules: vec![text()],
+            },
+            SettingEffect::Merged { bytes: 1 << 20 },
+            SettingEffect::Advised {
+                bytes: 1 << 20,
+                error: Some(text()),
             },
         ]
     }
@@ -450,7 +461,8 @@ mod tests {
             ),
             "skipped\nfailed\nno effect"
         );
-        assert!(phrases("measure", &Measure::ALL).starts_with("total CPU\nuser\n"));
+        let measures = [Measure::ALL, Measure::WATCHED].concat();
+        assert!(phrases("measure", &measures).starts_with("total CPU\nuser\n"));
     }
 
     #[test]
@@ -529,6 +541,10 @@ mod tests {
             },
             NoHugePages { path: text() },
             UnfitPreload { path: text() },
+            OwnVariable {
+                name: text(),
+                value: text(),
+            },
             NotInstalled {
                 package: text(),
                 library: Some(text()),

@@ -28,6 +28,12 @@ const FILE: &str = "stacks";
 const MOST_BYTES: u64 = 4 << 30;
 /// Call stacks wanted of a launch at most, and for each second of its CPU time: one costs about 10 µs.
 const WANTED: (u64, f64) = (250, 2000.0);
+/// Call stacks wanted of a process that runs already, for each second of its CPU time: they take half a hundredth of it.
+const ATTACHED_WANTED: f64 = 500.0;
+/// Page faults of such a process that are recorded, for each second of its CPU time: at about 1 µs they take a hundredth of it.
+const RECORDED: f64 = 10_000.0;
+/// Page faults of which one is recorded as long as their number is not known.
+const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.
 const LEAST: u64 = 8;
 /// Frames that are kept of a stack, the innermost.
@@ -245,22 +251,55 @@ impl Callers {
 }
 
 /// The file of a launch whose stacks are wanted, and the period of the faults that have one.
-pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> StackFile {
+pub(super) fn wanted(
+    launches: &[CommandLaunch],
+    block: i64,
+    scratch: &Path,
+    is_attached: bool,
+) -> StackFile {
     StackFile {
         path: scratch.join(FILE),
-        period: period(launches, block),
+        period: period(launches, block, is_attached),
     }
 }
 
+/// The period of the page faults of a process that runs already of which one is recorded: before it is known how many there
+/// are, few are.
+pub(super) fn fault_period(launches: &[CommandLaunch], block: i64) -> u64 {
+    let Some(cost) = first_cost(launches, LaunchMode::Plain).filter(|_| block >= 0) else {
+        return UNKNOWN_PERIOD;
+    };
+    prime(
+        cost.minor_faults / ((RECORDED * cost.cpu_s()) as u64).max(1),
+        block,
+    )
+}
+
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
-fn period(launches: &[CommandLaunch], block: i64) -> u64 {
+fn period(launches: &[CommandLaunch], block: i64, is_attached: bool) -> u64 {
     let plain = first_cost(launches, LaunchMode::Plain);
     let (faults, cpu_s) = plain.map_or((0, 0.0), |cost| (cost.minor_faults, cost.cpu_s()));
-    let wanted = WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4);
+    // A window of a process that runs already is longer than the first one.
+    let wanted = if is_attached {
+        ((ATTACHED_WANTED * cpu_s) as u64).max(1)
+    } else {
+        WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4)
+    };
     let processes = first_cost(launches, LaunchMode::Traced)
         .and_then(|cost| cost.proof.as_ref())
         .map_or(1, |proof| proof.processes);
-    let least = (faults / wanted).min(faults / processes.max(1) / LEAST);
+    prime(
+        if is_attached {
+            faults / wanted
+        } else {
+            (faults / wanted).min(faults / processes.max(1) / LEAST)
+        },
+        block,
+    )
+}
+
+/// A prime from a number on, which differs from block to block; 1 where the number is less than 2.
+fn prime(least: u64, block: i64) -> u64 {
     if least < 2 {
         1
     } else {

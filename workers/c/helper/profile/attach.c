@@ -1,8 +1,10 @@
-/* `attach PARENT PID STARTED MS [STACKS PERIOD]`: follows the page faults of a process that runs already for a while and prints
- * what it cost in that time, in the shape of `try`. Nothing is stopped, and closing the events is all there is to detach.
+/* `attach PARENT PID STARTED MS FAULTS KERNEL [STACKS PERIOD]`: follows a process that runs already for a while and prints what
+ * it cost in that time, in the shape of `try`: one in FAULTS of its page faults, or, where KERNEL is not 0, its time in the
+ * kernel once in so many nanoseconds. Nothing is stopped, and closing the events is all there is to detach.
  * A process that began at another clock tick than STARTED has only got the number of one that ended; 0 is any. */
 #include "core.h"
 #include "faults.h"
+#include "helper/proof.h"
 #include "helper/verb.h"
 #include <poll.h>
 #include <signal.h>
@@ -60,6 +62,8 @@ static void print_cost(const struct used *from, const struct used *to, uint64_t 
         printf(",\"process_ended\":true");
     if (wall_ns)
         faults_print();
+    if (!ended)
+        proof_print_modules();
     printf("}\n");
 }
 
@@ -87,15 +91,18 @@ static int attach_main(int argc, char **argv)
     /* What has not ended by now has had the number all along. */
     bool same = process >= 0 && look(pid, &from) && (!started || from.started == started) && !has_ended(process);
     if (same)
-        faults_attach(pid, argc > 5 ? argv[4] : NULL, argc > 5 ? strtoull(argv[5], NULL, 10) : 0);
+        faults_attach(pid, (struct follow){.stacks = argc > 7 ? argv[6] : NULL,
+                                           .stack_period = argc > 7 ? strtoull(argv[7], NULL, 10) : 0,
+                                           .period = strtoull(argv[4], NULL, 10), .kernel_ns = strtoull(argv[5], NULL, 10)});
     if (!same || has_ended(process) || !look(pid, &from)) {
         print_cost(&from, &from, 0, true);
         return 0;
     }
-    if (faults_reason()[0]) {
+    if (faults_reason()[0] && !strtoull(argv[5], NULL, 10)) {
         dprintf(2, "process %d cannot be followed: %s\n", pid, faults_reason());
         return 3;
     }
+    proof_look_at_modules(pid);
     uint64_t begun = now_ns(), until = begun + strtoull(argv[3], NULL, 10) * 1000000;
     to = from;
     struct pollfd watched[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {faults_descriptor(), POLLIN, 0}};
@@ -111,4 +118,4 @@ static int attach_main(int argc, char **argv)
     return 0;
 }
 
-VERB("attach", "PARENT PID STARTED MS [STACKS] [PERIOD]", attach_main);
+VERB("attach", "PARENT PID STARTED MS FAULTS KERNEL [STACKS] [PERIOD]", attach_main);

@@ -51,6 +51,7 @@ static struct {
     uint64_t lost, samples;
     bool follows, in_kernel, has_stacks, attached;
     uint64_t clock_ns; /* the kernel's time is sampled instead of faults */
+    uint64_t period;   /* one fault in so many is recorded; 0 and 1 are each */
     char reason[160];
 } faults = {.poll = -1};
 
@@ -74,7 +75,7 @@ static int open_event(pid_t pid, int cpu, bool in_kernel)
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof attr,
         .config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
-        .sample_period = 1,
+        .sample_period = faults.period > 1 ? faults.period : 1,
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
                        SAMPLE_TARGET | SAMPLE_DATA_PAGE_SIZE,
         .sample_regs_user = TARGET,
@@ -189,14 +190,18 @@ static void know_mappings(pid_t pid, bool pages)
         fclose(maps);
 }
 
-void faults_attach(pid_t pid, const char *stacks, uint64_t period)
+void faults_attach(pid_t pid, struct follow how)
 {
     char path[64];
     faults.attached = true;
-    faults_begin(pid, stacks, period);
+    faults.period = how.period;
+    if (how.kernel_ns)
+        faults_sample(pid, how.stacks, how.kernel_ns);
+    else
+        faults_begin(pid, how.stacks, how.stack_period);
     if (!faults.follows)
         return;
-    know_mappings(pid, true);
+    know_mappings(pid, !how.kernel_ns);
     for (int i = 0; i < faults.cpus; i++)
         ioctl(faults.fd[i], PERF_EVENT_IOC_ENABLE, 0);
     snprintf(path, sizeof path, "/proc/%d/task", pid);
@@ -377,6 +382,8 @@ static void pass_stack(const struct record *r)
     for (const struct record *f = r; !is_known && f-- > faults.pending && f->time + LATE_NS >= r->time;)
         if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->address / 4096 == r->address / 4096)
             kind = f->parent;
+    if (kind < 0 && !is_known && faults.period > 1) /* its own record is one of those that were not made */
+        kind = touched_likely(r->pid, r->address);
     if (kind >= 0)
         stacks_write(r->stack, r->pid, kind, (uint32_t)r->parent);
     free(r->stack);
@@ -450,6 +457,12 @@ void faults_read(void)
         read_until(now_ns() - BACK_NS);
 }
 
+/* A count of records as one of faults, where not each fault was recorded. */
+static uint64_t scaled(uint64_t records)
+{
+    return faults.period > 1 ? records * faults.period : records;
+}
+
 static void print_count(const char *name, uint64_t count)
 {
     printf(",\"%s\":%llu", name, (unsigned long long)count);
@@ -477,30 +490,32 @@ void faults_print(void)
     printf(",\"faults\":{\"in_kernel_seen\":%s", faults.in_kernel ? "true" : "false");
     print_count("counted", counted);
     print_count("samples", faults.samples);
+    if (faults.period > 1)
+        print_count("period", faults.period);
     print_count("lost", faults.lost);
-    print_count("heap", t->heap);
-    print_count("anonymous", t->anonymous);
-    print_count("stack", t->stack);
-    print_count("shared", t->shared);
-    print_count("again", t->again);
-    print_count("again_malloc", t->again_malloc);
-    print_count("malloc_writes", t->malloc_writes);
-    print_count("zero-read", t->zero_read);
-    print_count("zero-write", t->zero_write);
-    print_count("cow", t->cow);
-    print_count("file", t->file);
-    print_count("file-write", t->file_write);
-    print_count("huge", t->huge);
-    print_count("elsewhere", t->elsewhere);
-    print_count("in-calls", t->in_calls);
-    print_count("raced", t->raced);
-    print_count("unused_pages", t->unused_pages);
+    print_count("heap", scaled(t->heap));
+    print_count("anonymous", scaled(t->anonymous));
+    print_count("stack", scaled(t->stack));
+    print_count("shared", scaled(t->shared));
+    print_count("again", scaled(t->again));
+    print_count("again_malloc", scaled(t->again_malloc));
+    print_count("malloc_writes", scaled(t->malloc_writes));
+    print_count("zero-read", scaled(t->zero_read));
+    print_count("zero-write", scaled(t->zero_write));
+    print_count("cow", scaled(t->cow));
+    print_count("file", scaled(t->file));
+    print_count("file-write", scaled(t->file_write));
+    print_count("huge", scaled(t->huge));
+    print_count("elsewhere", scaled(t->elsewhere));
+    print_count("in-calls", scaled(t->in_calls));
+    print_count("raced", scaled(t->raced));
+    print_count("unused_pages", faults.period > 1 ? 0 : t->unused_pages); /* of a block, most touches are not seen then */;
     print_count("malloc_blocks", t->malloc_blocks);
-    print_count("malloc_faults", t->malloc_faults);
+    print_count("malloc_faults", scaled(t->malloc_faults));
     print_count("other_blocks", t->other_blocks);
-    print_count("other_faults", t->other_faults);
+    print_count("other_faults", scaled(t->other_faults));
     print_count("processes", t->processes);
-    print_count("unknown_direction", t->unknown_direction);
+    print_count("unknown_direction", scaled(t->unknown_direction));
     static const char *const calls[MAPPING_CALLS] = {"mmap", "munmap", "mremap", "madvise", "brk"};
     printf(",\"java\":%s", t->java ? "true" : "false");
     if (t->calls[CALL_MAP] + t->calls[CALL_BREAK]) {

@@ -9,8 +9,14 @@
 void faults_begin(pid_t pid, const char *stacks, uint64_t period);
 /* Samples the kernel's time for the process and all that it starts instead, once in `period_ns`, with the stacks. */
 void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns);
+/* How a process that runs already is followed: with the stacks of one fault in `stack_period`, recording one in `period`; or by
+ * samples of the kernel's time instead. */
+struct follow {
+    const char *stacks;
+    uint64_t stack_period, period, kernel_ns;
+};
 /* The same of a process that runs already, with all its threads; it is not stopped. */
-void faults_attach(pid_t pid, const char *stacks, uint64_t period);
+void faults_attach(pid_t pid, struct follow how);
 const char *faults_reason(void); /* why nothing is followed; empty where something is */
 int faults_descriptor(void); /* readable when there is much to read; -1 where nothing is followed */
 struct mapping_call;

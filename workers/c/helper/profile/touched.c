@@ -514,3 +514,14 @@ int touched_fault(pid_t pid, const struct page_fault *f)
     ++*counter;
     return (int)(counter - &touched.heap);
 }
+
+int touched_likely(pid_t pid, uint64_t address)
+{
+    struct process *p = process_of(pid);
+    const struct mapping *m = p ? mapping_at(p, address) : NULL;
+    struct block *b = m && m->kind != FILE_BACKED ? block_of(p, address / BLOCK) : NULL;
+    uint8_t page = b ? b->page[address % BLOCK / PAGE] : UNTOUCHED, state = page & 3;
+    uint64_t *counter = !m ? &touched.elsewhere : m->kind == FILE_BACKED ? &touched.file : state == FORKED ? &touched.cow
+                      : state == OWN || (page & BEFORE) ? &touched.again : first_write(m->kind);
+    return (int)(counter - &touched.heap);
+}

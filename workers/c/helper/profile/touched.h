@@ -54,4 +54,6 @@ struct page_fault {
 };
 /* The fault's counter, as an index into `struct touched`; -1 where memory has run out. */
 int touched_fault(pid_t pid, const struct page_fault *fault);
+/* The likely counter of a fault that is not counted. */
+int touched_likely(pid_t pid, uint64_t address);
 #endif

@@ -134,7 +134,13 @@ impl Counted<'_> {
         let records: u64 = self
             .followed
             .iter()
-            .map(|(_, f)| f.lost.max(f.counted.saturating_sub(f.samples)))
+            .map(|(_, f)| {
+                f.lost.max(if f.period > 1 {
+                    0
+                } else {
+                    f.counted.saturating_sub(f.samples)
+                })
+            })
             .sum();
         if records > 0 {
             return Some(NoteKind::KindsLost { records });
@@ -153,6 +159,7 @@ fn count(faults: &Faults, kind: MemoryEvent) -> u64 {
 fn in_calls(cost: &CommandCost, faults: &Faults) -> u64 {
     let in_user_mode = faults
         .samples
+        .saturating_mul(faults.period.max(1))
         .saturating_sub(count(faults, MemoryEvent::InCalls));
     cost.minor_faults.saturating_sub(in_user_mode)
 }
@@ -185,9 +192,15 @@ pub(super) fn counted<'a>(
 ) -> Option<Counted<'a>> {
     let plain: Vec<&CommandCost> = ended(launches, LaunchMode::Plain).collect();
     let usual_code = plain.first()?.code;
-    let followed = ended(launches, LaunchMode::Followed)
+    let mut followed: Vec<(&CommandCost, &Faults)> = ended(launches, LaunchMode::Followed)
         .filter_map(|cost| Some((cost, cost.faults.as_ref()?)))
         .collect();
+    if followed.is_empty() {
+        // A command that takes long has only its traced launch followed.
+        let traced = costs_in(launches, LaunchMode::Traced);
+        let traced = traced.filter(|cost| cost.end == CommandEnd::Exit && cost.code == usual_code);
+        followed.extend(traced.filter_map(|cost| Some((cost, cost.faults.as_ref()?))));
+    }
     let traced = costs_in(launches, LaunchMode::Traced)
         .filter(|cost| cost.end == CommandEnd::Exit && cost.code == usual_code)
         .filter_map(|cost| cost.faults.as_ref())

@@ -75,6 +75,7 @@ pub fn cost() -> CommandCost {
         kernel_work: None,
         kernel_unseen: None,
         split: None,
+        watched: None,
         process_ended: false,
         proof: None,
     }

@@ -84,7 +84,9 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         })
     });
     let candidates = believed.map(|counted| candidates::candidates(plan, counted, &blocks));
-    let traced = costs_in(launches, LaunchMode::Traced).find_map(|cost| cost.proof.as_ref());
+    let traced = [LaunchMode::Traced, LaunchMode::Followed]
+        .into_iter()
+        .find_map(|mode| costs_in(launches, mode).find_map(|cost| cost.proof.as_ref()));
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| blocks.len())));
     ProfileSummary {
@@ -107,6 +109,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             .map(|faults| faults.calls.clone())
             .unwrap_or_default(),
         allocator: traced.map_or_else(String::new, |proof| proof.allocator.clone()),
+        modules: traced.map_or_else(Vec::new, |proof| proof.modules.clone()),
         prices,
         faults,
         stacks,

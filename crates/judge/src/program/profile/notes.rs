@@ -28,6 +28,9 @@ pub(super) fn notes(
     } else if plan.totals_only {
         notes.push(NoteKind::TotalsOnly);
     }
+    let faults = followed.iter().filter_map(|cost| cost.faults.as_ref());
+    let period = faults.map(|faults| faults.period).max().unwrap_or(0);
+    notes.extend((period > 1).then_some(NoteKind::FaultsSampled { period }));
     if has_ended(launches) {
         let wall_ns: u64 = windows(launches)
             .filter_map(|window| Some(window.cost.as_ref()?.wall_ns))

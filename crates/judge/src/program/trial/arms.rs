@@ -42,13 +42,11 @@ pub(super) fn arm_summary(
         status,
         failure,
         runs: major.len(),
-        measured: Measure::ALL
-            .into_iter()
+        measured: Measure::judged(plan)
             .filter_map(|m| Some((m, measured(&blocks.series(index, m))?)))
             .collect(),
         against: if index > 0 && status == ArmStatus::Ok {
-            Measure::ALL
-                .into_iter()
+            Measure::judged(plan)
                 .map(|measure| (measure, against(plan, blocks, index, measure)))
                 .collect()
         } else {

@@ -1,7 +1,7 @@
 //! Costs of a try's launches by block and arm, and what they say of two arms.
 
 use crate::contrast::estimate::of_series;
-use record::command::{Amount, CommandCost, CommandLaunch, Measure};
+use record::command::{Amount, CommandCost, CommandLaunch, Measure, WatchedMoment};
 use stats::estimate::Ratio;
 use stats::interval::LEAST_LAUNCHES;
 use stats::t::{mean_and_deviation, t_interval};
@@ -114,5 +114,18 @@ fn measured_cost(cost: &CommandCost, measure: Measure) -> f64 {
         Measure::Wall => cost.wall_ns as f64 * 1e-9,
         Measure::MaxRss => cost.max_rss_kib as f64 * 1024.0,
         Measure::Faults => cost.minor_faults as f64,
+        Measure::Rss => watched_bytes(cost, |moment| moment.rss_kib),
+        Measure::Pss => watched_bytes(cost, |moment| moment.pss_kib),
+        Measure::Huge => watched_bytes(cost, |moment| moment.huge_kib),
+        Measure::Refaults => {
+            let last = cost.watched.as_ref().and_then(|seen| seen.moments.last());
+            last.map_or(0.0, |moment| moment.refaults as f64)
+        }
     }
+}
+
+/// Mean over the time of a launch, in bytes.
+fn watched_bytes(cost: &CommandCost, kib: fn(&WatchedMoment) -> u64) -> f64 {
+    let watched = cost.watched.as_ref();
+    watched.map_or(0.0, |seen| seen.mean(kib) * 1024.0)
 }

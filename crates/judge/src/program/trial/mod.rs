@@ -2,6 +2,7 @@
 
 mod arms;
 mod blocks;
+mod watch;
 
 use super::{Times, failure};
 use crate::contrast::estimate::LEVEL;
@@ -30,6 +31,7 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
         .collect();
     let again = again(plan, &arms, &blocks);
     adjust(plan, &mut arms);
+    let watch = watch::watch(plan, launches, &arms);
     let whole = blocks.whole(plan.arms.len());
     let mut notes = failure::notes(plan, launches);
     notes.extend(super::notes(
@@ -43,6 +45,7 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
         trusted: again.is_none_or(|check| !check.differs),
         arms,
         again,
+        watch,
         notes: notes.into_iter().map(Note::from).collect(),
     }
 }
@@ -206,7 +209,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use record::command::{
-        Arm, CommandCost, CommandEnd, FailureKind, ObservedEffects, SettingEffect,
+        Arm, CommandCost, CommandEnd, FailureKind, ObservedEffects, SettingEffect, WatchedLaunch,
+        WatchedMoment, Watching,
     };
     use record::setting::{Proof, Setting};
     use record::summary::NoteKind;
@@ -288,6 +292,7 @@ mod tests {
             kernel_work: None,
             kernel_unseen: None,
             split: None,
+            watched: None,
             process_ended: false,
             proof: (block < 0).then(ObservedEffects::default),
         };
@@ -372,6 +377,82 @@ mod tests {
             }
             judge(plan, &runs)
         }
+    }
+
+    /// A watched try in six blocks: CPU time in seconds and memory in MiB of each of the four arms.
+    fn watched(costs: [(f64, u64); 4], end: CommandEnd) -> TrialSummary {
+        let plan = CommandPlan {
+            watch: Some(Watching {
+                every_ms: 50,
+                window_s: 1.0,
+            }),
+            ..plan(Some(6))
+        };
+        let mut launches = Vec::new();
+        for block in -1..6 {
+            for (arm, (cpu_s, mib)) in costs.into_iter().enumerate() {
+                let shaken = 1.0 + 0.001 * ((3 * block + 5 * arm as i64) % 7) as f64;
+                let mut launch = run(arm, block, cpu_s * shaken, 1000);
+                let cost = launch.cost.as_mut().unwrap();
+                cost.end = end;
+                if let Some(proof) = &mut cost.proof {
+                    proof.huge_bytes = u64::from(arm == 1) << 23;
+                }
+                let moments = (1..=10).map(|step| WatchedMoment {
+                    at_ms: 100 * step,
+                    cpu_us: (1e5 * cpu_s) as u64 * step,
+                    rss_kib: (mib << 10) + step,
+                    ..WatchedMoment::default()
+                });
+                cost.watched = Some(WatchedLaunch {
+                    moments: moments.collect(),
+                });
+                launches.push(launch);
+            }
+        }
+        judge(&plan, &launches)
+    }
+
+    #[test]
+    fn an_arm_is_beaten_by_one_that_takes_less_of_both() {
+        let costs = [(1.0, 100), (0.8, 180), (1.2, 150), (1.0, 100)];
+        let summary = watched(costs, CommandEnd::Window);
+        let watch = summary.watch.as_ref().unwrap();
+        assert!(watch.is_service);
+        let beaten: Vec<Option<&str>> = watch
+            .arms
+            .iter()
+            .map(|arm| arm.beaten_by.as_deref())
+            .collect();
+        assert_eq!(beaten, [None, None, Some("unchanged"), None]);
+        let thp = &watch.arms[1];
+        let relative = |measure| (100.0 * thp.relative[&measure]).round();
+        assert_eq!(
+            (relative(Measure::Cpu), relative(Measure::Rss)),
+            (80.0, 180.0)
+        );
+        let (first, last) = (thp.course[0], *thp.course.last().unwrap());
+        assert_eq!((thp.course.len(), last.at_s), (10, 1.0));
+        assert!((first.cpu - 0.8).abs() < 1e-6 && last.rss_bytes > first.rss_bytes);
+        assert!(!watched(costs, CommandEnd::Exit).watch.unwrap().is_service);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_is_not_compared_with_one_that_ended() {
+        let mut summary = watched([(1.0, 100); 4], CommandEnd::Exit);
+        assert!(summary.watch.is_some() && summary.arms[1].failure.is_none());
+        let plan = summary.plan.clone();
+        let cut = |arm, end| {
+            let mut launch = run(arm, 0, 1.0, 1000);
+            launch.cost.as_mut().unwrap().end = end;
+            launch
+        };
+        summary = judge(
+            &plan,
+            &[cut(0, CommandEnd::Exit), cut(1, CommandEnd::Window)],
+        );
+        let failure = summary.arms[1].failure.as_ref().unwrap();
+        assert_eq!(failure.kind, FailureKind::EndsDiffer { window_s: 1.0 });
     }
 
     /// Tells whether anything at all is announced.

@@ -7,6 +7,7 @@ mod policy;
 mod profile;
 mod stack_formats;
 mod trial;
+mod watch;
 
 use crate::render::document::{Block, Document};
 use crate::sentences::phrases;

@@ -1,6 +1,6 @@
 //! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
-use super::{count, digits, machine, notes, reason, seconds, sign, signed};
+use super::{count, digits, machine, notes, reason, seconds, sign, signed, watch};
 use crate::render::document::{Block, Column, Document, Place, Shown, Table, TableCell};
 use crate::render::escape;
 use crate::render::plot::{Axis, Plot};
@@ -36,7 +36,9 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
             "The command as it is could not be measured: {why}."
         )));
     } else {
-        blocks.extend(answer(summary).map(Block::Answer));
+        blocks.extend(watch::frontier(summary));
+        let answer = answer(summary).filter(|_| summary.watch.is_none());
+        blocks.extend(answer.map(Block::Answer));
         blocks.push(Block::Text(condition(plan)));
         blocks.push(Block::Table(table(summary)));
         blocks.extend(
@@ -47,11 +49,11 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
         blocks.extend(again(summary).map(Block::Answer));
         blocks.extend(deployment(summary));
         changes.extend(
-            Measure::ALL
-                .iter()
-                .filter_map(|measure| self::changes(summary, *measure))
+            Measure::judged(plan)
+                .filter_map(|measure| self::changes(summary, measure))
                 .map(Block::Table),
         );
+        changes.extend(watch::pictures(summary));
     }
     blocks.extend(notes(&summary.notes));
     let repeat = vec![Block::Commands(vec![format!(
@@ -183,7 +185,12 @@ fn name(measure: Measure) -> String {
 /// The costs of the command as it is, and the change with each other arm.
 fn table(summary: &TrialSummary) -> Table {
     let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
-    for (at, measure) in Measure::ALL.into_iter().enumerate() {
+    let shown = if summary.plan.watch.is_some() {
+        Measure::WATCHED
+    } else {
+        Measure::ALL
+    };
+    for (at, measure) in shown.into_iter().enumerate() {
         columns = columns.column(Column::number(name(measure)), move |arm| {
             match (arm.status, arm.role) {
                 (ArmStatus::Ok, ArmRole::Baseline) => Some(cost(arm, measure)),
@@ -263,8 +270,8 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
 
 fn quantity(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::MaxRss => about_size(value),
-        Measure::Faults => count(value),
+        Measure::MaxRss | Measure::Rss | Measure::Pss | Measure::Huge => about_size(value),
+        Measure::Faults | Measure::Refaults => count(value),
         _ => seconds(value),
     }
 }
@@ -405,10 +412,14 @@ fn percent(share: f64) -> String {
     })
 }
 
-/// The bounds in percent, rounded away from each other.
 fn bounds_of(low: f64, high: f64) -> String {
+    format!("({})", interval(low, high))
+}
+
+/// The bounds in percent, rounded away from each other.
+pub(super) fn interval(low: f64, high: f64) -> String {
     format!(
-        "({} to {} %)",
+        "{} to {} %",
         rounded_change(low, f64::floor),
         rounded_change(high, f64::ceil)
     )
