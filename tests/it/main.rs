@@ -15,6 +15,7 @@ mod bench_names;
 mod bench_parameters;
 mod bench_partners;
 mod bench_robust;
+mod bench_threads;
 mod bench_time;
 mod beside;
 mod callers;
