@@ -24,6 +24,7 @@ mod runtimes;
 mod rust;
 mod users;
 mod worktree;
+mod zig;
 
 pub use worktree::Worktree;
 
@@ -53,6 +54,8 @@ const COPY: &str = "functions.c";
 const GO: &str = "go";
 const JAVA: &str = "java";
 const ARCHIVE: &str = ".jar";
+/// End of the name of a Zig file.
+const ZIG: &str = "zig";
 /// End of the name of a Rust file.
 const RUST: &str = "rs";
 /// Ends of the names of C++ files.
@@ -431,6 +434,15 @@ pub fn build(
         path,
         bytes: files::read_input(path, MOST_BYTES)?,
     };
+    let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
+    if path.extension().is_some_and(|end| end == ZIG) {
+        return build(
+            &zig::library(&text()?, path, folder)?,
+            terms,
+            folder,
+            workers,
+        );
+    }
     let is_compiled = functions.is_some() || is_compiled(path);
     if is_compiled {
         return build_c(&given, functions, terms, folder, workers);
@@ -444,7 +456,6 @@ pub fn build(
         "{what} is a program, which starts its own processes: --fresh is for functions of a file"
     );
     let absolute = std::path::absolute(path)?;
-    let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
     let (kept, program) = if what.ends_with(SCRIPT) {
         (format!("{KEPT}{SCRIPT}"), absolute)
     } else if path.extension().is_some_and(|end| end == GO) {
@@ -480,8 +491,11 @@ fn check_fresh(terms: FunctionTerms, is_fresh: bool) -> Result<()> {
 /// True for a file that by its name may hold functions to measure: a source, or a shared library.
 pub fn may_hold(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    let has_runtime = path.extension().is_some_and(|end| end == GO || end == JAVA);
-    is_compiled(path) || has_runtime || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
+    let ends = [GO, JAVA, ZIG];
+    let is_other = ends
+        .iter()
+        .any(|end| path.extension().is_some_and(|own| own == *end));
+    is_compiled(path) || is_other || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
 }
 
 /// True for a C, C++ or Rust file.
