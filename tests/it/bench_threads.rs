@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::support::place::{Place, Said, cell, is_measured, reason, said};
 use crate::support::skips::{skip, thorough};
 
-/// On each number of threads every thread has its own number, a phase without work lets them go, and what breaks off on one fails
-/// its function alone. A turn that is not the first of its process says so.
+/// On each number of threads every thread has its own number, a phase without work lets them go, and what breaks off on one
+/// fails its function alone. A turn that is not the first of its process says so.
 const GO: &str = r#"package main
 
 import (
