@@ -25,7 +25,7 @@ const PIECE: usize = 512;
 /// Share by which a machine differs at the least where none is given.
 const MARGIN: &str = "5%";
 
-/// Compares the runs of many machines: exit code 3 for damaged ones, with `--strict` also for odd ones, 4 where none can be read.
+/// Compares the runs of many machines. Exit code 3 for damaged ones, with `--strict` also for odd ones; 4 if none can be read.
 pub(super) fn search(arguments: &CompareArgs) -> Result<u8> {
     let margin = arguments.margin.as_deref().unwrap_or(MARGIN);
     let margin = sizes::parse_share(margin).context("--margin")?;

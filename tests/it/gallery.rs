@@ -349,8 +349,8 @@ fn keys_alone_reach_every_control_of_the_front_page() {
     browser.size(1280, 900);
     browser.go(&site.join("index.html"));
     browser.ask(UNFOLD);
-    let controls = "() => { window.places = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')]
-        .filter((one) => !one.disabled && one.checkVisibility()); return window.places.length; }";
+    let controls = "() => { const all = 'a[href], button, input, select, summary, [tabindex=\"0\"]';
+        window.places = [...document.querySelectorAll(all)].filter((one) => !one.disabled && one.checkVisibility()); return window.places.length; }";
     let count = browser.ask(controls).as_u64().unwrap();
     assert!(count > 60, "{count}");
     let focused = "() => { const one = document.activeElement, style = getComputedStyle(one);

@@ -218,8 +218,8 @@ const DEPTH: usize = 4;
 /// Files by which a folder is known to be a run's, even where its plan is lost.
 const MARKS: [&str; 3] = ["plan.json", "launches.jsonl", "transcripts.zst"];
 
-/// The run folders and shared files at and below a folder, in the order of their names. Links to folders are not followed, hidden
-/// folders are not looked into, and what cannot be read below is passed over: nodes may be writing and removing meanwhile.
+/// The run folders and shared files at and below a folder, in the order of their names. Links to folders are not followed,
+/// hidden folders are not looked into, and what cannot be read below is passed over: nodes may be writing meanwhile.
 pub fn paths(place: &Path) -> Result<Vec<PathBuf>> {
     let mut runs = Vec::new();
     walk(&Folder::open(place)?, place, DEPTH, &mut runs);

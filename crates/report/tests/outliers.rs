@@ -1,5 +1,5 @@
-//! The page of many machines: the outlier stands first, with the command that measures it again; figures are those of the JSON; and
-//! nothing that a record holds steers a browser.
+//! The page of many machines: the outlier stands first, with the command that measures it again; figures are those of the
+//! JSON; and nothing that a record holds steers a browser.
 
 #[path = "../../../tests/it/support/nodes.rs"]
 mod nodes;

@@ -1,16 +1,18 @@
-// What somebody who listens, sees little or has no pointer could not use: controls and pictures without a name, text of too little
-// contrast, text outside of landmarks, headings out of order, what scrolls and no key reaches. By the rules of WCAG 2.2 AA.
+// What somebody who listens, sees little or has no pointer could not use: controls and pictures without a name, text of too
+// little contrast, text outside of landmarks, headings out of order, what scrolls and no key reaches. By the rules of WCAG 2.2 AA.
 () => {
     const all = (what) => [...document.querySelectorAll(what)];
     const short = (one) => one.outerHTML.slice(0, 90);
-    const isSeen = (one) => one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }) && one.getClientRects().length > 0;
+    const isDrawn = (one) => one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
+    const isSeen = (one) => isDrawn(one) && one.getClientRects().length > 0;
     const text = (one) => (one?.textContent ?? '').trim();
     const labelled = (one) => (one.getAttribute('aria-labelledby') ?? '').split(/\s+/).filter(Boolean)
         .map((id) => text(document.getElementById(id))).join(' ');
     const name = (one) => one.getAttribute('aria-label')?.trim() || labelled(one) || [...(one.labels ?? [])].map(text).join(' ')
         || (['INPUT', 'SELECT'].includes(one.tagName) ? '' : text(one)) || one.getAttribute('title')?.trim() || '';
 
-    const controls = all('a[href], button, input, select, textarea, summary, [tabindex], [role=group], [role=img], section, nav');
+    const controls = all(`a[href], button, input, select, textarea, summary, [tabindex], [role=group],
+        [role=img], section, nav`);
     const unnamed = controls.filter((one) => isSeen(one) && !name(one)).map(short);
 
     // Colors by their parts from 0 to 1; what is behind a text is the nearest that is not transparent.
@@ -37,7 +39,8 @@
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
         const holder = walker.currentNode.parentElement;
-        if (walker.currentNode.data.trim() && !['SCRIPT', 'STYLE', 'TITLE'].includes(holder.tagName) && isSeen(holder)) holders.add(holder);
+        const isText = walker.currentNode.data.trim() && !['SCRIPT', 'STYLE', 'TITLE'].includes(holder.tagName);
+        if (isText && isSeen(holder)) holders.add(holder);
     }
     const faint = [], stray = [];
     for (const one of holders) {
@@ -52,8 +55,10 @@
 
     const levels = all('h1, h2, h3, h4, h5, h6').filter(isSeen).map((one) => Number(one.tagName[1]));
     const jumps = levels.filter((level, at) => at > 0 && level > levels[at - 1] + 1);
-    const scrolls = (one) => one.scrollWidth > one.clientWidth + 1 && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX);
-    const reachable = (one) => one.tabIndex >= 0 || one.querySelector('a[href], button, input, select, [tabindex="0"]') !== null;
+    const canScroll = (one) => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX);
+    const scrolls = (one) => one.scrollWidth > one.clientWidth + 1 && canScroll(one);
+    const inner = 'a[href], button, input, select, [tabindex="0"]';
+    const reachable = (one) => one.tabIndex >= 0 || one.querySelector(inner) !== null;
     const heads = all('th').filter((one) => !one.hasAttribute('scope')).map(short);
     const refers = all('[aria-labelledby]').filter((one) => !labelled(one)).map(short);
     return {
@@ -63,6 +68,6 @@
         landmarks: ['header', 'main', 'footer'].filter((what) => all(what).length !== 1),
         titles: levels.filter((level) => level === 1).length === 1 && levels[0] === 1 && document.title ? [] : ['h1 or title'],
         language: document.documentElement.lang ? [] : ['lang'],
-        zoom: /user-scalable\s*=\s*no|maximum-scale/.test(document.querySelector('meta[name=viewport]')?.content ?? '') ? ['viewport'] : [],
+        zoom: all('meta[name=viewport]').filter((one) => /user-scalable\s*=\s*no|maximum-scale/.test(one.content)).map(short),
     };
 }

@@ -1,4 +1,5 @@
-//! Runs of many machines as a document: the outliers and what to do first, then each kind, then kinds compared, then what was left out.
+//! Runs of many machines as a document: the outliers and what to do first, then each kind, then kinds compared, then what was
+//! left out.
 
 use super::compared::{SideNames, by_experiment, side_by_side};
 use crate::render::document::{Block, Document, Entry, Place, Shown, Table, TableCell, Tone};

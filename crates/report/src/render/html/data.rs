@@ -28,8 +28,8 @@ const COLUMNS: [&str; 14] = [
     "verdict",
 ];
 
-/// The figures of a run as columns and rows. A field is null where a cell has none; parameters that do not vary are said once. A row
-/// has the index of its question, by which a gallery finds the same one.
+/// The figures of a run as columns and rows. A field is null where a cell has none; parameters that do not vary are said once.
+/// A row has the index of its question, by which a gallery finds the same one.
 pub fn of_run(summary: &Summary) -> Value {
     let run = LabelledRun::new(summary);
     let experiments = run.experiments();
