@@ -6,7 +6,7 @@ use super::output::print_styled;
 use super::share::{self, is_shared};
 use super::{named, runs_folder};
 use crate::{machine::threads::side_by_side, plan::catalog};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use files::Folder;
 use judge::sets::outliers::{self, BY, Gathered, HOST, OpenedFolder, UNSHARED};
 use record::folder::RunFolder;
@@ -64,7 +64,7 @@ fn by(arguments: &CompareArgs, has_shared: bool) -> Result<Vec<String>> {
         ensure!(
             known.clone().any(|known| known == fact),
             "--by: machines have no fact \"{fact}\"{}",
-            sizes::did_you_mean(fact, known)
+            sizes::did_you_mean(fact, known.clone())
         );
         ensure!(
             !has_shared || fact != HOST && !UNSHARED.contains(&fact.as_str()),
@@ -96,9 +96,6 @@ fn places(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
                 RunFolder::open(&name, &runs_folder())?.path().to_owned()
             });
         }
-    }
-    if places.is_empty() && arguments.outliers.is_empty() {
-        bail!("compare --by takes runs, or --outliers with a folder of runs");
     }
     Ok(places.into_iter().collect())
 }
