@@ -115,8 +115,9 @@ class Mine {
 
 /// Measures a file; where the option is given, each turn in a process of its own.
 fn bench(place: &Place, file: &PathBuf, more: &[&str]) -> (Said, Value) {
-    let words = ["bench", file.to_str().unwrap(), "--json", "--budget", "2s"];
-    let result = said(&mut place.command(&[&words[..], more].concat()));
+    let words = ["bench", file.to_str().unwrap(), "--json", "--launches", "3"];
+    let words = [&words[..], &["--budget", "120s"], more].concat();
+    let result = said(&mut place.command(&words));
     let summary =
         serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{more:?}: {}", result.err));
     (result, summary)

@@ -11,7 +11,7 @@ use report::document::{Block, Place};
 use report::export::{ExportedCells, FORMATS};
 use serde_json::Value;
 
-use crate::support::{nodes, readers};
+use crate::support::readers;
 
 fn fixture(name: &str) -> Summary {
     // Recorded summaries of all kinds; that of `run.json` has every launch.
@@ -289,6 +289,11 @@ fn prometheus_and_openmetrics_parsers_agree_with_the_summary() {
                 .all(|s| s[0]["phase"].is_string() && s[0]["method"].is_string())
         );
     }
+}
+
+/// The metrics of a run.
+fn metrics() -> [(&'static str, Vec<u8>); 1] {
+    [("run", written(&fixture("whole.json"), "openmetrics"))]
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Folder of the copy of a user's C file.
-const COPIES: &str = "copied";
+pub(super) const COPIES: &str = "copied";
 /// Ends of the names of files that a C or C++ file includes.
 const HEADERS: [&str; 10] = [
     "h", "inc", "def", "c", "hpp", "hh", "hxx", "ipp", "cpp", "cc",

@@ -59,10 +59,9 @@
     const scrolls = (one) => one.scrollWidth > one.clientWidth + 1 && canScroll(one);
     const inner = 'a[href], button, input, select, [tabindex="0"]';
     const reachable = (one) => one.tabIndex >= 0 || one.querySelector(inner) !== null;
-    const heads = all('th').filter((one) => !one.hasAttribute('scope')).map(short);
     const refers = all('[aria-labelledby]').filter((one) => !labelled(one)).map(short);
     return {
-        unnamed, faint, stray, jumps, heads, refers,
+        unnamed, faint, stray, jumps, refers,
         unreachable: all('body *').filter((one) => isSeen(one) && scrolls(one) && !reachable(one)).map(short),
         ordered: all('[tabindex]').filter((one) => one.tabIndex > 0).map(short),
         landmarks: ['header', 'main', 'footer'].filter((what) => all(what).length !== 1),
