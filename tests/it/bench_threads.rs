@@ -130,7 +130,7 @@ fn threads_and_processes(name: &str, text: &str, compiler: &str) {
     let place = Place::new();
     let file = place.file(name);
     std::fs::write(&file, text).unwrap();
-    for (more, first) in [(&[][..], "failed"), (&["--fresh"], "ok")] {
+    for more in [&[][..], &["--fresh"]] {
         let (result, summary) = bench(&place, &file, more);
         for threads in ["1", "3"] {
             let own = |function: &str| {
@@ -150,7 +150,9 @@ fn threads_and_processes(name: &str, text: &str, compiler: &str) {
                 broken["status"] == "failed" && reason(broken).contains("no data"),
                 "{more:?} {broken}"
             );
-            assert_eq!(own("First")["status"], first, "{more:?} {}", own("First"));
+            // On a busy machine a cell may be untrusted, and has run.
+            let was_used = reason(own("First")).contains("used before");
+            assert_eq!(was_used, more.is_empty(), "{more:?} {}", own("First"));
         }
     }
     let mark = if name.ends_with("go") {

@@ -14,6 +14,7 @@ public final class Worker {
     static final int FEATURE = Runtime.version().feature();
     static String name = "java-" + FEATURE;
     static long warmUpNs; // of each cell before the first slot
+    static int stopwatchTurns; // of an empty phase before that, so that the stopwatch is compiled and no phase loads its classes
     private static final long WARM_UP_SLICE_NS = 2_000_000;
 
     final Request request;
@@ -81,6 +82,8 @@ public final class Worker {
         Counters.open();
         if (request.role != 0)
             sides = Sides.open(request, transcript);
+        if (stopwatchTurns > 0)
+            warmStopwatch();
         if (warmUpNs > 0)
             warmUp();
         int number = 0;
@@ -92,6 +95,14 @@ public final class Worker {
                 number++;
             }
         transcript.write(true);
+    }
+
+    private void warmStopwatch() {
+        Slot slot = new Slot(this, request.cells.get(0), 0, 0);
+        for (int i = 0; i < stopwatchTurns; i++) {
+            phase.begin(slot, "warm").close();
+            transcript.forget();
+        }
     }
 
     /**
