@@ -498,6 +498,7 @@ fn prebuilt(out: &Path) -> Vec<(String, PathBuf)> {
 
 fn main() {
     for watched in [
+        "bench",
         "build.rs",
         "c",
         "go",

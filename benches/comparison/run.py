@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Pagewise against criterion, divan, Google Benchmark and hyperfine on five pairs, each tool as its manual says, in turn:
 
-    benches/comparison/run.py [--trials N] [--tools NAME,…] [--pairs NAME,…] [--pagewise PROGRAM] [--bare]
+    benches/comparison/run.py [--trials N] [--tools NAME,…] [--pairs NAME,…] [--pagewise PROGRAM]
+    benches/comparison/run.py --bare [--languages NAME,…] [--trials N] [--pagewise PROGRAM]
 
 A trial asks one tool about one pair: is b slower than a, faster, or neither? Prints for each pair and tool the trials, the
 seconds of one, the share of right answers, and the seconds to one: those of all trials over the right answers. Last, for each
 tool: false alarms about the identical pair, and the seconds to a right answer about any pair. Needs a C compiler; a tool that
-is not installed is left out by name. Run it on a quiet machine.
+is not installed is left out by name. Run it on a quiet machine. With --bare, six loops in each language under the harness
+against the same loop in a bare program.
 
 Rules of the answers. pagewise: its verdict, `--precision 1% --margin 1%`. criterion: its sentence on the change against a saved
 baseline. divan gives no verdict: medians that differ by more than 1 %. Google Benchmark: the U test of its compare.py at 5 %, of
@@ -23,6 +25,8 @@ import sys
 import tempfile
 import time
 
+from languages import LANGUAGES, LOOPS, Bare, bench_text
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAIRS = ["identical", "steps +2 %", "steps +5 %", "pages +5 %", "mmap : read"]
@@ -32,6 +36,7 @@ TRUTH_ROUNDS, CLEAR = 1500, 0.01
 HYPERFINE_REPEAT, HYPERFINE_RUNS, GOOGLE_REPETITIONS = 10, 30, 9
 DIVAN_SHARE, LEVEL = 0.01, 0.05
 LIMIT_S, BUILD_S = 120, 900
+BARE_COUNTS = {"steps": 1000000, "touch": 8 << 20, "allocate": 20000, "sort": 20000, "sum": 1000000, "text": 20000}
 
 
 def output(command, limit_s=LIMIT_S, **environment):
@@ -85,12 +90,6 @@ class Pagewise:
     def summary(self, pair):
         return json.loads(output([self.program, "bench", os.path.join(HERE, "pagewise.c"), "--set", "pair=%d" % pair, "--precision",
                                   "1%", "--margin", "1%", "--budget", "10s", "--json"], XDG_DATA_HOME=self.place))
-
-    def seconds(self, pair):
-        """The median of side 0 under the harness."""
-        cells = self.summary(pair)["cells"]
-        a = next(cell for cell in cells if cell["method"] == "a" and not cell.get("hidden"))
-        return a["phases"]["run"]["wall_ns"]["median"] / 1e9
 
     def answer(self, pair):
         summary = self.summary(pair)
@@ -237,15 +236,36 @@ def table(results, right, tools):
         print("%-12s %13s %28s" % (tool, share(alarms, len(same)), total))
 
 
-def bare(program, pagewise, pairs, trials):
-    """Prints the time of one and the same loop under the harness to that in a plain program, both in turn."""
-    for name in pairs:
-        pair, ratios = number(name), []
-        for _ in range(trials):
-            write_file()
-            plain = float(output([program, str(pair), "bare", str(TRUTH_ROUNDS)]))
-            ratios.append(pagewise.seconds(pair) / plain)
-        print("%s: %.4f of the bare program (%.4f to %.4f)" % (name, statistics.median(ratios), min(ratios), max(ratios)), flush=True)
+def in_bench(pagewise, place, language, loops):
+    """The median turn of each loop under the harness, in nanoseconds."""
+    file = os.path.join(place, LANGUAGES[language].file)
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(bench_text(language, [(loop, loop, count(language, loop)) for loop in loops]))
+    text = output([pagewise, "bench", file, "--budget", "6s", "--json"], XDG_DATA_HOME=place)
+    cells = [cell for cell in json.loads(text)["cells"] if not cell.get("hidden")]
+    return {cell["method"]: cell["phases"]["run"]["wall_ns"]["median"] for cell in cells if "run" in cell.get("phases", {})}
+
+
+def count(language, loop):
+    return max(8, int(BARE_COUNTS[loop] * LANGUAGES[language].scale))
+
+
+def bare(pagewise, languages, trials):
+    """Prints the time of each loop under the harness to that of the same loop in a bare program, both in turn."""
+    for language in languages:
+        ratios = {loop: [] for loop in LOOPS}
+        with tempfile.TemporaryDirectory(prefix="pagewise-bare-") as place:
+            programs = {}
+            for loop in LOOPS:
+                os.mkdir(os.path.join(place, loop))
+                programs[loop] = Bare(os.path.join(place, loop), language, loop, count(language, loop))
+            for _ in range(trials):
+                ours = in_bench(pagewise, place, language, LOOPS)
+                for loop in LOOPS:
+                    ratios[loop].append(ours[loop] / programs[loop].nanoseconds())
+        for loop, of_loop in ratios.items():
+            print("%-7s %-9s %.4f of the bare program (%.4f to %.4f)"
+                  % (language, loop, statistics.median(of_loop), min(of_loop), max(of_loop)), flush=True)
 
 
 def main():
@@ -254,15 +274,17 @@ def main():
     arguments.add_argument("--tools")
     arguments.add_argument("--pairs")
     arguments.add_argument("--pagewise", help="the program; otherwise that of the release build")
-    arguments.add_argument("--bare", action="store_true", help="compare a loop under the harness with the same in a bare program")
+    arguments.add_argument("--bare", action="store_true", help="compare loops under the harness with the same in bare programs")
+    arguments.add_argument("--languages", help="those of --bare: " + ", ".join(LANGUAGES))
     given = arguments.parse_args()
     pairs = chosen(given.pairs, PAIRS)
+    if given.bare:
+        program = os.path.abspath(given.pagewise or os.path.join(ROOT, "target/release/pagewise"))
+        return bare(program, chosen(given.languages, LANGUAGES), given.trials)
     with tempfile.TemporaryDirectory(prefix="pagewise-comparison-") as place:
         os.environ["WORK_FILE"] = os.path.join(place, "file")
         program = os.path.join(place, "work")
         output(["cc", "-O2", "-DPROGRAM", os.path.join(HERE, "work.c"), "-o", program])
-        if given.bare:
-            return bare(program, Pagewise(place, given.pagewise), pairs, given.trials)
         right = truths(program, pairs)
         tools = ready(chosen(given.tools, TOOLS), place, given.pagewise)
         results = {(tool, pair): [] for tool in tools for pair in right}

@@ -1,5 +1,5 @@
-/* The work itself, and as a program: for hyperfine (work PAIR SIDE REPEAT), for the truth (work PAIR truth ROUNDS), the ratio
- * of both sides, timed here in turn, and for the harness (work PAIR bare ROUNDS), the seconds of side 0. */
+/* The work itself, and as a program: for hyperfine (work PAIR SIDE REPEAT), and for the truth (work PAIR truth ROUNDS), the ratio
+ * of both sides, timed here in turn. */
 #define _GNU_SOURCE
 #include "work.h"
 #include <fcntl.h>
@@ -105,20 +105,18 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The median over rounds of side 1 to side 0, where each round has both orders; of `bare`, of the seconds of side 0. */
-static double median(int pair, int rounds, int is_bare)
+/* The median over rounds of side 1 to side 0, where each round has both orders. */
+static double truth(int pair, int rounds)
 {
-    double *values = malloc((size_t)rounds * sizeof *values);
+    double *ratios = malloc((size_t)rounds * sizeof *ratios);
     for (int i = 0; i < rounds; i++) {
-        double a = seconds(pair, 0), b = is_bare ? 0 : seconds(pair, 1);
-        if (!is_bare) {
-            b += seconds(pair, 1);
-            a += seconds(pair, 0);
-        }
-        values[i] = is_bare ? a : b / a;
+        double a = seconds(pair, 0), b = seconds(pair, 1);
+        b += seconds(pair, 1);
+        a += seconds(pair, 0);
+        ratios[i] = b / a;
     }
-    qsort(values, (size_t)rounds, sizeof *values, by_value);
-    return values[rounds / 2];
+    qsort(ratios, (size_t)rounds, sizeof *ratios, by_value);
+    return ratios[rounds / 2];
 }
 
 int main(int argc, char **argv)
@@ -126,9 +124,8 @@ int main(int argc, char **argv)
     if (argc != 4)
         return 2;
     int pair = atoi(argv[1]), count = atoi(argv[3]);
-    int is_bare = strcmp(argv[2], "bare") == 0;
-    if (is_bare || strcmp(argv[2], "truth") == 0) {
-        printf("%.9f\n", median(pair, count, is_bare));
+    if (strcmp(argv[2], "truth") == 0) {
+        printf("%.9f\n", truth(pair, count));
         return 0;
     }
     uint64_t sum = 0;

@@ -1,4 +1,4 @@
-// zig build-lib -O ReleaseFast -dynamic -lc -femit-bin=libmine.so mine.zig && pagewise bench ./libmine.so:grow,reserve
+// Two ways to fill memory: pagewise bench mine.zig
 const std = @import("std");
 
 const elements: u64 = 100_000;

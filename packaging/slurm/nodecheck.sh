@@ -3,8 +3,8 @@
 #
 #   nodecheck.sh /shared/pagewise-reference
 #
-# Below this folder each node has three runs of its own. The first call on a node makes them; `pagewise fleet` compares nodes by
-# them. Remove a node's folder after an update of its kernel or firmware.
+# Below this folder each node has three runs of its own. The first call on a node makes them; `pagewise compare --outliers`
+# compares nodes by them. Remove a node's folder after an update of its kernel or firmware.
 #
 # Ends with 2 (ODD) where a method is slower by more than GATE and by more than chance, and else with 0. What keeps it from an
 # answer (another run measures, the kernel is another one, too few launches) is named behind UNKNOWN: no other user can take
@@ -17,7 +17,7 @@
 # BUDGET          time of each of the three runs [8s]
 # PAGEWISE_ARGS   what to run [fault/touch@c-O3 fault/thp@c-O3 --set bytes=16MiB --set frames=cached]
 # PAGEWISE        the program [pagewise]
-# PAGEWISE_NODE   what the fleet calls the node [its host name]
+# PAGEWISE_NODE   what the cluster calls the node [its host name]
 set -u
 folder=${1:?is the shared folder with the reference of each node}
 export PAGEWISE_NODE=${PAGEWISE_NODE:-${SLURMD_NODENAME:-$(hostname -s)}}

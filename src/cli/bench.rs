@@ -51,9 +51,9 @@ const STOPPED: u8 = 128;
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct BenchArgs {
-    /// A file in C or C++ with BENCH functions, or in Rust, Go, Java or Python with functions that are marked in the language's own
-    /// manner; a shared library with its functions (libmine.so:f,g); or a program that speaks the workers' protocol, such as
-    /// a target of cargo bench.
+    /// A file in C or C++ with BENCH functions, or in Rust, Go, Java, Zig or Python with functions that are marked in the
+    /// language's own manner; a shared library with its functions (libmine.so:f,g); or a program that speaks the workers'
+    /// protocol, such as a target of cargo bench.
     #[arg(
         value_name = "FILE|LIB.so:F|PROGRAM",
         required_unless_present = "header"

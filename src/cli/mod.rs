@@ -22,13 +22,13 @@ mod compare;
 mod damage;
 mod doctor;
 mod export;
-mod fleet;
 mod gallery;
 pub mod help;
 mod kept;
 mod manuals;
 mod named;
 mod opened;
+mod outliers;
 pub mod output;
 mod printed;
 mod reported;
@@ -124,9 +124,6 @@ enum Verb {
     /// Make a site of shared runs that compares machines, or check files that others send.
     #[command(after_help = "Example: pagewise gallery shared/ --html site")]
     Gallery(gallery::GalleryArgs),
-    /// Compares the run folders of many machines, and names the odd ones.
-    #[command(hide = true, after_help = "Example: pagewise fleet /shared/pagewise")]
-    Fleet(Box<fleet::FleetArgs>),
     /// Prints the completions of a shell.
     #[command(
         hide = true,
@@ -229,7 +226,6 @@ impl Verb {
             | Verb::Compare(_)
             | Verb::Share(_)
             | Verb::Gallery(_)
-            | Verb::Fleet(_)
             | Verb::Completions(_)
             | Verb::Man(_) => false,
         }
@@ -254,7 +250,6 @@ impl Verb {
             | Verb::Compare(_)
             | Verb::Share(_)
             | Verb::Gallery(_)
-            | Verb::Fleet(_)
             | Verb::Man(_) => false,
         }
     }
@@ -336,7 +331,6 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Compare(arguments) => compare::run(arguments),
         Verb::Share(arguments) => share::share(arguments),
         Verb::Gallery(arguments) => gallery::gallery(arguments),
-        Verb::Fleet(arguments) => fleet::fleet(arguments),
         Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),
         Verb::Report(arguments) => reported::report(arguments),

@@ -39,6 +39,9 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 use std::{ffi::OsString, fs::File, path::Path};
 
+/// Growth of the time that functions need from which it is said again.
+const SAID_AGAIN: f64 = 1.5;
+
 /// The comparisons of a run of claims.
 pub trait Questions {
     /// All comparisons: their cells, and whether the verdict on a claim rests on each.
@@ -341,13 +344,20 @@ impl<'a> Runner<'a> {
             return Ok(false);
         };
         let [turn_s, start_s] = benching::known_s(&self.state);
-        remark!(
-            "pagewise: measuring takes about {}: one round of all functions takes {}, their processes {} to start (--budget \
-             sets another time)",
-            report::wording::duration(budget_s),
-            format_ns(turn_s * 1e9),
-            format_ns(start_s * 1e9),
-        );
+        let is_first = self.state.budget_s <= self.state.plan.budget_s;
+        if is_first || budget_s > SAID_AGAIN * self.state.budget_s {
+            // A process for each turn starts within it.
+            let start = Some(start_s).filter(|start_s| *start_s > 0.0);
+            let start = start.map_or_else(
+                || "with the start of their processes".to_owned(),
+                |start_s| format!("their processes {} to start", format_ns(start_s * 1e9)),
+            );
+            remark!(
+                "pagewise: measuring takes about {}: one round of all functions takes {}, {start} (--budget sets another time)",
+                report::wording::duration(budget_s),
+                format_ns(turn_s * 1e9),
+            );
+        }
         self.decide(
             "its functions need more than the usual time",
             DecisionKind::Lengthened { budget_s },

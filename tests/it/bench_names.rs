@@ -291,3 +291,26 @@ fn a_function_of_the_c_library_that_the_harness_calls_is_named_and_may_be_static
     );
     assert_measured(&result, &summary);
 }
+
+/// A second source and a library are words of LDLIBS, relative to the user's folder; a flag decides what is compiled.
+#[test]
+fn further_files_and_libraries_are_words_of_the_environment() {
+    let place = Place::new();
+    std::fs::write(place.file("part.h"), "int part(int);\n").unwrap();
+    let part = "#include \"part.h\"\n#include <math.h>\nint part(int n) { return n + (int)cbrt(27.0 * n); }\n";
+    std::fs::write(place.file("part.c"), part).unwrap();
+    let file = place.file("mine.c");
+    let text = "#include <pagewise.h>\n#include \"part.h\"\nBENCH(parts) { int r = 0; PHASE(\"sum\") { for (int i = 0; i < MORE; i++) \
+                r += part(i & 1); } RESULT(r); }\n";
+    std::fs::write(&file, text).unwrap();
+    let mut command = place.command(&["bench", file.to_str().unwrap(), "--budget", "1s", "--json"]);
+    command
+        .current_dir(place.path())
+        .env("LDLIBS", "part.c -lm")
+        .env("CFLAGS", "-O2 -DMORE=1000");
+    let result = said(&mut command);
+    let summary: Value =
+        serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
+    let parts = cell(&summary, "bench/parts@own", &[]);
+    assert!(is_measured(parts), "{parts} {}", result.err);
+}

@@ -185,14 +185,6 @@ fn what_ends_a_fresh_process_fails_by_its_name_and_the_others_are_measured() {
             own(&summary, function)
         );
     }
-    let script = place.file("mine.go");
-    std::fs::write(&script, "package main\n").unwrap();
-    let refused = place.run(&["bench", script.to_str().unwrap(), "--fresh"]);
-    assert!(
-        refused.code == 1 && refused.err.contains("have fresh processes"),
-        "{}",
-        refused.err
-    );
 }
 
 #[test]

@@ -124,9 +124,9 @@ pub(crate) fn kept() -> &'static Path {
         for (name, from) in RECORDED {
             copy(&fixtures.join(from), &kept.join(name));
         }
-        fs::create_dir(kept.join("fleet")).unwrap();
+        fs::create_dir(kept.join("nodes")).unwrap();
         for node in ["n1", "n2"] {
-            copy(&fixtures.join("kept/fleet").join(node), &kept.join("fleet"));
+            copy(&fixtures.join("kept/nodes").join(node), &kept.join("nodes"));
         }
         // A baseline keeps its source and its program.
         let file = path("start.c");
@@ -256,9 +256,9 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
             "compare {0} {} --json",
             "compare {} {0} --gate 50%",
             "runs show {}",
-            "fleet {}",
-            "fleet {} --again --json",
-            "fleet {} --again --format ndjson",
+            "compare --outliers {}",
+            "compare --outliers {} --json",
+            "compare --by kernel {0} {}",
             "report {} --explain-verdict fault/populate",
         ],
         "claims" => &[
@@ -279,7 +279,7 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
             "compare {} {0} --gate 50%",
             "compare {} {0} --gate p99.9:50%",
             "runs show {}",
-            "fleet {}",
+            "compare --outliers {}",
         ],
         "functions" => &[
             "report {} --full",
@@ -290,12 +290,11 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
             "runs show {}",
             "show {}",
         ],
-        "fleet" => &[
-            "fleet {}",
-            "fleet {} --json",
-            "fleet {} --markdown",
-            "fleet {} --again",
-            "fleet {} --format openmetrics",
+        "nodes" => &[
+            "compare --outliers {}",
+            "compare --outliers {} --json",
+            "compare --outliers {} --markdown",
+            "compare --outliers {} --by host",
             "compare {0}/n1 {}/n2 --json",
             "report {}/n1 {}/n2",
         ],
@@ -449,7 +448,7 @@ fn damaged_transcripts_are_named_by_every_verb() {
         "runs show {}",
         "report {}",
         "report tag:both --trend",
-        "fleet {}",
+        "compare --outliers {}",
         "compare {0} {}",
         "compare {} {0} --gate 50%",
         "report {} --format csv",
@@ -577,7 +576,7 @@ fn pipes_devices_bombs_and_huge_files_are_refused_at_once() {
         "report {}",
         "report {} --format csv",
         "compare {0} {}",
-        "fleet {}",
+        "compare --outliers {}",
         "runs show {}",
     ];
     for name in [
@@ -673,7 +672,7 @@ fn a_frame_that_unpacks_to_a_gigabyte_is_refused() {
             "report {}",
             "report {} --format ndjson",
             "compare {} {}",
-            "fleet {} --again",
+            "compare --outliers {}",
         ] {
             let line = line.replace("{}", path.to_str().unwrap());
             let begun = Instant::now();

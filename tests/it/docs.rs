@@ -369,7 +369,7 @@ fn readme_has_lines_of_the_screen_of_a_kept_run_and_begins_with_an_answer() {
 
 #[test]
 fn the_page_on_compatibility_has_the_versions_of_this_program() {
-    use record::{across, advice, claim, command, fleet, gallery, plan, shared, summary};
+    use record::{across, advice, claim, command, gallery, outliers, plan, shared, summary};
     let page = include_str!("../../docs/compatibility.md");
     let versions = [
         ("run folder", plan::SCHEMA),
@@ -382,7 +382,7 @@ fn the_page_on_compatibility_has_the_versions_of_this_program() {
         ("`claims --json`", claim::ANSWERS_SCHEMA),
         ("`advise --json`", advice::ANSWER_SCHEMA),
         ("advice file", advice::ADVICE_SCHEMA),
-        ("`fleet --json`", fleet::FLEET_SCHEMA),
+        ("`compare --outliers --json`", outliers::OUTLIERS_SCHEMA),
         ("shared file of `share`", shared::SHARED_SCHEMA),
         (
             "`gallery --check --json`, `index.json` of a gallery",

@@ -104,7 +104,7 @@ fn a_hostile_name_steers_no_error() {
         vec!["runs", "show", file],
         vec!["runs", "--tag", NAME],
         vec!["runs", "--since", NAME],
-        vec!["fleet", folder],
+        vec!["compare", "--outliers", folder],
         vec!["claims", "--file", file],
         vec!["advise", "--out", file],
         vec!["advise", NAME],

@@ -11,7 +11,7 @@ use report::document::{Block, Place};
 use report::export::{ExportedCells, FORMATS};
 use serde_json::Value;
 
-use crate::support::{nodes, readers};
+use crate::support::readers;
 
 fn fixture(name: &str) -> Summary {
     // Recorded summaries of all kinds; that of `run.json` has every launch.
@@ -291,18 +291,13 @@ fn prometheus_and_openmetrics_parsers_agree_with_the_summary() {
     }
 }
 
-/// The metrics of a run and of a fleet.
-fn metrics() -> [(&'static str, Vec<u8>); 2] {
-    let mut fleet = Vec::new();
-    report::export::fleet::openmetrics(&nodes::fleet(), &mut fleet).unwrap();
-    [
-        ("run", written(&fixture("whole.json"), "openmetrics")),
-        ("fleet", fleet),
-    ]
+/// The metrics of a run.
+fn metrics() -> [(&'static str, Vec<u8>); 1] {
+    [("run", written(&fixture("whole.json"), "openmetrics"))]
 }
 
 #[test]
-fn promtool_finds_no_fault_in_a_run_and_a_fleet() {
+fn promtool_finds_no_fault_in_a_run() {
     let Some(promtool) = readers::promtool() else {
         return;
     };
@@ -326,7 +321,7 @@ fn promtool_finds_no_fault_in_a_run_and_a_fleet() {
 }
 
 #[test]
-fn node_exporter_serves_every_sample_of_a_run_and_a_fleet() {
+fn node_exporter_serves_every_sample_of_a_run() {
     let Some(exporter) = readers::node_exporter() else {
         return;
     };

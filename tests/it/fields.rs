@@ -10,8 +10,8 @@ use record::across::Compared;
 use record::advice::AdviceAnswer;
 use record::claim::Answers;
 use record::command::{CommandPlan, CommandSummary, KeptCommand};
-use record::fleet::Fleet;
 use record::folder::RunFolder;
+use record::outliers::OutlierSearch;
 use record::summary::Summary;
 use report::command::STACK_FORMATS;
 use report::document::Document;
@@ -148,20 +148,12 @@ fn judged_study(value: &Value) -> Option<Vec<Format>> {
     Some(formats)
 }
 
-fn fleet(value: &Value) -> Option<Vec<Format>> {
-    let fleet: Fleet = typed(value)?;
-    let mut formats = shown(&report::fleet::document(&fleet, "again", "anew"), &fleet);
-    type Write = fn(&Fleet, &mut dyn std::io::Write) -> anyhow::Result<()>;
-    let written: [(&str, Write); 2] = [
-        ("ndjson", report::export::fleet::ndjson),
-        ("openmetrics", report::export::fleet::openmetrics),
-    ];
-    for (name, write) in written {
-        let mut bytes = Vec::new();
-        write(&fleet, &mut bytes).unwrap();
-        formats.push((name.to_owned(), bytes));
-    }
-    Some(formats)
+fn machines(value: &Value) -> Option<Vec<Format>> {
+    let search: OutlierSearch = typed(value)?;
+    Some(shown(
+        &report::outliers::document(&search, "again", "anew"),
+        &search,
+    ))
 }
 
 fn claims(value: &Value) -> Option<Vec<Format>> {
@@ -357,9 +349,9 @@ fn each_free_text_is_whole_and_inert_in_each_format() {
         ("try", judged_again("try"), &judged_study),
         ("profile", judged_again("profile"), &judged_study),
         (
-            "fleet",
-            serde_json::to_value(nodes::fleet()).unwrap(),
-            &fleet,
+            "outliers",
+            serde_json::to_value(nodes::searched()).unwrap(),
+            &machines,
         ),
         (
             "claims",

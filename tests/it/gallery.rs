@@ -14,6 +14,7 @@ use crate::support::place::{Place, entries};
 use crate::support::skips::thorough;
 
 const FITS: &str = include_str!("page_looks/fits.js");
+const ACCESS: &str = include_str!("page_looks/access.js");
 
 /// A whole run of the evidence, as its user would name it.
 fn kept(name: &str) -> String {
@@ -112,6 +113,96 @@ fn a_run_is_shared_checked_and_compared() {
     );
 }
 
+/// Nine machines with one run, whose costs differ a little; the last takes four times as long.
+#[test]
+fn the_odd_file_is_named_and_files_are_put_into_groups() {
+    let place = Place::new();
+    let first = shared(&place, "same-day-1", "first.json.gz");
+    let run = SharedRun::open(&std::fs::read(first).unwrap()).unwrap();
+    std::fs::create_dir(place.file("shared")).unwrap();
+    for number in 0..9 {
+        let factor = if number == 8 {
+            4.0
+        } else {
+            1.0 + 0.005 * f64::from(number * 7 % 9)
+        };
+        let mut other = run.clone();
+        for method in other
+            .questions
+            .iter_mut()
+            .flat_map(|question| &mut question.methods)
+        {
+            let costs = method.launches_ns.iter_mut().chain(&mut method.per_unit_ns);
+            costs.for_each(|ns| *ns *= factor);
+        }
+        let name = format!("shared/m{number}.json.gz");
+        std::fs::write(place.file(&name), other.packed().unwrap()).unwrap();
+    }
+    let folder = place.file("shared");
+    let outliers = |more: &[&str]| {
+        let words = ["compare", "--outliers", folder.to_str().unwrap()];
+        place.run(&[&words[..], more].concat())
+    };
+    let result = outliers(&["--json", "--strict"]);
+    let search: Value =
+        serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
+    let odd: Vec<&str> = search["odd"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|node| node["node"].as_str())
+        .collect();
+    assert_eq!(
+        (result.code, &search["nodes"], odd),
+        (3, &json!(9), vec!["m8"])
+    );
+    let screen = outliers(&[]);
+    assert!(
+        screen.code == 0 && !screen.out.contains("clush"),
+        "{}{}",
+        screen.out,
+        screen.err
+    );
+    let host = outliers(&["--by", "host"]);
+    assert!(
+        host.code == 1 && host.err.contains("a shared file has no host"),
+        "{}",
+        host.err
+    );
+    // Three of another kernel, in which everything takes half as long.
+    for number in 0..3 {
+        let path = place.file(&format!("shared/m{number}.json.gz"));
+        let mut other = SharedRun::open(&std::fs::read(&path).unwrap()).unwrap();
+        other.machine.kernel = "7.1.0".to_owned();
+        for method in other
+            .questions
+            .iter_mut()
+            .flat_map(|question| &mut question.methods)
+        {
+            let costs = method.launches_ns.iter_mut().chain(&mut method.per_unit_ns);
+            costs.for_each(|ns| *ns /= 2.0);
+        }
+        std::fs::write(path, other.packed().unwrap()).unwrap();
+    }
+    let files: Vec<String> = (0..9)
+        .map(|number| {
+            folder
+                .join(format!("m{number}.json.gz"))
+                .display()
+                .to_string()
+        })
+        .collect();
+    let mut words = vec!["compare", "--by", "kernel", "--json"];
+    words.extend(files.iter().map(String::as_str));
+    let result = place.run(&words);
+    let search: Value =
+        serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
+    let cells = search["compared"][0]["cells"].as_array().unwrap();
+    assert!(search["kinds"].as_array().unwrap().len() == 2 && !cells.is_empty());
+    let is_faster = |cell: &Value| cell["verdict"]["word"] == "faster";
+    assert!(cells.iter().all(is_faster), "{cells:#?}");
+}
+
 #[test]
 fn what_is_no_shared_run_is_refused_in_a_sentence() {
     let place = Place::new();
@@ -207,6 +298,10 @@ fn the_site_fits_every_screen_and_paper_and_its_links_lead_somewhere() {
             for fault in ["captions", "twice"] {
                 assert_eq!(seen[fault], 0, "{fault} of {about}");
             }
+            browser.ask(UNFOLD);
+            for (fault, seen) in browser.ask(ACCESS).as_object().unwrap() {
+                assert_eq!(*seen, json!([]), "{fault} of {about} in {scheme}");
+            }
         }
         browser.media("print", "light");
         let tools = browser.ask("() => getComputedStyle(document.getElementById('tools')).display");
@@ -237,6 +332,43 @@ fn the_site_fits_every_screen_and_paper_and_its_links_lead_somewhere() {
         "the script shows what the page had"
     );
     assert_eq!(browser.console, Vec::<String>::new());
+}
+
+/// Opens all that is folded.
+const UNFOLD: &str =
+    "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })";
+
+/// Each control of the front page has the focus in turn, in the order of the page, and shows that it has it.
+#[test]
+fn keys_alone_reach_every_control_of_the_front_page() {
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else {
+        return;
+    };
+    let site = site(&place);
+    browser.size(1280, 900);
+    browser.go(&site.join("index.html"));
+    browser.ask(UNFOLD);
+    let controls = "() => { const all = 'a[href], button, input, select, summary, [tabindex=\"0\"]';
+        window.places = [...document.querySelectorAll(all)].filter((one) => !one.disabled && one.checkVisibility()); return window.places.length; }";
+    let count = browser.ask(controls).as_u64().unwrap();
+    assert!(count > 60, "{count}");
+    let focused = "() => { const one = document.activeElement, style = getComputedStyle(one);
+        return [window.places.indexOf(one), style.outlineStyle !== 'none' || one.matches('.dot, .skip, [type=date]')]; }";
+    let (mut places, mut last) = (std::collections::BTreeSet::new(), -1);
+    for _ in 0..2 * count {
+        browser.press("Tab");
+        let seen = browser.ask(focused);
+        let at = seen[0].as_i64().unwrap();
+        // Around the end the focus is the browser's own. The parts of a date are one control.
+        if at < 0 {
+            break;
+        }
+        assert!(at >= last && seen[1] == true, "{at} after {last}: {seen}");
+        last = at;
+        places.insert(at);
+    }
+    assert_eq!(places.len() as u64, count, "{places:?}");
 }
 
 /// Waits until the answer to a dropped file is there.
@@ -288,6 +420,41 @@ fn a_file_of_the_readers_is_shown_beside_the_gallery_and_a_changed_one_is_not() 
         .unwrap();
     let row = browser.ask(FIRST_ROW);
     assert_eq!(row[1], row[at], "{row}");
+    // The page of the same run says the same, by the digits that both have.
+    let page = place.file("report.html");
+    let words = [
+        "report",
+        &kept("overview"),
+        "--html",
+        page.to_str().unwrap(),
+    ];
+    assert_eq!(place.run(&words).code, 0);
+    let answer = choose(&mut browser, &page);
+    assert!(answer.contains("Yours is beside the gallery"), "{answer}");
+    let row = browser.ask(FIRST_ROW);
+    assert_eq!(row[1], row[at], "{row}");
+    let count = |answer: &str| {
+        answer
+            .split(" in the table: ")
+            .nth(1)
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(count(&answer), count(&whole), "{answer}");
+    for text in [
+        "<p>none</p>",
+        "<script type=\"application/json\" id=\"data\">{\"questions\": [7], \"rows\": [[9]], \"columns\": []}</script>",
+    ] {
+        std::fs::write(place.file("other.html"), text).unwrap();
+        let answer = choose(&mut browser, &place.file("other.html"));
+        assert!(
+            answer.contains("is not shown") || answer.contains(": 0 of its 1"),
+            "{answer}"
+        );
+    }
     assert_eq!(browser.console, Vec::<String>::new());
 }
 
@@ -323,9 +490,14 @@ fn a_thousand_machines_are_filtered_and_turned_by_keys() {
     browser.size(1280, 900);
     let begun = Instant::now();
     browser.go(&place.file("index.html"));
-    println!(
-        "1000 machines open in {:.1} s",
-        begun.elapsed().as_secs_f64()
+    let seconds = begun.elapsed().as_secs_f64();
+    // What a page does that is not quick whatever the machine: elements that it lays out, and bytes that it reads.
+    let elements = browser.ask("() => document.querySelectorAll('*').length");
+    let bytes = std::fs::metadata(place.file("index.html")).unwrap().len();
+    println!("1000 machines open in {seconds:.1} s: {elements} elements, {bytes} bytes");
+    assert!(
+        elements.as_u64().unwrap() < 60_000 && bytes < 12_000_000,
+        "{elements} {bytes}"
     );
     assert_eq!(browser.ask(SHOWN).as_array().unwrap().len(), 11);
     let status = "() => document.getElementById('status').textContent";

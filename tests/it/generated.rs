@@ -264,8 +264,8 @@ const LINES: &str = "list {}|show {}|show {} --request|run {}|run fault/{}|run f
     report RUN --html /dev/null/{}|report RUN --format {}|report {} --format csv|report RUN --format csv|\
     report RUN --format markdown|report RUN --format openmetrics|compare RUN {}|compare RUN RUN|\
     compare RUN RUN --markdown|compare RUN RUN --expect {}|runs|runs --json|runs --tag {}|runs --since {}|\
-    runs show {}|runs show RUN|runs tag RUN {}|runs rm {}|fleet {}|fleet RUN|fleet RUN --format ndjson|\
-    fleet RUN --format openmetrics|claims {}|\
+    runs show {}|runs show RUN|runs tag RUN {}|runs rm {}|compare --outliers {}|compare --outliers RUN|compare RUN --by {}|\
+    compare --outliers RUN --by host|claims {}|\
     claims --file {}|claims --about {}|claims --compare RUN {}|advise {}|advise fault --bytes {}|advise --out {}|\
     advise --merge {}|try --with {} -- true|try --with env:A={} --pairs {} -- true|try -- {}|profile -- {}|\
     profile --input {} -- true|doctor --{}|completions {}|--worker {} list|\

@@ -326,30 +326,29 @@ fn a_trend_is_shown_as_it_was() {
 }
 
 #[test]
-fn a_fleet_of_nodes_is_shown_as_it_was() {
-    let place = place_with(&["fleet"]);
-    let folder = store(&place).join("fleet");
+fn machines_are_shown_as_they_were() {
+    let place = place_with(&["nodes"]);
+    let folder = store(&place).join("nodes");
     let folder = folder.to_str().unwrap();
     let text = |words: &[&str]| {
-        let ended = place.run(&[&["fleet", folder], words].concat());
+        let ended = place.run(&[&["compare", "--outliers", folder], words].concat());
         format!("exit code {}\n{}{}", ended.code, ended.out, ended.err)
     };
     let mut shown = Shown::of(&place);
-    let outputs: [&[&str]; 7] = [
+    let outputs: [&[&str]; 5] = [
         &[],
-        &["--again"],
         &["--by", "kernel", "--margin", "1%"],
+        &["--by", "host"],
         &["--json"],
         &["--markdown"],
-        &["--format", "ndjson"],
-        &["--format", "openmetrics"],
     ];
     for words in outputs {
         let text = shown.neutral(&text(words));
-        shown.push(&format!("pagewise fleet DIR {}", words.join(" ")), &text);
+        let line = format!("pagewise compare --outliers DIR {}", words.join(" "));
+        shown.push(&line, &text);
     }
-    shown.page("fleet", folder);
-    shown.assert("fleet");
+    shown.page("compare --outliers", folder);
+    shown.assert("outliers");
 }
 
 /// Advice is judged from the runs that a question was answered with, as `advise` does; what it printed as JSON is kept.

@@ -166,16 +166,24 @@ fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
     let Some(mut browser) = Browser::open(&place) else {
         return;
     };
-    let fleet = place.file("fleet.html");
+    let machines = place.file("machines.html");
     std::fs::write(
-        &fleet,
+        &machines,
         report::html::page(
-            &report::fleet::document(&nodes::fleet(), "clush -w a7 …", "pagewise fleet /shared"),
-            report::html::rounded(&nodes::fleet()),
+            &report::outliers::document(
+                &nodes::searched(),
+                "clush -w a7 …",
+                "pagewise compare --outliers /shared",
+            ),
+            report::html::rounded(&nodes::searched()),
         ),
     )
     .unwrap();
-    for page in [run(&place).join("report.html"), comparison(&place).0, fleet] {
+    for page in [
+        run(&place).join("report.html"),
+        comparison(&place).0,
+        machines,
+    ] {
         let mut inks = Vec::new();
         for (width, scheme) in [
             (390, "light"),

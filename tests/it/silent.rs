@@ -105,7 +105,7 @@ const KINDS: [&str; 11] = [
     "states",
     "tail",
     "published",
-    "fleet",
+    "nodes",
     "shared",
 ];
 /// One of these words is in the answer of a verb that names damage.

@@ -27,7 +27,7 @@ const LINES: [&str; 12] = [
     "claims --file IN/claim.toml --budget 2s",
     "report IN/run",
     "compare IN/run IN/run --json",
-    "fleet IN/run",
+    "compare --outliers IN/run",
     "doctor",
     "check fault/touch@c-O3",
 ];

@@ -118,7 +118,7 @@ fn lines_of_every_verb_fit_and_none_is_cut() {
         ],
         &["compare", "tag:a", "tag:b"],
         &["compare", "before", "last"],
-        &["fleet", "."],
+        &["compare", "--outliers", "."],
         &["claims", "list"],
         &["claims", "list", "--about", "huge"],
         &["try", "--list"],

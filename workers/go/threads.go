@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // pool holds the helper goroutines of `threads=N`, each locked to an operating system thread of its own.
@@ -87,17 +88,22 @@ func (s *slot) closeThreads() {
 // beginParallel is begin() with each helper spinning at the start line before the clock is read.
 func (s *slot) beginParallel(phase string) {
 	if p := s.threads; p != nil {
-		p.ready.Store(0)
-		p.finished.Store(0)
-		p.turn++
-		for _, turns := range p.turns {
-			turns <- p.turn
-		}
-		for int(p.ready.Load()) < p.helpers {
-			runtime.Gosched()
-		}
+		p.arm()
 	}
 	s.begin(phase)
+}
+
+// arm has each helper spin at the start line.
+func (p *pool) arm() {
+	p.ready.Store(0)
+	p.finished.Store(0)
+	p.turn++
+	for _, turns := range p.turns {
+		turns <- p.turn
+	}
+	for int(p.ready.Load()) < p.helpers {
+		runtime.Gosched()
+	}
 }
 
 // onEveryThread runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first.
@@ -122,9 +128,18 @@ func (s *slot) onEveryThread(work func(part []byte, pageBytes int, mark byte), m
 		}
 		p.parts[i] = memory[from:to]
 	}
-	p.work, p.page, p.mark = work, s.pageBytes, mark
+	p.run(work, s.pageBytes, mark)
+}
+
+// run has every thread at the start line do `work` on its part; the caller does the first.
+func (p *pool) run(work func(part []byte, pageBytes int, mark byte), pageBytes int, mark byte) {
+	p.work, p.page, p.mark = work, pageBytes, mark
 	p.started.Store(p.turn)
-	work(p.parts[0], s.pageBytes, mark)
-	for int(p.finished.Load()) < p.helpers {
+	work(p.parts[0], pageBytes, mark)
+	for spins := 1; int(p.finished.Load()) < p.helpers; spins++ {
+		// With more threads than processors, spinning alone would keep the late ones from their work.
+		if spins%1024 == 0 {
+			syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
+		}
 	}
 }

@@ -17,7 +17,7 @@ const RUNS: [&str; 6] = [
     "claims-again",
 ];
 /// Folders of runs: of the user's functions, of nodes, of a question of advice.
-const FOLDERS: [&str; 3] = ["bench", "fleet", "advise/runs"];
+const FOLDERS: [&str; 3] = ["bench", "nodes", "advise/runs"];
 /// Runs that answer claims.
 const CLAIMS: [&str; 2] = ["claims", "claims-again"];
 /// Studies of a program.

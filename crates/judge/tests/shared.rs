@@ -1,5 +1,6 @@
 //! Shared runs: made of real kept runs, free of what names anybody, and refused once they are changed or cannot be right.
 
+use flate2::{Compression, write::GzEncoder};
 use pagewise_judge::sets::gallery::{SharedFile, gather, machine_id};
 use pagewise_judge::sets::shared::{check, share};
 use record::experiment::Experiment;
@@ -9,6 +10,7 @@ use record::shared::{BuiltIn, MOST_PACKED, SharedRun, SharedVerdict};
 use record::summary::Summary;
 use serde_json::Value;
 use stats::rng::Seeded;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const TODAY: &str = "2026-11-29";
@@ -237,14 +239,26 @@ fn changed(bytes: &[u8], random: &mut Seeded) -> Vec<u8> {
     bytes
 }
 
+/// The gzip file of a text.
+fn zipped(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Half of them are changed as they are, and half within, and packed again.
 #[test]
 fn ten_thousand_changed_files_are_refused_or_say_the_same() {
     let (run, _) = shared("same-day-1");
-    let packed = run.packed().unwrap();
+    let (packed, text) = (run.packed().unwrap(), run.text().unwrap());
     let mut random = Seeded::new(10_000);
     let mut refused = 0;
-    for _ in 0..10_000 {
-        let bytes = changed(&packed, &mut random);
+    for number in 0..10_000 {
+        let bytes = if number % 2 == 0 {
+            changed(&packed, &mut random)
+        } else {
+            zipped(&changed(text.as_bytes(), &mut random))
+        };
         match SharedRun::open(&bytes) {
             // The header of gzip has a time and a system that mean nothing.
             Ok(opened) => assert!(opened == run, "a changed file was taken"),

@@ -9,6 +9,7 @@ use crate::folder::{one_a_line, opened_json, sealed_json};
 use crate::machine_state::STATE;
 use crate::method::Role;
 use crate::outcome::Status;
+use crate::summary::Verdict;
 use anyhow::{Context, Result, ensure};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use serde::{Deserialize, Serialize};
@@ -261,6 +262,17 @@ pub enum SharedVerdict {
     Slower,
     /// No verdict.
     Open,
+}
+
+impl From<Verdict> for SharedVerdict {
+    fn from(verdict: Verdict) -> SharedVerdict {
+        match verdict {
+            Verdict::Faster { .. } => SharedVerdict::Faster,
+            Verdict::Within { .. } => SharedVerdict::Within,
+            Verdict::Slower { .. } => SharedVerdict::Slower,
+            Verdict::NotSettled => SharedVerdict::Open,
+        }
+    }
 }
 
 /// Names that a shared run may have: those that the program carries, and none of the user's own.

@@ -25,6 +25,6 @@ pub mod view;
 pub use render::{document, escape, html, markdown, styled, terminal};
 pub use sentences::{phrases, wording};
 pub use view::{
-    advise, claims, command, doctor, ending, explain, fleet, gallery, gate, published, selftest,
+    advise, claims, command, doctor, ending, explain, gallery, gate, outliers, published, selftest,
     show, verdict,
 };

@@ -1,13 +1,15 @@
 //! Marks in the source of a user's Go or Java file: its functions with their phases, and its parameters.
 
-use super::{EXPERIMENT, parameters};
+use super::{EXPERIMENT, FRESH_KEY, parameters};
 use record::kind::OWN_WORKER;
 use std::fmt::Write as _;
 
 /// Name of the phase of a function that is timed as a whole.
-const WHOLE: &str = "run";
+pub(super) const WHOLE: &str = "run";
 /// The number of operations of a Go benchmark that loops over it, and its usual value.
 const LOOPS: [&str; 2] = ["N", "1000"];
+/// The parameter of the threads, and the kind of its values.
+const THREADS: [&str; 2] = ["threads", "count"];
 
 /// A language whose marks are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,10 @@ pub(super) struct MarkedFunction {
 #[derive(Debug, Default)]
 pub(super) struct MarkedFile {
     pub functions: Vec<MarkedFunction>,
+    /// True if each turn has a process of its own.
+    pub is_fresh: bool,
     parameters: Vec<[String; 2]>,
+    has_threads: bool,
     has_results: bool,
     has_rate: bool,
 }
@@ -96,6 +101,10 @@ impl MarkedFile {
                         self.take_parameter(name, values);
                     }
                 }
+                for rest in after(code, ".Threads(\"") {
+                    self.take_threads(rest);
+                }
+                self.is_fresh |= code.starts_with("var _ =") && code.contains(".Fresh()");
                 if code.contains("b.N") || code.contains("b.Loop(") {
                     let [name, values] = LOOPS;
                     self.take_parameter(name, values);
@@ -107,8 +116,22 @@ impl MarkedFile {
                     self.take_parameter(name.trim(), values);
                 }
             }
-            Marks::Java => {}
+            Marks::Java => {
+                let annotation = code
+                    .trim_start_matches("@pagewise.")
+                    .trim_start_matches('@');
+                if let Some(rest) = annotation.strip_prefix("Threads(\"") {
+                    self.take_threads(rest);
+                }
+                self.is_fresh |= annotation.len() < code.len() && annotation.starts_with("Fresh");
+            }
         }
+    }
+
+    /// The values of the parameter of the threads, up to the end of their text.
+    fn take_threads(&mut self, rest: &str) {
+        self.has_threads = true;
+        self.take_parameter(THREADS[0], rest.split('"').next().unwrap_or_default());
     }
 
     fn take_parameter(&mut self, name: &str, values: &str) {
@@ -122,12 +145,21 @@ impl MarkedFile {
         let mut text = String::new();
         let mut keys = Vec::new();
         for [name, values] in &self.parameters {
-            let [key, kind] = parameters::kinds(values);
+            let [key, kind] = if self.has_threads && *name == THREADS[0] {
+                [THREADS[1]; 2].map(str::to_owned)
+            } else {
+                parameters::kinds(values)
+            };
             keys.push(format!("{name}:{key}"));
             let _ = writeln!(text, "about\tparameter\t{name}\t{kind}\t{values}");
         }
         if self.has_rate {
             text += "about\tunit\tbyte\n";
+        }
+        let mut isolation = "shared";
+        if self.is_fresh {
+            let _ = writeln!(text, "about\t{FRESH_KEY}\tyes");
+            isolation = "fresh";
         }
         let marked = self.functions.iter().filter(|f| f.is_baseline);
         let mut baselines: Vec<&str> = marked.map(|f| f.name.as_str()).collect();
@@ -151,14 +183,14 @@ impl MarkedFile {
             }
             let MarkedFunction { name, line, .. } = function;
             let about = format!("{name}, line {line} of {file}");
-            text += &method(name, "method", &about, &phases, &keys);
+            text += &method([name, "method", &about], &phases, &keys, isolation);
         }
-        text + &method("empty", "null", "An empty body", &all, &keys)
+        text + &method(["empty", "null", "An empty body"], &all, &keys, isolation)
     }
 }
 
 impl MarkedFunction {
-    fn phases(&self) -> Vec<&str> {
+    pub fn phases(&self) -> Vec<&str> {
         if self.phases.is_empty() {
             vec![WHOLE]
         } else {
@@ -167,11 +199,17 @@ impl MarkedFunction {
     }
 }
 
-fn method(name: &str, role: &str, summary: &str, phases: &[&str], keys: &str) -> String {
+/// The line of a method by its name, role and summary.
+fn method(
+    [name, role, summary]: [&str; 3],
+    phases: &[&str],
+    keys: &str,
+    isolation: &str,
+) -> String {
     let phases = phases.join(" ");
     format!(
         "method\t{EXPERIMENT}\t{name}\trole={role}\tsummary={summary}\tsource={OWN_WORKER}\tphases={phases}\tkeys={keys}\
-         \tmemory=0\tisolation=shared\n"
+         \tmemory=0\tisolation={isolation}\n"
     )
 }
 
@@ -258,6 +296,27 @@ mod tests {
             "\tempty\trole=null\tsummary=An empty body\tsource=own\tphases=map fill run\tkeys=bytes:size N:number\t",
         ] {
             assert!(list.contains(line), "{line}: {list}");
+        }
+    }
+
+    #[test]
+    fn threads_are_counted_and_fresh_processes_isolated() {
+        let go = "var _ = pagewise.Threads(\"1,2,N\")\nvar _ = pagewise.Fresh()\nfunc BenchmarkAdd(b *pagewise.B) {\n}\n";
+        let java = "@pagewise.Fresh\n@Threads(\"1,2,N\")\nclass Mine {\n    @Bench\n    static void Add() {\n    }\n}\n";
+        for (text, marks) in [(go, Marks::Go), (java, Marks::Java)] {
+            let list = MarkedFile::read(text, marks).list("mine");
+            for part in [
+                "about\tparameter\tthreads\tcount\t1,2,N\n",
+                "about\tfresh\tyes\n",
+                "keys=threads:count\tmemory=0\tisolation=fresh\n",
+            ] {
+                assert!(list.contains(part), "{marks:?} {part}: {list}");
+            }
+            let list = MarkedFile::read(&text.replace("Fresh", "Other"), marks).list("mine");
+            assert!(
+                !list.contains("fresh") && list.contains("\tisolation=shared\n"),
+                "{marks:?}: {list}"
+            );
         }
     }
 

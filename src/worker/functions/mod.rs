@@ -2,14 +2,13 @@
 
 use super::{Language, MOST_BYTES, Maker, MethodList, Started, Worker, carried, programs};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use files::{Access, EntryKind, Folder};
+use files::Folder;
 use record::folder::{KEPT_SOURCES, RunFolder, sha256_hex};
 use record::{experiment::Experiment, method::Method};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -17,6 +16,7 @@ pub use record::kind::OWN_WORKER as WORKER;
 
 mod compile;
 mod compiler;
+mod copies;
 mod library;
 mod marks;
 mod parameters;
@@ -24,6 +24,7 @@ mod runtimes;
 mod rust;
 mod users;
 mod worktree;
+mod zig;
 
 pub use worktree::Worktree;
 
@@ -47,21 +48,18 @@ const FRESH_KEY: &str = "fresh";
 const SCRIPT: &str = ".py";
 /// Name of a worker that is kept as a baseline, in the folder of its run.
 const KEPT: &str = "worker";
-/// Folder of the copy of a user's C file, and the copy.
-const COPIES: &str = "copied";
+/// Name of the copy of a user's C file.
 const COPY: &str = "functions.c";
 /// Ends of the names of files whose language has a runtime, and of the archive that is made of a Java file.
 const GO: &str = "go";
 const JAVA: &str = "java";
 const ARCHIVE: &str = ".jar";
+/// End of the name of a Zig file.
+const ZIG: &str = "zig";
 /// End of the name of a Rust file.
 const RUST: &str = "rs";
 /// Ends of the names of C++ files.
 const CPP: [&str; 4] = ["cpp", "cc", "cxx", "C"];
-/// Ends of the names of files that a C or C++ file includes.
-const HEADERS: [&str; 10] = [
-    "h", "inc", "def", "c", "hpp", "hh", "hxx", "ipp", "cpp", "cc",
-];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -306,11 +304,11 @@ pub fn rebuilt(
     }
     let source = into.path().join(file);
     if file.ends_with(GO) {
-        let program = runtimes::go(&text, &source, name, &into)?;
+        let program = runtimes::go(&text, &source, name, terms.is_fresh, &into)?;
         return described(name, &program, false, workers);
     }
     if file.ends_with(JAVA) {
-        let archive = runtimes::java(&text, &source, name, &into, workers)?;
+        let archive = runtimes::java(&text, &source, name, terms.is_fresh, &into, workers)?;
         return described(name, &archive, false, workers);
     }
     into.write(file, text.as_bytes())?;
@@ -431,10 +429,20 @@ pub fn build(
         }
         _ => (Path::new(what), None),
     };
+    check_fresh(terms, terms.is_fresh)?;
     let given = GivenSource {
         path,
         bytes: files::read_input(path, MOST_BYTES)?,
     };
+    let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
+    if path.extension().is_some_and(|end| end == ZIG) {
+        return build(
+            &zig::library(&text()?, path, folder)?,
+            terms,
+            folder,
+            workers,
+        );
+    }
     let is_compiled = functions.is_some() || is_compiled(path);
     if is_compiled {
         return build_c(&given, functions, terms, folder, workers);
@@ -444,35 +452,50 @@ pub fn build(
         "{what} is no C, C++ or Rust file and no library: only their functions are compared with built-in methods"
     );
     ensure!(
-        !terms.is_fresh || what.ends_with(SCRIPT),
-        "{what}: only functions in C, C++, Rust and Python have fresh processes"
+        !terms.is_fresh || may_hold(path),
+        "{what} is a program, which starts its own processes: --fresh is for functions of a file"
     );
     let absolute = std::path::absolute(path)?;
-    let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
     let (kept, program) = if what.ends_with(SCRIPT) {
         (format!("{KEPT}{SCRIPT}"), absolute)
     } else if path.extension().is_some_and(|end| end == GO) {
         (
             KEPT.to_owned(),
-            runtimes::go(&text()?, &absolute, WORKER, folder)?,
+            runtimes::go(&text()?, &absolute, WORKER, terms.is_fresh, folder)?,
         )
     } else if path.extension().is_some_and(|end| end == JAVA) {
         (
             format!("{KEPT}{ARCHIVE}"),
-            runtimes::java(&text()?, &absolute, WORKER, folder, workers)?,
+            runtimes::java(&text()?, &absolute, WORKER, terms.is_fresh, folder, workers)?,
         )
     } else {
-        (KEPT.to_owned(), copied(&given.bytes, what, folder)?)
+        (
+            KEPT.to_owned(),
+            copies::program(&given.bytes, what, folder)?,
+        )
     };
     let described = described(WORKER, &program, terms.is_fresh, workers)?;
     built(&given, described, terms, vec![(kept, program)])
 }
 
+/// An error if functions with a process a turn are compared with a built-in method, which repeats in one process.
+fn check_fresh(terms: FunctionTerms, is_fresh: bool) -> Result<()> {
+    ensure!(
+        !is_fresh || terms.peer.is_none(),
+        "a built-in method repeats in one process, so functions with a process a turn (--fresh, FRESH) cannot be compared with \
+         it: leave out one of --with and --fresh"
+    );
+    Ok(())
+}
+
 /// True for a file that by its name may hold functions to measure: a source, or a shared library.
 pub fn may_hold(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    let has_runtime = path.extension().is_some_and(|end| end == GO || end == JAVA);
-    is_compiled(path) || has_runtime || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
+    let ends = [GO, JAVA, ZIG];
+    let is_other = ends
+        .iter()
+        .any(|end| path.extension().is_some_and(|own| own == *end));
+    is_compiled(path) || is_other || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
 }
 
 /// True for a C, C++ or Rust file.
@@ -512,7 +535,7 @@ fn build_c(
         if absolute.extension().is_some_and(|end| end == RUST) {
             rust::source(&given.bytes, &absolute, folder)?
         } else {
-            copied_source(&given.bytes, &absolute, folder)?
+            copies::source(&given.bytes, &absolute, folder)?
         }
     };
     compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
@@ -542,6 +565,7 @@ fn built(
     programs: Vec<(String, PathBuf)>,
 ) -> Result<Built> {
     let file = given.path.file_name().unwrap_or_default().to_string_lossy();
+    check_fresh(terms, described.is_fresh())?;
     if about(&described.list, "baseline").is_none() {
         bail!(
             "{}",
@@ -571,58 +595,6 @@ fn built(
         experiment,
         files: BuiltFiles { programs, source },
     })
-}
-
-/// The copy of a program that is run in its place, so that what is kept is what was measured.
-fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
-    let is_program = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
-    ensure!(
-        is_program && !what.contains(LIBRARY),
-        "{what} is no C or C++ file, script of Python's or program; a library is given with its functions: libmine.so:FUNCTION,…"
-    );
-    folder.write_program(WORKER, bytes)?;
-    Ok(folder.path().join(WORKER))
-}
-
-/// Copy of a C file in a folder with the carried header, so that `#include "pagewise.h"` always means that one. The file's own
-/// headers are found by the file's folder. Where another user can put files into that, copies of those headers take its
-/// place that nobody else could write.
-fn copied_source(bytes: &[u8], path: &Path, folder: &Folder) -> Result<PathBuf> {
-    const BOM: &[u8] = b"\xef\xbb\xbf";
-    let copies = folder.make_folder(COPIES)?;
-    let above = path.parent().unwrap_or(path);
-    if files::trusted_folder(above).is_err() {
-        copy_headers(path, &Folder::open(above)?, &copies)?;
-    }
-    copies.write(HEADER, text_of(HEADER).as_bytes())?;
-    // The compiler's messages and the method's source name the file itself.
-    let name = report::escape::c_literal(&path.to_string_lossy());
-    let line = format!("#line 1 {name}\n").into_bytes();
-    let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    let end = path.extension().unwrap_or_default();
-    let copy = Path::new(COPY).with_extension(end);
-    copies.write(&copy, &[&line, text].concat())?;
-    Ok(copies.path().join(copy))
-}
-
-/// Copies the headers of a shared folder that only this user, root or the owner of the user's file could write.
-fn copy_headers(path: &Path, shared: &Folder, copies: &Folder) -> Result<()> {
-    let owner = files::open_input(path)?.metadata()?.uid();
-    for entry in shared.entries()? {
-        let is_header = Path::new(&entry.name)
-            .extension()
-            .is_some_and(|extension| HEADERS.iter().any(|header| extension == *header));
-        if entry.kind != EntryKind::File || !is_header {
-            continue;
-        }
-        let (file, text) = shared.read_open(&entry.name, MOST_BYTES)?;
-        let about = file.metadata()?;
-        let is_owners = about.uid() == owner && about.mode() & 0o022 == 0;
-        if is_owners || Access::of_descriptor(&file)?.is_trusted() {
-            copies.write(&entry.name, &text)?;
-        }
-    }
-    Ok(())
 }
 
 /// Description of the functions, by the program that was just made of them, with the environment of its launches.

@@ -2,7 +2,7 @@
 //! functions by their names.
 
 use super::compiler::{compiled, variable};
-use super::marks::{MarkedFile, MarkedFunction, Marks};
+use super::marks::{MarkedFile, MarkedFunction, Marks, WHOLE};
 use super::{Worker, carried, programs, users};
 use crate::worker::{java::Jdk, with_this_process};
 use anyhow::{Context, Result, ensure};
@@ -29,6 +29,8 @@ const GO_HARNESS: [&str; 16] = [
     "transcript",
     "warm",
 ];
+/// Least version 1.N of Go whose linker takes -funcalign (go.dev/doc/go1.25).
+const GO_WITH_ALIGNMENT: u32 = 25;
 /// Carried harnesses of a user's functions.
 const GO_OWN: &str = "workers/bench/go/own.go";
 const JAVA_OWN: &str = "workers/bench/java/";
@@ -37,9 +39,16 @@ const CALLER: &str = "PagewiseFunctions";
 
 /// Compiles a Go file to a program of this name. Its package may be any, and it may have a main of its own, which is not called.
 /// Errors: there is no Go, or the file does not compile.
-pub(super) fn go(text: &str, path: &Path, name: &str, folder: &Folder) -> Result<PathBuf> {
+pub(super) fn go(
+    text: &str,
+    path: &Path,
+    name: &str,
+    is_fresh: bool,
+    folder: &Folder,
+) -> Result<PathBuf> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let marked = MarkedFile::read(text, Marks::Go);
+    let mut marked = MarkedFile::read(text, Marks::Go);
+    marked.is_fresh |= is_fresh;
     ensure!(
         !marked.functions.is_empty(),
         "{}",
@@ -49,10 +58,7 @@ pub(super) fn go(text: &str, path: &Path, name: &str, folder: &Folder) -> Result
         programs::find("go").context("bench needs Go: https://go.dev/dl, or the package golang")?;
     let version = programs::ask(&go, &["env", "GOVERSION"])?;
     let version = String::from_utf8_lossy(&version.stdout);
-    // `go1.26.8` speaks the language of 1.26.
-    let mut parts = version.trim().trim_start_matches("go").split('.');
-    let language = [parts.next(), parts.next()].map(Option::unwrap_or_default);
-    let language = language.join(".");
+    let language = language_of(&version);
     let source = folder.make_folder("source")?;
     let harness = source.make_folder("pagewise")?;
     for file in GO_HARNESS {
@@ -97,8 +103,12 @@ pub(super) fn go(text: &str, path: &Path, name: &str, folder: &Folder) -> Result
         .arg(&program)
         .arg(".");
     command.current_dir(source.path());
+    let aligned = aligned_functions(&language);
     let fixed = ["-mod=mod".to_owned()];
-    command.env("GOFLAGS", [&flags[..], &fixed[..]].concat().join(" "));
+    command.env(
+        "GOFLAGS",
+        [&aligned[..], &flags[..], &fixed[..]].concat().join(" "),
+    );
     command.env("GOPROXY", "off").env("GOWORK", "off");
     if !command.get_envs().any(|(name, _)| name == "HOME") {
         command.env("GOPATH", source.path().join("go-path"));
@@ -106,6 +116,24 @@ pub(super) fn go(text: &str, path: &Path, name: &str, folder: &Folder) -> Result
     }
     compiled(&mut command, path, folder, "go build")?;
     Ok(program)
+}
+
+/// The language of a version of Go: `go1.26.8` speaks 1.26.
+fn language_of(version: &str) -> String {
+    let mut parts = version.trim().trim_start_matches("go").split('.');
+    let language = [parts.next(), parts.next()].map(Option::unwrap_or_default);
+    language.join(".")
+}
+
+/// The linker's flag by which each function begins a cache line. By itself it aligns them to half of one, so that of two loops
+/// with the same code one may need a line more than the other. The user's flags may say otherwise.
+fn aligned_functions(language: &str) -> Vec<String> {
+    let minor = language
+        .strip_prefix("1.")
+        .and_then(|minor| minor.parse::<u32>().ok());
+    let has_flag = minor.is_none_or(|minor| minor >= GO_WITH_ALIGNMENT);
+    let flag = has_flag.then(|| "-ldflags=-funcalign=64".to_owned());
+    flag.into_iter().collect()
 }
 
 /// A line of a Go file as the package of a program has it, whose main is the harness's.
@@ -133,12 +161,14 @@ pub(super) fn java(
     text: &str,
     path: &Path,
     name: &str,
+    is_fresh: bool,
     folder: &Folder,
     workers: &[Worker],
 ) -> Result<PathBuf> {
     let jdk = jdk(workers)?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let marked = MarkedFile::read(text, Marks::Java);
+    let mut marked = MarkedFile::read(text, Marks::Java);
+    marked.is_fresh |= is_fresh;
     ensure!(
         !marked.functions.is_empty(),
         "{}",
@@ -208,10 +238,16 @@ fn java_caller(marked: &MarkedFile, class: &str, package: Option<&str>) -> Resul
     for function in &marked.functions {
         let run = if function.takes_run { "run" } else { "" };
         let call = format!("{class}.{}({run})", function.called);
-        let line = if function.returns {
-            format!("return {call};")
+        let [call, end] = if function.returns {
+            [format!("return {call};"), String::new()]
         } else {
-            format!("{call}; return null;")
+            [format!("{call};"), " return null;".to_owned()]
+        };
+        // A function that is timed as a whole is called here, in the class that only its cell has: so every call is compiled alike.
+        let line = if function.phases.is_empty() {
+            format!("try (var phase = run.phase(\"{WHOLE}\")) {{ {call} }}{end}")
+        } else {
+            format!("{call}{end}")
         };
         writeln!(text, "            case \"{}\": {line}", function.name)?;
     }

@@ -1,7 +1,8 @@
 //! A user's Rust file: an archive of it, which is linked with the carried harness as a C file is.
 
+use super::carried;
 use super::compiler::UserCompiler;
-use super::{COPIES, carried};
+use super::copies::COPIES;
 use anyhow::Result;
 use files::Folder;
 use std::ffi::OsString;

@@ -23,7 +23,7 @@ struct OtherLanguage {
     example: &'static str,
 }
 
-const OTHERS: [OtherLanguage; 4] = [
+const OTHERS: [OtherLanguage; 5] = [
     OtherLanguage {
         end: "rs",
         keyword: "fn ",
@@ -44,6 +44,13 @@ const OTHERS: [OtherLanguage; 4] = [
         mark: "@pagewise.Bench",
         place: "above a static method without parameters, such as one that calls",
         example: "@pagewise.Bench static void name() { … }",
+    },
+    OtherLanguage {
+        end: "zig",
+        keyword: "fn ",
+        mark: "export fn name(_: ?*anyopaque) void { … }",
+        place: "which calls",
+        example: "export fn name(_: ?*anyopaque) void { … }",
     },
     OtherLanguage {
         end: "py",
@@ -185,6 +192,11 @@ mod tests {
                 "A.java",
                 "class A {\n    static long work(long n) { return n; }\n    public static void main(String[] a) { work(3); }\n}\n",
                 "@pagewise.Bench",
+            ),
+            (
+                "a.zig",
+                "fn work(n: u64) u64 { return n; }\npub fn main() void { _ = work(3); }\n",
+                "export fn name",
             ),
             ("a.py", "def work(n):\n    return n\n", "@pagewise.bench"),
         ] {

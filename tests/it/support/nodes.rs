@@ -1,15 +1,15 @@
-//! A fleet of made-up nodes, as `judge` reads one from run folders.
+//! Made-up nodes, as `judge` reads one from run folders.
 
-use judge::sets::fleet::{BY, Gathered, NodeRun, explain, judge};
+use judge::sets::outliers::{BY, Gathered, NodeRun, explain, judge};
 use judge::sets::{RunCell, SetQuestion};
 use record::across::CellHeadline;
-use record::fleet::{Fleet, KindFacts};
 use record::outcome::Outcome;
+use record::outliers::{KindFacts, OutlierSearch};
 
 /// What the cells cost, in nanoseconds; the first is the others' baseline.
 const COSTS: [f64; 3] = [180.0, 95.0, 400.0];
 
-/// One cell of a fleet.
+/// One cell of the nodes.
 pub fn question(number: usize) -> SetQuestion {
     let headline = CellHeadline {
         cell: format!("fault/m{number}@c-O3"),
@@ -57,7 +57,7 @@ pub fn node(name: &str, kernel: &str, factor: f64) -> NodeRun {
 }
 
 /// Eight nodes of one kind, of which the last costs four times as much, and five of another kind with a quarter less cost.
-pub fn fleet() -> Fleet {
+pub fn searched() -> OutlierSearch {
     let mut gathered = Gathered::default();
     (0..COSTS.len()).for_each(|number| {
         gathered.questions.index(question(number));

@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -36,6 +37,10 @@ type B struct {
 	isWhole   bool // timed as a whole
 	isOpen    bool
 	loopsLeft int // of Loop, -1 before its first call
+
+	isArmed bool // the threads wait at the start line
+	work    func(thread int)
+	broken  atomic.Pointer[any] // what the first thread that broke off panicked with
 }
 
 const wholePhase = "run"
@@ -43,24 +48,77 @@ const wholePhase = "run"
 // Param names a parameter and its values, which the laboratory reads from the source.
 func Param(name, values string) bool { return name != "" && values != "" }
 
+// Threads names the values of the parameter `threads`, each a count or N, the number of CPUs.
+func Threads(values string) bool { return values != "" }
+
+// Fresh gives each turn a process of its own, as in a program that does this once. The option --fresh does the same.
+func Fresh() bool { return true }
+
 // Begin and End are a phase's braces.
-func (b *B) Begin(phase string) { b.slot.begin(phase) }
+func (b *B) Begin(phase string) {
+	if p := b.slot.threads; p != nil && !b.isArmed {
+		p.arm()
+		b.isArmed = true
+	}
+	b.slot.begin(phase)
+}
 
 // End ends the phase that Begin began.
-func (b *B) End() { b.slot.endSeries() }
+func (b *B) End() {
+	b.slot.endSeries()
+	b.release()
+}
+
+// OnThreads calls work on each of the `threads`, each an operating system's thread, and waits for all. In a phase they start
+// together with it.
+func (b *B) OnThreads(work func(thread int)) {
+	p := b.slot.threads
+	if p == nil {
+		work(0)
+		return
+	}
+	if !b.isArmed {
+		p.arm()
+	}
+	b.isArmed, b.work = false, work
+	p.run(b.onThread, 0, 0)
+	if cause := b.broken.Swap(nil); cause != nil {
+		panic(*cause)
+	}
+}
+
+// onThread is the work of one thread, whose number is the length of its part.
+func (b *B) onThread(part []byte, _ int, _ byte) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			b.broken.CompareAndSwap(nil, &cause)
+		}
+	}()
+	b.work(len(part))
+}
+
+// release lets threads go that got no work in their phase.
+func (b *B) release() {
+	if b.isArmed {
+		b.isArmed = false
+		b.slot.threads.run(noWork, 0, 0)
+	}
+}
+
+func noWork([]byte, int, byte) {}
 
 // StartTimer, StopTimer and ResetTimer do what they do in package testing.
 func (b *B) StartTimer() {
 	if b.isWhole && !b.isOpen {
 		b.isOpen = true
-		b.slot.begin(wholePhase)
+		b.Begin(wholePhase)
 	}
 }
 
 // StopTimer ends the timed part, which StartTimer takes up again.
 func (b *B) StopTimer() {
 	if b.isOpen {
-		b.slot.endSeries()
+		b.End()
 		b.isOpen = false
 	}
 }
@@ -226,6 +284,12 @@ func runOwn(s *slot, function func(*B)) {
 	if count := s.keySize("N"); count > 0 {
 		b.N, s.ops = count, uint64(count)
 	}
+	if s.threads != nil {
+		for i := range s.threads.parts {
+			s.threads.parts[i] = fileText[:i]
+		}
+	}
+	defer b.release()
 	b.StartTimer()
 	function(b)
 	b.StopTimer()

@@ -2,10 +2,10 @@
 //! a run (or a node with all its runs) as the unit of inference.
 
 pub mod across;
-pub mod fleet;
 pub mod gallery;
 pub mod gate;
 pub mod machines;
+pub mod outliers;
 pub mod shared;
 
 use crate::contrast::tails::P999;

@@ -14,7 +14,7 @@ use record::shared::{
     SharedControls, SharedMachine, SharedMethod, SharedQuestion, SharedRatio, SharedRun,
     SharedVerdict, Vendor, plain_model, plain_release, short,
 };
-use record::summary::{CellSummary, GroupSummary, Ratio, Recommendation, Summary, Verdict};
+use record::summary::{CellSummary, GroupSummary, Ratio, Recommendation, Summary};
 use std::collections::BTreeMap;
 
 /// Names that a shared run may have beside a number.
@@ -265,12 +265,7 @@ fn method(summary: &Summary, group: &GroupSummary, index: usize, phase: &str) ->
         ratio: contrast
             .and_then(|contrast| contrast.ratio)
             .map(|r| ratio(&r)),
-        verdict: match contrast.map(|contrast| contrast.overall()) {
-            Some(Verdict::Faster { .. }) => SharedVerdict::Faster,
-            Some(Verdict::Within { .. }) => SharedVerdict::Within,
-            Some(Verdict::Slower { .. }) => SharedVerdict::Slower,
-            Some(Verdict::NotSettled) | None => SharedVerdict::Open,
-        },
+        verdict: contrast.map_or(SharedVerdict::Open, |contrast| contrast.overall().into()),
     }
 }
 

@@ -198,7 +198,9 @@ impl RunFolder {
     pub fn mine(self) -> Result<RunFolder> {
         let path = self.path().display();
         if let Some(user) = self.other_owner()? {
-            bail!("{path} belongs to user {user}; only pagewise report, runs and fleet read it");
+            bail!(
+                "{path} belongs to user {user}; only pagewise report, runs and compare --outliers read it"
+            );
         }
         if !self.folder.access()?.is_trusted() {
             bail!("{path} can be changed by other users; chmod go-w makes it yours");

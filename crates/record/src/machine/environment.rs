@@ -165,7 +165,7 @@ facts! { m:
         vendor: Option<String> = m.text("/sys/class/dmi/id/sys_vendor");
         product: Option<String> = m.text("/sys/class/dmi/id/product_name");
         name: Option<String> = m.text("/proc/sys/kernel/hostname");
-        /// Name in its fleet, if that is not its host name, as in a container.
+        /// Name among its like, if that is not its host name, as in a container.
         #[serde(skip_serializing_if = "Option::is_none")]
         node: Option<String> = m.variable("PAGEWISE_NODE").filter(|name| !name.is_empty());
     }

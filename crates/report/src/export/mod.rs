@@ -5,7 +5,6 @@ mod benchfmt;
 mod cells;
 mod csv;
 pub mod flat;
-pub mod fleet;
 mod github;
 pub mod hyperfine;
 mod junit;

@@ -4,12 +4,12 @@
 pub(crate) mod answer;
 pub(crate) mod compared;
 pub(crate) mod conditions;
-pub mod fleet;
 pub(crate) mod gallery;
 pub(crate) mod group;
 pub(crate) mod labels;
 pub(crate) mod missing;
 pub(crate) mod numbers;
+pub mod outliers;
 pub(crate) mod overview;
 pub mod phrases;
 pub(crate) mod seconds;

@@ -694,7 +694,7 @@ mod tests {
 
     #[test]
     fn every_part_has_a_sentence_for_each_variant_of_its_enum() {
-        use record::{across, command, fleet};
+        use record::{across, command, outliers};
         let [word, name, fault] = [json!({ "word": "?" }), json!("?"), json!({ "fault": "?" })];
         let parts = [
             ("failure", variants::<FailureKind>(word.clone())),
@@ -703,8 +703,8 @@ mod tests {
             ("cause", variants::<Cause>(word.clone())),
             ("broken", variants::<LaunchFault>(fault)),
             ("missing", variants::<across::MissingReason>(word.clone())),
-            ("fault", variants::<fleet::Fault>(word.clone())),
-            ("finding", variants::<fleet::Finding>(word)),
+            ("fault", variants::<outliers::Fault>(word.clone())),
+            ("finding", variants::<outliers::Finding>(word)),
             ("verdict", variants::<Word>(name.clone())),
             ("counter", variants::<Counter>(name.clone())),
             ("gate", variants::<across::Gated>(name.clone())),
@@ -738,7 +738,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_and_odd_is_said_with_its_outcome() {
-        use record::{across::MissingReason, fleet::Finding};
+        use record::{across::MissingReason, outliers::Finding};
         let outcomes = [
             Outcome::because(
                 Status::Skipped,

@@ -3,24 +3,44 @@ package pagewise;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The worker of a user's methods. The laboratory has listed them in functions.tsv and written the class that calls them. */
 public final class Own {
-    static final String WHOLE = "run";
-
     /** Calls of the user's methods. */
     public interface Functions {
-        /** The result of a method; null where it gives none. */
+        /** The result of a method, null where it gives none. One without a phase is called in the phase <code>run</code>. */
         Object call(String name, Run run) throws Exception;
     }
 
     private Own() {
     }
 
-    private static Method method(Functions functions, Declared declared) {
+    /**
+     * Loads the user's classes anew, so that a cell has code of its own. In a process in which two functions share classes, the
+     * one that runs first or oftener is compiled for other callers and other types than the next one.
+     */
+    private static final class Loader extends URLClassLoader {
+        Loader(Path archive) throws IOException {
+            super(new URL[] {archive.toUri().toURL()}, Own.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                boolean isUsers = !name.startsWith("pagewise.") && findResource(name.replace('.', '/') + ".class") != null;
+                if (isUsers && findLoadedClass(name) == null)
+                    return findClass(name);
+                return super.loadClass(name, resolve);
+            }
+        }
+    }
+
+    private static Method method(Path archive, String called, Declared declared) {
         String name = declared.name;
         String[] phases = declared.phases();
         if (name.equals("empty"))
@@ -29,39 +49,43 @@ public final class Own {
                     try (var open = s.phase(phase)) {
                     }
             };
-        boolean isWhole = phases.length == 1 && phases[0].equals(WHOLE);
+        Functions functions;
+        try {
+            functions = (Functions) new Loader(archive).loadClass(called).getConstructor().newInstance();
+        } catch (IOException | ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
         return s -> {
             Run run = new Run(s);
             Object result;
-            if (isWhole) {
-                try (var open = s.phase(WHOLE)) {
-                    result = functions.call(name, run);
-                }
-            } else {
+            try {
                 result = functions.call(name, run);
+            } finally {
+                run.end();
             }
             run.result(result);
         };
     }
 
     /** Arguments: those of any worker. */
-    public static void main(String[] arguments) throws IOException, ReflectiveOperationException {
+    public static void main(String[] arguments) throws IOException {
         // What a method prints is no part of the transcript: it goes nowhere.
         PrintStream list = System.out;
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
-        String archive = Path.of(System.getProperty("java.class.path")).getFileName().toString();
-        Worker.name = archive.replaceFirst("\\.jar$", "");
-        List<String> about = new ArrayList<>();
-        String called = null;
+        Path archive = Path.of(System.getProperty("java.class.path"));
+        Worker.name = archive.getFileName().toString().replaceFirst("\\.jar$", "");
+        List<String> about = new ArrayList<>(), classes = new ArrayList<>();
         for (String line : Declared.lines("/functions.tsv"))
             if (line.startsWith("class\t"))
-                called = line.substring("class\t".length());
+                classes.add(line.substring("class\t".length()));
             else if (!line.startsWith("method\t"))
                 about.add(line);
-        var functions = (Functions) Class.forName(called).getConstructor().newInstance();
         List<Declared> declared = Declared.all("/functions.tsv");
-        declared.forEach(one -> one.made = method(functions, one));
-        Worker.warmUpNs = 100_000_000;
+        declared.forEach(one -> one.maker = () -> method(archive, classes.get(0), one));
+        // A program that does its work once does it with code that is not compiled yet.
+        boolean isFresh = about.contains("about\tfresh\tyes");
+        Worker.warmUpNs = isFresh ? 0 : 100_000_000;
+        Worker.stopwatchTurns = 500;
         Worker.serve(arguments, declared, about, list);
     }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /**
  * One turn of a user's method:
@@ -34,13 +35,28 @@ public final class Run {
         Map.entry("M", 1e6), Map.entry("G", 1e9), Map.entry("ns", 1e0), Map.entry("us", 1e3), Map.entry("µs", 1e3),
         Map.entry("ms", 1e6), Map.entry("s", 1e9), Map.entry("min", 6e10));
     private final Slot slot;
+    private final Crew crew;
 
     Run(Slot slot) {
         this.slot = slot;
+        crew = Crew.of("count".equals(slot.cell.declared.kindOf("threads")) ? (int) slot.size("threads") : 1);
     }
 
     public Phase phase(String name) {
+        if (crew != null)
+            crew.arm();
         return slot.phase(name);
+    }
+
+    /**
+     * Calls this work, with the thread's number, on each of the <code>threads</code>, and waits for all. In a phase they start
+     * together with it.
+     */
+    public void onThreads(IntConsumer work) {
+        if (crew == null)
+            work.accept(0);
+        else
+            crew.run(work);
     }
 
     /** The number of a parameter in this turn. */
@@ -106,6 +122,12 @@ public final class Run {
     /** Ends this turn: the machine cannot do this. */
     public RuntimeException skip(String reason) {
         throw slot.skip(reason);
+    }
+
+    /** Lets threads go that got no work. */
+    void end() {
+        if (crew != null)
+            crew.release();
     }
 
     /** What the work came to. */

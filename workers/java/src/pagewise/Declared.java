@@ -8,12 +8,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** What methods.tsv declares. The laboratory reads the same file, without starting a virtual machine. */
 final class Declared {
     final String experiment, name, line;
     final Map<String, String> attributes = new LinkedHashMap<>();
-    Method made; // of a user's function
+    Supplier<Method> maker; // of a user's function: each cell's code is its own
 
     private Declared(String line) {
         this.line = line;
@@ -64,8 +65,8 @@ final class Declared {
 
     /** "workers/java/src/pagewise/share/MappedBuffer.java" is the class pagewise.share.MappedBuffer. */
     Method method() throws ReflectiveOperationException {
-        if (made != null)
-            return made;
+        if (maker != null)
+            return maker.get();
         String source = attributes.get("source");
         String path = source.substring(source.indexOf("/pagewise/") + 1, source.length() - ".java".length());
         return (Method) Class.forName(path.replace('/', '.')).getDeclaredConstructor().newInstance();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -13,6 +14,8 @@ public final class Worker {
     static final int FEATURE = Runtime.version().feature();
     static String name = "java-" + FEATURE;
     static long warmUpNs; // of each cell before the first slot
+    static int stopwatchTurns; // of an empty phase before that, so that the stopwatch is compiled and no phase loads its classes
+    private static final long WARM_UP_SLICE_NS = 2_000_000;
 
     final Request request;
     final Transcript transcript;
@@ -79,8 +82,10 @@ public final class Worker {
         Counters.open();
         if (request.role != 0)
             sides = Sides.open(request, transcript);
+        if (stopwatchTurns > 0)
+            warmStopwatch();
         if (warmUpNs > 0)
-            request.cells.forEach(this::warmUp);
+            warmUp();
         int number = 0;
         for (Request.Round round : request.rounds)
             for (int index : round.cells()) {
@@ -92,19 +97,47 @@ public final class Worker {
         transcript.write(true);
     }
 
-    /** Runs a cell for a while, so that its code is compiled. Nothing of it is kept; what ends it does so again in its slot. */
-    private void warmUp(Request.Cell cell) {
-        long end = System.nanoTime() + warmUpNs;
+    private void warmStopwatch() {
+        Slot slot = new Slot(this, request.cells.get(0), 0, 0);
+        for (int i = 0; i < stopwatchTurns; i++) {
+            phase.begin(slot, "warm").close();
+            transcript.forget();
+        }
+    }
+
+    /**
+     * Runs the cells for a while, so that their code is compiled: each a little in turn, so that none is compiled long before
+     * another, and in the order of the first round, so that none is always the first. Nothing of it is kept; what ends a cell
+     * does so again in its slot.
+     */
+    private void warmUp() {
+        List<Request.Cell> left = new ArrayList<>();
+        for (Request.Round round : request.rounds)
+            for (int index : round.cells())
+                if (!left.contains(request.cells.get(index)))
+                    left.add(request.cells.get(index));
+        long[] spentNs = new long[request.cells.size()];
+        while (!left.isEmpty())
+            left.removeIf(cell -> (spentNs[cell.number] += warmUpSlice(cell)) >= warmUpNs);
+    }
+
+    /** Runs a cell for a slice of its warm-up. The nanoseconds that it took; the whole of its warm-up where it ended. */
+    private long warmUpSlice(Request.Cell cell) {
+        long start = System.nanoTime();
+        boolean isEnded = false;
         try {
-            cell.method = cell.declared.method();
+            if (cell.method == null)
+                cell.method = cell.declared.method();
             do {
                 cell.method.run(new Slot(this, cell, 0, 0));
                 transcript.forget();
-            } while (System.nanoTime() < end);
+            } while (System.nanoTime() - start < WARM_UP_SLICE_NS);
         } catch (Exception | OutOfMemoryError | InternalError e) {
             transcript.forget();
+            isEnded = true;
         }
         phase.name = null;
+        return isEnded ? warmUpNs : System.nanoTime() - start;
     }
 
     private void runSlot(Slot s) {

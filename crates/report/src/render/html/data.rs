@@ -3,13 +3,15 @@
 
 use crate::render::document::six_digits;
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup, LabelledRun};
-use record::summary::Summary;
+use record::plan::BATCH;
+use record::shared::SharedVerdict;
+use record::summary::{GroupSummary, Summary};
 use serde::Serialize;
 use serde_json::{Number, Value, json};
 use std::collections::BTreeMap;
 
 /// The fields of a row, in their order; the unit stands last in a name.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 14] = [
     "cell",
     "status",
     "wall_ns_per_unit",
@@ -21,9 +23,13 @@ const COLUMNS: [&str; 11] = [
     "ratio_low",
     "ratio_high",
     "launches",
+    "question",
+    "method",
+    "verdict",
 ];
 
 /// The figures of a run as columns and rows. A field is null where a cell has none; parameters that do not vary are said once.
+/// A row has the index of its question, by which a gallery finds the same one.
 pub fn of_run(summary: &Summary) -> Value {
     let run = LabelledRun::new(summary);
     let experiments = run.experiments();
@@ -34,28 +40,40 @@ pub fn of_run(summary: &Summary) -> Value {
             (experiment.name(), json!({ "phase": phase, "fixed": fixed }))
         })
         .collect();
-    let groups = run
+    let groups: Vec<LabelledGroup> = run
         .experiments()
-        .flat_map(LabelledExperiment::groups_in_order);
-    let rows: Vec<Value> = groups.flat_map(rows).collect();
+        .flat_map(LabelledExperiment::groups_in_order)
+        .collect();
+    let questions: Vec<Value> = groups.iter().map(|group| question(group.group)).collect();
+    let rows: Vec<Value> = (0..).zip(groups).flat_map(rows).collect();
+    let fact = |name: &str| summary.environment.get(name);
     json!({
-        "run": summary.run, "created": summary.created, "experiments": experiments, "columns": COLUMNS, "rows": rows,
+        "run": summary.run, "created": summary.created, "machine": { "cpu": fact("cpu"), "kernel": fact("kernel") },
+        "experiments": experiments, "questions": questions, "columns": COLUMNS, "rows": rows,
     })
 }
 
-/// A row for each cell of a group that is shown.
-fn rows(group: LabelledGroup) -> Vec<Value> {
-    let cells = group.group.cells.iter().copied();
-    let shown = cells.filter(|&cell| !group.cell(cell).hidden);
-    shown.map(|cell| row(group, cell)).collect()
+fn question(group: &GroupSummary) -> Value {
+    let parameters = group.parameters.iter().filter(|(key, _)| *key != BATCH);
+    let parameters: BTreeMap<&String, &String> = parameters.collect();
+    json!({ "experiment": group.experiment, "parameters": parameters })
 }
 
-fn row(group: LabelledGroup, index: usize) -> Value {
+/// A row for each cell of a group that is shown.
+fn rows((question, group): (usize, LabelledGroup)) -> Vec<Value> {
+    let cells = group.group.cells.iter().copied();
+    let shown = cells.filter(|&cell| !group.cell(cell).hidden);
+    shown.map(|cell| row(group, cell, question)).collect()
+}
+
+fn row(group: LabelledGroup, index: usize, question: usize) -> Value {
     let cell = group.cell(index);
     let phase = group.headline_phase(index);
-    let ratio = group
+    let contrast = group
         .comparison(index)
-        .and_then(|comparison| comparison.contrast.ratio);
+        .map(|comparison| comparison.contrast);
+    let ratio = contrast.and_then(|contrast| contrast.ratio);
+    let verdict = contrast.map(|contrast| SharedVerdict::from(contrast.overall()));
     let name = format!("{} {}", cell.cell, group.setting());
     rounded(&(
         name.trim_end(),
@@ -69,6 +87,9 @@ fn row(group: LabelledGroup, index: usize) -> Value {
         ratio.map(|ratio| ratio.low),
         ratio.map(|ratio| ratio.high),
         cell.launches,
+        question,
+        &cell.method,
+        verdict,
     ))
 }
 

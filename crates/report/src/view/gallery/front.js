@@ -167,7 +167,7 @@
   addEventListener("hashchange", restore);
   matchMedia("(max-width: 760px)").addEventListener("change", draw);
 
-  // A file of the reader's: unpacked, checked and shown here. It has the bounds of `pagewise gallery --check`.
+  // A file of the reader's: unpacked, checked and shown here. A shared file has the bounds of `pagewise gallery --check`.
   const MOST_PACKED = 150000, MOST_UNPACKED = 2 << 20, COVER = "pagewise shared run";
   const unpacked = async (file) => {
     if (file.size > MOST_PACKED) throw new Error(`it has more than ${MOST_PACKED} bytes`);
@@ -193,9 +193,10 @@
     const seal = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     if (seal !== text.slice(HEAD.length, start)) throw new Error("its seal is broken: it was changed, or is no shared run");
   };
-  const key = (question) => JSON.stringify([question.experiment, Object.entries(question.parameters).sort(([a], [b]) => a < b ? -1 : 1)]);
+  const key = ({ experiment, parameters }) =>
+    JSON.stringify([experiment, Object.entries(parameters ?? {}).sort(([a], [b]) => a < b ? -1 : 1)]);
   const isCell = (cell) => cell.slice(0, 3).every((number) => Number.isFinite(number) && number > 0) && verdicts.includes(cell[3]);
-  const show = async (file) => {
+  const fromShared = async (file) => {
     const text = await unpacked(file);
     await checkSeal(text);
     const run = JSON.parse(text);
@@ -206,15 +207,42 @@
       const cell = method && [method.ratio.ratio, method.ratio.low, method.ratio.high, method.verdict];
       return cell && isCell(cell) ? cell : null;
     });
-    yours = { cells, facts: `${String(run.machine.cpu).slice(0, 64)}, Linux ${String(run.machine.kernel).slice(0, 16)}, ${String(run.day).slice(0, 10)}` };
+    return { cells, count: run.questions.length, facts: factsOf(run.machine, run.day) };
+  };
+  const factsOf = (machine, day) =>
+    [machine?.cpu, `Linux ${machine?.kernel}`, day].map((fact, at) => String(fact).slice(0, [64, 22, 10][at])).join(", ");
+
+  // The page of a run carries its main figures: a row for each cell, with the index of its question.
+  const MOST_PAGE = 8 << 20;
+  const fromPage = async (file) => {
+    if (file.size > MOST_PAGE) throw new Error(`it has more than ${MOST_PAGE} bytes`);
+    // Its one element of data, which holds no end of an element. The page is not parsed as one: its styles would be refused.
+    const found = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(await file.text());
+    const run = JSON.parse(found?.[1] ?? "null");
+    if (!Array.isArray(run?.questions) || !Array.isArray(run.rows) || !Array.isArray(run.columns)) {
+      throw new Error("it is no page of a run, or one of another version");
+    }
+    const place = (name) => run.columns.indexOf(name);
+    const at = ["question", "method", "ratio", "ratio_low", "ratio_high", "verdict"].map(place);
+    const own = new Map();
+    for (const row of run.rows) {
+      const [question, method, ...cell] = at.map((column) => row[column]);
+      const name = `${run.questions[question] && key(run.questions[question])} ${method}`;
+      if (isCell(cell) && !own.has(name)) own.set(name, cell);
+    }
+    const cells = questions.map((question) => own.get(`${key(question)} ${question.method}`) ?? null);
+    return { cells, count: run.questions.length, facts: factsOf(run.machine, run.created) };
+  };
+  const show = async (file) => {
+    yours = await (/\.html?$/i.test(file.name) ? fromPage(file) : fromShared(file));
     state.page = 0;
     draw();
-    const both = cells.filter(Boolean).length;
-    return `Yours is beside the gallery in the table: ${both} of its ${run.questions.length} comparisons are here, too. Nothing was sent.`;
+    const both = yours.cells.filter(Boolean).length;
+    return `Yours is beside the gallery in the table: ${both} of its ${yours.count} comparisons are here, too. Nothing was sent.`;
   };
 
-  const box = make("div"), input = make("input", "", { type: "file", accept: ".gz,application/gzip" });
-  const about = make("label", "Drop your .json.gz here, or choose it: ");
+  const box = make("div"), input = make("input", "", { type: "file", accept: ".gz,application/gzip,.html,text/html" });
+  const about = make("label", "Drop your .json.gz or report.html here, or choose it: ");
   about.append(input);
   const answer = make("p");
   box.append(about, answer);

@@ -1,5 +1,5 @@
 //! Many machines' run folders held against each other by the real program: folders made of one recorded run, as nodes of a
-//! fleet would have written them.
+//! cluster would have written them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -141,10 +141,10 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     let place = Place::new();
     let shared = nodes(&place);
     let at = shared.to_str().unwrap();
-    let found = json(&place, &["fleet", at, "--json", "--strict"]);
+    let found = json(&place, &["compare", "--outliers", at, "--json", "--strict"]);
     let schema = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/crates/record/schema/fleet.schema.json"
+        "/crates/record/schema/outliers.schema.json"
     );
     let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
     assert!(
@@ -183,7 +183,11 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     assert_eq!(unread, expected, "{found:#}");
     is_told(&place, at);
 
-    let text = place.run(&["fleet", place.file("nowhere").to_str().unwrap()]);
+    let text = place.run(&[
+        "compare",
+        "--outliers",
+        place.file("nowhere").to_str().unwrap(),
+    ]);
     assert!(
         text.code == 1 && text.err.lines().count() == 1,
         "{}",
@@ -191,7 +195,11 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     );
     assert_eq!(
         place
-            .run(&["fleet", shared.join("lost").to_str().unwrap()])
+            .run(&[
+                "compare",
+                "--outliers",
+                shared.join("lost").to_str().unwrap()
+            ])
             .code,
         4
     );
@@ -199,14 +207,14 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
 
 /// One hostile folder of three costs the others nothing: it is named, and the exit code says so.
 #[test]
-fn a_profile_in_a_fleet_is_called_one() {
+fn a_profile_among_runs_is_called_one() {
     let place = Place::new();
     let shared = nodes(&place);
     let folder = shared.join("profile");
     let words = ["profile", "--blocks", "1", "-q", "--out"];
     let made = place.run(&[&words[..], &[folder.to_str().unwrap(), "--", "/bin/true"]].concat());
     assert_eq!(made.code, 0, "{}", made.err);
-    let said = place.run(&["fleet", shared.to_str().unwrap()]);
+    let said = place.run(&["compare", "--outliers", shared.to_str().unwrap()]);
     assert!(
         (said.out + &said.err).contains("a profile: only runs are compared here"),
         "it is of this very version"
@@ -222,7 +230,7 @@ fn a_hostile_folder_is_named_and_the_others_are_answered_for() {
     recorded.node(&shared, "n2", 1.0);
     let hostile = recorded.node(&shared, "n3", 1.0);
     let at = shared.to_str().unwrap();
-    assert_eq!(place.run(&["fleet", at]).code, 0);
+    assert_eq!(place.run(&["compare", "--outliers", at]).code, 0);
     let changes: [&dyn Fn(); 3] = [
         &|| fs::write(hostile.join("plan.json"), "[".repeat(1 << 20)).unwrap(),
         &|| fs::write(hostile.join("summary.json"), "{".repeat(1 << 20)).unwrap(),
@@ -231,7 +239,7 @@ fn a_hostile_folder_is_named_and_the_others_are_answered_for() {
     for change in changes {
         change();
         for more in [&[][..], &["--json"], &["--strict"]] {
-            let result = place.run(&[&["fleet", at][..], more].concat());
+            let result = place.run(&[&["compare", "--outliers", at][..], more].concat());
             assert_eq!(result.code, 3, "{}{}", result.out, result.err);
             assert!(
                 result
@@ -242,44 +250,41 @@ fn a_hostile_folder_is_named_and_the_others_are_answered_for() {
             );
             assert!(!result.out.is_empty());
         }
-        let found: Value = serde_json::from_str(&place.run(&["fleet", at, "--json"]).out).unwrap();
+        let found: Value =
+            serde_json::from_str(&place.run(&["compare", "--outliers", at, "--json"]).out).unwrap();
         assert_eq!(found["nodes"], json!(2), "{found:#}");
     }
 }
 
 /// The screen, every format and the page of these nodes.
 fn is_told(place: &Place, at: &str) {
-    assert_eq!(place.run(&["fleet", at]).code, 3);
-    assert_eq!(place.run(&["fleet", at, "--strict"]).code, 3);
-    let screen = place.run(&["fleet", at]).out;
+    assert_eq!(place.run(&["compare", "--outliers", at]).code, 3);
+    assert_eq!(
+        place.run(&["compare", "--outliers", at, "--strict"]).code,
+        3
+    );
+    let screen = place.run(&["compare", "--outliers", at]).out;
     assert!(
         screen.contains("outliers: 1 of 9")
             && screen.contains("clush -w slow \"pagewise run fault/"),
         "{screen}"
     );
     assert!(screen.contains("6 folders left out"), "{screen}");
-    let metrics = place.run(&["fleet", at, "--format", "openmetrics"]).out;
-    assert!(
-        metrics.contains("pagewise_fleet_odd_nodes{} 1\n") && metrics.ends_with("# EOF\n"),
-        "{metrics}"
-    );
-    let lines = place.run(&["fleet", at, "--format", "ndjson"]).out;
-    assert!(
-        lines
-            .lines()
-            .all(|line| serde_json::from_str::<Value>(line).unwrap()["row"].is_string())
-    );
-
-    let page = place.file("fleet.html");
+    let page = place.file("machines.html");
     let path = page.to_str().unwrap();
-    assert_eq!(place.run(&["fleet", at, "--html", path]).code, 3);
+    assert_eq!(
+        place
+            .run(&["compare", "--outliers", at, "--html", path])
+            .code,
+        3
+    );
     let text = fs::read_to_string(&page).unwrap();
     assert!(
         text.contains("outliers: 1 of 9")
             && text.contains("clush -w slow")
             && text.contains("6 folders left out")
     );
-    let again = place.run(&["fleet", at, "--html", path]);
+    let again = place.run(&["compare", "--outliers", at, "--html", path]);
     assert!(
         again.code == 1 && again.err.contains("--force"),
         "{}",
@@ -328,7 +333,7 @@ fn scale_reference(place: &Place, factor: f64) {
     });
 }
 
-/// The recipe of docs/fleet.md: this node against three runs of its own, by `compare --gate`.
+/// The recipe of docs/outliers.md: this node against three runs of its own, by `compare --gate`.
 #[test]
 fn a_node_is_checked_against_its_own_reference() {
     if !thorough() {
@@ -381,13 +386,13 @@ fn a_node_is_checked_against_its_own_reference() {
     assert_eq!(entries(&place.file("tmp")), Vec::<PathBuf>::new());
 }
 
-/// Ten thousand folders for timing the report: see docs/fleet.md.
+/// Ten thousand folders for timing the report: see docs/outliers.md.
 #[test]
-#[ignore = "writes 10,000 run folders into $PAGEWISE_FLEET"]
+#[ignore = "writes 10,000 run folders into $PAGEWISE_NODES"]
 fn write_ten_thousand_nodes() {
     let recorded = recorded();
     let shared = PathBuf::from(
-        std::env::var_os("PAGEWISE_FLEET").expect("PAGEWISE_FLEET names a new folder"),
+        std::env::var_os("PAGEWISE_NODES").expect("PAGEWISE_NODES names a new folder"),
     );
     for n in 0..10_000 {
         let factor = if n % 833 == 7 && n < 9_996 {

@@ -3,8 +3,8 @@
 use super::gathered::{Gathered, Node, NodePlace, Table, figures};
 use super::{MOST_WRONG, kinds::NodeKind};
 use crate::sets::SetQuestion;
-use record::fleet::{Finding, OddNode};
 use record::outcome::Status;
+use record::outliers::{Finding, OddNode};
 use stats::apart::{Apart, LEAST, apart};
 use stats::{multiplicity::benjamini_hochberg, quantile::midmean};
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
-//! Runs of many machines together: the shape of `fleet --json`, which the committed JSON Schema describes.
+//! Runs of many machines together: the shape of `compare --outliers … --json`, which the committed JSON Schema describes.
 
 use crate::across::{CellHeadline, ComparedCell, FactDifference};
 use crate::outcome::{Outcome, Status};
+use crate::shared::SHARED_END;
 use crate::summary::Contrast;
 use anyhow::Result;
 use files::Folder;
@@ -9,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Version of [`Fleet`].
-pub const FLEET_SCHEMA: u32 = 6;
+/// Version of [`OutlierSearch`].
+pub const OUTLIERS_SCHEMA: u32 = 6;
 
-/// A fleet.
+/// Runs of many machines, by kinds of machines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Fleet {
+pub struct OutlierSearch {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// A node is odd only where it differs by more than this share.
@@ -217,9 +218,9 @@ const DEPTH: usize = 4;
 /// Files by which a folder is known to be a run's, even where its plan is lost.
 const MARKS: [&str; 3] = ["plan.json", "launches.jsonl", "transcripts.zst"];
 
-/// The run folders at and below a folder, in the order of their names. Links are not followed, hidden folders are not
-/// looked into, and what cannot be read below is passed over: nodes may be writing and removing meanwhile.
-pub fn folders(place: &Path) -> Result<Vec<PathBuf>> {
+/// The run folders and shared files at and below a folder, in the order of their names. Links to folders are not followed,
+/// hidden folders are not looked into, and what cannot be read below is passed over: nodes may be writing meanwhile.
+pub fn paths(place: &Path) -> Result<Vec<PathBuf>> {
     let mut runs = Vec::new();
     walk(&Folder::open(place)?, place, DEPTH, &mut runs);
     runs.sort();
@@ -238,7 +239,9 @@ fn walk(folder: &Folder, place: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
             .iter()
             .filter(|name| !name.to_string_lossy().starts_with('.'))
         {
-            if let Ok(below) = folder.folder(name) {
+            if name.to_string_lossy().ends_with(SHARED_END) {
+                runs.push(place.join(name));
+            } else if let Ok(below) = folder.folder(name) {
                 walk(&below, &place.join(name), depth - 1, runs);
             }
         }
@@ -252,22 +255,23 @@ mod tests {
     use super::*;
     use crate::summary::schema::{assert_committed, tighten};
 
-    const FLEET: &str = "schema/fleet.schema.json";
+    const OUTLIERS: &str = "schema/outliers.schema.json";
 
     #[test]
     fn the_committed_schema_is_that_of_the_type() {
-        let mut schema = serde_json::to_value(schemars::schema_for!(Fleet)).unwrap();
+        let mut schema = serde_json::to_value(schemars::schema_for!(OutlierSearch)).unwrap();
         tighten(&mut schema);
-        schema["$id"] = json!(format!("urn:pagewise:fleet:{FLEET_SCHEMA}"));
-        schema["title"] = json!("Pagewise fleet");
-        schema["description"] =
-            json!("Many machines' runs together: what `pagewise fleet --json` prints.");
+        schema["$id"] = json!(format!("urn:pagewise:outliers:{OUTLIERS_SCHEMA}"));
+        schema["title"] = json!("Pagewise outliers");
+        schema["description"] = json!(
+            "Runs of many machines: what `pagewise compare --outliers FOLDER --json` prints."
+        );
         schema["properties"]["schema"] =
-            json!({ "description": "Version of this shape.", "const": FLEET_SCHEMA });
-        assert_committed(FLEET, &schema);
+            json!({ "description": "Version of this shape.", "const": OUTLIERS_SCHEMA });
+        assert_committed(OUTLIERS, &schema);
     }
 
-    mod folders {
+    mod places {
         use std::fs;
 
         use super::*;
@@ -282,6 +286,7 @@ mod tests {
             make("n2/run", "plan.json");
             make("n1", "transcripts.zst");
             make("n3", "notes.txt");
+            make("n3", "shared.json.gz");
             make(".hidden", "plan.json");
             std::os::unix::fs::symlink(place.path(), place.path().join("n4")).unwrap();
             let names = |found: Vec<PathBuf>| -> Vec<String> {
@@ -290,10 +295,13 @@ mod tests {
                     .map(|p| p.strip_prefix(place.path()).unwrap().display().to_string())
                     .collect()
             };
-            assert_eq!(names(folders(place.path()).unwrap()), ["n1", "n2/run"]);
-            assert_eq!(names(folders(&place.path().join("n1")).unwrap()), ["n1"]);
+            assert_eq!(
+                names(paths(place.path()).unwrap()),
+                ["n1", "n2/run", "n3/shared.json.gz"]
+            );
+            assert_eq!(names(paths(&place.path().join("n1")).unwrap()), ["n1"]);
             assert!(
-                folders(&place.path().join("n9"))
+                paths(&place.path().join("n9"))
                     .unwrap_err()
                     .to_string()
                     .contains("cannot read")

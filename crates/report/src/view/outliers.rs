@@ -1,16 +1,18 @@
-//! A fleet as a document: the outliers and what to do first, then each kind, then kinds compared, then what was left out.
+//! Runs of many machines as a document: the outliers and what to do first, then each kind, then kinds compared, then what was
+//! left out.
 
 use super::compared::{SideNames, by_experiment, side_by_side};
 use crate::render::document::{Block, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::render::plot::{Axis, Plot};
-use crate::sentences::{fleet as sentences, wording::count};
-
+use crate::sentences::{outliers as sentences, wording::count};
 use crate::tables::columns::Columns;
 use record::cell::parameter_words;
-use record::fleet::{Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode};
+use record::outliers::{
+    Finding, KindCell, KindMethod, KindsCompared, MachineGroup, OddNode, OutlierSearch,
+};
 use std::collections::BTreeMap;
 
-pub use crate::sentences::fleet::unread;
+pub use crate::sentences::outliers::unread;
 
 /// Facts that are shown of an outlier.
 const FACTS: usize = 8;
@@ -22,25 +24,25 @@ struct OddRow<'a> {
     is_first: bool,
 }
 
-/// The whole fleet. `again` measures the outliers again, `anew` makes the page anew.
-pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
+/// The whole search. `again` measures the outliers again where that can be done, `anew` makes the page anew.
+pub fn document(search: &OutlierSearch, again: &str, anew: &str) -> Document {
     let counts = [
-        (fleet.nodes, "node"),
-        (fleet.runs, "run"),
-        (fleet.kinds.len(), "kind"),
+        (search.nodes, "node"),
+        (search.runs, "run"),
+        (search.kinds.len(), "kind"),
     ];
-    let mut document = Document::new("fleet", counts.map(|(number, noun)| count(number, noun)));
+    let mut document = Document::new("machines", counts.map(|(number, noun)| count(number, noun)));
     document = document.section(
         "answers",
         "Outliers",
         Place::Everywhere,
-        answers(fleet, again),
+        answers(search, again),
     );
-    for kind in &fleet.kinds {
+    for kind in &search.kinds {
         let (id, title) = (format!("kind-{}", kind.name), format!("Kind {}", kind.name));
-        document = document.section(&id, title, Place::Everywhere, of_kind(kind, fleet));
+        document = document.section(&id, title, Place::Everywhere, of_kind(kind, search));
     }
-    for compared in &fleet.compared {
+    for compared in &search.compared {
         let (a, b) = (&compared.a, &compared.b);
         let title = format!("Kind {b} against kind {a}");
         document = document.section(
@@ -50,10 +52,10 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
             kinds(compared),
         );
     }
-    let unread = Block::list("", fleet.unread.iter().map(sentences::unread))
+    let unread = Block::list("", search.unread.iter().map(sentences::unread))
         .into_iter()
         .collect();
-    let left_out = format!("{} left out", count(fleet.unread.len(), "folder"));
+    let left_out = format!("{} left out", count(search.unread.len(), "folder"));
     let document = document.section("unread", left_out, Place::Everywhere, unread);
     document.section(
         "repeat",
@@ -63,21 +65,21 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
     )
 }
 
-fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
+fn answers(search: &OutlierSearch, again: &str) -> Vec<Block> {
     let mut blocks = vec![
-        Block::Answer(sentences::odd(fleet)),
-        Block::Text(sentences::head(fleet)),
+        Block::Answer(sentences::odd(search)),
+        Block::Text(sentences::head(search)),
     ];
-    blocks.push(Block::Table(odd_table(fleet)));
-    if !fleet.rerun.is_empty() {
+    blocks.push(Block::Table(odd_table(search)));
+    if !search.rerun.is_empty() && !again.is_empty() {
         blocks.push(Block::text(AGAIN));
         blocks.push(Block::Commands(vec![again.to_owned()]));
     }
     blocks
 }
 
-fn odd_table(fleet: &Fleet) -> Table {
-    let rows = fleet.odd.iter().flat_map(|node| {
+fn odd_table(search: &OutlierSearch) -> Table {
+    let rows = search.odd.iter().flat_map(|node| {
         let findings = node.findings.iter().enumerate();
         findings.map(move |(at, finding)| OddRow {
             node,
@@ -111,7 +113,7 @@ fn odd_table(fleet: &Fleet) -> Table {
         .table("Nodes that are unlike their kind, the furthest first", rows)
 }
 
-fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
+fn of_kind(kind: &MachineGroup, search: &OutlierSearch) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(sentences::kind(kind))];
     blocks.extend(
         [sentences::unlike(kind), sentences::too_few(kind)]
@@ -120,7 +122,7 @@ fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
             .map(Block::Text),
     );
     blocks.push(Block::Table(costs(kind)));
-    blocks.push(Block::Table(methods(kind, fleet)));
+    blocks.push(Block::Table(methods(kind, search)));
     let facts = kind
         .facts
         .iter()
@@ -155,7 +157,7 @@ fn costs(kind: &MachineGroup) -> Table {
     )
 }
 
-fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
+fn methods(kind: &MachineGroup, search: &OutlierSearch) -> Table {
     let axis = Axis::over(
         kind.methods
             .iter()
@@ -172,7 +174,7 @@ fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     })
     .number("ratio", |method| TableCell::ratio(method.contrast.ratio.as_ref()))
     .shown(Shown::Room(0))
-    .sentences("finding", |method| sentences::method(method, fleet))
+    .sentences("finding", |method| sentences::method(method, search))
     .table(
         "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less",
         &kind.methods,

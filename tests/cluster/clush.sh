@@ -1,7 +1,7 @@
 #!/bin/bash
 # Pagewise by a real ClusterShell over real ssh: three sshd's on this machine, each with a host name of its own, and the two
 # commands of packaging/clush.md. Run by hand, as root, with Debian's clustershell and openssh-server:
-# tests/fleet/clush.sh PAGEWISE
+# tests/cluster/clush.sh PAGEWISE
 # Nothing is left: keys, daemons and runs are below a folder of its own, and the daemons are ended by their ids.
 set -u
 pagewise=$(realpath "${1:?the program}")
@@ -49,14 +49,14 @@ clush -O "ssh_options=-F $place/config" -w "$nodes" \
     "PATH=$place/bin:"'$PATH; PAGEWISE_NODE=$(hostname -s) pagewise run '"$what --out $folder" \
     > "$place/out" || fail "$(tail -n 5 "$place/out")"
 ls -d "$place"/shared/*/*
-"$pagewise" fleet "$place/shared" || fail "fleet ended with $?"
+"$pagewise" compare --outliers "$place/shared" || fail "compare ended with $?"
 names='import json, sys; print(*sorted(n for kind in json.load(sys.stdin)["kinds"] for n in kind["nodes"]))'
-found=$("$pagewise" fleet "$place/shared" --json | python3 -c "$names")
+found=$("$pagewise" compare --outliers "$place/shared" --json | python3 -c "$names")
 [ "$found" = "n1 n2 n3" ] || fail "nodes: $found"
 clush -O "ssh_options=-F $place/config" -O "scp_options=-F $place/config" -w "$nodes" --rcopy "$place/shared/n1" \
     --dest "$place/own" || fail "rcopy"
 ls -d "$place"/own/*
 counts='import json, sys; f = json.load(sys.stdin); print(f["runs"], len(f["unread"]))'
-runs=$("$pagewise" fleet "$place/own" --json | python3 -c "$counts")
+runs=$("$pagewise" compare --outliers "$place/own" --json | python3 -c "$counts")
 [ "$runs" = "1 2" ] || fail "of three copies of one run: $runs"
 echo "three nodes by clush; copies that were brought count once"

@@ -1,7 +1,8 @@
-//! Facts kept of each run of a fleet: as little as the judging needs, because there may be ten thousand of them.
+//! Facts kept of each run: as little as the judging needs, because there may be ten thousand of them.
 
+use super::kinds::HOST;
 use crate::sets::{RunCell, SetQuestions, by_question, side_of};
-use record::fleet::{Fault, KindFacts, Unread};
+use record::outliers::{Fault, KindFacts, Unread};
 use stats::across::MeasuredSide;
 use std::collections::{BTreeMap, HashMap};
 
@@ -45,6 +46,17 @@ impl Gathered {
                 self.runs.push(run);
             }
         }
+    }
+
+    /// The same runs, each as a node of its own that knows its host.
+    pub(super) fn by_run(&self) -> Gathered {
+        let mut by_run = self.clone();
+        for run in &mut by_run.runs {
+            let host = std::mem::replace(&mut run.name, run.folder.clone());
+            run.known_by.facts.insert(HOST.to_owned(), host);
+            run.machine.clear();
+        }
+        by_run
     }
 }
 

@@ -1,19 +1,22 @@
-//! The page of a fleet: the outlier stands first, with the command that measures it again; figures are those of the JSON; and
-//! nothing that a record holds steers a browser.
+//! The page of many machines: the outlier stands first, with the command that measures it again; figures are those of the
+//! JSON; and nothing that a record holds steers a browser.
 
 #[path = "../../../tests/it/support/nodes.rs"]
 mod nodes;
 
-use pagewise_report::{fleet, html};
-use record::fleet::{Fault, Finding, Fleet};
+use pagewise_report::{html, outliers};
+use record::outliers::{Fault, Finding, OutlierSearch};
 
-fn page(found: &Fleet, again: &str, anew: &str) -> String {
-    html::page(&fleet::document(found, again, anew), html::rounded(found))
+fn page(found: &OutlierSearch, again: &str, anew: &str) -> String {
+    html::page(
+        &outliers::document(found, again, anew),
+        html::rounded(found),
+    )
 }
 
 #[test]
 fn odd_nodes_come_first_and_each_kind_has_its_costs() {
-    let found = nodes::fleet();
+    let found = nodes::searched();
     assert_eq!(
         (
             found.nodes,
@@ -27,7 +30,7 @@ fn odd_nodes_come_first_and_each_kind_has_its_costs() {
     let page = self::page(
         &found,
         "clush -w a7 \"pagewise run …\"",
-        "pagewise fleet /shared --html PAGE.html",
+        "pagewise compare --outliers /shared --html PAGE.html",
     );
     assert!(page.len() < 1_000_000);
     let place = |id: &str| {
@@ -72,9 +75,9 @@ fn odd_nodes_come_first_and_each_kind_has_its_costs() {
 }
 
 #[test]
-fn a_hostile_fleet_is_inert() {
+fn hostile_machines_are_inert() {
     const EVIL: &str = "\u{1b}[2J\u{202e}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{7*7}}";
-    let mut found = nodes::fleet();
+    let mut found = nodes::searched();
     let plain = page(&found, "x", "y");
     found.odd[0].node += EVIL;
     found.unread[0].fault = Fault::Foreign {

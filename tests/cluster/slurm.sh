@@ -1,6 +1,6 @@
 #!/bin/bash
-# A fleet under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
-# midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/fleet/slurm.sh target/release/pagewise
+# Many machines under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
+# midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/cluster/slurm.sh target/release/pagewise
 # ODD_BY=quota (a fifth of a CPU; needs a quiet machine, because all nodes share it) or thp (huge pages off; the default).
 # KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens the checks, and
 # PAGEWISE_ARGS asks something else.
@@ -143,11 +143,11 @@ fi
 ls -d "$place"/shared/*/*
 
 # --- the question
-"$pagewise" fleet "$place/shared" --strict | tee "$place/fleet.txt"
+"$pagewise" compare --outliers "$place/shared" --strict | tee "$place/machines.txt"
 code=${PIPESTATUS[0]}
-[ "$code" -eq 3 ] || fail "fleet --strict ended with $code"
+[ "$code" -eq 3 ] || fail "compare --strict ended with $code"
 nodes='import json, sys; print(*[n["node"] for n in json.load(sys.stdin)["odd"]])'
-found=$("$pagewise" fleet "$place/shared" --json | python3 -c "$nodes")
+found=$("$pagewise" compare --outliers "$place/shared" --json | python3 -c "$nodes")
 [ "$found" = "$ODD" ] || fail "odd: $found"
 say "found $found and no other"
 

@@ -1,12 +1,14 @@
 //! Many machines' runs compared with each other: which kinds of node there are, which node is unlike its kind, what the kinds
 //! say together. A node is the unit of inference; runs and launches are levels below it.
 
-use crate::{sets::MeasuredCells, sets::machines, summarise::rounded};
+use crate::sets::{MeasuredCells, machines, shared};
+use crate::summarise::rounded;
 use anyhow::{Context, Result};
 use gathered::{Table, table};
 use merged::Merging;
-use record::fleet::{FLEET_SCHEMA, Fault, Fleet, Unread};
-use record::folder::{Damaged, RunFolder, SUMMARY};
+use record::folder::{Damaged, RunFolder, SUMMARY, sha256_hex};
+use record::outliers::{Fault, OUTLIERS_SCHEMA, OutlierSearch, Unread};
+use record::shared::{SHARED_END, SharedRun};
 use record::{kind::Kind, machine::environment::Environment, summary::Summary};
 use std::{collections::BTreeMap, path::Path};
 
@@ -16,13 +18,19 @@ mod merged;
 mod odd;
 
 pub use gathered::{Gathered, NodeRun};
-pub use kinds::{BY, facts};
+pub use kinds::{BY, HOST, UNSHARED, facts};
 
 /// Of what is called odd, the share that may be wrongly called so (Benjamini & Hochberg), over all nodes and cells.
 const MOST_WRONG: f64 = 0.01;
 
-/// Verdicts on a fleet. A node is an outlier only where it differs by more than `margin`, a share.
-pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
+/// Verdicts on many machines. A node is an outlier only where it differs by more than `margin`, a share.
+pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> OutlierSearch {
+    // By host, the runs of a host are the units that are compared with those of another.
+    let by_run = by
+        .iter()
+        .any(|fact| fact == HOST)
+        .then(|| gathered.by_run());
+    let gathered = by_run.as_ref().unwrap_or(gathered);
     let nodes = gathered::nodes(gathered);
     let kinds = kinds::kinds(&nodes, by);
     let tables: Vec<Table> = kinds
@@ -44,8 +52,8 @@ pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
         .filter(|node| node.confirmed != Some(true))
         .map(|node| node.node.clone())
         .collect();
-    rounded(Fleet {
-        schema: FLEET_SCHEMA,
+    rounded(OutlierSearch {
+        schema: OUTLIERS_SCHEMA,
         margin,
         nodes: nodes.len(),
         runs: gathered.runs.len(),
@@ -66,12 +74,34 @@ pub struct OpenedFolder {
     read: Result<(NodeRun, MeasuredCells), Fault>,
 }
 
-/// Reads one run folder: its summary if that follows from its launches, else, or with `again`, its transcripts.
-pub fn open(path: &Path, again: bool) -> OpenedFolder {
+/// Reads one run folder: its summary if that follows from its launches, else its transcripts.
+pub fn open(path: &Path) -> OpenedFolder {
     OpenedFolder {
         folder: path.display().to_string(),
-        read: take(path, again),
+        read: take(path),
     }
+}
+
+/// A shared run as it was read. It names no machine, so each is one of its own.
+pub fn of_shared(path: &Path, run: Result<SharedRun>) -> OpenedFolder {
+    OpenedFolder {
+        folder: path.display().to_string(),
+        read: run.and_then(|run| shared_run(path, &run)).map_err(damaged),
+    }
+}
+
+fn shared_run(path: &Path, run: &SharedRun) -> Result<(NodeRun, MeasuredCells)> {
+    let hash = sha256_hex(&[run.text()?.as_bytes()]);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let node = NodeRun {
+        folder: String::new(),
+        run: hash.clone(),
+        name: name.trim_end_matches(SHARED_END).to_owned(),
+        machine: hash,
+        known_by: kinds::shared_facts(run),
+        cells: Vec::new(),
+    };
+    Ok((node, shared::measured(run)))
 }
 
 /// Takes a folder into what was gathered.
@@ -89,7 +119,7 @@ pub fn gather(gathered: &mut Gathered, OpenedFolder { folder, read }: OpenedFold
     }
 }
 
-fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
+fn take(path: &Path) -> Result<(NodeRun, MeasuredCells), Fault> {
     let folder = opened(path).map_err(damaged)?;
     if folder.is_only_begun() {
         return Err(Fault::Begun);
@@ -111,7 +141,7 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), Fault> {
         }
     })?;
     let environment: Environment = folder.read_sealed("environment.json").map_err(damaged)?;
-    let summary = summary(&folder, again).map_err(damaged)?;
+    let summary = summary(&folder).map_err(damaged)?;
     if let Some(damage) = summary.damage().next() {
         return Err(Fault::Damaged {
             error: damage.to_owned(),
@@ -148,9 +178,9 @@ fn damaged(error: anyhow::Error) -> Fault {
     }
 }
 
-/// The summary of a folder, judged again where there is none that follows from its launches, or with `again`.
-fn summary(folder: &RunFolder, again: bool) -> Result<Summary> {
-    if !again && let Ok(summary) = folder.read_result(SUMMARY) {
+/// The summary of a folder, judged again where there is none that follows from its launches.
+fn summary(folder: &RunFolder) -> Result<Summary> {
+    if let Ok(summary) = folder.read_result(SUMMARY) {
         return Ok(summary);
     }
     let (_, summary) = crate::replay(folder)?;
@@ -165,12 +195,12 @@ fn opened(path: &Path) -> Result<RunFolder> {
 }
 
 /// Adds the facts in which outliers differ from an ordinary node of their kind, as far as these can be read.
-pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
-    let odd: Vec<String> = fleet.odd.iter().map(|node| node.node.clone()).collect();
+pub fn explain(search: &mut OutlierSearch, gathered: &Gathered) {
+    let odd: Vec<String> = search.odd.iter().map(|node| node.node.clone()).collect();
     let mut ordinary: BTreeMap<String, Option<Environment>> = BTreeMap::new();
-    for node in fleet.odd.iter_mut().take(EXPLAINED) {
+    for node in search.odd.iter_mut().take(EXPLAINED) {
         let ordinary = ordinary.entry(node.kind.clone()).or_insert_with(|| {
-            let kind = fleet.kinds.iter().find(|kind| kind.name == node.kind)?;
+            let kind = search.kinds.iter().find(|kind| kind.name == node.kind)?;
             let name = kind.nodes.iter().find(|name| !odd.contains(name))?;
             let run = gathered::nodes(gathered)
                 .into_iter()
@@ -196,15 +226,15 @@ fn environment(folder: &str) -> Option<Environment> {
 
 #[cfg(test)]
 mod tests {
-    //! Fleets of simulated nodes, with the scatter that recorded runs have.
+    //! Sets of simulated nodes, with the scatter that recorded runs have.
 
     use record::across::CellHeadline;
-    use record::fleet::{Fault, Finding, Fleet, KindFacts};
     use record::outcome::{Cause, Outcome, Status};
+    use record::outliers::{Fault, Finding, KindFacts, OutlierSearch};
     use record::summary::Verdict;
     use stats::rng::Seeded;
 
-    use super::{BY, Gathered, NodeRun, judge};
+    use super::{BY, Gathered, HOST, NodeRun, judge};
     use crate::sets::{RunCell, SetQuestion};
 
     /// Scatter of nodes, of runs of a node and of launches of a run: between what quiet machines and shared ones showed.
@@ -281,8 +311,8 @@ mod tests {
         }
     }
 
-    /// A fleet of which every `nodes / 12`th node is odd in one of four ways; the names of these.
-    fn fleet(nodes: usize, seed: u64) -> (Gathered, Vec<String>) {
+    /// Nodes of which every `nodes / 12`th node is odd in one of four ways; the names of these.
+    fn simulated(nodes: usize, seed: u64) -> (Gathered, Vec<String>) {
         let mut rng = Seeded::new(seed);
         let mut gathered = Gathered::default();
         (0..COSTS.len()).for_each(|number| {
@@ -312,16 +342,16 @@ mod tests {
     }
 
     /// Number of outliers found, and number of false ones.
-    fn found(fleet: &Fleet, odd: &[String]) -> (usize, usize) {
-        let right = fleet.odd.iter().filter(|n| odd.contains(&n.node)).count();
-        (right, fleet.odd.len() - right)
+    fn found(search: &OutlierSearch, odd: &[String]) -> (usize, usize) {
+        let right = search.odd.iter().filter(|n| odd.contains(&n.node)).count();
+        (right, search.odd.len() - right)
     }
 
     #[test]
     fn twelve_odd_nodes_are_found_among_five_hundred() {
         let mut wrong = 0;
         for seed in 0..5 {
-            let (gathered, odd) = fleet(500, 17 + seed);
+            let (gathered, odd) = simulated(500, 17 + seed);
             let judged = judge(&gathered, &by(), 0.05);
             let (right, false_ones) = found(&judged, &odd);
             assert_eq!(
@@ -335,14 +365,14 @@ mod tests {
             assert_eq!(judged.rerun.len(), judged.odd.len());
             assert!(judged.kinds.len() == 1 && judged.compared.is_empty());
         }
-        assert!(wrong <= 2, "{wrong} false ones in five fleets");
+        assert!(wrong <= 2, "{wrong} false ones in five sets");
     }
 
     #[test]
     #[ignore = "ten thousand nodes: cargo test --release -p pagewise-judge ten_thousand -- --ignored"]
     fn twelve_odd_nodes_are_found_among_ten_thousand() {
         for seed in 0..3 {
-            let (gathered, odd) = fleet(10_000, 1_000 + seed);
+            let (gathered, odd) = simulated(10_000, 1_000 + seed);
             let (right, false_ones) = found(&judge(&gathered, &by(), 0.05), &odd);
             assert!(
                 right == 12 && false_ones <= 1,
@@ -352,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_without_an_odd_node_has_none() {
+    fn nodes_without_an_odd_one_have_none() {
         let mut rng = Seeded::new(4);
         let mut gathered = Gathered::default();
         (0..COSTS.len()).for_each(|number| {
@@ -408,6 +438,35 @@ mod tests {
                 .all(|m| m.contrast.ratio.is_some_and(|ratio| ratio.ratio < 1.0)
                     == matches!(m.contrast.verdict, Verdict::Faster { .. }))
         );
+    }
+
+    /// Four runs of each of two hosts, of which the second takes half as long in one cell.
+    #[test]
+    fn by_host_the_runs_of_a_host_are_the_units() {
+        let mut rng = Seeded::new(21);
+        let mut gathered = Gathered::default();
+        (0..COSTS.len()).for_each(|number| {
+            gathered.questions.index(question(number));
+        });
+        for id in 0..4 {
+            gathered.add(run(&mut rng, "slow", id, "6.1", |_| 1.0));
+            gathered.add(run(&mut rng, "fast", id, "6.1", |cell| {
+                if cell == 2 { 0.5 } else { 1.0 }
+            }));
+        }
+        let judged = judge(&gathered, &[HOST.to_owned()], 0.05);
+        let facts: Vec<&String> = judged.kinds.iter().map(|kind| &kind.facts[HOST]).collect();
+        assert_eq!((facts, judged.nodes), (vec!["fast", "slow"], 8));
+        let ratio = |cell: &str| {
+            let cells = &judged.compared[0].cells;
+            let cell = cells.iter().find(|compared| compared.headline.cell == cell);
+            cell.unwrap().contrast.verdict
+        };
+        assert!(
+            matches!(ratio("fault/m2@c-O3"), Verdict::Slower { .. }),
+            "{judged:#?}"
+        );
+        assert!(!matches!(ratio("fault/m1@c-O3"), Verdict::Slower { .. }));
     }
 
     #[test]

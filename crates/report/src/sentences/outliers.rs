@@ -1,28 +1,28 @@
-//! A fleet in sentences: outliers, kinds of machines, methods over the nodes of a kind.
+//! Runs of many machines in sentences: outliers, kinds of machines, methods over the nodes of a kind.
 
 use super::{phrases, wording, wording::count};
-use record::fleet::{Finding, Fleet, KindMethod, MachineGroup, OddNode, Unread};
+use record::outliers::{Finding, KindMethod, MachineGroup, OddNode, OutlierSearch, Unread};
 use record::{across::FactDifference, summary::Verdict};
 use stats::apart::LEAST;
 
-pub(crate) fn head(fleet: &Fleet) -> String {
+pub(crate) fn head(search: &OutlierSearch) -> String {
     format!(
         "{}, {}, {}; a node is odd where it lies apart from its kind by more than {} and by more than chance",
-        count(fleet.nodes, "node"),
-        count(fleet.runs, "run"),
-        count(fleet.kinds.len(), "kind"),
-        wording::percent(fleet.margin)
+        count(search.nodes, "node"),
+        count(search.runs, "run"),
+        count(search.kinds.len(), "kind"),
+        wording::percent(search.margin)
     )
 }
 
-pub(crate) fn odd(fleet: &Fleet) -> String {
-    let judged: usize = fleet
+pub(crate) fn odd(search: &OutlierSearch) -> String {
+    let judged: usize = search
         .kinds
         .iter()
         .filter(|k| !k.too_few)
         .map(|k| k.nodes.len())
         .sum();
-    match (judged, fleet.odd.len()) {
+    match (judged, search.odd.len()) {
         (0, _) => {
             format!("outliers: cannot be told; a kind needs {LEAST} nodes, and none has as many")
         }
@@ -62,6 +62,7 @@ fn difference(fact: &FactDifference, where_a: &str) -> String {
 
 pub(crate) fn kind(kind: &MachineGroup) -> String {
     let facts = [
+        ("host", "", ""),
         ("cpu", "", ""),
         ("cpus", "", " CPUs"),
         ("memory", "", ""),
@@ -100,9 +101,9 @@ pub(crate) fn too_few(kind: &MachineGroup) -> Option<String> {
 }
 
 /// The finding on a method over the nodes of a kind.
-pub(crate) fn method(method: &KindMethod, fleet: &Fleet) -> String {
+pub(crate) fn method(method: &KindMethod, search: &OutlierSearch) -> String {
     let finding = match method.contrast.verdict {
-        Verdict::Within { .. } => format!("within {}", wording::percent(fleet.margin)),
+        Verdict::Within { .. } => format!("within {}", wording::percent(search.margin)),
         _ => wording::finding(&method.contrast),
     };
     let nodes = method.contrast.ratio.map_or(0, |ratio| ratio.launches);

@@ -5,7 +5,7 @@ use super::kinds::NodeKind;
 use crate::contrast::verdicts::hold_among_all;
 use crate::sets::machines::unlike;
 use crate::sets::{Costs, SetQuestion, pairs};
-use record::fleet::{KindCell, KindMethod, KindsCompared, MachineGroup};
+use record::outliers::{KindCell, KindMethod, KindsCompared, MachineGroup};
 use record::{across::ComparedCell, summary::Contrast};
 use stats::apart::{LEAST, QUARTILES};
 use stats::estimate::Ratio;
@@ -13,7 +13,7 @@ use stats::quantile::{median, quantile};
 use stats::{across::LEAST_RUNS, interval::CONFIDENCE, t::mean_and_deviation};
 use std::collections::BTreeMap;
 
-/// A fleet whose outliers are known.
+/// Machines whose outliers are known.
 pub(super) struct Merging<'a> {
     pub gathered: &'a Gathered,
     pub nodes: &'a [Node<'a>],

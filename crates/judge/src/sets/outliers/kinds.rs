@@ -1,8 +1,9 @@
 //! Kinds of node: those that have the same processor, kernel, settings and memory.
 
 use super::gathered::Node;
-use record::fleet::KindFacts;
 use record::machine::environment::{Environment, size};
+use record::outliers::KindFacts;
+use record::shared::{SharedMachine, SharedRun};
 use std::collections::BTreeMap;
 
 /// The facts by which nodes are of one kind, unless others are asked for. What a control group or a process sets is not
@@ -22,6 +23,11 @@ pub const BY: [&str; 13] = [
     "pagewise",
     "thp",
 ];
+
+/// The fact by which runs are put together that one host made. It is none of a kind's.
+pub const HOST: &str = "host";
+/// Facts that a shared run lacks.
+pub const UNSHARED: [&str; 2] = ["clocksource", "microcode"];
 
 /// Nodes whose memory differs by no more are of one kind: kernels and firmware keep a little more or less of it.
 const MEMORY_TOLERANCE: f64 = 0.04;
@@ -43,6 +49,53 @@ pub fn facts(environment: &Environment, version: &str) -> KindFacts {
         facts,
         memory_bytes: environment.memory.total_bytes,
     }
+}
+
+/// The same facts of a shared run, as far as it has them.
+pub(super) fn shared_facts(run: &SharedRun) -> KindFacts {
+    let SharedMachine {
+        cpu,
+        architecture,
+        cpus,
+        kernel,
+        memory_gib,
+        page_bytes,
+        ..
+    } = &run.machine;
+    let unknown = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
+    let reports = if run.machine.reports_free_pages {
+        "on"
+    } else {
+        "off"
+    };
+    let facts = [
+        ("architecture", architecture.clone()),
+        ("cpu", cpu.clone()),
+        ("cpus", cpus[0].to_string()),
+        ("free_page_reporting", reports.to_owned()),
+        ("governor", unknown(&run.machine.governor)),
+        ("hypervisor", hypervisor(&run.machine)),
+        ("kernel", kernel.clone()),
+        ("page", size(*page_bytes)),
+        ("pagewise", run.version.clone()),
+        ("thp", unknown(&run.machine.thp)),
+    ];
+    KindFacts {
+        facts: facts
+            .into_iter()
+            .map(|(name, fact)| (name.to_owned(), fact))
+            .collect(),
+        memory_bytes: Some(memory_gib << 30),
+    }
+}
+
+fn hypervisor(machine: &SharedMachine) -> String {
+    let name = match machine.is_virtual {
+        Some(false) => "none",
+        Some(true) => machine.hypervisor.as_deref().unwrap_or("one"),
+        None => "unknown",
+    };
+    name.to_owned()
 }
 
 /// Tells whether a node may be of a kind.
