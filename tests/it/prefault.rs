@@ -10,10 +10,10 @@ use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 use serde_json::Value;
 
-const BYTES: &str = "8388608";
+pub const BYTES: &str = "8388608";
 
 /// One launch of these methods with the parameters that they take.
-fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended {
+pub fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended {
     let worker = Worker::native("c-O3");
     let usual = [
         ("bytes", BYTES),
@@ -21,6 +21,7 @@ fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended {
         ("sharing", "private"),
         ("pinned", "no"),
         ("chunk", "65536"),
+        ("neighbor", "none"),
     ];
     let mut known = BTreeMap::from(usual);
     known.extend(given.iter().copied());
