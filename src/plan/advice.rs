@@ -218,16 +218,14 @@ impl AdviceCase<'_> {
                     continue;
                 };
                 let values = parameter.values.iter();
-                untaken.extend(
-                    values
-                        .filter(|value| !known.contains(value))
-                        .map(|value| UntakenValue {
-                            method: way.method.clone(),
-                            key: key.clone(),
-                            value: value.clone(),
-                            known: known.clone(),
-                        }),
-                );
+                untaken.extend(values.filter(|value| !known.contains(value)).map(|value| {
+                    UntakenValue {
+                        method: way.method.clone(),
+                        key: key.clone(),
+                        value: value.clone(),
+                        known: known.clone(),
+                    }
+                }));
             }
         }
         untaken

@@ -4,8 +4,8 @@
     tests/by-hand/prefault-cases.py PAGEWISE [--cases 20] [--seed 60] [--budget 30s] [--keep FOLDER]
 
 A case is a size, a number of threads, a kind of sharing and a way to pin. Each is asked of `advise prefault` as a user asks it
-(20 seconds, no kept run helps). Then all methods of the experiment are measured in the same case, in a run of its own. The advised
-method is within 5 % where its time until ready is at most 1.05 times that of the fastest method. The measure is 19 of 20.
+(20 seconds, no kept run helps). Then all methods of the experiment are measured in the same case, in a run of its own. The
+advised method is within 5 % where its time until ready is at most 1.05 times that of the fastest method. The measure is 19 of 20.
 Methods that this machine lacks (hugetlb without a pool) take no part in either. Run it alone: it takes some 20 minutes.
 The runs stay in FOLDER, where one is named, for `pagewise report`.
 """

@@ -133,7 +133,11 @@ fn a_way_that_does_not_take_a_value_is_left_out_with_those_that_it_takes() {
     };
     let topic = advice::topic("prefault").unwrap();
     let request = advice::request(topic, &terms, &laboratory, &wish()).unwrap();
-    let asked: Vec<&str> = request.methods.iter().map(|(name, _)| name.as_str()).collect();
+    let asked: Vec<&str> = request
+        .methods
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     assert_eq!(asked, ["populate", "populate-write"]);
     let untaken: Vec<_> = request.untaken(&request.settings).collect();
     let thp = untaken.iter().find(|untaken| untaken.method == "thp");

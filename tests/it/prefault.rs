@@ -13,7 +13,7 @@ use serde_json::Value;
 pub const BYTES: &str = "8388608";
 
 /// One launch of these methods with the parameters that they take.
-pub fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended {
+pub fn ended<'a>(methods: &[&str], given: &[(&'a str, &'a str)]) -> Ended {
     let worker = Worker::native("c-O3");
     let usual = [
         ("bytes", BYTES),
@@ -23,7 +23,7 @@ pub fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended 
         ("chunk", "65536"),
         ("neighbor", "none"),
     ];
-    let mut known = BTreeMap::from(usual);
+    let mut known: BTreeMap<&str, &'a str> = BTreeMap::from(usual);
     known.extend(given.iter().copied());
     let methods: Vec<_> = methods
         .iter()

@@ -59,7 +59,8 @@ fn a_kernel_that_overcommits_nothing_is_told_with_its_setting() {
         kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0)
     };
     let bytes = 2 * (number("MemTotal:") + number("SwapTotal:")) / 1024 * (1 << 20);
-    let setup = "echo 2 > \"$PLACE/mode\" && mount --bind \"$PLACE/mode\" /proc/sys/vm/overcommit_memory";
+    let setup =
+        "echo 2 > \"$PLACE/mode\" && mount --bind \"$PLACE/mode\" /proc/sys/vm/overcommit_memory";
     if let Some(reason) = skipped_behind(setup, "private", &bytes.to_string()) {
         assert!(
             reason.ends_with("sudo sysctl vm.overcommit_memory=0"),
@@ -123,10 +124,7 @@ const GIANT_POOL: &str = "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepa
 
 #[test]
 fn pages_of_a_gibibyte_that_are_not_there_are_told() {
-    for (bytes, part) in [
-        (BYTES, "not a multiple of 1 GiB"),
-        ("1073741824", "1 GiB"),
-    ] {
+    for (bytes, part) in [(BYTES, "not a multiple of 1 GiB"), ("1073741824", "1 GiB")] {
         let pool = std::fs::read_to_string(GIANT_POOL).unwrap_or_default();
         if !["", "0"].contains(&pool.trim()) {
             skip("there is a pool of pages of 1 GiB");

@@ -20,7 +20,11 @@ fn has_two_cpus() -> bool {
 
 /// Counts of a slot's latencies together.
 fn count(buckets: Option<&Vec<(u64, u64, u64)>>) -> u64 {
-    buckets.into_iter().flatten().map(|(_, _, count)| count).sum()
+    buckets
+        .into_iter()
+        .flatten()
+        .map(|(_, _, count)| count)
+        .sum()
 }
 
 #[test]
@@ -92,7 +96,8 @@ fn a_neighbor_that_is_stopped_counts_every_operation_that_was_due() {
     assert!(ended.transcript.done, "{}", ended.messages);
     let slots = 0..4;
     let buckets = slots.flat_map(|slot| {
-        let [a, b] = [&ended.transcript.latencies, &ended.transcript.idle].map(|all| all.get(&slot));
+        let [a, b] =
+            [&ended.transcript.latencies, &ended.transcript.idle].map(|all| all.get(&slot));
         a.into_iter().chain(b).flatten()
     });
     let half = STOP.as_nanos() as u64 / 2;

@@ -267,8 +267,7 @@ use std::collections::BTreeMap;
 
 pub use cell::{
     CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, IdleLatency,
-    LatencySummary,
-    LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
+    LatencySummary, LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use contrast::{Contrast, Verdict};
 pub use group::{

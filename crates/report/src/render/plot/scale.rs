@@ -186,7 +186,11 @@ mod tests {
     #[test]
     fn rates_are_round_gigabytes() {
         let scale = Scale::rates([0.9e9, 12e9].into_iter()).unwrap();
-        let words: Vec<&str> = scale.ticks.iter().map(|(_, words)| words.as_str()).collect();
+        let words: Vec<&str> = scale
+            .ticks
+            .iter()
+            .map(|(_, words)| words.as_str())
+            .collect();
         assert_eq!(words, ["1 GB/s", "2 GB/s", "5 GB/s", "10 GB/s"]);
     }
 

@@ -10,7 +10,10 @@ import pagewise.Content;
 import pagewise.Method;
 import pagewise.Slot;
 
-/** Arena.allocate (java.lang.foreign, final since JDK 22): malloc(3), and all of it set to zero by the virtual machine. */
+/**
+ * Arena.allocate (java.lang.foreign, final since JDK 22): malloc(3), and all of it set to zero by the virtual machine. Each sample
+ * has a process of its own: malloc may keep a block of up to 32 MiB that was freed, and give it again.
+ */
 public final class ArenaAllocate implements Method {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -22,6 +25,7 @@ public final class ArenaAllocate implements Method {
         int page = s.pageBytes;
         byte mark = (byte) (s.seed | 1);
         s.ops = bytes;
+        warmUp(page, mark);
         var arena = Arena.ofConfined();
         MemorySegment p;
         try (var phase = s.phase("populate")) {
@@ -36,6 +40,15 @@ public final class ArenaAllocate implements Method {
         s.digest(digest(p, bytes));
         try (var phase = s.phase("teardown")) {
             arena.close();
+        }
+    }
+
+    /** Loads what the phases use. */
+    private static void warmUp(int page, byte mark) {
+        try (var arena = Arena.ofConfined()) {
+            MemorySegment p = arena.allocate(16L * page, page);
+            touch(p, 16L * page, page, mark);
+            digest(p, 16L * page);
         }
     }
 
