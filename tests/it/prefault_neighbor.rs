@@ -63,10 +63,29 @@ fn a_neighbor_has_an_idle_tail_and_one_beside_the_work() {
     }
 }
 
+const STOP: Duration = Duration::from_millis(5);
+
+/// Stops the children of a worker again and again until it has ended; how often.
+fn stop_children(worker: u32) -> u32 {
+    let mut stops = 0;
+    while std::fs::read_link(format!("/proc/{worker}/exe")).is_ok() {
+        let children = format!("/proc/{worker}/task/{worker}/children");
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let child = Pid::from_raw(child.parse().unwrap()).unwrap();
+            if kill_process(child, Signal::STOP).is_ok() {
+                std::thread::sleep(STOP);
+                stops += u32::from(kill_process(child, Signal::CONT).is_ok());
+            }
+        }
+        std::thread::sleep(4 * STOP);
+    }
+    stops
+}
+
 /// A stop of so many milliseconds is in the histogram, and all that was due meanwhile waited for a part of it.
 #[test]
 fn a_neighbor_that_is_stopped_counts_every_operation_that_was_due() {
-    const STOP: Duration = Duration::from_millis(5);
     if !has_two_cpus() {
         return;
     }
@@ -79,21 +98,11 @@ fn a_neighbor_that_is_stopped_counts_every_operation_that_was_due() {
     ];
     let cells = [(worker.method("prefault", "touch"), &parameters[..])];
     let launch = Launch::new();
-    let mut side = launch.start(&worker, &launch.request(&cells, None, 4));
-    let children = format!("/proc/{0}/task/{0}/children", side.child.id());
-    let mut stops = 0;
-    while side.child.try_wait().unwrap().is_none() {
-        let children = std::fs::read_to_string(&children).unwrap_or_default();
-        for child in children.split_whitespace() {
-            let child = Pid::from_raw(child.parse().unwrap()).unwrap();
-            if kill_process(child, Signal::STOP).is_ok() {
-                std::thread::sleep(STOP);
-                stops += u32::from(kill_process(child, Signal::CONT).is_ok());
-            }
-        }
-        std::thread::sleep(4 * STOP);
-    }
+    let side = launch.start(&worker, &launch.request(&cells, None, 4));
+    let process = side.child.id();
+    let stopping = std::thread::spawn(move || stop_children(process));
     let ended = side.end();
+    let stops = stopping.join().unwrap();
     assert!(ended.transcript.done, "{}", ended.messages);
     let slots = 0..4;
     let buckets = slots.flat_map(|slot| {
