@@ -11,8 +11,8 @@ import pagewise.Method;
 import pagewise.Slot;
 
 /**
- * Arena.allocate (java.lang.foreign, final since JDK 22): malloc(3), and all of it set to zero by the virtual machine. Each sample
- * has a process of its own: malloc may keep a block of up to 32 MiB that was freed, and give it again.
+ * Arena.allocate (java.lang.foreign, final since JDK 22): malloc(3), and all of it set to zero by the virtual machine. Each
+ * sample has a process of its own: malloc may keep a block of up to 32 MiB that was freed, and give it again.
  */
 public final class ArenaAllocate implements Method {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
