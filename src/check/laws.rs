@@ -124,6 +124,7 @@ fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
         }
         transcript.facts.retain(|slot, _| slots.contains(slot));
         transcript.latencies.clear();
+        transcript.idle.clear();
         transcript.endings.clear();
     }
     narrowed

@@ -3,12 +3,12 @@
 use super::{Laboratory, select, states, wish::Wish};
 use crate::worker::{self, Language, Worker, carried};
 use anyhow::{Context, Result, bail};
-use judge::questions::advise::AdviceRequest;
+use judge::questions::advise::{AdviceRequest, UntakenValue};
 use record::advice::{Topic, Way};
 use record::cell::{Cell, Selector};
 use record::experiment::Experiment;
 use record::machine_state::{PLAIN, STATE};
-use record::method::Role;
+use record::method::{KeyKind, Method, Role};
 use record::sizes::{did_you_mean, parse_size};
 use std::collections::BTreeMap;
 
@@ -77,6 +77,17 @@ pub fn request(
         laboratory,
         wish,
     };
+    if let Some(method) = case.method(&topic.baseline)
+        && let Some((key, known)) = case.not_taken(method)
+    {
+        bail!(
+            "advice on {} compares with {}, which takes {key}={} and not {}",
+            topic.id,
+            topic.baseline,
+            known.join(", "),
+            settings[key]
+        );
+    }
     let Some(baseline) = case.cell(&topic.baseline)? else {
         bail!(
             "{}/{} cannot be measured in this case",
@@ -85,6 +96,7 @@ pub fn request(
         )
     };
     let methods = case.methods(terms.saved_only)?;
+    let untaken = case.untaken(&experiment);
     settings.remove("bytes");
     // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.
     for (key, value) in &mut settings {
@@ -100,6 +112,7 @@ pub fn request(
         measure,
         baseline,
         methods,
+        untaken,
         bytes,
         asked_bytes,
     })
@@ -153,8 +166,13 @@ impl AdviceCase<'_> {
             if saved_only && way.only_asked {
                 continue;
             }
-            let cell = self.cell(&way.method)?;
-            methods.extend(cell.map(|cell| (way.method.clone(), cell)));
+            let takes_all = self
+                .method(&way.method)
+                .is_some_and(|method| self.not_taken(method).is_none());
+            if takes_all {
+                let cell = self.cell(&way.method)?;
+                methods.extend(cell.map(|cell| (way.method.clone(), cell)));
+            }
         }
         if methods.is_empty() {
             bail!(
@@ -165,14 +183,61 @@ impl AdviceCase<'_> {
         Ok(methods)
     }
 
+    /// A method of the topic's worker.
+    fn method(&self, name: &str) -> Option<&Method> {
+        let workers = &self.laboratory.workers;
+        let worker = workers.iter().find(|w| w.name == self.topic.worker)?;
+        worker.method(&self.topic.experiment, name)
+    }
+
+    /// The parameter of the question whose value a method does not take although another one does, and the values it takes.
+    fn not_taken(&self, method: &Method) -> Option<(&str, Vec<String>)> {
+        let experiments = &self.laboratory.experiments;
+        let experiment = super::catalog::find(experiments, &self.topic.experiment).ok()?;
+        self.settings.iter().find_map(|(key, value)| {
+            let parameter = experiment.parameters.get(key)?;
+            let KeyKind::Choice(known) = method.key(key)? else {
+                return None;
+            };
+            let lacks = !known.contains(value) && parameter.values.contains(value);
+            lacks.then(|| (key.as_str(), known.clone()))
+        })
+    }
+
+    /// Values of the experiment that a method of the topic does not take.
+    fn untaken(&self, experiment: &Experiment) -> Vec<UntakenValue> {
+        let mut untaken = Vec::new();
+        for way in &self.topic.ways {
+            let Some(method) = self.method(&way.method) else {
+                continue;
+            };
+            for (key, kind) in &method.keys {
+                let (KeyKind::Choice(known), Some(parameter)) =
+                    (kind, experiment.parameters.get(key))
+                else {
+                    continue;
+                };
+                let values = parameter.values.iter();
+                untaken.extend(values.filter(|value| !known.contains(value)).map(|value| {
+                    UntakenValue {
+                        method: way.method.clone(),
+                        key: key.clone(),
+                        value: value.clone(),
+                        known: known.clone(),
+                    }
+                }));
+            }
+        }
+        untaken
+    }
+
     /// The cell of a method; `None` where the worker does not have it.
     fn cell(&self, method: &str) -> Result<Option<Cell>> {
         let Topic {
             experiment, worker, ..
         } = self.topic;
         let workers = &self.laboratory.workers;
-        let known = workers.iter().find(|w| w.name == *worker);
-        let Some(known) = known.and_then(|w| w.method(experiment, method)) else {
+        let Some(known) = self.method(method) else {
             return Ok(None);
         };
         let name = format!("{experiment}/{method}@{worker}");
@@ -281,7 +346,9 @@ pub fn wish(
     settings: &BTreeMap<String, String>,
     here: &Wish,
 ) -> Result<Wish> {
-    let mut cells: Vec<&Cell> = request.methods.iter().map(|(_, cell)| cell).collect();
+    let is_untaken = |name: &String| request.untaken(settings).any(|u| u.method == *name);
+    let methods = request.methods.iter().filter(|(name, _)| !is_untaken(name));
+    let mut cells: Vec<&Cell> = methods.map(|(_, cell)| cell).collect();
     cells.push(&request.baseline);
     let selectors = cells
         .iter()

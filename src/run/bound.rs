@@ -212,45 +212,90 @@ fn refused(path: &Path, error: &std::io::Error) -> Cause {
     }
 }
 
-/// The pool of huge pages of the default size (Documentation/admin-guide/mm/hugetlbpage.rst).
-const POOL: &str = "/proc/sys/vm/nr_hugepages";
+/// A reserved pool of huge pages (Documentation/admin-guide/mm/hugetlbpage.rst).
+struct PagePool {
+    /// Need of the methods that draw from it.
+    need: &'static str,
+    /// File that holds its number of pages.
+    path: &'static str,
+    /// Bytes of a page; those of a huge page where absent.
+    page_bytes: Option<u64>,
+    /// True if pages are so large that cells take whole ones besides other memory, and are skipped where the kernel cannot
+    /// gather them; otherwise the run ends.
+    is_giant: bool,
+}
+
+/// The pools of the default size and of 1 GiB, of which a kernel that has run for a while often gathers none.
+const POOLS: [PagePool; 2] = [
+    PagePool {
+        need: "huge-pages",
+        path: "/proc/sys/vm/nr_hugepages",
+        page_bytes: None,
+        is_giant: false,
+    },
+    PagePool {
+        need: "giant-pages",
+        path: "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages",
+        page_bytes: Some(1 << 30),
+        is_giant: true,
+    },
+];
 
 /// Prepares the system for the methods that say they need something of it, where that is allowed.
 pub fn prepare(state: &State, guard: &mut Guard) -> Result<()> {
     if state.plan.allow_system_changes {
-        huge_page_pool(state, guard)?;
+        for pool in &POOLS {
+            pool.fill(state, guard)?;
+        }
     }
     Ok(())
 }
 
-/// Enlarges the pool for the largest cell that draws from it; the guard restores the old size however the run ends.
-fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
-    let mut needed = 0;
-    for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
-        if planned.method.needs.as_deref() == Some("huge-pages") {
-            let sides = planned.cell.sides().count() as u64;
-            needed = needed.max(memory_needed(planned, 1)?.saturating_mul(sides));
+impl PagePool {
+    /// Enlarges the pool for the largest cell that draws from it; the guard restores the old size however the run ends.
+    fn fill(&self, state: &State, guard: &mut Guard) -> Result<()> {
+        let page_bytes = self.page_bytes.or_else(huge_page_bytes);
+        let Some(page_bytes) = page_bytes.filter(|_| kernel::read(self.path).is_ok()) else {
+            return Ok(());
+        };
+        let needed = self.needed(state)?;
+        let wanted = if self.is_giant {
+            needed / page_bytes
+        } else {
+            needed.div_ceil(page_bytes)
+        };
+        if wanted == 0 {
+            return Ok(());
         }
+        // Another run's pool stays for as long as this one needs it.
+        let path = Path::new(self.path);
+        guard.keep(path)?;
+        let old = kernel::read(path)?;
+        if old.trim().parse::<u64>().is_ok_and(|pages| pages >= wanted) {
+            return Ok(());
+        }
+        write(path, &wanted.to_string())?;
+        let now = kernel::read(path)?;
+        if !self.is_giant && now.trim() != wanted.to_string() {
+            bail!(
+                "the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full",
+                now.trim()
+            );
+        }
+        Ok(())
     }
-    let Some(page_bytes) = huge_page_bytes().filter(|_| needed > 0) else {
-        return Ok(());
-    };
-    let wanted = needed.div_ceil(page_bytes);
-    // Another run's pool stays for as long as this one needs it.
-    guard.keep(Path::new(POOL))?;
-    let old = kernel::read(POOL).with_context(|| format!("cannot read {POOL}"))?;
-    if old.trim().parse::<u64>().is_ok_and(|pages| pages >= wanted) {
-        return Ok(());
+
+    /// The bytes that the largest cell takes from it.
+    fn needed(&self, state: &State) -> Result<u64> {
+        let mut needed = 0;
+        for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
+            if planned.method.needs.as_deref() == Some(self.need) {
+                let sides = planned.cell.sides().count() as u64;
+                needed = needed.max(memory_needed(planned, 1)?.saturating_mul(sides));
+            }
+        }
+        Ok(needed)
     }
-    write(Path::new(POOL), &wanted.to_string())?;
-    let now = kernel::read(POOL)?;
-    if now.trim() != wanted.to_string() {
-        bail!(
-            "the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full",
-            now.trim()
-        );
-    }
-    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

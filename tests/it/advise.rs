@@ -124,6 +124,37 @@ fn every_question_has_its_cells_and_sound_settings() {
     }
 }
 
+#[test]
+fn a_way_that_does_not_take_a_value_is_left_out_with_those_that_it_takes() {
+    let laboratory = laboratory();
+    let terms = advice::AdviceTerms {
+        settings: BTreeMap::from([("sharing".to_owned(), "shm".to_owned())]),
+        ..advice::AdviceTerms::default()
+    };
+    let topic = advice::topic("prefault").unwrap();
+    let request = advice::request(topic, &terms, &laboratory, &wish()).unwrap();
+    let asked: Vec<&str> = request
+        .methods
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(asked, ["populate", "populate-write"]);
+    let untaken: Vec<_> = request.untaken(&request.settings).collect();
+    let thp = untaken.iter().find(|untaken| untaken.method == "thp");
+    assert_eq!(thp.unwrap().known, ["private", "shared", "memfd"]);
+    for settings in advice::cases(&request) {
+        let wish = advice::wish(&request, &[request.bytes], &settings, &wish()).unwrap();
+        pagewise::plan::select::cells(&laboratory.experiments, &laboratory.workers, &wish).unwrap();
+    }
+    let terms = advice::AdviceTerms {
+        settings: BTreeMap::from([("sharing".to_owned(), "shn".to_owned())]),
+        ..advice::AdviceTerms::default()
+    };
+    let topic = advice::topic("prefault").unwrap();
+    let error = advice::request(topic, &terms, &laboratory, &wish()).unwrap_err();
+    assert!(error.to_string().contains("sharing"), "{error:#}");
+}
+
 /// A state of the machine is a condition of a question: each has its case, and its methods have their cells in it.
 #[test]
 fn a_question_is_asked_of_states_as_of_any_condition() {

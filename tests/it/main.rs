@@ -65,6 +65,8 @@ mod page;
 mod places;
 mod portability;
 mod prefault;
+mod prefault_limits;
+mod prefault_neighbor;
 mod profile;
 mod python_worker;
 mod read;

@@ -10,10 +10,10 @@ use crate::support::suite::conforms;
 use record::transcript::SideEnding;
 use serde_json::Value;
 
-const BYTES: &str = "8388608";
+pub const BYTES: &str = "8388608";
 
 /// One launch of these methods with the parameters that they take.
-fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended {
+pub fn ended<'a>(methods: &[&str], given: &[(&'a str, &'a str)]) -> Ended {
     let worker = Worker::native("c-O3");
     let usual = [
         ("bytes", BYTES),
@@ -21,8 +21,9 @@ fn ended(methods: &[&str], given: &[(&'static str, &'static str)]) -> Ended {
         ("sharing", "private"),
         ("pinned", "no"),
         ("chunk", "65536"),
+        ("neighbor", "none"),
     ];
-    let mut known = BTreeMap::from(usual);
+    let mut known: BTreeMap<&str, &'a str> = BTreeMap::from(usual);
     known.extend(given.iter().copied());
     let methods: Vec<_> = methods
         .iter()

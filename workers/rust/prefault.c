@@ -14,7 +14,7 @@ static void populate_part(const struct part *part)
 
 static void run(struct slot *s, int advice, void (*fill)(const struct part *))
 {
-    struct memory m = prefault_begin(s, advice, false);
+    struct memory m = prefault_begin(s, advice, 0);
     size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     int advised = 0;
@@ -43,12 +43,13 @@ static void thp_populate(struct slot *s)
 
 METHOD(rust_prefault_touch, .experiment = "prefault", .name = "touch",
        .summary = "Map, then write one byte to each base page by a slice's chunks_mut; huge pages are forbidden. Idiomatic.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = "bytes",
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = PREFAULT_MEMORY,
        .laws = "populate.minor_faults == bytes / page_bytes; " BASE_ONLY_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = touch);
 
 METHOD(rust_prefault_thp_populate, .experiment = "prefault", .name = "thp-populate",
        .summary = "Permit transparent huge pages, then MADV_POPULATE_WRITE as the crate memmap2 calls it, each thread its part.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN), .memory = "bytes", .backing_huge = true,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN),
+       .memory = PREFAULT_MEMORY, .backing_huge = true,
        .laws = HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = thp_populate);

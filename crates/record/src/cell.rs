@@ -32,7 +32,8 @@ impl Cell {
             .iter()
             .any(|key| number(&self.parameters, key).is_some_and(|n| n > 1));
         let loaded = self.parameters.get("load").is_some_and(|load| load != "0");
-        self.sides().count() > 1 || several || loaded
+        let accompanied = self.parameters.get("neighbor").is_some_and(|n| n != "none");
+        self.sides().count() > 1 || several || loaded || accompanied
     }
 
     /// The workers of its sides, in order.
@@ -158,10 +159,20 @@ mod tests {
             parameters: BTreeMap::from([(key.to_owned(), value.to_owned())]),
         };
         assert!(cell("c-O3+c-O3", "bytes", "64").is_concurrent());
-        for (key, value) in [("threads", "2"), ("processes", "2"), ("load", "25%")] {
+        for (key, value) in [
+            ("threads", "2"),
+            ("processes", "2"),
+            ("load", "25%"),
+            ("neighbor", "other-process"),
+        ] {
             assert!(cell("c-O3", key, value).is_concurrent(), "{key}");
         }
-        for (key, value) in [("threads", "1"), ("load", "0"), ("bytes", "4096")] {
+        for (key, value) in [
+            ("threads", "1"),
+            ("load", "0"),
+            ("bytes", "4096"),
+            ("neighbor", "none"),
+        ] {
             assert!(!cell("c-O3", key, value).is_concurrent(), "{key}");
         }
     }

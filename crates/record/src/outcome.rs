@@ -60,6 +60,12 @@ pub enum Cause {
     },
     /// The JDK of the worker is older than the method needs.
     OldJdk { needed: u32, have: u32 },
+    /// The method takes these values of a parameter, and not the one that was set.
+    OtherValues {
+        key: String,
+        value: String,
+        known: Vec<String>,
+    },
     /// The value is made for the run, which was not permitted.
     MadeValue { key: String, value: String },
     /// The value empties everybody's page cache, which was not permitted.

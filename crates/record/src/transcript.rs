@@ -161,6 +161,8 @@ pub struct Transcript {
     pub facts: BTreeMap<u32, Vec<(String, String)>>,
     /// Latency counts by slot: lower and upper bound of the bucket in nanoseconds, and how many trips fell into it.
     pub latencies: BTreeMap<u32, Vec<(u64, u64, u64)>>,
+    /// The same of operations while nothing else of the slot ran.
+    pub idle: BTreeMap<u32, Vec<(u64, u64, u64)>>,
     /// Cells that did not run through.
     pub endings: Vec<SideEnding>,
     /// Optional columns that this machine cannot fill, with the reason.
@@ -295,8 +297,13 @@ impl Transcript {
                     .or_default()
                     .push(((*name).to_owned(), (*value).to_owned()));
             }
-            ("latency", [slot, _cell, low, high, count]) => {
-                self.latencies.entry(slot.parse()?).or_default().push((
+            ("latency" | "idle", [slot, _cell, low, high, count]) => {
+                let counts = if kind == "idle" {
+                    &mut self.idle
+                } else {
+                    &mut self.latencies
+                };
+                counts.entry(slot.parse()?).or_default().push((
                     low.parse()?,
                     high.parse()?,
                     count.parse()?,

@@ -38,6 +38,9 @@ pub(super) struct AdviseArgs {
     /// Threads that share the work of fault or prefault.
     #[arg(long, value_name = "N")]
     threads: Option<std::num::NonZeroU32>,
+    /// The memory of prefault may not be taken back: as --set pinned=lock.
+    #[arg(long)]
+    pinned: bool,
     /// Anything else that is the case, such as cache=cold. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -47,7 +50,7 @@ pub(super) struct AdviseArgs {
     /// Allow changes such as a state of the machine; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
-    /// Time to spend [default: 40s for a question, 30s for each question of --save].
+    /// Time to spend [default: 40s for a question, 20s for prefault, 30s for each question of --save].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
     budget: Option<f64>,
     /// A gain below this share is none.
@@ -68,7 +71,7 @@ pub(super) struct AdviseArgs {
     #[arg(long)]
     json: bool,
     /// Measure every question, or the one named, and keep the advice where programs look for it.
-    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "threads", "set", "json"])]
+    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "threads", "pinned", "set", "json"])]
     save: bool,
     /// File to save or show [default: the place where programs look].
     #[arg(long, value_name = "PATH")]
@@ -77,7 +80,7 @@ pub(super) struct AdviseArgs {
     /// as one that was changed by hand, is sealed anew.
     #[arg(long, value_name = "FILE", num_args = 1..,
           conflicts_with_all = ["question", "save", "json", "bytes", "file", "languages", "keep", "wait",
-                              "threads", "set"])]
+                              "threads", "pinned", "set"])]
     merge: Vec<PathBuf>,
 }
 
@@ -130,6 +133,7 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
         || arguments.file.is_some()
         || arguments.keep
         || arguments.threads.is_some()
+        || arguments.pinned
         || arguments.wait.is_some();
     if asks || !arguments.set.is_empty() || !arguments.languages.is_empty() {
         let names: Vec<String> = advice::topics()?.into_iter().map(|t| t.id).collect();
@@ -224,6 +228,14 @@ fn terms(
             .settings
             .insert("threads".to_owned(), threads.to_string());
     }
+    if arguments.pinned
+        && terms
+            .settings
+            .insert("pinned".to_owned(), "lock".to_owned())
+            .is_some()
+    {
+        bail!("--pinned and --set pinned=… are two answers to one question");
+    }
     terms.bytes = arguments.bytes;
     if let Some(path) = &arguments.file {
         if topic.experiment != "read" {
@@ -271,7 +283,8 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
             .collect::<Result<_>>()?,
     };
     let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
-    let budget_s = arguments.budget.unwrap_or(saving::ANSWER_S) / topics.len() as f64;
+    let usual_s = topic.budget_s.unwrap_or(saving::ANSWER_S);
+    let budget_s = arguments.budget.unwrap_or(usual_s) / topics.len() as f64;
     let mut answers = Vec::new();
     for topic in topics {
         if session.stopped_by.is_none() {

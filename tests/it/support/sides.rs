@@ -49,7 +49,7 @@ impl Worker {
 }
 
 /// Usual condition of the parameters that a test need not name.
-const USUAL: [(&str, &str); 12] = [
+const USUAL: [(&str, &str); 13] = [
     ("threads", "1"),
     ("running", "1"),
     ("backing", "recycled"),
@@ -62,6 +62,7 @@ const USUAL: [(&str, &str); 12] = [
     ("then", "nothing"),
     ("memory", "unbounded"),
     ("others", "running"),
+    ("neighbor", "none"),
 ];
 
 /// The sides' meeting place and the folder for files.

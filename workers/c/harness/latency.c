@@ -3,10 +3,11 @@
 #include "core.h"
 #include "latency.h"
 
-enum { EXACT = 64, PER_POWER = 32, BUCKETS = EXACT + PER_POWER * 58 };
+enum { EXACT = 64, PER_POWER = 32 };
 
 struct bucket {
     int slot, cell;
+    bool idle;
     uint64_t low_ns, high_ns, count;
 };
 struct block {
@@ -16,7 +17,7 @@ struct block {
 };
 static struct block *first, *last;
 
-static int index_of(uint64_t ns)
+int latency_bucket(uint64_t ns)
 {
     if (ns < EXACT)
         return (int)ns;
@@ -53,12 +54,17 @@ bool latency_due(const struct slot *s)
 
 void latency_record(struct slot *s, const uint64_t *ns, size_t count)
 {
-    static uint64_t counts[BUCKETS];
+    static uint64_t counts[LATENCY_BUCKETS];
     memset(counts, 0, sizeof counts);
     for (size_t i = 0; i < count; i++)
-        counts[index_of(ns[i])]++;
-    for (int i = 0; i < BUCKETS; i++) {
-        struct bucket bucket = {.slot = s->number, .cell = s->cell->number, .count = counts[i]};
+        counts[latency_bucket(ns[i])]++;
+    latency_counts(s, counts, false);
+}
+
+void latency_counts(struct slot *s, const uint64_t counts[LATENCY_BUCKETS], bool idle)
+{
+    for (int i = 0; i < LATENCY_BUCKETS; i++) {
+        struct bucket bucket = {.slot = s->number, .cell = s->cell->number, .idle = idle, .count = counts[i]};
         bounds_of(i, &bucket.low_ns, &bucket.high_ns);
         if (bucket.count)
             keep(&bucket);
@@ -70,7 +76,7 @@ void latency_write(void)
     for (const struct block *block = first; block; block = block->next)
         for (int i = 0; i < block->used; i++) {
             const struct bucket *b = &block->buckets[i];
-            out("latency\t%d\t%d\t%llu\t%llu\t%llu\n", b->slot, b->cell, (unsigned long long)b->low_ns,
-                (unsigned long long)b->high_ns, (unsigned long long)b->count);
+            out("%s\t%d\t%d\t%llu\t%llu\t%llu\n", b->idle ? "idle" : "latency", b->slot, b->cell,
+                (unsigned long long)b->low_ns, (unsigned long long)b->high_ns, (unsigned long long)b->count);
         }
 }

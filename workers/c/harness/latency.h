@@ -6,5 +6,10 @@
 /* Operations that are timed by themselves come in a launch's last round: they leave caches and clocks in another state. */
 bool latency_due(const struct slot *s);
 void latency_record(struct slot *s, const uint64_t *ns, size_t count); /* outside any phase */
+/* For those that count while they measure: the bucket of a latency, and a row of counts by bucket. `idle`: nothing else of the
+ * slot ran meanwhile. */
+enum { LATENCY_BUCKETS = 64 + 32 * 58 };
+int latency_bucket(uint64_t ns);
+void latency_counts(struct slot *s, const uint64_t counts[LATENCY_BUCKETS], bool idle);
 void latency_write(void);                                             /* the worker's own */
 #endif

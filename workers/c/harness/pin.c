@@ -79,6 +79,17 @@ void pin_threads(struct slot *s)
     check_done(s, errno, "sched_setaffinity");
 }
 
+int pin_beside(struct slot *s)
+{
+    int cpu = last_cpu + 1;
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &before))
+        cpu++;
+    if (cpu == CPU_SETSIZE)
+        skip(s, arena_text("threads=%u and a neighbor need %u CPUs and there are %d: they would take turns", s->threads,
+                           s->threads + 1, CPU_COUNT(&before)));
+    return cpu;
+}
+
 void pin_threads_facts(struct slot *s)
 {
     uint64_t cpus = 0;

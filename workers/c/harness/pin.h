@@ -25,4 +25,6 @@ int pin_second(void);
  * pin_threads_facts() records `cpus`: on how many they are found. */
 void pin_threads(struct slot *s);
 void pin_threads_facts(struct slot *s);
+/* After pin_threads(): the CPU for one thread or process more; skips where there is none. */
+int pin_beside(struct slot *s);
 #endif

@@ -51,6 +51,8 @@ static inline long portable_pwritev2(int descriptor, const struct iovec *parts, 
 #ifndef MFD_HUGETLB /* 4.14 */
 #define MFD_HUGETLB 4u
 #endif
+/* The pool of pages of this size, for mmap(2) and memfd_create(2); 0: of the default size. */
+#define POOL_OF(page_bytes) ((page_bytes) ? __builtin_ctzl(page_bytes) << 26 : 0)
 #ifndef MFD_NOEXEC_SEAL /* 6.3 */
 #define MFD_NOEXEC_SEAL 8u
 #endif

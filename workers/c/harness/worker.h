@@ -225,4 +225,7 @@ uint64_t thread_cpu_ns(void);
 
 /* The helper program (helper.c): PAGEWISE_HELPER, or beside this worker. Fails the cell where it is not there. */
 const char *helper_path(struct slot *s);
+/* Starts it with a verb and its words, up to a NULL. `input` becomes its standard input, `further` its descriptor 3 (-1: none).
+ * No fork(): that would leave every page of the worker write-protected, and the faults of taking them back in phases. */
+pid_t helper_start(struct slot *s, char *const verb[], int input, int further);
 #endif

@@ -23,6 +23,7 @@ static const char magic[] = "pagewise-journal-1";
 /* The settings that this program may write. */
 static const char *const settings[] = {
     "/proc/sys/vm/nr_hugepages",
+    "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages",
     "/sys/kernel/mm/transparent_hugepage/enabled",
     "/sys/kernel/mm/transparent_hugepage/hugepages-[1-9]*kB/enabled",
     "/sys/kernel/mm/transparent_hugepage/defrag",

@@ -7,7 +7,8 @@ use crate::contrast::verdicts::{hold_among_all, trusted};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::state::State;
 use record::summary::{
-    CellSummary, Contrast, GroupSummary, LatencySummary, Ratio, TailQuantile, TailRatio,
+    CellSummary, Contrast, GroupSummary, IdleLatency, LatencySummary, Ratio, TailQuantile,
+    TailRatio,
 };
 use stats::{absolute::absolute, interval::CONFIDENCE};
 use std::collections::BTreeMap;
@@ -27,8 +28,8 @@ const STALL_NS: u64 = 20_000;
 
 type Counts = BTreeMap<u64, u64>;
 
-fn add(counts: &mut Counts, launch: &CellLaunch) {
-    for ((_, high), count) in &launch.latencies {
+fn add(counts: &mut Counts, buckets: &BTreeMap<(u64, u64), u64>) {
+    for ((_, high), count) in buckets {
         let sum = counts.entry(*high).or_insert(0);
         *sum = sum.saturating_add(*count);
     }
@@ -55,7 +56,7 @@ fn at(counts: &Counts, share: f64) -> Option<f64> {
 /// Quantiles of one launch by name; none where it recorded too few operations.
 pub(crate) fn of_launch(launch: &CellLaunch) -> BTreeMap<String, f64> {
     let mut counts = Counts::new();
-    add(&mut counts, launch);
+    add(&mut counts, &launch.latencies);
     let named = QUANTILES.iter().filter(|_| total(&counts) >= LEAST_OPS);
     named
         .filter_map(|(name, share)| Some(((*name).to_owned(), at(&counts, *share)?)))
@@ -65,7 +66,9 @@ pub(crate) fn of_launch(launch: &CellLaunch) -> BTreeMap<String, f64> {
 /// Quantiles over all operations, and over launches where each has enough of them.
 pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     let mut counts = Counts::new();
-    launches.iter().for_each(|launch| add(&mut counts, launch));
+    for launch in launches {
+        add(&mut counts, &launch.latencies);
+    }
     let trips = Some(total(&counts)).filter(|trips| *trips > 0)?;
     let tails: Vec<BTreeMap<String, f64>> = launches.iter().map(of_launch).collect();
     let mut over_launches = BTreeMap::new();
@@ -95,6 +98,22 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
         stalled_share: (!over_launches.is_empty()).then_some(stalled_share),
         over_launches,
         p999_ratio: None,
+        idle: idle(launches),
+    })
+}
+
+/// The tail of the same operations before the work.
+fn idle(launches: &[CellLaunch]) -> Option<IdleLatency> {
+    let mut counts = Counts::new();
+    for launch in launches {
+        add(&mut counts, &launch.idle);
+    }
+    let [median, p99, max] = [0.5, 0.99, 1.0].map(|share| at(&counts, share));
+    Some(IdleLatency {
+        median: median?,
+        p99: p99?,
+        max: max?,
+        trips: total(&counts),
     })
 }
 
@@ -184,6 +203,7 @@ mod tests {
             measures: Vec::new(),
             rounds: vec![0],
             latencies: latencies.collect(),
+            idle: BTreeMap::new(),
             interrupted: 0.0,
             noise: None,
             wall_s: 1.0,
@@ -204,6 +224,17 @@ mod tests {
         let tail = latency.over_launches["p99.9"];
         assert_eq!((tail.low, tail.high), (Some(50_000.0), Some(50_500.0)));
         assert_eq!(latency.over_launches["p50"].median, 100.0);
+    }
+
+    #[test]
+    fn the_idle_tail_is_its_own() {
+        let mut beside = launch(0, 9_000, &[(50_000, 1_000)]);
+        assert_eq!(latency(std::slice::from_ref(&beside)).unwrap().idle, None);
+        beside.idle = BTreeMap::from([((4_000, 4_000), 395), ((7_000, 7_000), 5)]);
+        let latency = latency(&[beside.clone(), beside]).expect("a tail");
+        let idle = latency.idle.expect("an idle tail");
+        assert_eq!((idle.median, idle.p99, idle.trips), (4_000.0, 7_000.0, 800));
+        assert_eq!((latency.usual_p99(), latency.max), (50_000.0, 50_000.0));
     }
 
     #[test]

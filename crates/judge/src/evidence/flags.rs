@@ -203,6 +203,7 @@ mod tests {
             measures: vec![figures],
             rounds: (0..10).collect(),
             latencies: Default::default(),
+            idle: Default::default(),
             interrupted,
             noise: Some(noise),
             wall_s: 1.0,

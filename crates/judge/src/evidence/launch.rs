@@ -33,6 +33,8 @@ pub struct CellLaunch {
     pub rounds: Vec<i32>,
     /// Latencies: lower and upper bound of each bucket in nanoseconds, and its count.
     pub latencies: BTreeMap<(u64, u64), u64>,
+    /// Latencies of the same operations while nothing else of the cell ran.
+    pub idle: BTreeMap<(u64, u64), u64>,
     /// Share of the launch's rounds in which the process was switched out against its will in one and the same phase, the one
     /// that met it most often; zero where the cell's own processes and threads may have done it.
     pub interrupted: f64,
@@ -215,6 +217,9 @@ impl LaunchEvidence {
     }
 }
 
+/// Latency counts of a slot: those beside its work, or the idle ones.
+type Buckets = for<'s> fn(&'s Slot) -> &'s [(u64, u64, u64)];
+
 /// The slots of one cell in a launch by round, with all that they are judged by.
 struct CellSlots<'a> {
     experiment: &'a Experiment,
@@ -288,7 +293,8 @@ impl CellSlots<'_> {
             block: self.record.block,
             measures: self.measures(),
             rounds: self.slots.iter().map(|slot| slot.round).collect(),
-            latencies: self.latencies(),
+            latencies: self.buckets(|slot| &slot.latencies),
+            idle: self.buckets(|slot| &slot.idle),
             interrupted: self.interrupted_share(),
             noise: noise.map(|noise| noise.without(self.relieved())),
             wall_s: self.record.wall_s,
@@ -319,13 +325,14 @@ impl CellSlots<'_> {
             .collect()
     }
 
-    fn latencies(&self) -> BTreeMap<(u64, u64), u64> {
-        let mut latencies = BTreeMap::new();
-        for &(low, high, count) in self.slots.iter().flat_map(|slot| &slot.latencies) {
-            let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
+    /// Latencies of all slots together.
+    fn buckets(&self, kind: Buckets) -> BTreeMap<(u64, u64), u64> {
+        let mut buckets = BTreeMap::new();
+        for &(low, high, count) in self.slots.iter().flat_map(|slot| kind(slot)) {
+            let sum: &mut u64 = buckets.entry((low, high)).or_insert(0);
             *sum = sum.saturating_add(count);
         }
-        latencies
+        buckets
     }
 
     /// The share of rounds in which one and the same phase was switched out against its will; zero where the cell's own

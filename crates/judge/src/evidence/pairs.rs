@@ -383,6 +383,7 @@ mod tests {
             measures: vec![figures],
             rounds: rounds.to_vec(),
             latencies: BTreeMap::new(),
+            idle: BTreeMap::new(),
             interrupted: 0.0,
             noise: None,
             wall_s: 1.0,

@@ -40,6 +40,7 @@ pub(crate) struct Slot<'a> {
     pub twice: Option<&'a str>,
     pub facts: Vec<&'a (String, String)>,
     pub latencies: Vec<(u64, u64, u64)>,
+    pub idle: Vec<(u64, u64, u64)>,
 }
 
 /// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`. With two
@@ -66,6 +67,11 @@ pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
         for (number, buckets) in &transcript.latencies {
             if let Some(slot) = slots.get_mut(number) {
                 slot.latencies.extend(buckets);
+            }
+        }
+        for (number, buckets) in &transcript.idle {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.idle.extend(buckets);
             }
         }
     }

@@ -32,6 +32,9 @@ pub struct Topic {
     /// True if the time grows with the bytes from `to` on: larger sizes are not measured, but told in proportion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub proportional: bool,
+    /// Seconds for one question, where they are not as many as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<f64>,
     /// True if it stands in the file of advice.
     #[serde(default = "yes")]
     pub saved: bool,

@@ -232,6 +232,30 @@ pub struct LatencySummary {
     /// The p99.9 relative to the baseline's, within launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_ratio: Option<TailRatio>,
+    /// Quantiles of the same operations before the work, where they are a neighbor's; over all launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleLatency>,
+}
+
+impl LatencySummary {
+    /// The p99 of the median launch, or of all operations where launches have too few for it.
+    pub fn usual_p99(&self) -> f64 {
+        let over_launches = self.over_launches.get("p99");
+        over_launches.map_or(self.p99, |quantile| quantile.median)
+    }
+}
+
+/// Quantiles of single operations while nothing else of the cell ran, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct IdleLatency {
+    /// Half of the operations took at most this.
+    pub median: f64,
+    /// 99 % of the operations took at most this.
+    pub p99: f64,
+    /// The longest operation, as its bucket's upper bound.
+    pub max: f64,
+    /// Number of timed operations.
+    pub trips: u64,
 }
 
 /// A quantile of single trips over launches: the median launch, in nanoseconds.

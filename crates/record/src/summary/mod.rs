@@ -266,8 +266,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use cell::{
-    CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary,
-    LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
+    CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, IdleLatency,
+    LatencySummary, LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use contrast::{Contrast, Verdict};
 pub use group::{

@@ -5,6 +5,7 @@ use super::wording;
 use record::sizes::{about_size, format_ns};
 use record::summary::{CacheFit, Role};
 use stats::estimate::Drift;
+use stats::quantile::median;
 use stats::steady::Label;
 
 /// The memory that these methods work on, against the caches: `fits the cache (128 KiB)`.
@@ -65,6 +66,37 @@ pub(crate) fn two_levels(group: LabelledGroup, cell: usize) -> Option<String> {
         "{}: bimodal: {low}, or {high} in {share} of launches (per {})",
         group.name(cell),
         work.noun()
+    ))
+}
+
+/// Methods whose neighbors are told on a screen.
+const MOST_NEIGHBORS: usize = 5;
+
+/// The p99 of neighbors before the work and beside each method, the least first; `None` where none ran.
+pub(crate) fn neighbors(group: LabelledGroup, cells: &[usize]) -> Option<String> {
+    let mut idle = Vec::new();
+    let mut beside = Vec::new();
+    for &cell in cells {
+        let latency = group.cell(cell).latency_ns.as_ref();
+        if let Some((latency, before)) = latency.and_then(|l| Some((l, l.idle?))) {
+            idle.push(before.p99);
+            beside.push((latency.usual_p99(), group.name(cell)));
+        }
+    }
+    let idle = median(&mut idle)?;
+    beside.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let left_out = beside.len().saturating_sub(MOST_NEIGHBORS);
+    let shown = beside.iter().take(MOST_NEIGHBORS);
+    let mut parts: Vec<String> = shown
+        .map(|(p99, name)| format!("{} beside {name}", format_ns(*p99)))
+        .collect();
+    if left_out > 0 {
+        parts.push(format!("more beside {left_out} others"));
+    }
+    let idle = format_ns(idle);
+    Some(format!(
+        "neighbor's p99: {idle} before the work, {}",
+        parts.join(", ")
     ))
 }
 

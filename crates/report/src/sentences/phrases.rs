@@ -557,6 +557,11 @@ mod tests {
                 needed: 22,
                 have: 17,
             },
+            OtherValues {
+                key: text(),
+                value: text(),
+                known: vec![text(), text()],
+            },
             MadeValue {
                 key: text(),
                 value: text(),

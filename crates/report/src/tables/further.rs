@@ -1,6 +1,7 @@
 //! Further tables of a group: phases, latency, and those that the experiment defines (resources, sides).
 
 use super::columns::Columns;
+use super::neighbors::{self, NeighborRow};
 use crate::render::document::{Block, Column, Table, TableCell};
 use crate::sentences::labels::LabelledGroup;
 use crate::sentences::{numbers, seconds, wording};
@@ -33,7 +34,11 @@ pub(crate) fn blocks(group: LabelledGroup, cells: &[usize]) -> Vec<Block> {
         .collect();
     let recorded: Vec<LatencyRow> = rows.iter().filter_map(LatencyRow::new).collect();
     let mut tables: Vec<Table> = Vec::from_iter(phases(group, &rows));
-    tables.extend(tail(&recorded).or_else(|| latency(group, &recorded)));
+    let beside: Vec<NeighborRow> = recorded.iter().filter_map(LatencyRow::neighbor).collect();
+    let neighbors = neighbors::table(&beside);
+    let is_alone = neighbors.is_none();
+    tables.extend(neighbors);
+    tables.extend(tail(&recorded).or_else(|| latency(group, &recorded).filter(|_| is_alone)));
     let defined = group.definition().tables.iter();
     tables.extend(defined.filter_map(|table| further(group, table, &rows)));
     let worst = rows.iter().filter_map(|row| worst_second(group, row));
@@ -47,6 +52,15 @@ impl<'a> LatencyRow<'a> {
             label: &row.label,
             cell: row.cell,
             latency: row.cell.latency_ns.as_ref()?,
+        })
+    }
+
+    /// The same where the operations were a neighbor's.
+    fn neighbor(&self) -> Option<NeighborRow<'a>> {
+        Some(NeighborRow {
+            label: self.label,
+            latency: self.latency,
+            idle: self.latency.idle?,
         })
     }
 }

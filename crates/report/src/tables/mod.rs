@@ -5,6 +5,7 @@ pub(crate) mod comparison;
 pub(crate) mod curves;
 pub(crate) mod further;
 pub(crate) mod maps;
+pub(crate) mod neighbors;
 pub(crate) mod passes;
 pub(crate) mod percentiles;
 pub(crate) mod stack;

@@ -3,12 +3,13 @@
 /* Another process made the memory and filled it: its pages are there, and only this mapping of them is new. */
 static struct memory attach_begin(struct slot *s)
 {
-    struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
+    struct memory m = prefault_prepare(s, MADV_NOHUGEPAGE, 0);
     char *p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m.descriptor, 0);
     check_map(s, p);
     (void)madvise(p, s->bytes, MADV_NOHUGEPAGE);
     touch_pages(&(struct part){p, s->bytes, s->page_bytes, page_mark(s)});
     check_done(s, munmap(p, s->bytes), "munmap");
+    neighbor_begin();
     return m;
 }
 
@@ -43,13 +44,13 @@ static SHARED_BODY void run(struct slot *s, void (*bring)(const struct part *))
 static void by_reading(struct slot *s) { run(s, read_pages); }
 METHOD(prefault_attach_touch, .experiment = "prefault", .name = "attach-touch", .group = ATTACH_GROUP,
        .summary = "Map shared memory that another process filled, then read one byte of each page.",
-       .phases = PREFAULT_PHASES, .keys = ATTACH_KEYS, .memory = "bytes", .laws = ATTACH_LAWS,
+       .phases = PREFAULT_PHASES, .keys = ATTACH_KEYS, .memory = PREFAULT_MEMORY, .laws = ATTACH_LAWS,
        .calls = "populate:mmap" TEARDOWN_CALLS, .run = by_reading);
 
 static void by_advice(struct slot *s) { run(s, populate_read_part); }
 METHOD(prefault_attach_populate_read, .experiment = "prefault", .name = "attach-populate-read", .group = ATTACH_GROUP,
        .summary = "Map shared memory that another process filled, then MADV_POPULATE_READ, one call for each thread's part.",
-       .phases = PREFAULT_PHASES, .keys = ATTACH_KEYS, .memory = "bytes", .laws = ATTACH_LAWS,
+       .phases = PREFAULT_PHASES, .keys = ATTACH_KEYS, .memory = PREFAULT_MEMORY, .laws = ATTACH_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = by_advice);
 
 static void by_mapping(struct slot *s)
@@ -64,5 +65,5 @@ static void by_mapping(struct slot *s)
 }
 METHOD(prefault_attach_populate, .experiment = "prefault", .name = "attach-populate", .group = ATTACH_GROUP,
        .summary = "Map shared memory that another process filled with MAP_POPULATE, each thread its own part.",
-       .phases = PREFAULT_PHASES, .keys = ATTACH_KEYS, .memory = "bytes", .laws = ATTACH_LAWS,
+       .phases = PREFAULT_PHASES, .keys = ATTACH_KEYS, .memory = PREFAULT_MEMORY, .laws = ATTACH_LAWS,
        .calls = "populate:mmap" TEARDOWN_CALLS, .run = by_mapping);

@@ -8,7 +8,7 @@
 
 static SHARED_BODY void run(struct slot *s, int advice)
 {
-    struct memory m = prefault_begin(s, advice, false);
+    struct memory m = prefault_begin(s, advice, 0);
     size_t bytes = s->bytes, there;
     char *p;
     int advised = 0;
@@ -28,20 +28,20 @@ static SHARED_BODY void run(struct slot *s, int advice)
 static void base_pages(struct slot *s) { run(s, MADV_NOHUGEPAGE); }
 METHOD(prefault_mlock, .experiment = "prefault", .name = "mlock",
        .summary = "Map, then mlock(2), each thread its own part: base pages are faulted in and locked by one call.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, "lock"), .memory = "bytes",
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, "lock"), .memory = PREFAULT_MEMORY,
        .laws = "populate.minor_faults == bytes / page_bytes; " BASE_ONLY_LAWS "; " PREFAULT_LAWS,
        .calls = LOCK_CALLS("mlock"), .run = base_pages);
 
 static void huge_pages(struct slot *s) { run(s, MADV_HUGEPAGE); }
 METHOD(prefault_thp_mlock, .experiment = "prefault", .name = "thp-mlock",
        .summary = "Permit transparent huge pages, then mlock(2), each thread its own part.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, "lock"), .memory = "bytes", .backing_huge = true,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, "lock"), .memory = PREFAULT_MEMORY, .backing_huge = true,
        .laws = HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " PREFAULT_LAWS,
        .calls = LOCK_CALLS("mlock"), .run = huge_pages);
 
 static void as_touched(struct slot *s)
 {
-    struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
+    struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, 0);
     size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     int advised = 0;
@@ -60,6 +60,6 @@ static void as_touched(struct slot *s)
 }
 METHOD(prefault_mlock_onfault, .experiment = "prefault", .name = "mlock-onfault",
        .summary = "Map, mlock2(MLOCK_ONFAULT), then write one byte to each base page: each is locked as it comes.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, "lock"), .memory = "bytes",
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, "lock"), .memory = PREFAULT_MEMORY,
        .laws = "populate.minor_faults == bytes / page_bytes; " BASE_ONLY_LAWS "; " PREFAULT_LAWS,
        .calls = LOCK_CALLS("mlock2"), .run = as_touched);

@@ -7,6 +7,9 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "pin") { }
     PARALLEL_PHASE(s, "first-use") { }
     PHASE(s, "teardown") { }
+    if (s->proofs) {
+        PHASE(s, "exit") { }
+    }
 }
 
 METHOD(prefault_null, .experiment = "prefault", .name = "null", .role = "null",

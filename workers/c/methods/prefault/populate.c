@@ -2,7 +2,7 @@
 
 static SHARED_BODY char *map_filled(struct slot *s, int flag)
 {
-    char *at = prefault_begin(s, MADV_NOHUGEPAGE, false).at;
+    char *at = prefault_begin(s, MADV_NOHUGEPAGE, 0).at;
     size_t bytes = s->bytes;
     map_part_flags = flag;
     /* No advice can come before the call populates, so huge pages are forbidden to the process. */
@@ -25,7 +25,7 @@ static void map_populate(struct slot *s)
 }
 METHOD(prefault_populate, .experiment = "prefault", .name = "populate",
        .summary = "Map with MAP_POPULATE, each thread its own part: the kernel faults every base page in within the call.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = "bytes", .laws = MAP_LAWS,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = PREFAULT_MEMORY, .laws = MAP_LAWS,
        .calls = "populate:mmap" TEARDOWN_CALLS, .run = map_populate);
 
 static void map_locked(struct slot *s)
@@ -37,7 +37,7 @@ static void map_locked(struct slot *s)
 METHOD(prefault_map_locked, .experiment = "prefault", .name = "map-locked",
        .summary = "Map with MAP_LOCKED, each thread its own part: populated and locked by one call, which fails in silence where "
                   "memory is short.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, "lock"), .memory = "bytes", .laws = MAP_LAWS,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, "lock"), .memory = PREFAULT_MEMORY, .laws = MAP_LAWS,
        .calls = "populate:mmap" TEARDOWN_CALLS, .run = map_locked);
 
 static size_t chunk; /* of populate_chunks() */
@@ -53,7 +53,7 @@ static void populate_chunks(const struct part *part)
 
 static SHARED_BODY void run(struct slot *s, int advice, void (*populate)(const struct part *))
 {
-    struct memory m = prefault_begin(s, advice, false);
+    struct memory m = prefault_begin(s, advice, 0);
     chunk = key_size(s, "chunk");
     if (chunk % s->page_bytes != 0)
         skip(s, "chunk is not a multiple of the page size");
@@ -76,20 +76,21 @@ static SHARED_BODY void run(struct slot *s, int advice, void (*populate)(const s
 static void whole(struct slot *s) { run(s, MADV_NOHUGEPAGE, populate_write_part); }
 METHOD(prefault_populate_write, .experiment = "prefault", .name = "populate-write",
        .summary = "Map, then fault base pages in by MADV_POPULATE_WRITE, one call for each thread's part.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = "bytes",
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = PREFAULT_MEMORY,
        .laws = "populate.minor_faults == bytes / page_bytes; " BASE_ONLY_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = whole);
 
 static void in_chunks(struct slot *s) { run(s, MADV_NOHUGEPAGE, populate_chunks); }
 METHOD(prefault_populate_write_chunks, .experiment = "prefault", .name = "populate-write-chunks",
        .summary = "Map, then fault base pages in by MADV_POPULATE_WRITE in chunks, so that others get the mmap lock between them.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN) " chunk:size", .memory = "bytes",
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN) " chunk:size", .memory = PREFAULT_MEMORY,
        .laws = "populate.minor_faults == bytes / page_bytes; " BASE_ONLY_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = in_chunks);
 
 static void huge_pages(struct slot *s) { run(s, MADV_HUGEPAGE, populate_write_part); }
 METHOD(prefault_thp_populate, .experiment = "prefault", .name = "thp-populate",
        .summary = "Permit transparent huge pages, then fault them in by MADV_POPULATE_WRITE, one call for each thread's part.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN), .memory = "bytes", .backing_huge = true,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN),
+       .memory = PREFAULT_MEMORY, .backing_huge = true,
        .laws = HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = huge_pages);

@@ -1,4 +1,4 @@
-/* See prefault.h. Timed are the phases pin, first-use and teardown only. */
+/* See prefault.h. Timed are the phases pin, first-use and teardown only; `exit` is in exit.c. */
 #include "prefault.h"
 #include "core.h"
 #include "pin.h"
@@ -16,6 +16,7 @@
 #endif
 #define SHMEM_SETTING "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 enum { REGISTER_BUFFERS = 0, UNREGISTER_BUFFERS = 1, RING_SETUP_BYTES = 120 };
+#define GIANT_POOL "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"
 #define MOST_OF_A_BUFFER (1ul << 30) /* io_uring_register(2): a buffer has at most 1 GiB */
 
 static struct memory memory;
@@ -35,6 +36,8 @@ void prefault_note(bool refused)
 static void leave(void)
 {
     slot_left = NULL;
+    neighbor_leave();
+    prefault_exit_leave();
     for (unsigned i = 0; i < MAX_PROCESSES && rings[i]; i++) {
         (void)syscall(SYS_io_uring_register, rings[i], UNREGISTER_BUFFERS, NULL, 0);
         close(rings[i]);
@@ -110,11 +113,20 @@ static int open_shm(struct slot *s)
     return descriptor;
 }
 
-static int open_memfd(struct slot *s, bool pool)
+/* The default size is not named, so that it is the one of vm.nr_hugepages. */
+static int pool_flags(const struct slot *s, size_t pool)
 {
-    int descriptor = memfd_create("pagewise-prefault", memfd_flags() | (pool ? MFD_HUGETLB : 0));
+    return pool == s->huge_page_bytes ? 0 : POOL_OF(pool);
+}
+
+static int open_memfd(struct slot *s, size_t pool)
+{
+    unsigned flags = memfd_flags() | (pool ? MFD_HUGETLB | (unsigned)pool_flags(s, pool) : 0);
+    int descriptor = memfd_create("pagewise-prefault", flags);
     const char *obstacle = memfd_obstacle(descriptor);
-    if (descriptor < 0 && pool && (errno == ENODEV || errno == EINVAL))
+    if (descriptor < 0 && pool == GIANT_PAGE && (errno == ENODEV || errno == EINVAL))
+        obstacle = NO_GIANT_PAGES;
+    else if (descriptor < 0 && pool && (errno == ENODEV || errno == EINVAL))
         obstacle = "this kernel has no memory files of huge pages (CONFIG_HUGETLBFS)";
     if (obstacle)
         skip(s, obstacle);
@@ -123,7 +135,7 @@ static int open_memfd(struct slot *s, bool pool)
     return descriptor;
 }
 
-static void open_shared(struct slot *s, bool pool)
+static void open_shared(struct slot *s, size_t pool)
 {
     if (key_is(s, "sharing", "shm"))
         memory.descriptor = open_shm(s);
@@ -133,13 +145,18 @@ static void open_shared(struct slot *s, bool pool)
         fail(s, "ftruncate");
 }
 
-struct memory prefault_begin(struct slot *s, int advice, bool pool)
+/* An address on a page of 1 GiB. */
+static char *free_giant_range(struct slot *s)
+{
+    uintptr_t at = (uintptr_t)free_range(s, s->bytes + GIANT_PAGE);
+    return (char *)((at + GIANT_PAGE - 1) / GIANT_PAGE * GIANT_PAGE);
+}
+
+struct memory prefault_prepare(struct slot *s, int advice, size_t pool)
 {
     size_t huge = s->huge_page_bytes;
     if (s->bytes % s->page_bytes != 0)
         skip(s, "bytes is not a multiple of the page size");
-    if (pool && (!huge || s->bytes % huge != 0))
-        skip(s, NO_WHOLE_HUGE_PAGES);
     if (s->threads > 1 && s->bytes < s->threads * huge)
         skip(s, "less than one huge page per thread: several threads would race for the same fault");
     bool private = key_is(s, "sharing", "private");
@@ -148,20 +165,30 @@ struct memory prefault_begin(struct slot *s, int advice, bool pool)
         if (!private)
             needs_shared_huge(s);
     }
-    memory = (struct memory){.at = free_range(s, s->bytes), .bytes = s->bytes, .descriptor = -1};
+    memory = (struct memory){.descriptor = -1, .pool = pool};
     atomic_store(&first_error, 0);
     atomic_store(&next_ring, 0);
     slot_left = leave;
     pin_threads(s);
+    neighbor_open(s);
+    memory.at = pool == GIANT_PAGE ? free_giant_range(s) : free_range(s, s->bytes);
+    memory.bytes = s->bytes;
     open_shared(s, pool);
     memory.flags = MAP_FIXED_NOREPLACE | (private ? MAP_PRIVATE : MAP_SHARED) | (memory.descriptor < 0 ? MAP_ANONYMOUS : 0) |
-                   (pool && memory.descriptor < 0 ? MAP_HUGETLB : 0);
+                   (pool && memory.descriptor < 0 ? MAP_HUGETLB | pool_flags(s, pool) : 0);
     if (key_is(s, "pinned", "ring"))
         open_rings(s);
     ring_bytes_before = status_bytes(s, "VmPin");
     s->ops = s->bytes;
     fact(s, "footprint_bytes", s->bytes);
     return memory;
+}
+
+struct memory prefault_begin(struct slot *s, int advice, size_t pool)
+{
+    struct memory m = prefault_prepare(s, advice, pool);
+    neighbor_begin();
+    return m;
 }
 
 void prefault_locked(struct slot *s, const char *call)
@@ -173,6 +200,14 @@ void prefault_locked(struct slot *s, const char *call)
     skip(s, arena_text("%s: %s; %zu MiB are to be pinned and RLIMIT_MEMLOCK is %llu KiB: ulimit -l unlimited, in a systemd unit "
                        "LimitMEMLOCK=infinity, for a container --ulimit memlock=-1, or CAP_IPC_LOCK",
                        call, strerror(error), s->bytes >> 20, (unsigned long long)limit.rlim_cur >> 10));
+}
+
+const char *prefault_pool_lacks(size_t page, size_t pages)
+{
+    if (page == GIANT_PAGE)
+        return arena_text("the pool of 1 GiB pages holds fewer than %zu free ones: echo %zu | sudo tee " GIANT_POOL ", early "
+                          "after the boot, or hugepagesz=1G hugepages=%zu on the kernel's command line", pages, pages, pages);
+    return arena_text("the pool holds fewer than %zu free huge pages: sudo sysctl vm.nr_hugepages=%zu", pages, pages);
 }
 
 void prefault_lacks(struct slot *s, int error, const char *reason)
@@ -241,7 +276,7 @@ void prefault_pin(struct slot *s, char *p)
 {
     size_t bytes = s->bytes;
     bool lock = key_is(s, "pinned", "lock");
-    if (key_is(s, "pinned", "no")) {
+    if (key_is(s, "pinned", "no") || (lock && memory.pool)) {
         PHASE(s, "pin") { }
         return;
     }
@@ -288,6 +323,7 @@ void prefault_rest(struct slot *s, char *p, bool reads)
 {
     size_t bytes = s->bytes;
     char mark = page_mark(s);
+    neighbor_close(s);
     proofs(s, p);
     pin_threads_facts(s);
     PARALLEL_PHASE(s, "first-use") { on_every_thread(s, reads ? read_pages : touch_pages, p, bytes, mark); }
@@ -302,5 +338,6 @@ void prefault_rest(struct slot *s, char *p, bool reads)
     check_done(s, left, ring_count ? "io_uring_register, munmap" : "munmap");
     fact(s, "mapped_after", still_mapped(s, p));
     fact(s, "ring_bytes_after", status_bytes(s, "VmPin") - ring_bytes_before);
+    prefault_exit(s, &memory);
     leave();
 }

@@ -2,7 +2,7 @@
 
 static SHARED_BODY void run(struct slot *s, int advice, void (*fill)(const struct part *))
 {
-    struct memory m = prefault_begin(s, advice, false);
+    struct memory m = prefault_begin(s, advice, 0);
     size_t bytes = s->bytes, there;
     char *p, mark = page_mark(s);
     int advised = 0;
@@ -26,23 +26,25 @@ static SHARED_BODY void run(struct slot *s, int advice, void (*fill)(const struc
 static void base_touch(struct slot *s) { run(s, MADV_NOHUGEPAGE, touch_pages); }
 METHOD(prefault_touch, .experiment = "prefault", .name = "touch",
        .summary = "Map, then write one byte to each base page; huge pages are forbidden.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = "bytes", .laws = BASE_LAWS,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = PREFAULT_MEMORY, .laws = BASE_LAWS,
        .calls = FILL_CALLS, .run = base_touch);
 
 static void base_memset(struct slot *s) { run(s, MADV_NOHUGEPAGE, clear_part); }
 METHOD(prefault_memset, .experiment = "prefault", .name = "memset",
        .summary = "Map, then write zeros over all of it with memset; huge pages are forbidden.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = "bytes", .laws = BASE_LAWS,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN), .memory = PREFAULT_MEMORY, .laws = BASE_LAWS,
        .calls = FILL_CALLS, .run = base_memset);
 
 static void huge_touch(struct slot *s) { run(s, MADV_HUGEPAGE, touch_pages); }
 METHOD(prefault_thp, .experiment = "prefault", .name = "thp",
        .summary = "Permit transparent huge pages by MADV_HUGEPAGE, then write one byte to each base page: a fault a huge page.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN), .memory = "bytes", .backing_huge = true,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN),
+       .memory = PREFAULT_MEMORY, .backing_huge = true,
        .laws = HUGE_FILL_LAWS, .calls = FILL_CALLS, .run = huge_touch);
 
 static void huge_memset(struct slot *s) { run(s, MADV_HUGEPAGE, clear_part); }
 METHOD(prefault_thp_memset, .experiment = "prefault", .name = "thp-memset",
        .summary = "Permit transparent huge pages by MADV_HUGEPAGE, then write zeros over all of it with memset.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN), .memory = "bytes", .backing_huge = true,
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN),
+       .memory = PREFAULT_MEMORY, .backing_huge = true,
        .laws = HUGE_FILL_LAWS, .calls = FILL_CALLS, .run = huge_memset);

@@ -35,12 +35,13 @@ static void run(struct slot *s)
     char *zeros = mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), *p;
     check_map(s, zeros);
     source = zeros;
-    struct memory m = prefault_begin(s, MADV_NOHUGEPAGE, false);
+    struct memory m = prefault_prepare(s, MADV_NOHUGEPAGE, 0);
     struct userfault u = {0};
     userfault_open(s, &u, UFFD_FEATURE_MISSING_SHMEM, "Linux 4.11");
     descriptor = u.descriptor;
     struct uffdio_register range = {.range = {(uintptr_t)m.at, bytes}, .mode = UFFDIO_REGISTER_MODE_MISSING};
     int advised = 0, registered = 0;
+    neighbor_begin();
     PARALLEL_PHASE(s, "populate") {
         p = mmap(m.at, bytes, PROT_READ | PROT_WRITE, m.flags, m.descriptor, 0);
         there = p == MAP_FAILED ? 0 : bytes;
@@ -59,6 +60,7 @@ static void run(struct slot *s)
 
 METHOD(prefault_uffd_copy, .experiment = "prefault", .name = "uffd-copy",
        .summary = "Map, register with userfaultfd, then UFFDIO_COPY a chunk at a time before anybody touches it, as a VMM does.",
-       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN) " chunk:size", .memory = "bytes + chunk",
+       .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(EVERY_SHARING, EVERY_PIN) " chunk:size",
+       .memory = PREFAULT_MEMORY " + chunk",
        .laws = "populate.minor_faults == 0; " BASE_ONLY_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise,ioctl" TEARDOWN_CALLS, .run = run);

@@ -181,6 +181,9 @@ fn case<'a>(
         .filter(|(_, cell)| cell.outcome.status != Status::Ok)
         .map(|(name, cell)| (name.to_owned(), cell.outcome.clone()))
         .collect();
+    let untaken = request.untaken(settings);
+    case.missing
+        .extend(untaken.map(|untaken| (untaken.method.clone(), untaken.outcome())));
     match cells.judged_group() {
         Some(group) => advise_by_group(&mut case, &cells, group),
         None => advise_by_measure(&mut case, &cells, margin),

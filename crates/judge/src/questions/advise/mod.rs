@@ -10,7 +10,7 @@ mod pool;
 pub use answer::{answer, question};
 pub use choice::{choices, flips, segments};
 pub use merge::merge;
-pub use points::{AdviceRequest, has, points};
+pub use points::{AdviceRequest, UntakenValue, has, points};
 pub use pool::pooled;
 
 #[cfg(test)]
@@ -363,6 +363,7 @@ mod tests {
             measure: "ready".to_owned(),
             baseline: cell(&summary, 0),
             methods: vec![("populate".to_owned(), cell(&summary, 1))],
+            untaken: Vec::new(),
             bytes: 1 << 20,
             asked_bytes: 1 << 20,
         };

@@ -5,12 +5,35 @@ use crate::contrast::estimate::{LEVEL, of_series};
 use crate::questions::claims::figure::{ClaimSide, is_positive, timed};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};
 use record::cell::Cell;
+use record::outcome::{Cause, Outcome, Status};
 use record::plan::BATCH;
 use record::sizes::{BYTES, number};
 use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
-use record::{claim::Of, experiment::Experiment, outcome::Status};
+use record::{claim::Of, experiment::Experiment};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
+
+/// A value of a parameter that a method of a topic does not take.
+#[derive(Clone, Debug)]
+pub struct UntakenValue {
+    pub method: String,
+    pub key: String,
+    pub value: String,
+    /// Values that it takes.
+    pub known: Vec<String>,
+}
+
+impl UntakenValue {
+    /// Outcome of the method where the value is set.
+    pub(super) fn outcome(&self) -> Outcome {
+        let cause = Cause::OtherValues {
+            key: self.key.clone(),
+            value: self.value.clone(),
+            known: self.known.clone(),
+        };
+        Outcome::because(Status::Skipped, cause)
+    }
+}
 
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]
@@ -27,6 +50,8 @@ pub struct AdviceRequest {
     pub baseline: Cell,
     /// The other methods' cells with their names: the method, and its worker where that is another than the usual choice's.
     pub methods: Vec<(String, Cell)>,
+    /// Values of the experiment that single methods do not take.
+    pub untaken: Vec<UntakenValue>,
     /// Size that is measured.
     pub bytes: u64,
     /// Size that the user asked about; a larger one where the topic is in proportion to the size.
@@ -43,6 +68,16 @@ impl AdviceRequest {
                 .is_some_and(|values| values.first() != Some(value))
         });
         unusual
+    }
+
+    /// The methods that cannot be measured with these settings, each with the value that it does not take.
+    pub fn untaken<'a>(
+        &'a self,
+        settings: &'a BTreeMap<String, String>,
+    ) -> impl Iterator<Item = &'a UntakenValue> {
+        self.untaken
+            .iter()
+            .filter(|untaken| settings.get(&untaken.key) == Some(&untaken.value))
     }
 
     pub fn under(&self, key: &str, value: &str) -> AdviceRequest {

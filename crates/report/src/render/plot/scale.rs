@@ -1,7 +1,7 @@
 //! Axes of ratios, and scales of times and sizes: where a value lies, and the words at round values.
 
 use crate::sentences::numbers::spaced;
-use record::sizes::{format_ns, format_size};
+use record::sizes::{format_ns, format_size, three_digits};
 
 /// Values further apart than this are not shown on one scale: the lowest are drawn at its end.
 const WIDEST: f64 = 1e6;
@@ -68,6 +68,18 @@ impl Scale {
         })
     }
 
+    /// Rates in bytes a second, by factors; `None` where there is none above zero.
+    pub fn rates(values: impl Iterator<Item = f64>) -> Option<Scale> {
+        let (low, high) = ends(values)?;
+        let ticks = between(low, high).into_iter().map(|t| (t, rate(t)));
+        Some(Scale {
+            low,
+            high,
+            ticks: ticks.collect(),
+            logarithmic: true,
+        })
+    }
+
     /// Position of a value, from 0 at the left end to 1 at the right; outside them less than 0 and more than 1.
     pub fn place(&self, value: f64) -> f64 {
         if self.logarithmic {
@@ -85,6 +97,17 @@ fn length(ns: f64) -> String {
     } else {
         format_ns(ns)
     }
+}
+
+/// A round rate.
+fn rate(bytes_per_second: f64) -> String {
+    let digits = three_digits(bytes_per_second / 1e9);
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &digits
+    };
+    format!("{digits} GB/s")
 }
 
 /// The lowest and the highest, a little apart.
@@ -158,6 +181,17 @@ mod tests {
             Scale::times([0.0, f64::NAN, f64::INFINITY].into_iter()),
             None
         );
+    }
+
+    #[test]
+    fn rates_are_round_gigabytes() {
+        let scale = Scale::rates([0.9e9, 12e9].into_iter()).unwrap();
+        let words: Vec<&str> = scale
+            .ticks
+            .iter()
+            .map(|(_, words)| words.as_str())
+            .collect();
+        assert_eq!(words, ["1 GB/s", "2 GB/s", "5 GB/s", "10 GB/s"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::render::document::{Block, Part, Place};
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::{answer, group as sentences};
 use crate::tables::comparison::{RankedRows, picture};
-use crate::tables::{further, percentiles, stack};
+use crate::tables::{further, neighbors, percentiles, stack};
 use record::summary::Role;
 
 /// The groups of an experiment as blocks.
@@ -77,6 +77,7 @@ fn of_group(measured: &MeasuredGroup, rows: &RankedRows, is_pictured: bool) -> V
     let mut blocks = vec![Block::Heading(heading(*group, rows)), Block::Table(table)];
     let answers = answer::sentences(*group).into_iter();
     blocks.extend(answers.map(Block::Answer));
+    blocks.extend(sentences::neighbors(*group, &rows.ordinary()).map(Block::Text));
     let levels = cells.iter();
     let levels = levels.filter_map(|&cell| sentences::two_levels(*group, cell));
     let doubts = sentences::drifts(*group).into_iter().chain(levels);
@@ -88,6 +89,7 @@ fn of_group(measured: &MeasuredGroup, rows: &RankedRows, is_pictured: bool) -> V
     );
     let stack = stack::table(*group, &rows.ordinary(), titled(&caption, &setting));
     blocks.extend(for_page(stack.map(Block::Table)));
+    blocks.extend(for_page(neighbors::chart(*group, cells)));
     blocks.extend(for_page(percentiles::chart(*group, cells)));
     let mut behind = further::blocks(*group, cells);
     behind.extend(sentences::steadiness(*group, cells).map(Block::Text));
