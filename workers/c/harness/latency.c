@@ -3,7 +3,7 @@
 #include "core.h"
 #include "latency.h"
 
-enum { EXACT = 64, PER_POWER = 32, BUCKETS = EXACT + PER_POWER * 58 };
+enum { EXACT = 64, PER_POWER = 32 };
 
 struct bucket {
     int slot, cell;
@@ -16,7 +16,7 @@ struct block {
 };
 static struct block *first, *last;
 
-static int index_of(uint64_t ns)
+int latency_bucket(uint64_t ns)
 {
     if (ns < EXACT)
         return (int)ns;
@@ -53,11 +53,16 @@ bool latency_due(const struct slot *s)
 
 void latency_record(struct slot *s, const uint64_t *ns, size_t count)
 {
-    static uint64_t counts[BUCKETS];
+    static uint64_t counts[LATENCY_BUCKETS];
     memset(counts, 0, sizeof counts);
     for (size_t i = 0; i < count; i++)
-        counts[index_of(ns[i])]++;
-    for (int i = 0; i < BUCKETS; i++) {
+        counts[latency_bucket(ns[i])]++;
+    latency_record_counts(s, counts);
+}
+
+void latency_record_counts(struct slot *s, const uint64_t counts[LATENCY_BUCKETS])
+{
+    for (int i = 0; i < LATENCY_BUCKETS; i++) {
         struct bucket bucket = {.slot = s->number, .cell = s->cell->number, .count = counts[i]};
         bounds_of(i, &bucket.low_ns, &bucket.high_ns);
         if (bucket.count)
