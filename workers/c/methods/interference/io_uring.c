@@ -40,10 +40,12 @@ static SHARED_BODY void run(struct slot *s, int flags)
                           .depth = DEPTH, .done = use_step, .owner = &w};
     PHASE(s, "work") {
         steps_ring_open(&steps, &ring);
+        bool opened = !steps.failed;
         /* A buffer is used again when its step was used, so that a turn is as many steps as there are buffers. */
         for (size_t i = 0; i < w.bytes / STEP_BYTES && !steps.failed; i += DEPTH)
             steps_ring_pass(&steps, &ring, i, i + DEPTH < w.bytes / STEP_BYTES ? i + DEPTH : w.bytes / STEP_BYTES);
-        steps_ring_close(&steps, &ring);
+        if (opened)
+            steps_ring_close(&steps, &ring);
     }
     errno = steps.error;
     if (steps.failed)
