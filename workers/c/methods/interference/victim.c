@@ -62,6 +62,12 @@ static void read_at_due_times(struct victim *v)
     v->wall_ns = now_ns() - begun;
 }
 
+static void pass_over(struct victim *v)
+{
+    for (size_t i = 0; i < v->bytes / v->page; i++)
+        use_page(v, i);
+}
+
 static void prepare(struct victim *v)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -76,16 +82,17 @@ static void prepare(struct victim *v)
     CPU_SET(cpu, &last);
     if (sched_setaffinity(0, sizeof last, &last) != 0)
         lost(v, "sched_setaffinity");
-    if (v->map) {
-        v->map = mmap(NULL, v->bytes, PROT_READ, MAP_SHARED, v->file, 0);
-        if (v->map == MAP_FAILED)
+    pass_over(v); /* By reads, whatever follows: with MADV_RANDOM each page would be a request of its own. */
+    if (v->maps) {
+        char *map = mmap(NULL, v->bytes, PROT_READ, MAP_SHARED, v->file, 0);
+        if (map == MAP_FAILED)
             lost(v, "mmap");
-        if (v->advice >= 0 && madvise((void *)v->map, v->bytes, v->advice) != 0)
+        if (v->advice >= 0 && madvise(map, v->bytes, v->advice) != 0)
             lost(v, "madvise");
+        v->map = map;
     }
-    for (int pass = 0; pass < WARM_PASSES; pass++)
-        for (size_t i = 0; i < v->bytes / v->page; i++)
-            use_page(v, i);
+    for (int pass = 1; pass < WARM_PASSES; pass++)
+        pass_over(v);
 }
 
 __attribute__((noreturn)) static void serve(struct victim *v)
@@ -156,8 +163,7 @@ struct victim *victim_start(struct slot *s, int file, size_t bytes)
     check_map(s, v);
     *v = (struct victim){.file = file, .bytes = bytes, .page = s->page_bytes, .seed = s->seed,
                          .interval_ns = 1000000000u / key_size(s, "rate"), .least_ops = key_size(s, "ops"), .advice = -1};
-    /* Where it is mapped the victim itself says later. */
-    v->map = key_is(s, "victim", "pread") ? NULL : MAP_FAILED;
+    v->maps = !key_is(s, "victim", "pread");
     if (key_is(s, "victim", "mmap-random"))
         v->advice = MADV_RANDOM;
     else if (key_is(s, "victim", "mmap-sequential"))

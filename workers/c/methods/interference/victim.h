@@ -16,7 +16,8 @@ struct victim {
     int file;              /* the hot set */
     size_t bytes, page;
     uint64_t seed, interval_ns, least_ops;
-    const char *map;       /* of a victim that reads by a mapping */
+    bool maps;             /* it reads by a mapping */
+    const char *map;
     int advice;            /* of the mapping, -1: none */
     const char *failed;
     int error;
