@@ -4,7 +4,7 @@ static void run(struct slot *s)
 {
     struct scan w = scan_begin(s, 0);
     PHASE(s, "work") {
-        for (loff_t from = 0, to = 0; (size_t)to < w.bytes && !w.failed;)
+        for (off_t from = 0, to = 0; (size_t)to < w.bytes && !w.failed;)
             scan_moved(&w, "copy_file_range", copy_file_range(w.file, &from, w.target, &to, STEP_BYTES, 0), &w.moved);
         scan_sync(&w);
     }

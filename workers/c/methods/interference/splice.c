@@ -9,7 +9,7 @@ static void run(struct slot *s)
     (void)fcntl(ends[1], F_SETPIPE_SZ, STEP_BYTES); /* Where it may not be so large, there are more calls. */
     struct scan w = scan_begin(s, 0);
     PHASE(s, "work") {
-        for (loff_t at = 0; (size_t)at < w.bytes && !w.failed;) {
+        for (off_t at = 0; (size_t)at < w.bytes && !w.failed;) {
             size_t there = 0, gone = 0;
             if (!scan_moved(&w, "splice", splice(w.file, &at, ends[1], NULL, STEP_BYTES, 0), &there))
                 break;
