@@ -41,7 +41,7 @@ pub(super) struct AdviseArgs {
     /// How the others read in interference: pread, mmap, mmap-random or mmap-sequential.
     #[arg(long, value_name = "HOW", value_parser = ["pread", "mmap", "mmap-random", "mmap-sequential"])]
     victim: Option<String>,
-    /// Memory bound of interference; the others' hot set is half of it, the file four times as large.
+    /// Memory bound of interference; the others' hot set is half of it, the file twice as large.
     #[arg(long, value_name = "SIZE", value_parser = sizes::parse_size)]
     bound: Option<u64>,
     /// Anything else that is the case, such as cache=cold. May be repeated.
@@ -242,7 +242,7 @@ fn terms(
             let setting = terms.settings.entry(key.to_owned());
             setting.or_insert_with(|| bytes.to_string());
         }
-        terms.bytes.get_or_insert(bound.saturating_mul(4));
+        terms.bytes.get_or_insert(bound.saturating_mul(2));
     }
     if let Some(path) = &arguments.file {
         if topic.experiment != "read" {

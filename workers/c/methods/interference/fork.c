@@ -51,7 +51,10 @@ static void run(struct slot *s)
     uint64_t number = 0;
     char *p = mmap(NULL, held, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, p);
+    check_done(s, madvise(p, held, MADV_DONTFORK), "madvise"); /* The victim is no snapshot. */
     struct scan w = scan_begin(s, 0);
+    if (madvise(p, held, MADV_DOFORK) != 0)
+        scan_lost(&w, "madvise");
     PHASE(s, "work") {
         for (size_t from = 0; from < w.bytes && !w.failed; from += held)
             snapshot(&w, p, held, from + held < w.bytes ? held : w.bytes - from, &number);

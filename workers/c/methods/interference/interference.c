@@ -104,6 +104,7 @@ static void open_source(struct slot *s, struct scan *w, int flags)
     if (w->file < 0)
         fail(s, "open");
     fact(s, "scan_before_bytes", make_cold(s, scanned.fd, w->bytes));
+    fact(s, "read_ahead_kib", read_ahead_kib(scanned.fd));
 }
 
 static void start_victim(struct slot *s)

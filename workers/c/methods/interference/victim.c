@@ -173,9 +173,10 @@ struct victim *victim_start(struct slot *s, int file, size_t bytes)
     if (CPU_COUNT(&v->before) < 2)
         skip(s, "one CPU: the victim and the worker would take turns");
     running = v;
-    v->process = fork();
-    if (v->process == 0)
+    pid_t process = fork();
+    if (process == 0)
         serve(v);
+    v->process = process; /* Not in the child: both have this memory. */
     slot_left = leave;
     if (v->process < 0)
         fail(s, "fork");

@@ -16,8 +16,8 @@ static int scan(const char *path, size_t *used)
     char *buffer = malloc(STEP);
     ssize_t got = -1;
     while (file >= 0 && buffer && (got = read(file, buffer, STEP)) > 0) {
-        posix_fadvise(file, (off_t)*used, got, POSIX_FADV_DONTNEED);
         *used += (size_t)got; /* buffer[0] to buffer[got - 1] are used here */
+        posix_fadvise(file, 0, (off_t)*used, POSIX_FADV_DONTNEED); /* a folio goes only with advice on all of it */
     }
     free(buffer);
     close(file);
