@@ -189,15 +189,22 @@ fn write_bounds_in_bytes(wish: &mut Wish, experiments: &[Experiment]) -> Result<
             continue;
         }
         for value in values {
-            if ["unbounded", "all"].contains(&value.as_str()) {
-                continue;
+            if value != "all" {
+                *value = bound_in_bytes(key, value)?;
             }
-            let size = value.strip_prefix(SLOWS);
-            let bytes = sizes::parse_size(size.unwrap_or(value)).with_context(|| key.clone())?;
-            *value = format!("{}{bytes}", size.map_or("", |_| SLOWS));
         }
     }
     Ok(())
+}
+
+/// A bound of memory in bytes, as a plan has it; other values stay as they are.
+pub(super) fn bound_in_bytes(key: &str, value: &str) -> Result<String> {
+    if value == "unbounded" {
+        return Ok(value.to_owned());
+    }
+    let size = value.strip_prefix(SLOWS);
+    let bytes = sizes::parse_size(size.unwrap_or(value)).with_context(|| key.to_owned())?;
+    Ok(format!("{}{bytes}", size.map_or("", |_| SLOWS)))
 }
 
 /// An error if a file is given to experiments that read none.
@@ -280,7 +287,7 @@ fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> 
             key: memory.to_owned(),
         });
     }
-    if !cold {
+    if !cold && experiment.key(Concern::PageCache).is_some() {
         return Some(Cause::BoundedWarm {
             key: cache.to_owned(),
             value: COLD.to_owned(),

@@ -1,9 +1,10 @@
 //! Methods and workers named by a user, and every combination of the values of their parameters.
 
-use super::{catalog, covering::covering, states, wish::Wish};
+use super::{catalog, covering::covering, input, states, wish::Wish};
 use crate::worker::{self, Worker};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
+use record::concern::Concern;
 use record::experiment::{Experiment, ParameterList};
 use record::method::{Isolation, KeyKind, Method, Role};
 use record::plan::{BATCH, PlannedCell};
@@ -341,7 +342,11 @@ pub(super) fn grid(
             if lacks && (set.is_none() || parameter.values.contains(word)) {
                 continue; // One of the experiment's values that is none of this method's choices.
             }
-            let value = normalise(key, word, kind, parameter.multiple_of.as_deref(), wish)?;
+            let value = if parameter.concerns == Some(Concern::MemoryBound) {
+                input::bound_in_bytes(key, word)?
+            } else {
+                normalise(key, word, kind, parameter.multiple_of.as_deref(), wish)?
+            };
             if values.insert(value.clone()) {
                 ordered.push(value);
             }

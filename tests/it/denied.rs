@@ -223,7 +223,7 @@ fn doctor_names_the_calls_that_a_filter_refuses_and_no_others() {
     let Some(deny) = deny(place.path()) else {
         return;
     };
-    let hidden = "io_uring_setup: io_uring of read, load, write, output, message and prefault; process_vm_readv:";
+    let hidden = "io_uring_setup: io_uring of read, load, write, output, message, prefault and interference; process_vm_readv:";
     for (refused, hidden) in [
         (&["io_uring_setup", "process_vm_readv"][..], hidden),
         (&[], ""),

@@ -43,6 +43,7 @@ mod guard;
 mod heap;
 mod hostile;
 mod injected;
+mod interference;
 mod interrupted;
 mod ipc_limits;
 mod ipc_peers;

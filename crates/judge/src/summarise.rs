@@ -6,8 +6,8 @@ use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::{
-    contrast::calibration, contrast::conditions, contrast::states, contrast::tails,
-    evidence::agreement::disagreements, sureness, warnings, warnings::notes,
+    contrast::calibration, contrast::conditions, contrast::frontier, contrast::states,
+    contrast::tails, evidence::agreement::disagreements, sureness, warnings, warnings::notes,
 };
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
@@ -128,6 +128,7 @@ pub fn summarise(
     states::compare(state, evidence, &mut groups, calibration.widened);
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
     tails::compare(state, evidence, &mut cells, &groups);
+    frontier::compare(state, evidence, &cells, &mut groups);
     floors(state, &mut cells, &mut groups);
     shares(state, evidence, &mut cells, &groups, &judged);
     let experiments: Vec<ExperimentSummary> = state
@@ -214,6 +215,7 @@ fn group_summary(
         unmeasured: Vec::new(),
         sureness: None,
         state: None,
+        frontier: Vec::new(),
     })
 }
 

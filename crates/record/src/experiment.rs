@@ -212,6 +212,9 @@ pub struct Experiment {
     /// The fact that holds a pass second by second, of which the worst second is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<String>,
+    /// The quantile of latencies (`p50`, `p99`, `p99.9`) that is harm to others: methods are compared by it, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harm: Option<String>,
     /// The fact that says how many bytes lay in huge pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub huge_pages: Option<String>,
@@ -312,6 +315,11 @@ impl Experiment {
             .find(|(_, p)| p.default.is_empty())
         {
             bail!("{path}: parameter {name} has no default");
+        }
+        if let Some(harm) = &experiment.harm
+            && !["p50", "p99", "p99.9"].contains(&harm.as_str())
+        {
+            bail!("{path}: harm is p50, p99 or p99.9, and not {harm}");
         }
         let unsaid = |p: &Parameter| {
             p.condition

@@ -17,8 +17,8 @@ use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
-    /// Task of the program: allocate, copy, fault, files, fork, load, message, output, prefault, read, relay, reset, restore, share,
-    /// transfer, unmap or write; without it the saved advice is shown.
+    /// Task of the program: allocate, copy, fault, files, fork, interference, load, message, output, prefault, read, relay, reset,
+    /// restore, share, transfer, unmap or write; without it the saved advice is shown.
     question: Option<String>,
     /// The size in question: 16MiB or 16M (binary, as in fio), 16MB (decimal).
     #[arg(long, value_name = "SIZE", value_parser = sizes::parse_size)]
@@ -41,6 +41,12 @@ pub(super) struct AdviseArgs {
     /// The memory of prefault may not be taken back: as --set pinned=lock.
     #[arg(long)]
     pinned: bool,
+    /// How the others read in interference: pread, mmap, mmap-random or mmap-sequential.
+    #[arg(long, value_name = "HOW", value_parser = ["pread", "mmap", "mmap-random", "mmap-sequential"])]
+    victim: Option<String>,
+    /// Memory bound of interference; the others' hot set is half of it, the file twice as large.
+    #[arg(long, value_name = "SIZE", value_parser = sizes::parse_size)]
+    bound: Option<u64>,
     /// Anything else that is the case, such as cache=cold. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -71,7 +77,8 @@ pub(super) struct AdviseArgs {
     #[arg(long)]
     json: bool,
     /// Measure every question, or the one named, and keep the advice where programs look for it.
-    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "threads", "pinned", "set", "json"])]
+    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "threads", "pinned", "victim", "bound",
+                                        "set", "json"])]
     save: bool,
     /// File to save or show [default: the place where programs look].
     #[arg(long, value_name = "PATH")]
@@ -80,7 +87,7 @@ pub(super) struct AdviseArgs {
     /// as one that was changed by hand, is sealed anew.
     #[arg(long, value_name = "FILE", num_args = 1..,
           conflicts_with_all = ["question", "save", "json", "bytes", "file", "languages", "keep", "wait",
-                              "threads", "pinned", "set"])]
+                              "threads", "pinned", "victim", "bound", "set"])]
     merge: Vec<PathBuf>,
 }
 
@@ -134,7 +141,9 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
         || arguments.keep
         || arguments.threads.is_some()
         || arguments.pinned
-        || arguments.wait.is_some();
+        || arguments.wait.is_some()
+        || arguments.victim.is_some()
+        || arguments.bound.is_some();
     if asks || !arguments.set.is_empty() || !arguments.languages.is_empty() {
         let names: Vec<String> = advice::topics()?.into_iter().map(|t| t.id).collect();
         bail!(
@@ -236,7 +245,17 @@ fn terms(
     {
         bail!("--pinned and --set pinned=… are two answers to one question");
     }
+    if let Some(victim) = &arguments.victim {
+        terms.settings.insert("victim".to_owned(), victim.clone());
+    }
     terms.bytes = arguments.bytes;
+    if let Some(bound) = arguments.bound {
+        for (key, bytes) in [("bound", bound), ("hot", bound / 2)] {
+            let setting = terms.settings.entry(key.to_owned());
+            setting.or_insert_with(|| bytes.to_string());
+        }
+        terms.bytes.get_or_insert(bound.saturating_mul(2));
+    }
     if let Some(path) = &arguments.file {
         if topic.experiment != "read" {
             bail!(

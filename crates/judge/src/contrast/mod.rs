@@ -6,6 +6,7 @@
 pub(crate) mod calibration;
 pub(crate) mod conditions;
 pub(crate) mod estimate;
+pub(crate) mod frontier;
 pub(crate) mod groups;
 pub(crate) mod rank;
 pub(crate) mod states;

@@ -17,9 +17,10 @@ use std::collections::BTreeMap;
 const LEAST_OPS: u64 = 3_688;
 /// Name of the quantile that is compared.
 pub(crate) const P999: &str = "p99.9";
-const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), (P999, 0.999)];
+pub(crate) const P99: &str = "p99";
+const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), (P99, 0.99), (P999, 0.999)];
 /// Width of a bucket as a share (workers/c/harness/latency.c): finer differences are not resolved.
-const BUCKET: f64 = 1.0 / 32.0;
+pub(crate) const BUCKET: f64 = 1.0 / 32.0;
 /// A p99.9 up to this multiple of the idle loop's is the machine's.
 const IDLE_FACTOR: f64 = 2.0;
 

@@ -1,7 +1,8 @@
 //! The answer to one question of a user: the shape of `advise QUESTION --json`.
 
 use super::{AdvicePoint, Segment};
-use crate::{outcome::Outcome, summary::Ratio};
+use crate::outcome::Outcome;
+use crate::summary::{Ratio, TailQuantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +25,9 @@ pub struct AdviceAnswer {
     /// Time of the advised method at the size asked for; absent where its topic is not in proportion to the size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<AdviceTime>,
+    /// Methods by their own time and the harm that they do to others, the least harm first; where the question has harm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frontier: Vec<TradeOff>,
     /// True if another condition of the program contradicts its answer: each condition is among the other cases.
     #[serde(default)]
     pub depends: bool,
@@ -49,6 +53,20 @@ pub struct AdviceAnswer {
     pub reused: Vec<String>,
     /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
+}
+
+/// A method by its own time and the harm that it does to others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct TradeOff {
+    /// Name of the method.
+    pub method: String,
+    /// Its own time in the median launch, in nanoseconds.
+    pub time_ns: TailQuantile,
+    /// Quantile of the others' latencies in the median launch, in nanoseconds.
+    pub harm_ns: TailQuantile,
+    /// A method that is shown to be better by one and as good by the other; absent on the frontier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dominated_by: Option<String>,
 }
 
 /// Time of a method for the bytes that a user asked about, in proportion to those that were measured.

@@ -219,7 +219,9 @@ use serde::{Deserialize, Serialize};
 use stats::t::LEAST_FREEDOM;
 use std::collections::BTreeMap;
 
-pub use answer::{ANSWER_SCHEMA, AdviceAnswer, AdviceTime, Case, Flip, Repeated, Snippet};
+pub use answer::{
+    ANSWER_SCHEMA, AdviceAnswer, AdviceTime, Case, Flip, Repeated, Snippet, TradeOff,
+};
 pub use topic::{Topic, Uses, Way};
 
 /// Version of the file. Version 1, without conditions, is read too.

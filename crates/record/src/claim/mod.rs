@@ -170,6 +170,9 @@ pub enum Of {
     Faults,
     /// Scatter of wall time over launches: the mean distance of the logarithms from their median.
     Spread,
+    /// The p99 of single operations of a launch, in nanoseconds.
+    #[serde(rename = "p99")]
+    P99,
     /// The p99.9 of single operations of a launch, in nanoseconds.
     #[serde(rename = "p99.9")]
     Tail,
@@ -183,6 +186,7 @@ impl Of {
             Of::Cpu => "CPU time",
             Of::Faults => "minor faults",
             Of::Spread => "spread of wall time",
+            Of::P99 => "p99 of single operations",
             Of::Tail => "p99.9 of single operations",
         }
     }

@@ -1,6 +1,6 @@
 //! Cells that are compared with each other, and what may be said of them.
 
-use super::Contrast;
+use super::{Contrast, frontier::FrontierPoint};
 use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
 use std::collections::BTreeMap;
@@ -43,6 +43,9 @@ pub struct GroupSummary {
     /// Comparison with the plain machine, where the group was measured in another state of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateAnswer>,
+    /// Methods by their own time and the harm that they do to others, the least harm first; where the experiment has harm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frontier: Vec<FrontierPoint>,
 }
 
 /// Degree to which an answer is sure, the least first.

@@ -2,6 +2,7 @@
 
 pub mod cell;
 mod contrast;
+mod frontier;
 mod group;
 mod note;
 #[cfg(test)]
@@ -270,6 +271,7 @@ pub use cell::{
     LatencySummary, LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use contrast::{Contrast, Verdict};
+pub use frontier::FrontierPoint;
 pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, GroupSummary, Levels, Recommendation,
     StateAnswer, StateEffect, StateRatio, Sureness, Unsettled,

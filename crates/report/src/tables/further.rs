@@ -156,7 +156,7 @@ fn tail(rows: &[LatencyRow]) -> Option<Table> {
     (!rows.is_empty()).then_some(table)
 }
 
-fn over_launches(quantile: &TailQuantile) -> TableCell {
+pub(super) fn over_launches(quantile: &TailQuantile) -> TableCell {
     let bounds = quantile.low.zip(quantile.high);
     let bounds = bounds.filter(|(low, high)| low < high);
     let bounds = bounds.map_or_else(String::new, |(low, high)| {

@@ -3,6 +3,7 @@
 pub(crate) mod columns;
 pub(crate) mod comparison;
 pub(crate) mod curves;
+pub(crate) mod frontier;
 pub(crate) mod further;
 pub(crate) mod maps;
 pub(crate) mod neighbors;

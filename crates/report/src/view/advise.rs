@@ -3,7 +3,9 @@
 use crate::render::document::{Block, Document, Place};
 use crate::sentences::wording::{count, duration, together};
 use crate::sentences::{numbers::ratio_words, phrases};
-use record::advice::{Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment};
+use record::advice::{
+    Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment, TradeOff,
+};
 use record::cell::parameter_words;
 use record::sizes::{format_ns, format_size};
 use record::{outcome::Outcome, summary::Ratio};
@@ -19,11 +21,20 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
         )));
     }
     let depends = if answer.depends { "It depends. " } else { "" };
+    let gentlest = answer
+        .frontier
+        .iter()
+        .find(|way| way.dominated_by.is_none());
+    let sentence = gentlest.map_or_else(|| advice(case), |way| gentle(way, &answer.frontier));
     blocks.push(Block::Answer(if case.condition.is_empty() {
-        advice(case)
+        sentence
     } else {
-        format!("{depends}If {}: {}", case.condition, advice(case))
+        format!("{depends}If {}: {sentence}", case.condition)
     }));
+    blocks.extend(Block::list(
+        "Its own time, and the p99 of the others beside it",
+        answer.frontier.iter().map(trade_off),
+    ));
     let remarks = answer
         .time
         .iter()
@@ -65,6 +76,34 @@ pub fn so_far(answer: &AdviceAnswer, took_s: f64, further_s: f64) -> String {
         advice(&answer.case),
         duration(further_s)
     )
+}
+
+/// The method that harms others least, and the fastest one on the frontier where that is another one.
+fn gentle(way: &TradeOff, frontier: &[TradeOff]) -> String {
+    let [time, harm] = [way.time_ns.median, way.harm_ns.median].map(format_ns);
+    let least = format!(
+        "Use {} to spare the others: their p99 is {harm}, and it takes {time}",
+        way.method
+    );
+    let best = frontier.iter().filter(|other| other.dominated_by.is_none());
+    let fastest = best.min_by(|a, b| a.time_ns.median.total_cmp(&b.time_ns.median));
+    match fastest.filter(|fastest| fastest.method != way.method) {
+        Some(fastest) => {
+            let [time, harm] = [fastest.time_ns.median, fastest.harm_ns.median].map(format_ns);
+            format!(
+                "{least}; {} takes {time}, and their p99 is {harm}.",
+                fastest.method
+            )
+        }
+        None => format!("{least}; no other takes less."),
+    }
+}
+
+fn trade_off(way: &TradeOff) -> String {
+    let [time, harm] = [way.time_ns.median, way.harm_ns.median].map(format_ns);
+    let dominated = way.dominated_by.as_ref();
+    let dominated = dominated.map_or_else(String::new, |other| format!("; dominated by {other}"));
+    format!("{}: {time}, others {harm}{dominated}", way.method)
 }
 
 fn time(time: &AdviceTime) -> String {

@@ -6,7 +6,7 @@ use crate::contrast::estimate::{LEVEL, of_series};
 use crate::questions::claims::figure::index_of;
 use crate::summarise::rounded;
 use record::advice::{
-    ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, AdviceTime, Case, Question, Snippet,
+    ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, AdviceTime, Case, Question, Snippet, TradeOff,
 };
 use record::summary::{
     BestClaim, CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
@@ -150,6 +150,24 @@ impl<'a> CaseCells<'a> {
         }
         judged
     }
+}
+
+/// Methods of a case by their own time and the harm that they do to others.
+fn frontier(cells: &CaseCells) -> Vec<TradeOff> {
+    let Some(group) = cells.judged_group() else {
+        return Vec::new();
+    };
+    let points = group.frontier.iter().filter_map(|point| {
+        Some(TradeOff {
+            method: cells.name(group, point.cell)?,
+            time_ns: point.time_ns,
+            harm_ns: point.harm_ns,
+            dominated_by: point
+                .dominated_by
+                .and_then(|other| cells.name(group, other)),
+        })
+    });
+    points.collect()
 }
 
 /// Advice for one case, with the summary behind it. A method is advised only where the run's own judging does: its gain
@@ -411,6 +429,14 @@ pub fn answer(
     runs.extend(behind.map(|cells| cells.summary.run.clone()));
     runs.sort();
     runs.dedup();
+    let frontier = cells.as_ref().map_or_else(Vec::new, frontier);
+    // Where others are harmed, the code is that of the method that harms them least.
+    let gentlest = frontier.iter().find(|way| way.dominated_by.is_none());
+    let shown = gentlest
+        .map(|way| way.method.as_str())
+        .or(first.way.as_deref())
+        .unwrap_or(&topic.baseline);
+    let snippets = snippets(shown);
     let measured = points
         .first()
         .zip(points.last())
@@ -428,7 +454,8 @@ pub fn answer(
             .as_ref()
             .map_or_else(Vec::new, |cells| repeated(request, cells.summary)),
         also,
-        snippets: snippets(first.way.as_deref().unwrap_or(&topic.baseline)),
+        snippets,
+        frontier,
         points,
         time: cells
             .as_ref()

@@ -52,7 +52,7 @@ pub(super) fn difference(
             });
         }
         // Counters are of all operations and launches together.
-        (None, Of::Spread | Of::Tail) => return None,
+        (None, Of::Spread | Of::P99 | Of::Tail) => return None,
         (None, Of::Wall | Of::Cpu) => {}
     }
     let log = (method.phase.wall_ns.median / baseline.phase.wall_ns.median).ln();

@@ -1,7 +1,7 @@
 //! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
 
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
-use crate::contrast::tails::P999;
+use crate::contrast::tails::{P99, P999};
 use record::cell::Cell;
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::outcome::Status;
@@ -161,7 +161,7 @@ fn ratio(
             let estimate = unpaired(&distances(method)?, &distances(baseline)?)?;
             Some(ClaimFigure::ratio(estimate, false))
         }
-        Of::Wall | Of::Cpu | Of::Tail => timed(job.cost, summary, method, baseline),
+        Of::Wall | Of::Cpu | Of::P99 | Of::Tail => timed(job.cost, summary, method, baseline),
     }
 }
 
@@ -213,7 +213,7 @@ fn compared(
     method: ClaimSide,
     baseline: ClaimSide,
 ) -> Option<ClaimFigure> {
-    if method.phase != baseline.phase || cost == Of::Tail {
+    if method.phase != baseline.phase || matches!(cost, Of::P99 | Of::Tail) {
         return None;
     }
     let phase = method.phase;
@@ -250,6 +250,7 @@ fn recorded_ratio(
 
 fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
     let (values, name) = match cost {
+        Of::P99 => (&launch.tail_ns, P99),
         Of::Tail => (&launch.tail_ns, P999),
         Of::Cpu => (&launch.cpu_ns, phase),
         _ => (&launch.wall_ns, phase),

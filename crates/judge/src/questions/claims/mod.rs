@@ -281,6 +281,7 @@ mod tests {
                     unmeasured: Vec::new(),
                     sureness: None,
                     state: None,
+                    frontier: Vec::new(),
                 }),
             }
         }

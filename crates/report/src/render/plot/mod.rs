@@ -44,6 +44,10 @@ pub enum Plot {
         curves: Box<Curves>,
         label: String,
     },
+    Scatter {
+        scatter: Box<Scatter>,
+        label: String,
+    },
     Flame(Vec<FlameBox>),
 }
 
@@ -68,6 +72,27 @@ pub struct FlameBox {
     pub name: String,
     /// The text for who points at it.
     pub title: String,
+}
+
+/// Methods by two costs, each with its interval.
+#[derive(Clone, Debug)]
+pub struct Scatter {
+    pub across: Scale,
+    pub upward: Scale,
+    pub points: Vec<ScatterPoint>,
+}
+
+/// One method in a scatter.
+#[derive(Clone, Debug)]
+pub struct ScatterPoint {
+    pub label: String,
+    /// Cost along the page, and upward: the median, and the bounds of its interval where there are any.
+    pub across: (f64, Option<(f64, f64)>),
+    pub upward: (f64, Option<(f64, f64)>),
+    /// The text for who points at it.
+    pub title: String,
+    /// True if no other method beats it in both.
+    pub is_best: bool,
 }
 
 /// Costs of several methods at several values of one parameter.

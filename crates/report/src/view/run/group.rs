@@ -5,7 +5,7 @@ use crate::render::document::{Block, Part, Place};
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::{answer, group as sentences};
 use crate::tables::comparison::{RankedRows, picture};
-use crate::tables::{further, neighbors, percentiles, stack};
+use crate::tables::{frontier, further, neighbors, percentiles, stack};
 use record::summary::Role;
 
 /// The groups of an experiment as blocks.
@@ -82,6 +82,8 @@ fn of_group(measured: &MeasuredGroup, rows: &RankedRows, is_pictured: bool) -> V
     let levels = levels.filter_map(|&cell| sentences::two_levels(*group, cell));
     let doubts = sentences::drifts(*group).into_iter().chain(levels);
     blocks.extend(doubts.map(Block::Text));
+    blocks.extend(frontier::table(*group).map(Block::Table));
+    blocks.extend(for_page(frontier::chart(*group)));
     let caption = format!(
         "Where {} goes per {}: medians of its phases, end to end",
         group.experiment.headline(),

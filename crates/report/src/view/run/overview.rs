@@ -249,9 +249,25 @@ fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
 }
 
 /// Experiments that `advise` answers questions about.
-pub const ADVISED: [&str; 17] = [
-    "allocate", "copy", "fault", "files", "fork", "load", "message", "output", "prefault", "read",
-    "relay", "reset", "restore", "share", "transfer", "unmap", "write",
+pub const ADVISED: [&str; 18] = [
+    "allocate",
+    "copy",
+    "fault",
+    "files",
+    "fork",
+    "interference",
+    "load",
+    "message",
+    "output",
+    "prefault",
+    "read",
+    "relay",
+    "reset",
+    "restore",
+    "share",
+    "transfer",
+    "unmap",
+    "write",
 ];
 
 fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {

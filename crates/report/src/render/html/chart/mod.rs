@@ -4,6 +4,7 @@
 
 mod curve;
 mod interval;
+mod scatter;
 mod stack;
 mod svg;
 
@@ -54,6 +55,7 @@ impl Serialize for Plot {
                 parts,
             } => stack::stack(scale, phases, parts),
             Plot::Curves { curves, label } => curve::curves(curves, label),
+            Plot::Scatter { scatter, label } => scatter::scatter(scatter, label),
             Plot::Flame(boxes) => stack::flame(boxes),
         };
         Value::from_safe_string(svg).serialize(serializer)

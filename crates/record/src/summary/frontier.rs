@@ -1,0 +1,22 @@
+//! Methods on two axes: their own time, and the harm that they do to others.
+
+use super::cell::TailQuantile;
+use serde::{Deserialize, Serialize};
+use stats::estimate::Ratio;
+
+/// A method on both axes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct FrontierPoint {
+    /// The cell, as an index into the summary's.
+    pub cell: usize,
+    /// Wall time of its headline in the median launch, in nanoseconds.
+    pub time_ns: TailQuantile,
+    /// Quantile of the others' latencies in the median launch, in nanoseconds; the experiment says which one.
+    pub harm_ns: TailQuantile,
+    /// The harm relative to that of the same launches without a worker; absent where they were not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_alone: Option<Ratio>,
+    /// A method that is shown to be better by one axis and not worse than the margin by the other; absent on the frontier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dominated_by: Option<usize>,
+}
