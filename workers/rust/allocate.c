@@ -72,7 +72,7 @@ static void vec_resize(struct slot *s)
 
 METHOD(rust_allocate_zeros, .experiment = "allocate", .name = "vec-zeros",
        .summary = "vec![0; n], which asks the allocator for zeros; fill then stores one byte into each page. Idiomatic.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh", .laws = RUST_LAWS,
+       .phases = ALLOCATE_PHASES, .keys = ZEROED_KEYS, .memory = "bytes", .isolation = "fresh", .laws = RUST_LAWS,
        .calls = RUST_CALLS, .run = vec_zeros);
 
 METHOD(rust_allocate_resize, .experiment = "allocate", .name = "vec-resize",

@@ -8,6 +8,8 @@
 #define REUSE_KEY " reuse:first|steady|kept"
 #define THREADS_KEYS " threads:count running:count"
 #define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count" REUSE_KEY THREADS_KEYS
+/* A kept block is zero no longer: what rests on zeroed blocks has no part there. */
+#define ZEROED_KEYS "bytes:size backing:recycled|cold idle_ms:count reuse:first|steady" THREADS_KEYS
 /* malloc's block lies where the library and the kernel put it, and so does a mapping unless it is asked for otherwise. */
 #define MAPPED_KEYS "bytes:size align:kernel|huge backing:recycled|cold idle_ms:count" REUSE_KEY THREADS_KEYS
 #define MAPPED_LAWS "align=huge: block_alignment >= huge_page_bytes; align=kernel: block_alignment >= page_bytes"

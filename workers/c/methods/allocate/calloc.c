@@ -28,11 +28,8 @@ static void run(struct slot *s)
     char *p, mark = refill_mark(s);
     struct before last = allocate_before(s, get_calloc, give_free);
     PHASE(s, "allocate") {
-        p = last.block;
-        if (!last.kept) {
-            free(last.block);
-            p = calloc(1, bytes);
-        }
+        free(last.block);
+        p = calloc(1, bytes);
     }
     allocate_check(s, p, "calloc");
     block = p;
@@ -47,6 +44,6 @@ static void run(struct slot *s)
 
 METHOD(allocate_calloc, .experiment = "allocate", .name = "calloc",
        .summary = "calloc, which need not clear what the kernel gives zeroed; fill then writes one byte to each page.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
+       .phases = ALLOCATE_PHASES, .keys = ZEROED_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " GLIBC_LAWS "; " GLIBC_MMAP_LAWS "; " MALLOC_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
        .calls = "allocate:getrandom?,brk?,mmap?,munmap? free:brk?,munmap?", .run = run);
