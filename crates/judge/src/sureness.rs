@@ -61,7 +61,8 @@ pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
             .filter_map(|c| Some(c.contrast.ratio?.launches))
             .min();
         group.sureness = match (group.recommendation, launches) {
-            (Recommendation::Nothing | Recommendation::Inconclusive { .. }, _) | (_, None) => None,
+            (Recommendation::Nothing, _) | (_, None) => None,
+            (Recommendation::Inconclusive { .. }, _) if group.faster.is_empty() => None,
             _ if group.cells.iter().any(|cell| disturbed.contains(cell)) => Some(Sureness::Noisy),
             (_, Some(launches)) if launches < LAUNCHES_TO_SEE_DRIFT => Some(Sureness::Early),
             _ if group.baseline.is_some_and(|cell| spread.is_close(cell)) => Some(Sureness::Early),

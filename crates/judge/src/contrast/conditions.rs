@@ -76,9 +76,8 @@ impl ConditionedGroups<'_> {
         });
         let faster = self.faster(group);
         let unmeasured = match recommendation {
-            Recommendation::Use { .. } | Recommendation::Keep { .. } => {
-                self.unmeasured(group, subject)
-            }
+            Recommendation::Use { cell, .. } => self.unmeasured(group, cell),
+            Recommendation::Keep { .. } => self.not_kept(group),
             _ if faster.is_empty() => Vec::new(),
             _ => self.not_faster(group, &faster),
         };
@@ -137,16 +136,9 @@ impl ConditionedGroups<'_> {
 
     /// Usual conditions next to a group under which one of several methods is not shown to be faster: the value that differs.
     fn not_faster(&self, group: usize, cells: &[usize]) -> Vec<Parameters> {
-        let here = &self.groups[group].parameters;
-        let mut open = Vec::new();
-        for (key, value) in self.experiment.neighbors(here) {
-            let there = self.next_to(group, (key, value));
-            let all = there.is_some_and(|there| cells.iter().all(|&c| self.is_faster_at(there, c)));
-            if !all {
-                open.push(self.differing(there, key, value));
-            }
-        }
-        open
+        self.neighbors_without(group, |there| {
+            cells.iter().all(|&cell| self.is_faster_at(there, cell))
+        })
     }
 
     /// Tells whether a cell's method is shown to be faster in another group, or does not exist there.
@@ -163,19 +155,27 @@ impl ConditionedGroups<'_> {
         BTreeMap::from([(key.to_owned(), value.to_owned())])
     }
 
-    /// Usual conditions next to a group of which no figure says whether a cell's method is faster there, or any method where no cell
-    /// is named: the value that differs.
-    fn unmeasured(&self, group: usize, cell: Option<usize>) -> Vec<Parameters> {
-        let here = &self.groups[group].parameters;
-        let mut unmeasured = Vec::new();
-        for (key, value) in self.experiment.neighbors(here) {
+    /// Usual conditions next to a group of which no figure says whether a cell's method is faster there: the value that differs.
+    fn unmeasured(&self, group: usize, cell: usize) -> Vec<Parameters> {
+        self.neighbors_without(group, |there| self.is_known(there, cell))
+    }
+
+    /// Usual conditions next to a group under which it is open whether another method is faster: the value that differs.
+    fn not_kept(&self, group: usize) -> Vec<Parameters> {
+        self.neighbors_without(group, |there| self.is_kept(there))
+    }
+
+    /// Usual conditions next to a group that have no group for which this is true: the value that differs.
+    fn neighbors_without(&self, group: usize, is_true: impl Fn(usize) -> bool) -> Vec<Parameters> {
+        let neighbors = self.experiment.neighbors(&self.groups[group].parameters);
+        let mut without = Vec::new();
+        for (key, value) in neighbors {
             let there = self.next_to(group, (key, value));
-            if there.is_some_and(|there| self.is_known(there, cell)) {
-                continue;
+            if !there.is_some_and(&is_true) {
+                without.push(self.differing(there, key, value));
             }
-            unmeasured.push(self.differing(there, key, value));
         }
-        unmeasured
+        without
     }
 
     /// The group that differs from another in this value alone.
@@ -189,19 +189,32 @@ impl ConditionedGroups<'_> {
 
     /// Tells whether a group has a ratio of a cell's method, or cannot have any: a condition under which the method or the usual
     /// choice does not exist contradicts nothing.
-    fn is_known(&self, group: usize, cell: Option<usize>) -> bool {
-        let there = &self.groups[group];
-        let Some(baseline) = there.baseline else {
-            return there.cells.iter().all(|cell| self.is_skipped(*cell));
-        };
-        if self.is_skipped(baseline) {
-            return true;
-        }
-        match cell {
-            None => there.comparisons.iter().any(|c| c.contrast.ratio.is_some()),
-            Some(cell) => self.same_method(group, cell).is_some_and(|same| {
+    fn is_known(&self, group: usize, cell: usize) -> bool {
+        self.has_no_baseline(group)
+            || self.same_method(group, cell).is_some_and(|same| {
                 self.is_skipped(same) || self.contrast(group, same).ratio.is_some()
-            }),
+            })
+    }
+
+    /// Tells whether no other method of a group is faster than its baseline, or may be.
+    fn is_kept(&self, group: usize) -> bool {
+        let there = &self.groups[group];
+        let mut ranked = there.cells.iter().copied().filter(|&cell| {
+            there.baseline != Some(cell) && self.cells[cell].is_ranked() && !self.is_skipped(cell)
+        });
+        self.has_no_baseline(group)
+            || ranked.all(|cell| {
+                let verdict = self.contrast(group, cell).overall();
+                matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
+            })
+    }
+
+    /// Tells whether the usual choice does not exist in a group.
+    fn has_no_baseline(&self, group: usize) -> bool {
+        let there = &self.groups[group];
+        match there.baseline {
+            Some(baseline) => self.is_skipped(baseline),
+            None => there.cells.iter().all(|&cell| self.is_skipped(cell)),
         }
     }
 
@@ -543,6 +556,21 @@ mod tests {
             .map(|u| u["cached"].as_str())
             .collect();
         assert_eq!(unmeasured, &VALUES[1..]);
+    }
+
+    /// A usual choice that is kept, under three conditions of which two may be anything.
+    #[test]
+    fn a_usual_choice_is_kept_with_the_conditions_under_which_that_is_open() {
+        const SLOWER: (f64, f64) = (1.2, 1.3);
+        for (others, open) in [
+            ([SLOWER, (0.99, 1.01)], 0),
+            ([SLOWER, (0.7, 1.4)], 1),
+            ([(0.7, 1.1), (0.9, 1.4)], 2),
+        ] {
+            let group = judged(&[SLOWER, others[0], others[1]], true).swap_remove(0);
+            assert!(matches!(group.recommendation, Recommendation::Keep { .. }));
+            assert_eq!(group.unmeasured.len(), open, "{others:?}");
+        }
     }
 
     /// A method that is faster while the fastest is open, under three conditions of which two may be anything.

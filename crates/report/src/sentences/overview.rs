@@ -211,8 +211,17 @@ fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
     }
 }
 
+/// A method that is faster under every usual condition, by the factors of all of them.
 fn faster(group: LabelledGroup, cell: usize, ratio: &Ratio) -> NamedMethod {
-    let factors = wording::faster_by(ratio);
+    let conditions = group.group.conditions.iter();
+    let under_others = conditions
+        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+        .filter_map(|c| c.contrast.ratio);
+    let factors: Vec<(f64, f64)> = std::iter::once(*ratio)
+        .chain(under_others)
+        .map(|ratio| wording::faster_by(&ratio))
+        .collect();
+    let factors = hull(&factors);
     NamedMethod {
         kind: AnswerKind::Change,
         method: group.name(cell),

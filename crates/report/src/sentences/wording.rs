@@ -264,7 +264,7 @@ pub fn finding(contrast: &Contrast) -> String {
 
 /// Footnote ¹ of [`verdict_briefly`] stands for.
 pub const AMONG_ALL: &str =
-    "¹ clear alone, but among so many comparisons one such result is expected by chance";
+    "¹ clear alone, but not when all comparisons of this run are judged together: a longer run decides";
 
 /// Range of a ratio that drifted.
 pub fn moved(low: f64, high: f64) -> String {

@@ -282,7 +282,7 @@ fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
     vec![
         format!("pagewise report {run} {name}"),
         format!("pagewise run {name}"),
-        "pagewise claims".to_owned(),
+        "pagewise claims list".to_owned(),
         format!("pagewise advise {advised}"),
     ]
 }
