@@ -281,7 +281,10 @@ fn amount(measure: Measure, measured: &Measured) -> String {
         .low
         .zip(measured.high)
         .filter(|_| measured.median > 0.0);
-    let half = bounds.map(|(low, high)| 50.0 * (high - low) / measured.median);
+    // A count of a few says no more by an interval of many times it.
+    let half = bounds
+        .map(|(low, high)| 50.0 * (high - low) / measured.median)
+        .filter(|half| *half < 1000.0);
     match half {
         Some(half) => format!("{} ±{} %", quantity(measure, measured.median), digits(half)),
         None => quantity(measure, measured.median),
