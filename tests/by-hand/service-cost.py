@@ -3,7 +3,7 @@
 
     tests/by-hand/service-cost.py PAGEWISE PAIRS
 
-The server below has a request each millisecond, on a schedule that does not wait for it, each of which touches 100 fresh pages and
+The server below has a request each 4 ms, on a schedule that does not wait for it, each of which touches 100 fresh pages and
 computes. After each line on its standard input it prints the CPU time of a request and percentiles of latency since the last one.
 With a third argument, a process id, nothing is started: the CPU time of that process is read (a server of your own, under load).
 """
@@ -18,7 +18,7 @@ SERVER = r"""
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
-enum { MOST = 1 << 20, PAGES = 100, PERIOD = 1000000 };
+enum { MOST = 1 << 20, PAGES = 100, PERIOD = 4000000 };
 static uint64_t ns(clockid_t c) { struct timespec t; clock_gettime(c, &t); return t.tv_sec * 1000000000ull + t.tv_nsec; }
 static uint64_t latency[MOST], count, cpu;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

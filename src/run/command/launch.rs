@@ -32,7 +32,7 @@ const KERNEL_NS: &str = "250000";
 const WINDOW_KERNEL_NS: &str = "1000000";
 
 /// Observation of a process that runs already in one window.
-pub struct Observed {
+pub struct WindowEvents {
     /// Page faults of which one is recorded.
     pub fault_period: u64,
     pub stacks: Option<StackFile>,
@@ -92,7 +92,7 @@ pub fn attached(
     process: &Attached,
     scratch: &Path,
     part: CommandPart,
-    observed: Observed,
+    observed: WindowEvents,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
     let CommandPart { block, mode, .. } = part;

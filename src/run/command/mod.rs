@@ -14,7 +14,7 @@ use changing::Changes;
 use judge::program::profile::footprint_bytes;
 use judge::program::{given_up, half_width, is_settled};
 pub use launch::{FIRST_WINDOW, thp_rule};
-use launch::{Observed, StudyPlace};
+use launch::{StudyPlace, WindowEvents};
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages,
 };
@@ -194,7 +194,7 @@ impl Study<'_> {
             let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch, is_attached));
             let mut launch = match &plan.attached {
                 Some(process) => {
-                    let observed = Observed {
+                    let observed = WindowEvents {
                         fault_period: stacks::fault_period(launches, block),
                         stacks,
                     };

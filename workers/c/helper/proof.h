@@ -2,8 +2,6 @@
 #ifndef PAGEWISE_PROOF_H
 #define PAGEWISE_PROOF_H
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 void proof_watch(const char *path);             /* a library that should be mapped */
@@ -14,10 +12,5 @@ void proof_look_at_all(void);
 void proof_look_at_modules(pid_t pid);          /* takes note of its files of code alone */
 void proof_print(void);
 void proof_print_modules(void);                 /* a proof that has those alone */
-/* The whole of a file below /proc/PID, or /proc where that is 0, with a final NUL; NULL where it cannot be read. The caller
- * frees it. */
-char *process_text(pid_t pid, const char *name, size_t *bytes);
-uint64_t process_field(const char *text, const char *name); /* the number behind a name; UINT64_MAX where there is none */
-uint64_t merged_pages(pid_t pid);               /* by the kernel's samepage merging */
 int for_each_child(int number);                 /* sends the signal to each living child; how many there are */
 #endif

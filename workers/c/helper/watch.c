@@ -2,7 +2,7 @@
  * the time between two samples at most: the kernel walks all page tables of a process for its resident memory. */
 #include "watch.h"
 #include "core.h"
-#include "proof.h"
+#include "process.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -576,16 +576,21 @@ mod tests {
                 launch(LaunchMode::Traced, CommandCost { proof, ..cost }),
             ]
         };
-        assert_eq!(period(&launches(499, 1, SECOND), 3), 1);
+        assert_eq!(period(&launches(499, 1, SECOND), 3, false), 1);
         let of_many: Vec<u64> = (0..3)
-            .map(|block| period(&launches(90_000, 1, SECOND), block))
+            .map(|block| period(&launches(90_000, 1, SECOND), block, false))
             .collect();
         assert_eq!(of_many, [367, 373, 379]);
-        assert_eq!(period(&launches(90_000, 1000, SECOND), 0), 11);
+        assert_eq!(period(&launches(90_000, 1000, SECOND), 0, false), 11);
         // A short program has fewer of them, so that they cost little of its time.
         assert_eq!(
-            [60_000, 10_000].map(|user_us| period(&launches(90_000, 1, user_us), 0)),
+            [60_000, 10_000].map(|user_us| period(&launches(90_000, 1, user_us), 0, false)),
             [751, 1451]
         );
+        // Of a process that runs already few are recorded, and in the first window hardly any.
+        let busy = launches(90_000, 0, SECOND);
+        assert_eq!(period(&busy, 0, true), 181);
+        assert_eq!([-1, 0].map(|block| fault_period(&busy, block)), [1009, 11]);
+        assert_eq!(fault_period(&launches(9_000, 0, SECOND), 0), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Notes on a profile.
 
 use super::candidates::{sparse_blocks, sparse_huge};
-use super::counts::Counted;
+use super::counts::{Counted, ended};
 use super::launches::windows;
 use crate::program::costs_in;
 use record::command::{CommandCost, CommandLaunch, CommandPlan, LaunchMode, has_ended};
@@ -28,7 +28,8 @@ pub(super) fn notes(
     } else if plan.totals_only {
         notes.push(NoteKind::TotalsOnly);
     }
-    let faults = followed.iter().filter_map(|cost| cost.faults.as_ref());
+    // The first window of a process that runs already only shows how many faults to expect.
+    let faults = ended(launches, LaunchMode::Followed).filter_map(|cost| cost.faults.as_ref());
     let period = faults.map(|faults| faults.period).max().unwrap_or(0);
     notes.extend((period > 1).then_some(NoteKind::FaultsSampled { period }));
     if has_ended(launches) {

@@ -106,3 +106,23 @@ fn signed(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0);
     format!("{}{}", sign(percent), digits(percent.abs()))
 }
+
+/// The bounds in percent, rounded away from each other.
+fn interval(low: f64, high: f64) -> String {
+    format!(
+        "{} to {} %",
+        rounded_change(low, f64::floor),
+        rounded_change(high, f64::ceil)
+    )
+}
+
+/// A ratio as a change in percent.
+fn rounded_change(ratio: f64, round: fn(f64) -> f64) -> String {
+    let percent = 100.0 * (ratio - 1.0);
+    let rounded = if percent.abs() >= 99.5 {
+        round(percent)
+    } else {
+        round(10.0 * percent) / 10.0
+    };
+    format!("{}{}", sign(rounded), digits(rounded.abs()))
+}

@@ -1,6 +1,6 @@
 //! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
-use super::{count, digits, machine, notes, reason, seconds, sign, signed, watch};
+use super::{count, digits, interval, machine, notes, reason, seconds, sign, signed, watch};
 use crate::render::document::{Block, Column, Document, Place, Shown, Table, TableCell};
 use crate::render::escape;
 use crate::render::plot::{Axis, Plot};
@@ -281,7 +281,10 @@ fn amount(measure: Measure, measured: &Measured) -> String {
         .low
         .zip(measured.high)
         .filter(|_| measured.median > 0.0);
-    let half = bounds.map(|(low, high)| 50.0 * (high - low) / measured.median);
+    // A count of a few says no more by an interval of many times it.
+    let half = bounds
+        .map(|(low, high)| 50.0 * (high - low) / measured.median)
+        .filter(|half| *half < 1000.0);
     match half {
         Some(half) => format!("{} ±{} %", quantity(measure, measured.median), digits(half)),
         None => quantity(measure, measured.median),
@@ -414,26 +417,6 @@ fn percent(share: f64) -> String {
 
 fn bounds_of(low: f64, high: f64) -> String {
     format!("({})", interval(low, high))
-}
-
-/// The bounds in percent, rounded away from each other.
-pub(super) fn interval(low: f64, high: f64) -> String {
-    format!(
-        "{} to {} %",
-        rounded_change(low, f64::floor),
-        rounded_change(high, f64::ceil)
-    )
-}
-
-/// A ratio as a change in percent.
-fn rounded_change(ratio: f64, round: fn(f64) -> f64) -> String {
-    let percent = 100.0 * (ratio - 1.0);
-    let rounded = if percent.abs() >= 99.5 {
-        round(percent)
-    } else {
-        round(10.0 * percent) / 10.0
-    };
-    format!("{}{}", sign(rounded), digits(rounded.abs()))
 }
 
 /// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.

@@ -1,7 +1,6 @@
 //! A watched try: what each arm saves of CPU time and costs of memory, in one line each, and the course of both as pictures.
 
-use super::trial::interval;
-use super::{digits, sign};
+use super::{digits, interval, sign};
 use crate::render::document::{Block, Chart, Place};
 use crate::render::plot::{CurvePoint, Curves, Line, Scale};
 use record::command::{
@@ -43,7 +42,7 @@ fn is_tried(arm: &WatchedArm) -> bool {
 /// "thp: −12 % CPU for +81 % RSS (95 %: −14 to −10 %, +79 to +83 %)".
 fn sentence(arm: &WatchedArm, summary: &ArmSummary) -> String {
     let [cpu, rss] = [(Measure::Cpu, "CPU"), (Measure::Rss, "RSS")]
-        .map(|(measure, what)| Change::new(arm, summary, measure, what));
+        .map(|(measure, what)| MeasuredChange::new(arm, summary, measure, what));
     let joint = if cpu.direction * rss.direction < 0 {
         "for"
     } else {
@@ -63,23 +62,23 @@ fn sentence(arm: &WatchedArm, summary: &ArmSummary) -> String {
     )
 }
 
-/// Change of one measure in words.
-struct Change {
+/// MeasuredChange of one measure in words.
+struct MeasuredChange {
     text: String,
     /// −1 where less is shown, 1 where more is, 0 where neither is.
     direction: i32,
     interval: Option<String>,
 }
 
-impl Change {
-    fn new(arm: &WatchedArm, summary: &ArmSummary, measure: Measure, what: &str) -> Change {
+impl MeasuredChange {
+    fn new(arm: &WatchedArm, summary: &ArmSummary, measure: Measure, what: &str) -> MeasuredChange {
         let against = summary.against.get(&measure);
         let ratio = against.and_then(|against| against.contrast.ratio);
         let relative = ratio
             .map(|ratio| ratio.ratio)
             .or_else(|| arm.relative.get(&measure).copied());
         let Some(relative) = relative else {
-            return Change {
+            return MeasuredChange {
                 text: format!("{what} unknown"),
                 direction: 0,
                 interval: None,
@@ -90,7 +89,7 @@ impl Change {
         let verdict = against.map(|against| against.contrast.overall());
         let verdict = verdict.filter(|_| ratio.is_some());
         let is_shown = verdict.is_none_or(|verdict| verdict.differs());
-        Change {
+        MeasuredChange {
             text: match verdict {
                 Some(Verdict::Within { .. }) => format!("the same {what}"),
                 Some(Verdict::NotSettled) => format!("{what} not settled"),

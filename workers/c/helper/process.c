@@ -1,0 +1,50 @@
+/* Files of the kernel on one process (proc(5)). */
+#include "process.h"
+#include "core.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+char *process_text(pid_t pid, const char *name, size_t *bytes)
+{
+    char path[64];
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    else
+        snprintf(path, sizeof path, "/proc/%s", name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    size_t have = 0, room = 1 << 16;
+    char *text = malloc(room);
+    ssize_t got = 0;
+    while (text && (got = read(fd, text + have, room - have - 1)) > 0) {
+        have += (size_t)got;
+        if (room - have < 4096) {
+            char *more = realloc(text, room *= 2);
+            if (!more)
+                break;
+            text = more;
+        }
+    }
+    close(fd);
+    if (text)
+        text[have] = 0;
+    if (bytes)
+        *bytes = have;
+    return text;
+}
+
+uint64_t process_field(const char *text, const char *name)
+{
+    const char *at = text ? strstr(text, name) : NULL;
+    return at ? strtoull(at + strlen(name), NULL, 10) : UINT64_MAX;
+}
+
+uint64_t merged_pages(pid_t pid)
+{
+    char *text = process_text(pid, "ksm_merging_pages", NULL);
+    uint64_t pages = text ? strtoull(text, NULL, 10) : 0;
+    free(text);
+    return pages;
+}

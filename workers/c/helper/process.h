@@ -1,0 +1,13 @@
+/* What the kernel says of one process. */
+#ifndef PAGEWISE_PROCESS_H
+#define PAGEWISE_PROCESS_H
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The whole of a file below /proc/PID, or /proc where that is 0, with a final NUL; NULL where it cannot be read. The caller
+ * frees it. */
+char *process_text(pid_t pid, const char *name, size_t *bytes);
+uint64_t process_field(const char *text, const char *name); /* the number behind a name; UINT64_MAX where there is none */
+uint64_t merged_pages(pid_t pid);               /* by the kernel's samepage merging */
+#endif
