@@ -18,7 +18,10 @@ mod merged;
 mod odd;
 
 pub use gathered::{Gathered, NodeRun};
-pub use kinds::{BY, HOST, UNSHARED, facts};
+pub use kinds::{BY, UNSHARED, facts};
+
+/// The fact by which runs are put together that one host made. It is none of a kind's.
+pub const HOST: &str = "host";
 
 /// Of what is called odd, the share that may be wrongly called so (Benjamini & Hochberg), over all nodes and cells.
 const MOST_WRONG: f64 = 0.01;
