@@ -54,9 +54,9 @@ fn functions(text: &str) -> Vec<&str> {
 
 /// Name of the function that a line exports.
 fn exported(line: &str) -> Option<&str> {
-    let mut words = line.split_whitespace();
-    let is_exported = words.next() == Some("export") && words.next() == Some("fn");
-    words.next().filter(|_| is_exported)?.split('(').next()
+    let mut parts = line.split_whitespace();
+    let is_exported = parts.next() == Some("export") && parts.next() == Some("fn");
+    parts.next().filter(|_| is_exported)?.split('(').next()
 }
 
 #[cfg(test)]
