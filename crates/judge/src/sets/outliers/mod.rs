@@ -458,7 +458,11 @@ mod tests {
             }));
         }
         let judged = judge(&gathered, &[HOST.to_owned()], 0.05);
-        let facts: Vec<&String> = judged.kinds.iter().map(|kind| &kind.facts[HOST]).collect();
+        let facts: Vec<&str> = judged
+            .kinds
+            .iter()
+            .map(|kind| kind.facts[HOST].as_str())
+            .collect();
         assert_eq!((facts, judged.nodes), (vec!["fast", "slow"], 8));
         let ratio = |cell: &str| {
             let cells = &judged.compared[0].cells;
