@@ -120,13 +120,17 @@ public final class Worker {
                     left.add(request.cells.get(index));
         List<Request.Cell> all = List.copyOf(left);
         long[] spentNs = new long[request.cells.size()];
+        long end = System.nanoTime() + MOST_WARM_UP * warmUpNs * all.size();
         while (!left.isEmpty())
             left.removeIf(cell -> (spentNs[cell.number] += warmUpSlice(cell)) >= warmUpNs);
         // The compiler works beside it, and later where the machine is busy: on until it has done nothing for a while.
-        long end = System.nanoTime() + MOST_WARM_UP * warmUpNs * all.size();
-        for (long before = -1, now; before != (now = Counters.compiledMs()) && System.nanoTime() < end; before = now)
-            for (int i = 0; i < QUIET_SLICES; i++)
+        long before = -1, now = Counters.compiledMs();
+        while (before != now && System.nanoTime() < end) {
+            before = now;
+            for (int i = 0; i < QUIET_SLICES && System.nanoTime() < end; i++)
                 all.forEach(this::warmUpSlice);
+            now = Counters.compiledMs();
+        }
     }
 
     /** Runs a cell for a slice of its warm-up. The nanoseconds that it took; the whole of its warm-up where it ended. */
