@@ -3,7 +3,7 @@
 use super::opened::{Opened, open};
 use super::output::{OutputArgs, print_styled};
 use super::share::{self, is_shared};
-use super::{answers::kept_answers, named, outliers};
+use super::{answers::kept_answers, named, outliers::OutlierArgs};
 use crate::{
     machine::threads::{MOST_READERS, side_by_side},
     plan::catalog,
@@ -24,25 +24,13 @@ const TAIL: &str = "p99.9:";
 pub(super) struct CompareArgs {
     /// Two runs by id, path, `last` or tag:NAME, or files of `pagewise share`; or, before --, the runs of the first side.
     #[arg(required_unless_present = "outliers", value_name = "RUN")]
-    pub(super) first: Vec<String>,
+    first: Vec<String>,
     /// The runs of the second side.
     #[arg(last = true, value_name = "RUN")]
-    pub(super) second: Vec<String>,
+    second: Vec<String>,
     /// Differences below this share are called "within the margin" [default: 2%, of machines 5%].
     #[arg(long, value_name = "SHARE")]
-    pub(super) margin: Option<String>,
-    /// Name the machines that are unlike their kind, among the run folders and shared files of this folder, at most four levels
-    /// deep. May be repeated.
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["first", "gate", "expect"])]
-    pub(super) outliers: Vec<PathBuf>,
-    /// Put runs into groups by these facts, and compare the largest group with the others: host, cpu, kernel, or any of
-    /// architecture, clocksource, cpus, free_page_reporting, governor, hypervisor, memory, microcode, page, pagewise, thp
-    /// [default of --outliers: all but host]. By host, a run is the unit, and otherwise a machine.
-    #[arg(long, value_name = "FACT", value_delimiter = ',', conflicts_with_all = ["gate", "expect"])]
-    pub(super) by: Vec<String>,
-    /// Exit with 3 where a machine is odd.
-    #[arg(long, requires = "outliers")]
-    pub(super) strict: bool,
+    margin: Option<String>,
     /// Exit with 2 where anything is slower by more than this share, with 3 where that is undecided, and with 4 where
     /// the sides cannot be compared. With p99.9:SHARE the tails of single operations are compared.
     #[arg(long, value_name = "[p99.9:]SHARE")]
@@ -51,15 +39,20 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "FIELD")]
     expect: Vec<String>,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    machines: OutlierArgs,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Differences of two runs below this share are within the margin where none is given.
 const MARGIN: &str = "2%";
 
 pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
-    if !arguments.outliers.is_empty() || !arguments.by.is_empty() {
-        return outliers::search(arguments);
+    if arguments.machines.are_given() {
+        let runs = arguments.first.iter().chain(&arguments.second).cloned();
+        let margin = arguments.margin.as_deref();
+        let runs: Vec<String> = runs.collect();
+        return arguments.machines.search(&runs, margin, &arguments.output);
     }
     let (first, second) = match (&arguments.first[..], &arguments.second[..]) {
         (first, [_, ..]) => (first, &arguments.second[..]),

@@ -1,12 +1,12 @@
 //! `pagewise compare --outliers` and `--by`: the runs of many machines by kinds of machine, the odd ones, and kinds compared.
 
-use super::compare::CompareArgs;
 use super::damage::DAMAGED;
-use super::output::print_styled;
+use super::output::{OutputArgs, print_styled};
 use super::share::{self, is_shared};
 use super::{named, runs_folder};
 use crate::{machine::threads::side_by_side, plan::catalog};
 use anyhow::{Context, Result, ensure};
+use clap::Args;
 use files::Folder;
 use judge::sets::outliers::{self, BY, Gathered, HOST, OpenedFolder, UNSHARED};
 use record::folder::RunFolder;
@@ -25,79 +25,121 @@ const PIECE: usize = 512;
 /// Share by which a machine differs at the least where none is given.
 const MARGIN: &str = "5%";
 
-/// Compares the runs of many machines. Exit code 3 for damaged ones, with `--strict` also for odd ones; 4 if none can be read.
-pub(super) fn search(arguments: &CompareArgs) -> Result<u8> {
-    let margin = arguments.margin.as_deref().unwrap_or(MARGIN);
-    let margin = sizes::parse_share(margin).context("--margin")?;
-    // Before ten thousand folders are read, which takes its time.
-    arguments.output.check()?;
-    let places = places(arguments)?;
-    let built_in = places
-        .iter()
-        .any(|path| is_shared(&path.to_string_lossy()))
-        .then(catalog::built_in)
-        .transpose()?;
-    let by = by(arguments, built_in.is_some())?;
-    let gathered = gathered(&places, built_in.as_ref());
-    let code = name_damage(&gathered);
-    let mut judged = outliers::judge(&gathered, &by, margin);
-    outliers::explain(&mut judged, &gathered);
-    let again = if built_in.is_some() {
-        String::new()
-    } else {
-        command(&judged)
-    };
-    let document = report::outliers::document(&judged, &again, &anew(arguments));
-    print_styled(&arguments.output.text(&judged, &document)?)?;
-    let is_odd = arguments.strict && !judged.odd.is_empty();
-    Ok(match judged.nodes {
-        0 => 4,
-        _ if is_odd => DAMAGED,
-        _ => code,
-    })
+#[derive(Debug, Args)]
+pub(super) struct OutlierArgs {
+    /// Name the machines that are unlike their kind, among the run folders and shared files of this folder, at most four
+    /// levels deep. May be repeated.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["first", "gate", "expect"])]
+    outliers: Vec<PathBuf>,
+    /// Put runs into groups by these facts, and compare the largest group with the others: host, cpu, kernel, or any of
+    /// architecture, clocksource, cpus, free_page_reporting, governor, hypervisor, memory, microcode, page, pagewise, thp
+    /// [default of --outliers: all but host]. By host, a run is the unit, and otherwise a machine.
+    #[arg(long, value_name = "FACT", value_delimiter = ',', conflicts_with_all = ["gate", "expect"])]
+    by: Vec<String>,
+    /// Exit with 3 where a machine is odd.
+    #[arg(long, requires = "outliers")]
+    strict: bool,
 }
 
-/// Facts by which machines are of one kind; `has_shared` where shared files take part, which have fewer.
-fn by(arguments: &CompareArgs, has_shared: bool) -> Result<Vec<String>> {
-    let known = BY.into_iter().chain([HOST]);
-    for fact in &arguments.by {
-        ensure!(
-            known.clone().any(|known| known == fact),
-            "--by: machines have no fact \"{fact}\"{}",
-            sizes::did_you_mean(fact, known.clone())
-        );
-        ensure!(
-            !has_shared || fact != HOST && !UNSHARED.contains(&fact.as_str()),
-            "--by: a shared file has no {fact}"
-        );
+impl OutlierArgs {
+    /// True if machines are compared, and not two sides.
+    pub(super) fn are_given(&self) -> bool {
+        !self.outliers.is_empty() || !self.by.is_empty()
     }
-    if !arguments.by.is_empty() {
-        return Ok(arguments.by.clone());
-    }
-    let by = BY
-        .iter()
-        .filter(|fact| !has_shared || !UNSHARED.contains(fact));
-    Ok(by.map(|fact| (*fact).to_owned()).collect())
-}
 
-/// The runs: those in the folders, and those that are named; each once.
-fn places(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
-    let mut places = BTreeSet::new();
-    for folder in &arguments.outliers {
-        let folder = Folder::open(folder)?.path().to_owned();
-        places.extend(paths(&folder)?);
+    /// Compares the runs of many machines: those in the folders, and those that are named. Exit code 3 for damaged ones, with
+    /// `--strict` also for odd ones; 4 if none can be read.
+    pub(super) fn search(
+        &self,
+        runs: &[String],
+        margin: Option<&str>,
+        output: &OutputArgs,
+    ) -> Result<u8> {
+        let share = sizes::parse_share(margin.unwrap_or(MARGIN)).context("--margin")?;
+        // Before ten thousand folders are read, which takes its time.
+        output.check()?;
+        let places = self.places(runs)?;
+        let built_in = places
+            .iter()
+            .any(|path| is_shared(&path.to_string_lossy()))
+            .then(catalog::built_in)
+            .transpose()?;
+        let by = self.by(built_in.is_some())?;
+        let gathered = gathered(&places, built_in.as_ref());
+        let code = name_damage(&gathered);
+        let mut judged = outliers::judge(&gathered, &by, share);
+        outliers::explain(&mut judged, &gathered);
+        let again = if built_in.is_some() {
+            String::new()
+        } else {
+            command(&judged)
+        };
+        let document = report::outliers::document(&judged, &again, &self.anew(runs, margin));
+        print_styled(&output.text(&judged, &document)?)?;
+        let is_odd = self.strict && !judged.odd.is_empty();
+        Ok(match judged.nodes {
+            0 => 4,
+            _ if is_odd => DAMAGED,
+            _ => code,
+        })
     }
-    for word in arguments.first.iter().chain(&arguments.second) {
-        for name in named::named(word)? {
-            let is_file = is_shared(&name);
-            places.insert(if is_file {
-                PathBuf::from(name)
-            } else {
-                RunFolder::open(&name, &runs_folder())?.path().to_owned()
-            });
+
+    /// Facts by which machines are of one kind; `has_shared` where shared files take part, which have fewer.
+    fn by(&self, has_shared: bool) -> Result<Vec<String>> {
+        let known = BY.into_iter().chain([HOST]);
+        for fact in &self.by {
+            ensure!(
+                known.clone().any(|known| known == fact),
+                "--by: machines have no fact \"{fact}\"{}",
+                sizes::did_you_mean(fact, known.clone())
+            );
+            ensure!(
+                !has_shared || fact != HOST && !UNSHARED.contains(&fact.as_str()),
+                "--by: a shared file has no {fact}"
+            );
         }
+        if !self.by.is_empty() {
+            return Ok(self.by.clone());
+        }
+        let by = BY
+            .iter()
+            .filter(|fact| !has_shared || !UNSHARED.contains(fact));
+        Ok(by.map(|fact| (*fact).to_owned()).collect())
     }
-    Ok(places.into_iter().collect())
+
+    /// The runs: those in the folders, and those that are named; each once.
+    fn places(&self, runs: &[String]) -> Result<Vec<PathBuf>> {
+        let mut places = BTreeSet::new();
+        for folder in &self.outliers {
+            let folder = Folder::open(folder)?.path().to_owned();
+            places.extend(paths(&folder)?);
+        }
+        for word in runs {
+            for name in named::named(word)? {
+                let is_file = is_shared(&name);
+                places.insert(if is_file {
+                    PathBuf::from(name)
+                } else {
+                    RunFolder::open(&name, &runs_folder())?.path().to_owned()
+                });
+            }
+        }
+        Ok(places.into_iter().collect())
+    }
+
+    /// The command that makes its page anew.
+    fn anew(&self, runs: &[String], margin: Option<&str>) -> String {
+        let mut command = vec!["pagewise compare".to_owned()];
+        command.extend(margin.map(|margin| format!("--margin {}", quoted(margin))));
+        command.extend((!self.by.is_empty()).then(|| format!("--by {}", self.by.join(","))));
+        command.extend(runs.iter().map(|run| quoted(run)));
+        let folders = self.outliers.iter();
+        let folders =
+            folders.map(|folder| format!("--outliers {}", quoted(&folder.display().to_string())));
+        command.extend(folders);
+        command.push("--html PAGE.html".to_owned());
+        command.join(" ")
+    }
 }
 
 fn gathered(places: &[PathBuf], built_in: Option<&BuiltIn>) -> Gathered {
@@ -124,22 +166,6 @@ fn opened(path: &Path, built_in: Option<&BuiltIn>) -> OpenedFolder {
         share::of_run(&name, built_in).map(|part| part.run)
     };
     outliers::of_shared(path, run)
-}
-
-/// The command that makes its page anew.
-fn anew(arguments: &CompareArgs) -> String {
-    let mut command = vec!["pagewise compare".to_owned()];
-    let margin = arguments.margin.iter();
-    command.extend(margin.map(|margin| format!("--margin {}", quoted(margin))));
-    command.extend((!arguments.by.is_empty()).then(|| format!("--by {}", arguments.by.join(","))));
-    let runs = arguments.first.iter().chain(&arguments.second);
-    command.extend(runs.map(|run| quoted(run)));
-    let folders = arguments.outliers.iter();
-    let folders =
-        folders.map(|folder| format!("--outliers {}", quoted(&folder.display().to_string())));
-    command.extend(folders);
-    command.push("--html PAGE.html".to_owned());
-    command.join(" ")
 }
 
 /// Names damaged folders, and those of another version or kind, on standard error; the exit code 3 where any is damaged.

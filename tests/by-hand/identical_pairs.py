@@ -45,7 +45,7 @@ def measured(given, place, language, loop, n, seed):
     cells = [i for i, cell in enumerate(summary["cells"]) if cell["method"] == "second" and not cell.get("hidden")]
     compared = [c for group in summary["groups"] for c in group["comparisons"] if c["cell"] in cells and c["phase"] == "run"]
     if not compared:
-        reasons = [str(summary["cells"][i].get("reason") or summary["cells"][i].get("status")) for i in cells]
+        reasons = ["%s %s" % (summary["cells"][i]["status"], summary["cells"][i].get("cause", "")) for i in cells]
         return None, "; ".join(reasons)
     return compared[0], ""
 

@@ -303,6 +303,34 @@ fn functions_in_zig_are_measured() {
     measured(&place, file.to_str().unwrap(), &["grow", "reserve"]);
 }
 
+/// A phase may have the name that is usual for a function without one.
+#[test]
+fn a_phase_of_its_own_may_be_called_run() {
+    let files = [
+        (
+            "mine.go",
+            "go",
+            "package main\n\nimport \"pagewise\"\n\nfunc BenchmarkSum(b *pagewise.B) {\n\tx := 0\n\tb.Begin(\"run\")\n\tfor i := 0; \
+             i < 1000; i++ {\n\t\tx += i\n\t}\n\tb.End()\n\tb.Result(x)\n}\n",
+        ),
+        (
+            "mine.py",
+            "python3",
+            "import pagewise\n\n\n@pagewise.bench\ndef Sum(run):\n    with run.phase(\"run\"):\n        x = sum(range(1000))\n    return x\n",
+        ),
+    ];
+    for (name, program, text) in files {
+        let place = Place::new();
+        if Command::new(program).arg("--help").output().is_err() {
+            skip(&format!("{program} is not installed"));
+            continue;
+        }
+        let file = place.file(name);
+        std::fs::write(&file, text).unwrap();
+        measured(&place, file.to_str().unwrap(), &["Sum"]);
+    }
+}
+
 #[test]
 fn functions_in_go_are_measured() {
     if !thorough() {

@@ -347,7 +347,7 @@ fn machines_are_shown_as_they_were() {
         let line = format!("pagewise compare --outliers DIR {}", words.join(" "));
         shown.push(&line, &text);
     }
-    shown.page("compare --outliers", folder);
+    shown.page("compare", &format!("--outliers {folder}"));
     shown.assert("outliers");
 }
 

@@ -491,10 +491,8 @@ fn check_fresh(terms: FunctionTerms, is_fresh: bool) -> Result<()> {
 /// True for a file that by its name may hold functions to measure: a source, or a shared library.
 pub fn may_hold(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    let ends = [GO, JAVA, ZIG];
-    let is_other = ends
-        .iter()
-        .any(|end| path.extension().is_some_and(|own| own == *end));
+    let end = path.extension().unwrap_or_default();
+    let is_other = end == GO || end == JAVA || end == ZIG;
     is_compiled(path) || is_other || name.ends_with(SCRIPT) || name.ends_with(LIBRARY)
 }
 

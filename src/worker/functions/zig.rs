@@ -38,15 +38,7 @@ pub(super) fn library(text: &str, path: &Path, folder: &Folder) -> Result<String
 
 /// Exported functions in the order of their lines, but for the companions of others.
 fn functions(text: &str) -> Vec<&str> {
-    let names: Vec<&str> = text
-        .lines()
-        .filter_map(|line| {
-            line.trim_start()
-                .strip_prefix("export fn ")?
-                .split('(')
-                .next()
-        })
-        .collect();
+    let names: Vec<&str> = text.lines().filter_map(exported).collect();
     let is_companion = |name: &str| {
         COMPANIONS
             .iter()
@@ -58,6 +50,13 @@ fn functions(text: &str) -> Vec<&str> {
         .copied()
         .filter(|name| !is_companion(name))
         .collect()
+}
+
+/// Name of the function that a line exports.
+fn exported(line: &str) -> Option<&str> {
+    let mut parts = line.split_whitespace();
+    let is_exported = parts.next() == Some("export") && parts.next() == Some("fn");
+    parts.next().filter(|_| is_exported)?.split('(').next()
 }
 
 #[cfg(test)]

@@ -56,6 +56,17 @@ func Fresh() bool { return true }
 
 // Begin and End are a phase's braces.
 func (b *B) Begin(phase string) {
+	// A phase of its own by the name that is usual for the whole.
+	if b.isOpen {
+		b.StopTimer()
+		b.slot.forgetSeries(wholePhase)
+	}
+	b.isWhole = false
+	b.begin(phase)
+}
+
+// begin begins a phase with the threads at its start line.
+func (b *B) begin(phase string) {
 	if p := b.slot.threads; p != nil && !b.isArmed {
 		p.arm()
 		b.isArmed = true
@@ -111,7 +122,7 @@ func noWork([]byte, int, byte) {}
 func (b *B) StartTimer() {
 	if b.isWhole && !b.isOpen {
 		b.isOpen = true
-		b.Begin(wholePhase)
+		b.begin(wholePhase)
 	}
 }
 

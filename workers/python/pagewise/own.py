@@ -27,6 +27,7 @@ class Bench:
         self.function, self.baseline = function, baseline
         self.name, self.experiment = function.__name__, EXPERIMENT
         self.phases = phases_of(function) or [WHOLE]
+        self.is_whole = not phases_of(function)
         self.takes_run = bool(inspect.signature(function).parameters)
         self.role = "method"
 
@@ -46,7 +47,7 @@ class Bench:
 
     def run(self, s):
         run = Run(s)
-        if self.takes_run and self.phases != [WHOLE]:
+        if self.takes_run and not self.is_whole:
             run.result(self.function(run))
             return
         with s.phase(WHOLE):

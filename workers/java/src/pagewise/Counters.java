@@ -160,13 +160,18 @@ public final class Counters {
         cpuNs = sum;
     }
 
+    /** Time of all compilations so far, in milliseconds. */
+    static long compiledMs() {
+        return compiler == null ? 0 : compiler.getTotalCompilationTime();
+    }
+
     private void readMachine() {
         collections = collectionNs = 0;
         for (int i = 0; i < collectors.size(); i++) {
             collections += collectors.get(i).getCollectionCount();
             collectionNs += collectors.get(i).getCollectionTime() * 1_000_000;
         }
-        compileNs = compiler == null ? 0 : compiler.getTotalCompilationTime() * 1_000_000;
+        compileNs = compiledMs() * 1_000_000;
     }
 
     /** Before a phase: what is read last is what the clock stands next to. */

@@ -16,6 +16,8 @@ public final class Worker {
     static long warmUpNs; // of each cell before the first slot
     static int stopwatchTurns; // of an empty phase before that, so that the stopwatch is compiled and no phase loads its classes
     private static final long WARM_UP_SLICE_NS = 2_000_000;
+    private static final int MOST_WARM_UP = 4; // times the usual, while the compiler still works
+    private static final int QUIET_SLICES = 5; // of each cell without a compilation, after which it has done its work
 
     final Request request;
     final Transcript transcript;
@@ -116,9 +118,19 @@ public final class Worker {
             for (int index : round.cells())
                 if (!left.contains(request.cells.get(index)))
                     left.add(request.cells.get(index));
+        List<Request.Cell> all = List.copyOf(left);
         long[] spentNs = new long[request.cells.size()];
+        long end = System.nanoTime() + MOST_WARM_UP * warmUpNs * all.size();
         while (!left.isEmpty())
             left.removeIf(cell -> (spentNs[cell.number] += warmUpSlice(cell)) >= warmUpNs);
+        // The compiler works beside it, and later where the machine is busy: on until it has done nothing for a while.
+        long before = -1, now = Counters.compiledMs();
+        while (before != now && System.nanoTime() < end) {
+            before = now;
+            for (int i = 0; i < QUIET_SLICES && System.nanoTime() < end; i++)
+                all.forEach(this::warmUpSlice);
+            now = Counters.compiledMs();
+        }
     }
 
     /** Runs a cell for a slice of its warm-up. The nanoseconds that it took; the whole of its warm-up where it ended. */

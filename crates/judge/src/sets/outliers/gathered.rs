@@ -1,6 +1,6 @@
 //! Facts kept of each run: as little as the judging needs, because there may be ten thousand of them.
 
-use super::kinds::HOST;
+use super::HOST;
 use crate::sets::{RunCell, SetQuestions, by_question, side_of};
 use record::outliers::{Fault, KindFacts, Unread};
 use stats::across::MeasuredSide;

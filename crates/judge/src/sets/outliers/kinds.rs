@@ -24,8 +24,6 @@ pub const BY: [&str; 13] = [
     "thp",
 ];
 
-/// The fact by which runs are put together that one host made. It is none of a kind's.
-pub const HOST: &str = "host";
 /// Facts that a shared run lacks.
 pub const UNSHARED: [&str; 2] = ["clocksource", "microcode"];
 

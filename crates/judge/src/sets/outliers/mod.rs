@@ -18,7 +18,10 @@ mod merged;
 mod odd;
 
 pub use gathered::{Gathered, NodeRun};
-pub use kinds::{BY, HOST, UNSHARED, facts};
+pub use kinds::{BY, UNSHARED, facts};
+
+/// The fact by which runs are put together that one host made. It is none of a kind's.
+pub const HOST: &str = "host";
 
 /// Of what is called odd, the share that may be wrongly called so (Benjamini & Hochberg), over all nodes and cells.
 const MOST_WRONG: f64 = 0.01;
@@ -455,7 +458,11 @@ mod tests {
             }));
         }
         let judged = judge(&gathered, &[HOST.to_owned()], 0.05);
-        let facts: Vec<&String> = judged.kinds.iter().map(|kind| &kind.facts[HOST]).collect();
+        let facts: Vec<&str> = judged
+            .kinds
+            .iter()
+            .map(|kind| kind.facts[HOST].as_str())
+            .collect();
         assert_eq!((facts, judged.nodes), (vec!["fast", "slow"], 8));
         let ratio = |cell: &str| {
             let cells = &judged.compared[0].cells;
