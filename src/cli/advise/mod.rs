@@ -237,6 +237,9 @@ fn terms(
             .settings
             .insert("threads".to_owned(), threads.to_string());
     }
+    if arguments.pinned && topic.experiment != "prefault" {
+        bail!("--pinned says that memory stays resident, so ask advise prefault --pinned");
+    }
     if arguments.pinned
         && terms
             .settings

@@ -217,7 +217,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("madvise", &["MADV_"]),
     ("mlock", &["to lock as much memory"]),
     ("rt_sigaction", &["sigaction"]),
-    ("fcntl", &["F_ADD_SEALS", "a pipe of"]),
+    ("fcntl", &["F_ADD_SEALS", "a pipe of", "posix_spawn"]),
     // What these answer only where the call is not there or not permitted.
     (
         "io_uring_setup",

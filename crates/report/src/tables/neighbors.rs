@@ -82,12 +82,14 @@ pub(crate) fn chart(group: LabelledGroup, cells: &[usize]) -> Option<Block> {
         lines,
         crossovers: Vec::new(),
     };
+    let setting = match group.setting() {
+        setting if setting.is_empty() => setting,
+        setting => format!(", {setting}"),
+    };
     let caption = format!(
-        "Rate of the work against the neighbor's p99 {}: to the right the work is faster, further down the neighbor waits less. \
-         Both scales are logarithmic; thick lines are 95 % limits of the median launch",
-        group.setting()
+        "Rate of the work against the neighbor's p99{setting}: to the right the work is faster, further down the neighbor \
+         waits less. Both scales are logarithmic; thick lines are 95 % limits of the median launch"
     );
-    let caption = caption.replace(" :", ":");
     Some(Chart::of_curves(caption, curves, &mut Vec::new()))
 }
 

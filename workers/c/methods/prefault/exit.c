@@ -35,7 +35,8 @@ static uint64_t hold(struct slot *s, const struct memory *m)
     holder = helper_start(s, verb, ends[1], m->descriptor);
     close(ends[1]);
     if (read(line, &held, sizeof held) != sizeof held)
-        fail_because(s, "read", "the process that holds the memory ended early; it says why on standard error");
+        fail_because(s, "read", "the process that holds the memory ended early: its mmap, madvise, mlock, mincore or write was "
+                                "refused, as it says on standard error");
     return held;
 }
 

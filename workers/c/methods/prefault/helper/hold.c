@@ -51,9 +51,9 @@ static int hold_main(int argc, char **argv)
         return lacks("mlock");
     uint64_t there = present(p, bytes, page);
     char end;
-    if (write(0, &there, sizeof there) != sizeof there || read(0, &end, 1) != 1)
-        return 3;
-    return 0;
+    if (write(0, &there, sizeof there) != sizeof there)
+        return lacks("write");
+    return read(0, &end, 1) == 1 ? 0 : lacks("read");
 }
 
 VERB("hold", "BYTES base|huge|pool POOL_PAGE_BYTES no|lock SHARING PARENT", hold_main);

@@ -20,6 +20,7 @@ static int neighbor_main(int argc, char **argv)
         dprintf(2, "neighbor: standard input is no shared memory: %s\n", strerror(errno));
         return 2;
     }
+    code_touch(); /* each of its faults is to be an operation */
     neighbor_live(me);
     return 0;
 }
