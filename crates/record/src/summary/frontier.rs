@@ -1,6 +1,6 @@
 //! Methods on two axes: their own time, and the harm that they do to others.
 
-use super::cell::TailQuantile;
+use super::tail::TailQuantile;
 use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
 
