@@ -1,5 +1,6 @@
 //! The cells of each round of a launch, their order, and the rounds that carry proofs. Unjudged work takes little time:
-//! overhead is measured in one launch of a run, a lower bound in one round of three, and one round of eight carries proofs.
+//! overhead is measured in one launch of a run (in each where harm is compared with it), a lower bound in one round of three,
+//! and one round of eight carries proofs.
 
 use crate::constants::{LOWER_BOUND_EVERY, PROOFS};
 use crate::run::Launch;
@@ -52,9 +53,17 @@ pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_roun
     let seed = seed
         ^ ((launch.launch_group as u64) << 40)
         ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
+    let experiment = state
+        .plan
+        .experiment(&state.launch_groups[launch.launch_group].experiment);
+    // What harm is compared with is measured beside it, as a method is.
+    let has_harm = experiment.is_some_and(|experiment| experiment.harm.is_some());
     let roles: Vec<Role> = cells
         .iter()
-        .map(|&cell| state.cells[cell].method.role)
+        .map(|&cell| match state.cells[cell].method.role {
+            Role::Null if has_harm => Role::Method,
+            role => role,
+        })
         .collect();
     let given = state.plan.rounds.is_some();
     let is_first = match block {

@@ -63,6 +63,10 @@ impl Axes<'_> {
         // Any of the others may be the one that seems to dominate.
         let level = simultaneous(LEVEL, members.len().saturating_sub(1));
         for point in &mut points {
+            let baseline = group.baseline.filter(|base| *base != point.cell);
+            point.to_baseline = baseline.and_then(|base| self.harm(base, point.cell, level));
+            let limit = 1.0 / (1.0 + self.margin.max(BUCKET));
+            point.is_gentler = point.to_baseline.is_some_and(|ratio| ratio.high < limit);
             let mut others = members.iter().copied().filter(|cell| *cell != point.cell);
             point.dominated_by = others.find(|&other| self.dominates(other, point.cell, level));
         }
@@ -93,6 +97,8 @@ impl Axes<'_> {
             },
             harm_ns,
             to_alone: floor.and_then(|floor| self.harm(floor, cell, LEVEL)),
+            to_baseline: None,
+            is_gentler: false,
             dominated_by: None,
         })
     }

@@ -64,6 +64,12 @@ pub struct TradeOff {
     pub time_ns: TailQuantile,
     /// Quantile of the others' latencies in the median launch, in nanoseconds.
     pub harm_ns: TailQuantile,
+    /// The harm relative to the usual choice's; absent for that itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_usual: Option<Ratio>,
+    /// True if it is shown to harm others less than the usual choice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_gentler: bool,
     /// A method that is shown to be better by one and as good by the other; absent on the frontier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dominated_by: Option<String>,

@@ -1,6 +1,6 @@
 //! One cell's figures, and its launches as they are written down: a column a value instead of a row a launch.
 
-use super::{contrast::Contrast, group::Levels};
+use super::{contrast::Contrast, group::Levels, tail::TailQuantile};
 use crate::{method::Role, outcome::Outcome};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use stats::estimate::Ratio;
@@ -256,17 +256,6 @@ pub struct IdleLatency {
     pub max: f64,
     /// Number of timed operations.
     pub trips: u64,
-}
-
-/// A quantile of single trips over launches: the median launch, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct TailQuantile {
-    /// Median launch.
-    pub median: f64,
-    /// Lower bound at 95 %; absent below six launches.
-    pub low: Option<f64>,
-    /// Upper bound.
-    pub high: Option<f64>,
 }
 
 /// The p99.9 of a cell relative to that of its baseline.

@@ -1,6 +1,6 @@
 //! Methods on two axes: their own time, and the harm that they do to others.
 
-use super::cell::TailQuantile;
+use super::tail::TailQuantile;
 use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
 
@@ -16,6 +16,12 @@ pub struct FrontierPoint {
     /// The harm relative to that of the same launches without a worker; absent where they were not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_alone: Option<Ratio>,
+    /// The harm relative to the usual choice's; absent for that itself, and where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_baseline: Option<Ratio>,
+    /// True if it is shown to harm others less than the usual choice, beyond the margin and among all methods of the group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_gentler: bool,
     /// A method that is shown to be better by one axis and not worse than the margin by the other; absent on the frontier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dominated_by: Option<usize>,

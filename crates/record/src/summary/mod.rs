@@ -261,6 +261,7 @@ pub(crate) mod schema {
         }
     }
 }
+mod tail;
 mod warning;
 
 use serde::{Deserialize, Serialize};
@@ -268,7 +269,7 @@ use std::collections::BTreeMap;
 
 pub use cell::{
     CacheFit, CellSummary, CountSummary, Distribution, FactProof, Footprint, IdleLatency,
-    LatencySummary, LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailQuantile, TailRatio,
+    LatencySummary, LaunchValues, LawSummary, PhaseSummary, SteadySummary, TailRatio,
 };
 pub use contrast::{Contrast, Verdict};
 pub use frontier::FrontierPoint;
@@ -278,6 +279,7 @@ pub use group::{
 };
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
 pub use stats::estimate::Ratio;
+pub use tail::TailQuantile;
 pub use warning::{LaunchCount, Warning, WarningKind};
 
 use crate::experiment::Experiment;

@@ -21,18 +21,18 @@ pub(crate) fn table(group: LabelledGroup) -> Option<Table> {
     let columns = Columns::new("time against harm", |point: &FrontierPoint| {
         group.name(point.cell)
     })
-    .number("its own time", |point| over_launches(&point.time_ns))
-    .number(format!("{quantile} of the others"), |point| {
+    .number("time", |point| TableCell::ns(point.time_ns.median))
+    .number(format!("{quantile} of others"), |point| {
         over_launches(&point.harm_ns)
     })
-    .number("times alone", |point| {
+    .number("× alone", |point| {
         point.to_alone.map_or_else(TableCell::default, |ratio| {
             TableCell::number(three_digits(ratio.ratio), Some(ratio.ratio))
         })
     })
     .text("dominated by", |point| {
         let other = point.dominated_by;
-        other.map_or_else(|| "no method".to_owned(), |other| group.name(other))
+        other.map_or_else(|| "none".to_owned(), |other| group.name(other))
     });
     let bodies = [best, dominated].map(|points| columns.body("", points));
     let bodies = bodies.into_iter().filter(|body| !body.rows.is_empty());

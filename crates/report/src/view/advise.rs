@@ -7,8 +7,9 @@ use record::advice::{
     Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment, TradeOff,
 };
 use record::cell::parameter_words;
+use record::outcome::Outcome;
 use record::sizes::{format_ns, format_size};
-use record::{outcome::Outcome, summary::Ratio};
+use record::summary::{Ratio, TailQuantile};
 
 /// An answer: the method to use, its gain and costs, and where that changes.
 pub fn answer(answer: &AdviceAnswer) -> Document {
@@ -21,11 +22,11 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
         )));
     }
     let depends = if answer.depends { "It depends. " } else { "" };
-    let gentlest = answer
-        .frontier
-        .iter()
-        .find(|way| way.dominated_by.is_none());
-    let sentence = gentlest.map_or_else(|| advice(case), |way| gentle(way, &answer.frontier));
+    let sentence = if answer.frontier.is_empty() {
+        advice(case)
+    } else {
+        gentle(answer)
+    };
     blocks.push(Block::Answer(if case.condition.is_empty() {
         sentence
     } else {
@@ -78,32 +79,39 @@ pub fn so_far(answer: &AdviceAnswer, took_s: f64, further_s: f64) -> String {
     )
 }
 
-/// The method that harms others least, and the fastest one on the frontier where that is another one.
-fn gentle(way: &TradeOff, frontier: &[TradeOff]) -> String {
-    let [time, harm] = [way.time_ns.median, way.harm_ns.median].map(format_ns);
-    let least = format!(
-        "Use {} to spare the others: their p99 is {harm}, and it takes {time}",
-        way.method
-    );
-    let best = frontier.iter().filter(|other| other.dominated_by.is_none());
-    let fastest = best.min_by(|a, b| a.time_ns.median.total_cmp(&b.time_ns.median));
-    match fastest.filter(|fastest| fastest.method != way.method) {
-        Some(fastest) => {
-            let [time, harm] = [fastest.time_ns.median, fastest.harm_ns.median].map(format_ns);
-            format!(
-                "{least}; {} takes {time}, and their p99 is {harm}.",
-                fastest.method
-            )
-        }
-        None => format!("{least}; no other takes less."),
+/// The method that is shown to harm others less than the usual choice, and of several the one that harms them least.
+fn gentle(answer: &AdviceAnswer) -> String {
+    let usual = &answer.case.baseline;
+    let gentler = answer
+        .frontier
+        .iter()
+        .find(|way| way.is_gentler && way.dominated_by.is_none());
+    match gentler.and_then(|way| Some((way, way.to_usual?))) {
+        Some((way, ratio)) => format!(
+            "Use {} to spare the others: their p99 is {} of that beside {usual}, the usual choice.",
+            way.method,
+            ratio_words(&ratio)
+        ),
+        None => format!(
+            "Keep {usual}, the usual choice: no other is shown to spare the others; a longer --budget may show it."
+        ),
     }
 }
 
 fn trade_off(way: &TradeOff) -> String {
-    let [time, harm] = [way.time_ns.median, way.harm_ns.median].map(format_ns);
+    let [time, harm] = [&way.time_ns, &way.harm_ns].map(quantile);
     let dominated = way.dominated_by.as_ref();
     let dominated = dominated.map_or_else(String::new, |other| format!("; dominated by {other}"));
     format!("{}: {time}, others {harm}{dominated}", way.method)
+}
+
+/// A time with its interval, where it has one.
+fn quantile(quantile: &TailQuantile) -> String {
+    let median = format_ns(quantile.median);
+    match quantile.low.zip(quantile.high) {
+        Some((low, high)) => format!("{median} ({}–{})", format_ns(low), format_ns(high)),
+        None => format!("{median} (too few launches for an interval)"),
+    }
 }
 
 fn time(time: &AdviceTime) -> String {

@@ -162,6 +162,8 @@ fn frontier(cells: &CaseCells) -> Vec<TradeOff> {
             method: cells.name(group, point.cell)?,
             time_ns: point.time_ns,
             harm_ns: point.harm_ns,
+            to_usual: point.to_baseline,
+            is_gentler: point.is_gentler,
             dominated_by: point
                 .dominated_by
                 .and_then(|other| cells.name(group, other)),
@@ -431,7 +433,9 @@ pub fn answer(
     runs.dedup();
     let frontier = cells.as_ref().map_or_else(Vec::new, frontier);
     // Where others are harmed, the code is that of the method that harms them least.
-    let gentlest = frontier.iter().find(|way| way.dominated_by.is_none());
+    let gentlest = frontier
+        .iter()
+        .find(|way| way.is_gentler && way.dominated_by.is_none());
     let shown = gentlest
         .map(|way| way.method.as_str())
         .or(first.way.as_deref())
