@@ -3,7 +3,7 @@
 
 TRIPS(by_datagrams, datagram_send, datagram_receive);
 
-static SHARED_BODY void pair(struct slot *s, int type)
+static SHARED_BODY void socket_pair(struct slot *s, int type)
 {
     struct link l = message_begin(s);
     int pair[2];
@@ -18,7 +18,7 @@ static SHARED_BODY void pair(struct slot *s, int type)
     message_end(s, &l);
 }
 
-static void pair_b(struct slot *s)
+static void socket_pair_b(struct slot *s)
 {
     struct link l = message_begin(s);
     l.in = l.out = hear_descriptor(s);
@@ -28,18 +28,19 @@ static void pair_b(struct slot *s)
     message_end(s, &l);
 }
 
-static void datagrams(struct slot *s) { pair(s, SOCK_DGRAM); }
+static void datagrams(struct slot *s) { socket_pair(s, SOCK_DGRAM); }
 METHOD(message_unix_dgram, .experiment = "message", .name = "unix-dgram",
        .summary = "A pair of Unix datagram sockets: boundaries are kept, nothing is lost.", .phases = MESSAGE_PHASES,
        .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:sendto,recvfrom,sched_yield?,poll? timed-trips:sendto,recvfrom,sched_yield?,poll?", .run = datagrams, .run_b = pair_b);
+       .calls = "round-trips:sendto,recvfrom,sched_yield?,poll? timed-trips:sendto,recvfrom,sched_yield?,poll?",
+       .run = datagrams, .run_b = socket_pair_b);
 
-static void packets(struct slot *s) { pair(s, SOCK_SEQPACKET); }
+static void packets(struct slot *s) { socket_pair(s, SOCK_SEQPACKET); }
 METHOD(message_unix_seqpacket, .experiment = "message", .name = "unix-seqpacket",
        .summary = "A pair of Unix sockets that keep boundaries and know of a connection (SOCK_SEQPACKET).",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
        .calls = "round-trips:sendto,recvfrom,sched_yield?,poll? timed-trips:sendto,recvfrom,sched_yield?,poll?",
-       .run = packets, .run_b = pair_b);
+       .run = packets, .run_b = socket_pair_b);
 
 /* Each side takes a free port of the loopback interface and tells the other its number. */
 static void open_ends(struct slot *s, struct link *l)
@@ -81,4 +82,5 @@ static void udp_b(struct slot *s)
 }
 METHOD(message_udp, .experiment = "message", .name = "udp", .summary = "UDP datagrams over the loopback interface.",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:sendto,recvfrom,sched_yield?,poll? timed-trips:sendto,recvfrom,sched_yield?,poll?", .run = udp, .run_b = udp_b);
+       .calls = "round-trips:sendto,recvfrom,sched_yield?,poll? timed-trips:sendto,recvfrom,sched_yield?,poll?",
+       .run = udp, .run_b = udp_b);

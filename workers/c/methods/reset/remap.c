@@ -46,4 +46,6 @@ static void copied_on_write(struct slot *s) { run(s, OVER_FILE, drop_copies); }
 METHOD(reset_memfd_cow, .experiment = "reset", .name = "memfd-cow",
        .summary = "A private mapping of a sealed memory file: MADV_DONTNEED drops the copied pages, and the image shows again.",
        .phases = RESET_PHASES, .keys = RESET_KEYS, .memory = "2 * bytes",
-       .laws = RESET_LAWS SHOOTDOWN_LAW "; rss_bytes == 0; reset.minor_faults == 0; use.minor_faults >= dirty_pages; use.minor_faults <= dirty_pages + read_pages; restored_bytes == 0", .calls = "reset:madvise", .run = copied_on_write);
+       .laws = RESET_LAWS SHOOTDOWN_LAW "; rss_bytes == 0; reset.minor_faults == 0; use.minor_faults >= dirty_pages; "
+               "use.minor_faults <= dirty_pages + read_pages; restored_bytes == 0",
+       .calls = "reset:madvise", .run = copied_on_write);

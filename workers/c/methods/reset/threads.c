@@ -49,4 +49,5 @@ static void cleared(struct slot *s) { run(s, clear); }
 METHOD(reset_memset, .experiment = "reset", .name = "memset",
        .summary = "memset() of all, or memcpy() of the image: no page is taken away, none is found again.",
        .phases = RESET_PHASES, .keys = SHARED_KEYS, .memory = "2 * bytes",
-       .laws = KEPT_LAWS "; " THREADS_LAWS "; restored_bytes == bytes; rss_bytes == bytes", .calls = "", .run = cleared);
+       .laws = KEPT_LAWS "; " THREADS_LAWS "; restored_bytes == bytes; rss_bytes == bytes", .calls = "",
+       .run = cleared);
