@@ -23,7 +23,6 @@ static void pipes(struct slot *s)
     close(l.out);
     message_end(s, &l);
 }
-
 static void pipes_b(struct slot *s)
 {
     struct link l = message_begin(s);

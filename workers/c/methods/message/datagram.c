@@ -60,7 +60,6 @@ static void open_ends(struct slot *s, struct link *l)
         no_port(s, "connect");
     spin_or_block(s, l, l->in);
 }
-
 static void udp(struct slot *s)
 {
     struct link l = message_begin(s);
@@ -70,7 +69,6 @@ static void udp(struct slot *s)
     close(l.in);
     message_end(s, &l);
 }
-
 static void udp_b(struct slot *s)
 {
     struct link l = message_begin(s);

@@ -31,7 +31,6 @@ static void sunk_b(struct slot *s)
     WRITE_BACK(s, to);
     relay_sunk(s, &to, moved.calls);
 }
-
 static void sunk(struct slot *s) { run(s, false); }
 METHOD(relay_splice, .experiment = "relay", .name = "splice",
        .summary = "a splices the file's pages into a pipe without touching them, b reads the pipe, or splices it into a new file (`sink`): one copy.",
@@ -56,7 +55,6 @@ static void discarded_b(struct slot *s)
     fact(s, "discarded_bytes", moved.bytes);
     close(nowhere);
 }
-
 static void discarded(struct slot *s) { run(s, true); }
 METHOD(relay_splice_discard, .experiment = "relay", .name = "splice-discard", .group = "discard",
        .summary = "a splices the file into a pipe and b splices the pipe into /dev/null: nobody looked at the bytes, and the digest is the file's own.",
