@@ -43,7 +43,7 @@ static inline void seat_map_huge(struct seat *b)
         madvise(b->p, b->bytes, MADV_HUGEPAGE);
 }
 
-static inline void memfd_attach(struct slot *s, const char *obstacle, bool huge)
+static SHARED_BODY void memfd_attach(struct slot *s, const char *obstacle, bool huge)
 {
     struct seat b = share_begin_b(s, obstacle);
     b.at = huge ? free_range(s, s->bytes) : NULL; /* whole huge pages begin where one may lie */

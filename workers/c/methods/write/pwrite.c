@@ -10,6 +10,14 @@ static bool put_and_sync(struct store *st, const struct record *r)
     return put(st, r) && fdatasync(st->fd) == 0;
 }
 
+static bool put_blocks(struct store *st, const struct record *r)
+{
+    size_t bytes;
+    off_t at;
+    const char *blocks = image_blocks(st, r, &bytes, &at);
+    return pwrite(st->fd, blocks, bytes, at) == (ssize_t)bytes;
+}
+
 static SHARED_BODY void run(struct slot *s, int flags, put_record *put_one, const char *call)
 {
     struct store st;
@@ -32,3 +40,17 @@ METHOD(write_pwrite_fdatasync, .experiment = "write", .name = "pwrite-fdatasync"
        .phases = WRITE_PHASES, .keys = WRITE_KEYS, .memory = "2 * file_bytes + 2 * ops * bytes",
        .laws = DURABLE_LAWS,
        .calls = "write:pwrite64,fdatasync timed-write:pwrite64,fdatasync", .run = synced);
+
+static void flushed(struct slot *s) { run(s, O_DIRECT | O_DSYNC, put_blocks, "pwrite"); }
+METHOD(write_direct_dsync, .experiment = "write", .name = "direct-dsync",
+       .summary = "pwrite() of whole blocks past the page cache, by O_DIRECT and O_DSYNC.",
+       .phases = WRITE_PHASES, .keys = WRITE_KEYS, .memory = "2 * file_bytes + 2 * ops * bytes",
+       .laws = DURABLE_LAWS,
+       .calls = "write:pwrite64 timed-write:pwrite64", .run = flushed);
+
+static void unflushed(struct slot *s) { run(s, O_DIRECT, put_blocks, "pwrite"); }
+METHOD(write_limit, .experiment = "write", .name = "limit", .role = "limit",
+       .summary = "Overwrite whole blocks by O_DIRECT without any flush: the device alone, which no durable record can do without.",
+       .phases = WRITE_PHASES, .keys = "bytes:size ops:count file_bytes:size", .memory = "2 * file_bytes + 2 * ops * bytes",
+       .laws = UNFLUSHED_LAWS,
+       .calls = "write:pwrite64 timed-write:pwrite64", .run = unflushed);
