@@ -40,6 +40,7 @@ pub(crate) fn table(group: LabelledGroup) -> Option<Table> {
         "Time of each method against {quantile} of the others' latencies, {}",
         group.setting()
     );
+    let caption = caption.trim_end_matches(", ");
     Some(columns.table_of(caption, bodies.collect()))
 }
 
@@ -61,7 +62,8 @@ pub(crate) fn chart(group: LabelledGroup) -> Option<Block> {
         "Each method's own time (along the page) against {quantile} of the others' latencies (upward) {}: the lower left is \
          best. Both scales are logarithmic; lines are 95 % intervals of the median launch",
         group.setting()
-    );
+    )
+    .replace(" :", ":");
     Some(Block::Chart(Chart {
         caption: format!("{label}."),
         plot: Plot::Scatter {
