@@ -155,7 +155,9 @@ fn in_one_line(summary: &Summary) -> String {
     match (noise.is_empty(), open + early) {
         (_, 0) => {}
         (true, _) => line += ": more time would help (--budget)",
-        (false, _) => line += ": more time or a quieter one would help (--budget, --wait-for-quiet 10min)",
+        (false, _) => {
+            line += ": more time or a quieter one would help (--budget, --wait-for-quiet 10min)"
+        }
     }
     line
 }

@@ -263,8 +263,7 @@ pub fn finding(contrast: &Contrast) -> String {
 }
 
 /// Footnote ¹ of [`verdict_briefly`] stands for.
-pub const AMONG_ALL: &str =
-    "¹ clear alone, but not when all comparisons of this run are judged together: a longer run decides";
+pub const AMONG_ALL: &str = "¹ clear alone, but not when all comparisons of this run are judged together: a longer run decides";
 
 /// Range of a ratio that drifted.
 pub fn moved(low: f64, high: f64) -> String {
