@@ -57,9 +57,9 @@ fn odd_nodes_come_first_and_each_kind_has_its_costs() {
         .unwrap();
     for cell in &found.kinds[0].cells {
         let shown = costs
-            .split("data-value=\"")
+            .split("data-value=")
             .skip(1)
-            .filter_map(|v| v.split('"').next()?.parse::<f64>().ok());
+            .filter_map(|v| v.split('>').next()?.parse::<f64>().ok());
         assert!(
             shown
                 .clone()

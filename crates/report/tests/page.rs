@@ -167,8 +167,9 @@ fn figures_are_those_of_the_summary() {
 /// The number of a field: what its text stands for, or its text.
 fn value(field: &str) -> Option<f64> {
     let text = field.split_once('>')?.1.split('<').next()?;
-    attribute(field.split('>').next()?, "data-value")
-        .unwrap_or(text)
+    let number = field.split('>').next()?.split_once("data-value=");
+    number
+        .map_or(text, |(_, value)| value)
         .parse()
         .ok()
 }
