@@ -168,10 +168,7 @@ fn figures_are_those_of_the_summary() {
 fn value(field: &str) -> Option<f64> {
     let text = field.split_once('>')?.1.split('<').next()?;
     let number = field.split('>').next()?.split_once("data-value=");
-    number
-        .map_or(text, |(_, value)| value)
-        .parse()
-        .ok()
+    number.map_or(text, |(_, value)| value).parse().ok()
 }
 
 fn cell_index(row: &str) -> usize {

@@ -1,7 +1,8 @@
 //! The batch of methods too short to time once: a repeated median over short launches, one for all compared cells.
 
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};
-use crate::run::{ActiveRun, CALIBRATION, Launch, Step};
+use crate::launch::{CALIBRATION, Launch};
+use crate::run::{ActiveRun, Step};
 use crate::view::View;
 use record::decision::DecisionKind;
 use record::plan::{BATCH, compatible, group_of};

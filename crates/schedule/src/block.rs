@@ -1,7 +1,8 @@
 //! Comparison sets and their blocks: one launch of each launch group, in random order.
 
 use crate::constants::NEIGHBORS;
-use crate::run::{ActiveRun, Halt, Launch, taking_part};
+use crate::launch::Launch;
+use crate::run::{ActiveRun, Halt, taking_part};
 use crate::{shares::SetNeed, view::View};
 use record::state::Stage;
 use stats::interval::LEAST_LAUNCHES;

@@ -6,7 +6,8 @@
 use crate::constants::{
     CLAIM_PILOTS, FIRST_ROUNDS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, SHORT_ROUND_S, TIMING_ROUNDS,
 };
-use crate::run::{ActiveRun, Launch, PILOT, Step};
+use crate::launch::{Launch, PILOT};
+use crate::run::{ActiveRun, Step};
 use crate::view::View;
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;

@@ -21,6 +21,7 @@ pub mod command;
 mod constants;
 pub mod crossover;
 mod first_launches;
+mod launch;
 pub mod lessons;
 mod neighbors;
 mod precision;
@@ -37,7 +38,8 @@ use record::{cell::Cell, decision::Ending, state::State};
 use std::collections::BTreeSet;
 
 pub use constants::LONGER;
-pub use run::{Executor, Halt, Launch, PILOT, Step};
+pub use launch::{Launch, PILOT};
+pub use run::{Executor, Halt, Step};
 pub use view::{Forecast, Undecided, guess_s};
 
 use run::ActiveRun;

@@ -3,7 +3,7 @@
 //! and one round of eight carries proofs.
 
 use crate::constants::{LOWER_BOUND_EVERY, PROOFS};
-use crate::run::Launch;
+use crate::launch::Launch;
 use record::{method::Role, state::State};
 use stats::{orders, rng::Seeded};
 

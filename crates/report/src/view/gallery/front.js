@@ -217,7 +217,7 @@
   const fromPage = async (file) => {
     if (file.size > MOST_PAGE) throw new Error(`it has more than ${MOST_PAGE} bytes`);
     // Its one element of data, which holds no end of an element. The page is not parsed as one: its styles would be refused.
-    const found = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(await file.text());
+    const found = /<scrip[t] type="application\/json" id="data">([^<]*)<\/scrip[t]>/.exec(await file.text());
     const run = JSON.parse(found?.[1] ?? "null");
     if (!Array.isArray(run?.questions) || !Array.isArray(run.rows) || !Array.isArray(run.columns)) {
       throw new Error("it is no page of a run, or one of another version");
