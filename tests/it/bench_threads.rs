@@ -1,6 +1,6 @@
 //! Threads and fresh processes of `bench` in languages with a runtime of their own: Go and Java.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -114,7 +114,7 @@ class Mine {
 "#;
 
 /// Measures a file; where the option is given, each turn in a process of its own.
-fn bench(place: &Place, file: &PathBuf, more: &[&str]) -> (Said, Value) {
+fn bench(place: &Place, file: &Path, more: &[&str]) -> (Said, Value) {
     let words = ["bench", file.to_str().unwrap(), "--json", "--launches", "3"];
     let words = [&words[..], &["--budget", "120s"], more].concat();
     let result = said(&mut place.command(&words));
