@@ -1,8 +1,8 @@
 //! The sentences: what is said of a comparison, of a group, of a run. Nothing is said that the interval beside it does not
 //! hold: amounts are rounded towards what is sure, and intervals outwards.
 //!
-//! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a factor of two on factors
-//! are said: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
+//! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a quarter more on factors
+//! are said, as "48 % faster" would be taken for a speed: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
 
 use record::summary::{AaCheck, Comparison, Contrast, Doubt, Levels, Ratio, Sureness, Verdict};
 
@@ -35,9 +35,10 @@ enum FactorAmount {
 }
 
 impl FactorAmount {
-    /// From a factor of two on a share is no longer read easily; `least` is the ratio nearest to one.
+    /// From a quarter more on a share of time and one of speed are no longer about the same number; `least` is the ratio nearest
+    /// to one.
     fn for_ratio(least: f64) -> FactorAmount {
-        if (0.5..=2.0).contains(&least) {
+        if (0.8..=1.25).contains(&least) {
             FactorAmount::Percent
         } else {
             FactorAmount::Factor
