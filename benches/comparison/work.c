@@ -1,5 +1,5 @@
-/* The work itself, and as a program: for hyperfine (work PAIR SIDE REPEAT), and for the truth (work PAIR truth ROUNDS), the ratio
- * of both sides, timed here in turn. */
+/* The work itself, and as a program: for hyperfine (work PAIR SIDE REPEAT), and for the truth (work PAIR truth ROUNDS), the
+ * ratio of both sides, timed here in turn. */
 #define _GNU_SOURCE
 #include "work.h"
 #include <fcntl.h>

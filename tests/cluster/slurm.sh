@@ -1,6 +1,7 @@
 #!/bin/bash
-# Many machines under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
-# midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/cluster/slurm.sh target/release/pagewise
+# Many machines under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed
+# in the midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge:
+# tests/cluster/slurm.sh target/release/pagewise
 # ODD_BY=quota (a fifth of a CPU; needs a quiet machine, because all nodes share it) or thp (huge pages off; the default).
 # KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens the checks, and
 # PAGEWISE_ARGS asks something else.

@@ -13,53 +13,53 @@ use crate::support::skips::{skip, thorough};
 const GO: &str = r#"package main
 
 import (
-	"pagewise"
-	"sync/atomic"
+    "pagewise"
+    "sync/atomic"
 )
 
 var _ = pagewise.Threads("1,3")
 var turns atomic.Int64
 
 func BenchmarkAdds(b *pagewise.B) {
-	var sums [3]int64
-	b.Begin("add")
-	b.OnThreads(func(thread int) {
-		for i := 0; i < 1000; i++ {
-			atomic.AddInt64(&sums[thread], 1)
-		}
-	})
-	b.End()
-	if threads := b.Value("threads"); sums[threads-1] != 1000 || threads < 3 && sums[threads] != 0 {
-		b.Fatal("wrong threads", sums)
-	}
-	b.Result(sums[0])
+    var sums [3]int64
+    b.Begin("add")
+    b.OnThreads(func(thread int) {
+        for i := 0; i < 1000; i++ {
+            atomic.AddInt64(&sums[thread], 1)
+        }
+    })
+    b.End()
+    if threads := b.Value("threads"); sums[threads-1] != 1000 || threads < 3 && sums[threads] != 0 {
+        b.Fatal("wrong threads", sums)
+    }
+    b.Result(sums[0])
 }
 
 func BenchmarkWaits(b *pagewise.B) {
-	b.Begin("add")
-	b.End()
-	total := atomic.Int64{}
-	b.OnThreads(func(thread int) { total.Add(1000 / int64(b.Value("threads"))) })
-	b.Result(1000)
+    b.Begin("add")
+    b.End()
+    total := atomic.Int64{}
+    b.OnThreads(func(thread int) { total.Add(1000 / int64(b.Value("threads"))) })
+    b.Result(1000)
 }
 
 func BenchmarkBreaks(b *pagewise.B) {
-	b.Begin("add")
-	b.OnThreads(func(thread int) {
-		if thread == b.Value("threads")-1 {
-			panic("no data")
-		}
-	})
-	b.End()
+    b.Begin("add")
+    b.OnThreads(func(thread int) {
+        if thread == b.Value("threads")-1 {
+            panic("no data")
+        }
+    })
+    b.End()
 }
 
 func BenchmarkFirst(b *pagewise.B) {
-	if turns.Add(1) > 1 {
-		b.Fatal("used before")
-	}
-	b.Begin("add")
-	b.End()
-	b.Result(1000)
+    if turns.Add(1) > 1 {
+        b.Fatal("used before")
+    }
+    b.Begin("add")
+    b.End()
+    b.Result(1000)
 }
 "#;
 

@@ -19,7 +19,7 @@ static SHARED_BODY void run(struct slot *s, int before, int behind, bool all)
     scan_end(s, &w);
 }
 
-/* A folio goes only with advice on all of it. Of a device with much read-ahead folios are larger than a step, and nothing goes. */
+/* A folio goes only with advice on all of it. Where read-ahead is large folios are larger than a step, and nothing goes. */
 static void behind(struct slot *s) { run(s, NONE, POSIX_FADV_DONTNEED, false); }
 METHOD(interference_dontneed, .experiment = "interference", .name = "dontneed",
        .summary = "pread(2) of a MiB each, and POSIX_FADV_DONTNEED on that MiB: a folio that is larger stays in the page cache.",

@@ -15,4 +15,5 @@ static void run(struct slot *s)
 METHOD(interference_copy_file_range, .experiment = "interference", .name = "copy-file-range",
        .summary = "copy_file_range(2) of a MiB each, then fdatasync(2).",
        .phases = INTERFERENCE_PHASES, .keys = INTERFERENCE_KEYS WORK_KEY("copy"), .memory = INTERFERENCE_MEMORY,
-       .laws = WORK_LAWS "; scan_before_bytes == 0; unwritten_bytes == 0", .calls = "work:copy_file_range,fdatasync", .run = run);
+       .laws = WORK_LAWS "; scan_before_bytes == 0; unwritten_bytes == 0",
+       .calls = "work:copy_file_range,fdatasync", .run = run);

@@ -129,7 +129,10 @@ static struct scan scan_of(struct slot *s)
 {
     struct scan w = {.bytes = s->bytes, .page = s->page_bytes, .file = -1, .target = -1, .buffer = step_memory(s),
                      .pace = key_size(s, "pace"), .at_a_time = key_size(s, "hot") * 5 / 4};
-    w.work = key_is(s, "work", "write") ? WRITES : key_is(s, "work", "copy") ? COPIES : key_is(s, "work", "memory") ? FILLS : READS;
+    w.work = key_is(s, "work", "write")    ? WRITES
+             : key_is(s, "work", "copy")   ? COPIES
+             : key_is(s, "work", "memory") ? FILLS
+                                           : READS;
     if (s->bytes % STEP_BYTES != 0 || w.pace % STEP_BYTES != 0)
         skip(s, "bytes and pace are whole MiB, since each call moves one");
     s->ops = s->bytes / STEP_BYTES;

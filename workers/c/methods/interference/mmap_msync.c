@@ -7,7 +7,8 @@ static void run(struct slot *s)
         char *p = MAP_FAILED;
         if (ftruncate(w.target, (off_t)w.bytes) != 0)
             scan_lost(&w, "ftruncate");
-        else if ((p = mmap(w.place, w.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, w.target, 0)) == MAP_FAILED)
+        else if ((p = mmap(w.place, w.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, w.target, 0)) ==
+                 MAP_FAILED)
             scan_lost(&w, "mmap");
         for (size_t at = 0; at < w.bytes && !w.failed; at += STEP_BYTES) {
             scan_stamp(&w, at);

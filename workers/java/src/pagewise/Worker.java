@@ -14,7 +14,7 @@ public final class Worker {
     static final int FEATURE = Runtime.version().feature();
     static String name = "java-" + FEATURE;
     static long warmUpNs; // of each cell before the first slot
-    static int stopwatchTurns; // of an empty phase before that, so that the stopwatch is compiled and no phase loads its classes
+    static int stopwatchTurns; // of an empty phase before that, so that the stopwatch is compiled, no phase loads its classes
     private static final long WARM_UP_SLICE_NS = 2_000_000;
     private static final int MOST_WARM_UP = 4; // times the usual, while the compiler still works
     private static final int QUIET_SLICES = 5; // of each cell without a compilation, after which it has done its work
