@@ -48,6 +48,7 @@ pub(super) struct CompareArgs {
 const MARGIN: &str = "2%";
 
 pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
+    arguments.machines.check()?;
     if arguments.machines.are_given() {
         let runs = arguments.first.iter().chain(&arguments.second).cloned();
         let margin = arguments.margin.as_deref();

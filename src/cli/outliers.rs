@@ -36,8 +36,8 @@ pub(super) struct OutlierArgs {
     /// [default of --outliers: all but host]. By host, a run is the unit, and otherwise a machine.
     #[arg(long, value_name = "FACT", value_delimiter = ',', conflicts_with_all = ["gate", "expect"])]
     by: Vec<String>,
-    /// Exit with 3 where a machine is odd.
-    #[arg(long, requires = "outliers")]
+    /// With --outliers: exit with 3 where a machine is odd.
+    #[arg(long)]
     strict: bool,
 }
 
@@ -45,6 +45,15 @@ impl OutlierArgs {
     /// True if machines are compared, and not two sides.
     pub(super) fn are_given(&self) -> bool {
         !self.outliers.is_empty() || !self.by.is_empty()
+    }
+
+    /// Errors: an option without the one that it belongs to.
+    pub(super) fn check(&self) -> Result<()> {
+        ensure!(
+            !self.strict || !self.outliers.is_empty(),
+            "--strict belongs to --outliers FOLDER"
+        );
+        Ok(())
     }
 
     /// Compares the runs of many machines: those in the folders, and those that are named. Exit code 3 for damaged ones, with
