@@ -46,8 +46,9 @@ fn disturbed(name: &str, wait: &str, victim: usize, signal: Signal) -> (Value, D
             limit,
             "--launches",
             "1",
+            // A side that hangs takes its limit and its grace twice: with the other cell, and by itself.
             "--budget",
-            "15s",
+            "30s",
             "--json",
             "--out",
         ])
