@@ -228,13 +228,14 @@ fn prepared(place: &Path) -> Any<Bench> {
             .status()
     };
     let installed = install(
-        carried::NATIVE_WORKERS
+        &carried::NATIVE_WORKERS
             .last()
             .ok_or("no worker is carried")?
-            .1,
+            .1
+            .content(),
         &bench.worker,
     )?;
-    install(carried::HELPER, &helper)?;
+    install(&carried::HELPER.content(), &helper)?;
     let said = String::from_utf8(Command::new(&bench.worker).arg("--list").output()?.stdout)?;
     let flags = said
         .lines()

@@ -2,8 +2,11 @@
 //! the workers. A new method is a new file; nothing here names one. Files are compiled side by side, all levels at
 //! once, and only those that changed.
 
+use flate2::{Compression, write::DeflateEncoder};
+use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -408,10 +411,8 @@ fn build_native(out: &Path) -> Native {
     let rust = (archive(halves.iter(), out.join("rust.a")), listing);
     let [advising, counting] = ["advise", "count"].map(|name| preloaded(&plain, name, out));
     // What a build is, the first of its own files, is said by whoever links it.
-    let harness = archive(
-        common.iter().chain(own.iter().skip(1)),
-        out.join("harness.a"),
-    );
+    let rigs = own.iter().skip(1).filter(|job| !has_methods(&job.source));
+    let harness = archive(common.iter().chain(rigs), out.join("harness.a"));
     let functions = functions(&plain, common.iter().chain(&bench), out);
     Native {
         workers,
@@ -422,6 +423,12 @@ fn build_native(out: &Path) -> Native {
         functions,
         rust,
     }
+}
+
+/// True if a file of an experiment has methods, and not only what its methods share.
+fn has_methods(source: &Path) -> bool {
+    let text = fs::read_to_string(source).expect("a source in UTF-8");
+    text.lines().any(|line| line.starts_with("METHOD("))
 }
 
 /// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
@@ -449,20 +456,44 @@ fn carried(path: &Path) -> String {
     )
 }
 
+/// A file as an expression of the type `PackedFile`: its bytes compressed, their number and their digest.
+fn packed(path: &Path, out: &Path) -> String {
+    let bytes = fs::read(path).expect("a built file");
+    let digest: String = Sha256::digest(&bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let folder = out.join("packed");
+    fs::create_dir_all(&folder).expect("a folder for packed files");
+    let place = folder.join(&digest);
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    let content = encoder.write_all(&bytes).and_then(|()| encoder.finish());
+    fs::write(&place, content.expect("memory takes every byte")).expect("a packed file");
+    let (length, place) = (bytes.len(), carried(&place));
+    format!("PackedFile {{ packed: include_bytes!({place}), bytes: {length}, sha256: {digest:?} }}")
+}
+
 /// A table `NAME: &[(path, content)]` for the binary to carry.
 fn table(
     code: &mut String,
     name: &str,
     doc: &str,
     kind: &str,
-    include: &str,
-    rows: &[(String, PathBuf)],
+    rows: impl Iterator<Item = (String, String)>,
 ) {
     writeln!(code, "/// {doc}\npub static {name}: &[(&str, {kind})] = &[").unwrap();
-    for (key, path) in rows {
-        writeln!(code, "    ({key:?}, {include}!({})),", carried(path)).unwrap();
+    for (key, content) in rows {
+        writeln!(code, "    ({key:?}, {content}),").unwrap();
     }
     code.push_str("];\n");
+}
+
+/// The table of packed files.
+fn packed_table(code: &mut String, name: &str, doc: &str, files: &[(String, PathBuf)], out: &Path) {
+    let rows = files
+        .iter()
+        .map(|(key, path)| (key.clone(), packed(path, out)));
+    table(code, name, doc, "PackedFile", rows);
 }
 
 /// Go worker and Java classes of `packaging/prebuilt.sh`, for machines without these toolchains, by their path in its folder.
@@ -512,15 +543,8 @@ fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut code = String::new();
     let native = build_native(&out);
-    let (doc, kind) = ("The native worker's builds, by name.", "&[u8]");
-    table(
-        &mut code,
-        "NATIVE_WORKERS",
-        doc,
-        kind,
-        "include_bytes",
-        &native.workers,
-    );
+    let doc = "The native worker's builds, by name.";
+    packed_table(&mut code, "NATIVE_WORKERS", doc, &native.workers, &out);
     for (name, doc, path) in [
         ("HELPER", "The helper program.", &native.helper),
         (
@@ -551,21 +575,14 @@ fn main() {
     ] {
         writeln!(
             code,
-            "/// {doc}\npub static {name}: &[u8] = include_bytes!({});",
-            carried(path)
+            "/// {doc}\npub static {name}: PackedFile = {};",
+            packed(path, &out)
         )
         .unwrap();
     }
     let doc =
         "Workers of other languages that packaging built, by path: go/worker.bin, java/17/….class.";
-    table(
-        &mut code,
-        "PREBUILT",
-        doc,
-        "&[u8]",
-        "include_bytes",
-        &prebuilt(&out),
-    );
+    packed_table(&mut code, "PREBUILT", doc, &prebuilt(&out), &out);
     let methods = native
         .workers
         .last()
@@ -592,17 +609,15 @@ fn main() {
                 "workers/{}",
                 path.strip_prefix(".").unwrap().to_str().unwrap()
             ),
-            path.clone(),
+            format!("include_str!({})", carried(&path)),
         )
     };
-    let sources: Vec<_> = below.into_iter().map(named).collect();
     table(
         &mut code,
         "SOURCES",
         "Every source of a worker, by its path in the repository.",
         "&str",
-        "include_str",
-        &sources,
+        below.into_iter().map(named),
     );
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

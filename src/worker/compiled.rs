@@ -2,6 +2,7 @@
 //! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
 use super::cache::{built, is_built, put};
+use super::carried::PackedFile;
 use super::{Language, Maker, Started, Worker, carried, native::path_of, programs};
 use anyhow::{Context, Result, anyhow, ensure};
 use files::Folder;
@@ -19,7 +20,7 @@ pub(super) struct Toolchain {
     version: [&'static str; 2],
     source: &'static str,
     /// Carried files that are linked with the sources.
-    linked: &'static [(&'static str, &'static [u8])],
+    linked: &'static [(&'static str, &'static PackedFile)],
     /// Command that compiles the sources of a folder to a program beside it.
     compile: fn(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command>,
 }
@@ -33,7 +34,7 @@ struct Compiler {
 
 enum Origin {
     Installed(Compiler),
-    Carried(&'static [u8]),
+    Carried(&'static PackedFile),
 }
 
 static GO: Toolchain = Toolchain {
@@ -51,8 +52,8 @@ static RUST: Toolchain = Toolchain {
     version: ["rustc", "--version"],
     source: "https://rustup.rs, or the package rustc",
     linked: &[
-        ("halves.a", carried::RUST_HALVES),
-        ("harness.a", carried::HARNESS),
+        ("halves.a", &carried::RUST_HALVES),
+        ("harness.a", &carried::HARNESS),
     ],
     compile: rust,
 };
@@ -142,7 +143,7 @@ impl Toolchain {
             Err(error) => {
                 let carried = carried::prebuilt(self.language.word())
                     .next()
-                    .map(|(_, bytes)| (sha256_hex(&[bytes]), Origin::Carried(bytes)));
+                    .map(|(_, packed)| (packed.sha256.to_owned(), Origin::Carried(packed)));
                 return carried.ok_or(error);
             }
         };
@@ -150,7 +151,10 @@ impl Toolchain {
             .sources()
             .flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat())
             .collect();
-        let linked = self.linked.iter().map(|(_, bytes)| *bytes);
+        let linked = self
+            .linked
+            .iter()
+            .map(|(_, packed)| packed.sha256.as_bytes());
         let parts: Vec<&[u8]> = [&*text, &output].into_iter().chain(linked).collect();
         Ok((sha256_hex(&parts), Origin::Installed(compiler)))
     }
@@ -191,7 +195,7 @@ impl Toolchain {
     pub(super) fn build(&self) -> Result<Started> {
         let (key, origin) = self.key()?;
         let build = built(&key, |folder| match &origin {
-            Origin::Carried(bytes) => Ok(folder.write_program(self.program(), bytes)?),
+            Origin::Carried(packed) => Ok(folder.write_program(self.program(), &packed.content())?),
             Origin::Installed(compiler) => {
                 let (title, version) = (self.title, &compiler.version);
                 super::tell(&format!(
@@ -215,7 +219,7 @@ impl Toolchain {
             .try_for_each(|(path, text)| put(&source, path, text.as_bytes()))?;
         self.linked
             .iter()
-            .try_for_each(|(name, bytes)| source.write(name, bytes))?;
+            .try_for_each(|(name, packed)| source.write(name, &packed.content()))?;
         let program = folder.path().join(self.program());
         let mut compile = (self.compile)(compiler, source.path(), &program)?;
         let output = programs::compiled(&mut compile, folder)?;

@@ -33,10 +33,10 @@ fn sources(feature: u32) -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Classes that packaging compiled for releases up to this one.
-fn classes(feature: u32) -> impl Iterator<Item = (&'static str, &'static [u8])> {
-    carried::prebuilt("java/").filter_map(move |(path, bytes)| {
+fn classes(feature: u32) -> impl Iterator<Item = (&'static str, &'static carried::PackedFile)> {
+    carried::prebuilt("java/").filter_map(move |(path, packed)| {
         let (least, name) = path.split_once('/')?;
-        (least.parse::<u32>().ok()? <= feature).then_some((name, bytes))
+        (least.parse::<u32>().ok()? <= feature).then_some((name, packed))
     })
 }
 
@@ -194,7 +194,7 @@ fn java_version(program: &Path) -> Result<String> {
 fn key(jdk: &Jdk, list: &str) -> String {
     let text: Vec<u8> = if jdk.takes_carried() {
         classes(jdk.feature)
-            .flat_map(|(path, bytes)| [path.as_bytes(), bytes].concat())
+            .flat_map(|(path, packed)| [path, packed.sha256].concat().into_bytes())
             .collect()
     } else {
         sources(jdk.feature)
@@ -243,7 +243,8 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
     let build = built(&key(jdk, list), |folder| {
         if jdk.takes_carried() {
-            classes(jdk.feature).try_for_each(|(path, bytes)| put(folder, path, bytes))?;
+            classes(jdk.feature)
+                .try_for_each(|(path, packed)| put(folder, path, &packed.content()))?;
         } else {
             let version = &jdk.version;
             super::tell(&format!(

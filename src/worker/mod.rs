@@ -42,7 +42,7 @@ pub struct Worker {
 
 #[derive(Clone, Debug)]
 enum Maker {
-    Native(&'static [u8]),
+    Native(&'static carried::PackedFile),
     Compiled(&'static compiled::Toolchain),
     Java(Option<java::Jdk>),
     Python(Option<python::Python>),
@@ -196,7 +196,7 @@ impl Worker {
     pub fn start(&self) -> Result<&Started, &str> {
         let ready = self.ready.get_or_init(|| {
             let made = match &self.maker {
-                Maker::Native(bytes) => native::place(&self.name, bytes),
+                Maker::Native(packed) => native::place(&self.name, packed),
                 Maker::Compiled(toolchain) => toolchain.build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
                 Maker::Python(python) => python::start(python.as_ref()),
@@ -342,10 +342,10 @@ fn method_lines(list: &str) -> impl Iterator<Item = &str> {
 
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {
-    let (name, bytes) = carried::NATIVE_WORKERS
+    let (name, packed) = carried::NATIVE_WORKERS
         .last()
         .expect("at least one native worker is carried");
-    native::place(name, bytes)
+    native::place(name, packed)
 }
 
 /// The language of the worker of this name; `None` for one that is not here, and for functions of the user's.

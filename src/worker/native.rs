@@ -1,5 +1,6 @@
 //! The C worker's builds, the helper program and the preloaded library. The binary carries them.
 
+use super::carried::PackedFile;
 use super::{Maker, MethodList, Started, Worker, carried, private_cache, programs};
 use anyhow::{Context, Result};
 use files::{File, Folder};
@@ -21,13 +22,13 @@ pub(super) fn workers() -> Result<Vec<Worker>> {
     // They differ in how they were compiled, and not in what they say of themselves.
     let known = MethodList::carried(carried::NATIVE_METHODS);
     let mut workers = Vec::new();
-    for (name, bytes) in carried::NATIVE_WORKERS {
+    for (name, file) in carried::NATIVE_WORKERS {
         let list = if known.text.is_empty() {
             MethodList::parse(name, describe(name)?)?
         } else {
             known.clone()
         };
-        workers.push(Worker::with(name, list, Maker::Native(bytes)));
+        workers.push(Worker::with(name, list, Maker::Native(file)));
     }
     Ok(workers)
 }
@@ -52,29 +53,30 @@ fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
     if PROGRAMS.get().is_none() {
         let workers = carried::NATIVE_WORKERS
             .iter()
-            .map(|(name, bytes)| (file_name(name), *bytes));
+            .map(|(name, file)| (file_name(name), file));
         let libraries = [
-            (HELPER, carried::HELPER),
-            (ADVISING, carried::ADVISING),
-            (COUNTING, carried::COUNTING),
+            (HELPER, &carried::HELPER),
+            (ADVISING, &carried::ADVISING),
+            (COUNTING, &carried::COUNTING),
         ];
         let programs: Vec<_> = workers
-            .chain(libraries.map(|(name, bytes)| (name.to_owned(), bytes)))
+            .chain(libraries.map(|(name, file)| (name.to_owned(), file)))
             .collect();
         let _ = PROGRAMS.set(in_cache(&programs).or_else(|_| in_memory(&programs))?);
     }
     PROGRAMS.get().context("the native programs are placed")
 }
 
-fn in_cache(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
-    let hash = sha256_hex(&programs.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+fn in_cache(programs: &[(String, &PackedFile)]) -> Result<BTreeMap<String, (PathBuf, File)>> {
+    let digests = programs.iter().map(|(_, packed)| packed.sha256.as_bytes());
+    let hash = sha256_hex(&digests.collect::<Vec<_>>());
     let folder = private_cache(&format!("workers/{}", &hash[..16]))?;
     let mut placed = BTreeMap::new();
-    for (name, bytes) in programs {
-        let mut file = kept(&folder, name, bytes);
+    for (name, packed) in programs {
+        let mut file = kept(&folder, name, packed);
         if file.is_none() {
-            folder.write_program(name, bytes)?;
-            file = kept(&folder, name, bytes);
+            folder.write_program(name, &packed.content())?;
+            file = kept(&folder, name, packed);
         }
         let file =
             file.with_context(|| format!("{} may not run", folder.path().join(name).display()))?;
@@ -89,17 +91,17 @@ fn in_cache(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, F
     Ok(placed)
 }
 
-/// The program of a folder, if it has these bytes and may run.
-fn kept(folder: &Folder, name: &str, bytes: &[u8]) -> Option<File> {
-    let (file, content) = folder.read_open(name, bytes.len() as u64).ok()?;
-    (content == bytes && folder.may_execute(name)).then_some(file)
+/// The program of a folder, if it has the bytes of the carried one and may run.
+fn kept(folder: &Folder, name: &str, packed: &PackedFile) -> Option<File> {
+    let (file, content) = folder.read_open(name, packed.bytes).ok()?;
+    (sha256_hex(&[&content]) == packed.sha256 && folder.may_execute(name)).then_some(file)
 }
 
-fn in_memory(programs: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
+fn in_memory(programs: &[(String, &PackedFile)]) -> Result<BTreeMap<String, (PathBuf, File)>> {
     let mut placed = BTreeMap::new();
-    for (name, bytes) in programs {
-        let file =
-            files::memory_file(name, bytes).context("the native worker cannot be unpacked")?;
+    for (name, packed) in programs {
+        let file = files::memory_file(name, &packed.content())
+            .context("the native worker cannot be unpacked")?;
         placed.insert(name.clone(), (path_of(&file), file));
     }
     Ok(placed)
@@ -117,11 +119,11 @@ fn program(name: &str) -> Result<PathBuf> {
         .with_context(|| format!("there is no program {name}"))
 }
 
-pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
+pub(super) fn place(name: &str, packed: &PackedFile) -> Result<Started> {
     // The executed file holds these bytes.
     Ok(Started::new(
         vec![program(&file_name(name))?.into()],
-        sha256_hex(&[bytes]),
+        packed.sha256.to_owned(),
     ))
 }
 

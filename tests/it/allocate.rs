@@ -21,7 +21,9 @@ fn workers() -> &'static [PathBuf] {
     static WORKERS: OnceLock<(tempfile::TempDir, Vec<PathBuf>)> = OnceLock::new();
     let unpack = || {
         let place = tempfile::tempdir().unwrap();
-        let one = |(name, _): &(&str, &[u8])| crate::support::native::worker(name, place.path());
+        let one = |(name, _): &(&str, carried::PackedFile)| {
+            crate::support::native::worker(name, place.path())
+        };
         let paths = carried::NATIVE_WORKERS.iter().map(one).collect();
         (place, paths)
     };

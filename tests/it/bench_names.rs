@@ -82,7 +82,7 @@ fn output(program: &str, arguments: &[&str], file: &Path) -> String {
 /// Identifiers that the harness's object defines, hidden ones too; a name that C reserves is nobody's.
 fn symbols(place: &Place) -> BTreeSet<String> {
     let object = place.file("functions.o");
-    std::fs::write(&object, carried::FUNCTIONS).unwrap();
+    std::fs::write(&object, carried::FUNCTIONS.content()).unwrap();
     let list = output("nm", &["--defined-only", "--format=posix"], &object);
     let names = list
         .lines()

@@ -66,7 +66,7 @@ fn check_names(program: &[u8], path: &Path) -> Result<()> {
     if program.dynamic_symbols().next().is_none() {
         return Ok(());
     }
-    let harness = carried::FUNCTIONS.to_vec();
+    let harness = carried::FUNCTIONS.content();
     let harness = object::File::parse(&*harness)?;
     let called: BTreeSet<&[u8]> = harness
         .symbols()

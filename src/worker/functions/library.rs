@@ -50,7 +50,7 @@ pub(super) fn check(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
         bail!("{path} is no shared library for this machine")
     };
     // Its bytes are aligned as the crate asks for in memory of their own only.
-    if machine(&library) != machine(&object::File::parse(&*carried::HELPER.to_vec())?) {
+    if machine(&library) != machine(&object::File::parse(&*carried::HELPER.content())?) {
         let (bits, kind) = (
             if library.is_64() { 64 } else { 32 },
             library.architecture(),

@@ -406,7 +406,7 @@ fn furnish(folder: &Folder) -> Result<()> {
     }
     let headers = folder.make_folder(HEADER_FOLDER)?;
     headers.write(HEADER, text_of(HEADER).as_bytes())?;
-    Ok(folder.write("functions.o", carried::FUNCTIONS)?)
+    Ok(folder.write("functions.o", &carried::FUNCTIONS.content())?)
 }
 
 /// Text of a carried file that a user's file is compiled with.

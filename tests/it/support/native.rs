@@ -23,14 +23,14 @@ fn install(bytes: &[u8], path: &Path) {
 
 /// A native worker by its name, with the helper beside it.
 pub fn worker(name: &str, place: &Path) -> PathBuf {
-    let (_, bytes) = carried::NATIVE_WORKERS
+    let (_, packed) = carried::NATIVE_WORKERS
         .iter()
         .find(|(n, _)| *n == name)
         .unwrap();
     let path = place.join(format!("worker-{name}"));
-    install(bytes, &path);
+    install(&packed.content(), &path);
     if !helper(place).exists() {
-        install(carried::HELPER, &helper(place));
+        install(&carried::HELPER.content(), &helper(place));
     }
     path
 }
