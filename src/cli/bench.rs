@@ -7,7 +7,7 @@ use super::{
 use crate::plan::request::{Request, Subject};
 use crate::plan::{Laboratory, catalog};
 use crate::run::guard::Scratch;
-use crate::worker::functions::{self, Built, Described, FunctionTerms, Peer, Worktree};
+use crate::worker::functions::{self, Built, BuiltFiles, Described, FunctionTerms, Peer, Worktree};
 use crate::worker::{self, Worker, carried};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -124,11 +124,8 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .transpose()?;
     let scratch = Scratch::new("bench")?;
     let folder = Folder::open(scratch.path())?;
-    let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
-    let peer = with
-        .as_ref()
-        .map(|with| peer(&laboratory, with))
-        .transpose()?;
+    let with = arguments.with.as_deref();
+    let peer = with.map(|with| peer(&laboratory, with)).transpose()?;
     let build_terms = FunctionTerms {
         peer,
         is_fresh: arguments.fresh,
@@ -139,13 +136,14 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         .as_ref()
         .map(|base| Worktree::add(Path::new(file), base, scratch.path().join("worktree")))
         .transpose()?;
+    let workers = &laboratory.workers;
     let baseline = match (&worktree, &terms) {
-        (Some(worktree), _) => Some(functions::of_revision(
-            &worktree.file,
+        (Some(Worktree { file, .. }), _) => Some(functions::of_revision(
+            file,
             BASE,
             build_terms,
             &folder,
-            &laboratory.workers,
+            workers,
         )?),
         (None, Some(_)) => Some(baseline(&laboratory, arguments, build_terms, &folder)?),
         (None, None) => None,
@@ -178,9 +176,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     }
     let code = job.measure(&session)?;
     if let (Some(name), Some(key), 0) = (&arguments.save_baseline, key, code) {
-        built.files.keep(&session.folder)?;
-        session.folder.seal_baseline(&key)?;
-        tags::change(&session.folder, std::slice::from_ref(name), false)?;
+        save(&session.folder, name, &key, &built.files)?;
     }
     if code >= STOPPED {
         return Ok(code);
@@ -347,7 +343,8 @@ fn check_same_processes(built: &Built, baseline: Option<&Described>) -> Result<(
 }
 
 /// The built-in method that a selector names, or its experiment's baseline.
-fn peer<'a>(laboratory: &'a Laboratory, with: &Selector) -> Result<Peer<'a>> {
+fn peer<'a>(laboratory: &'a Laboratory, with: &str) -> Result<Peer<'a>> {
+    let with = Selector::parse(with)?;
     let experiment = catalog::find(&laboratory.experiments, &with.experiment)?;
     let worker = worker::find(
         &laboratory.workers,
@@ -387,6 +384,14 @@ fn can_save(laboratory: &Laboratory, name: &str) -> Result<Secret> {
     check_baseline_name(laboratory, name)?;
     let made = Folder::private(&key_folder()).and_then(|folder| folder.make_secret(KEY));
     made.context("--save-baseline needs a key that only this user can read")
+}
+
+/// Keeps the compiled functions with their run, sealed under a name.
+fn save(folder: &RunFolder, name: &str, key: &Secret, files: &BuiltFiles) -> Result<()> {
+    files.keep(folder)?;
+    folder.seal_baseline(key)?;
+    tags::change(folder, &[name.to_owned()], false)?;
+    Ok(())
 }
 
 /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.

@@ -13,7 +13,7 @@ use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
 use record::outcome::Status;
 use record::summary::{
-    CellSummary, ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary,
+    AaCheck, CellSummary, ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary,
 };
 use record::{
     experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight,
@@ -112,12 +112,7 @@ pub fn summarise(
     let (calibration, scores) = calibration::widen(&mut judged, &circumstances.kept_scores);
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);
-    let mut compared: Vec<Vec<CellComparison>> = judged
-        .iter()
-        .zip(&checks)
-        .map(|(group, aa)| compare(state, evidence, group, aa.as_ref()))
-        .collect();
-    adjust(state, &compared_cells, &mut compared);
+    let compared = comparisons(state, evidence, &compared_cells, &judged, &checks);
     let mut groups = Vec::with_capacity(judged.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
         groups.push(GroupSummary {
@@ -161,6 +156,23 @@ pub fn summarise(
     summary.warnings = warnings::of_run(state, evidence, &summary);
     sureness::mark(&mut summary, &sureness::Spread::new(evidence));
     Ok(rounded(summary))
+}
+
+/// Comparisons of each group, with the verdicts that hold among all of them.
+fn comparisons(
+    state: &State,
+    evidence: &Evidence,
+    groups: &[Group],
+    judged: &[Judged],
+    checks: &[Option<AaCheck>],
+) -> Vec<Vec<CellComparison>> {
+    let mut compared: Vec<Vec<CellComparison>> = judged
+        .iter()
+        .zip(checks)
+        .map(|(group, aa)| compare(state, evidence, group, aa.as_ref()))
+        .collect();
+    adjust(state, groups, &mut compared);
+    compared
 }
 
 fn settings(state: &State) -> Settings {

@@ -215,63 +215,74 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     let Some(pages) = plan.pages.as_ref().filter(|_| plan.kind == Kind::Profile) else {
         return parts;
     };
-    let in_mode = |mode: LaunchMode| {
-        moment
-            .launches
-            .iter()
-            .filter(move |launch| launch.mode == mode)
-    };
-    let unseen = |launch: &CommandLaunch| {
-        launch
-            .cost
-            .as_ref()
-            .is_some_and(|cost| cost.faults_unseen.is_some())
-    };
-    let unsampled = |launch: &CommandLaunch| {
-        launch
-            .cost
-            .as_ref()
-            .is_some_and(|cost| cost.kernel_unseen.is_some())
-    };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
-    // Where six blocks exceed the budget, the faults of the traced launch and one sampled launch have to do.
-    let is_slow = is_slow(moment, block);
-    let is_traced =
-        in_mode(LaunchMode::Traced).any(has_faults) && !in_mode(LaunchMode::Sampled).any(unsampled);
-    let is_known = is_traced || in_mode(LaunchMode::Followed).next().is_some();
-    let is_followed = !plan.totals_only
-        && block < FULL_BLOCKS
-        && mode == LaunchMode::Plain
-        && !(is_slow && is_known);
-    let is_sampled = if mode == LaunchMode::Followed {
-        arms > 0 && block < SAMPLED_WINDOWS
-    } else {
-        block == 0 || (block < LEAST_LAUNCHES / 2 && !is_slow)
-    };
     let modes = [
         (LaunchMode::PriceBase, true),
         (LaunchMode::PriceHuge, has_huge),
-        (
-            LaunchMode::Followed,
-            is_followed && !in_mode(LaunchMode::Followed).any(unseen),
-        ),
-        (
-            LaunchMode::Sampled,
-            is_sampled && !plan.totals_only && !in_mode(LaunchMode::Sampled).any(unsampled),
-        ),
+        (LaunchMode::Followed, is_followed(moment, block)),
+        (LaunchMode::Sampled, is_sampled(moment, block)),
         (LaunchMode::PriceEvents, true),
         (LaunchMode::PriceCow, true),
     ];
-    let hopeless = |mode| {
-        in_mode(mode).next().is_some_and(|l| l.failed.is_some()) && mode != LaunchMode::PriceBase
+    let is_hopeless = |mode| {
+        let has_failed = in_mode(moment, mode)
+            .next()
+            .is_some_and(|l| l.failed.is_some());
+        has_failed && mode != LaunchMode::PriceBase
     };
     parts.extend(
         modes
             .into_iter()
-            .filter(|&(mode, wanted)| wanted && !hopeless(mode))
+            .filter(|&(mode, wanted)| wanted && !is_hopeless(mode))
             .map(|(mode, _)| (0, mode)),
     );
     parts
+}
+
+/// Launches of a study in one mode.
+fn in_mode<'a>(
+    moment: &CommandMoment<'a>,
+    mode: LaunchMode,
+) -> impl Iterator<Item = &'a CommandLaunch> + use<'a> {
+    moment
+        .launches
+        .iter()
+        .filter(move |launch| launch.mode == mode)
+}
+
+/// Tells whether a block of a profile has a launch whose page faults are followed.
+fn is_followed(moment: &CommandMoment, block: usize) -> bool {
+    let plan = moment.plan;
+    if plan.totals_only || plan.attached.is_some() || block >= FULL_BLOCKS {
+        return false;
+    }
+    let mut followed = in_mode(moment, LaunchMode::Followed).peekable();
+    // Where six blocks exceed the budget, the faults of the traced launch and one sampled launch have to do.
+    let is_traced = in_mode(moment, LaunchMode::Traced).any(has_faults)
+        && !in_mode(moment, LaunchMode::Sampled).any(has_no_samples);
+    let is_known = is_traced || followed.peek().is_some();
+    let is_unseen = |launch: &CommandLaunch| {
+        let cost = launch.cost.as_ref();
+        cost.is_some_and(|cost| cost.faults_unseen.is_some())
+    };
+    !(is_slow(moment, block) && is_known) && !followed.any(is_unseen)
+}
+
+/// Tells whether a block of a profile has a launch that is sampled, or a window of a process that is.
+fn is_sampled(moment: &CommandMoment, block: usize) -> bool {
+    let plan = moment.plan;
+    let has_room = if plan.attached.is_some() {
+        !has_ended(moment.launches) && block < SAMPLED_WINDOWS
+    } else {
+        block == 0 || (block < LEAST_LAUNCHES / 2 && !is_slow(moment, block))
+    };
+    has_room && !plan.totals_only && !in_mode(moment, LaunchMode::Sampled).any(has_no_samples)
+}
+
+/// True if a launch could not be sampled.
+fn has_no_samples(launch: &CommandLaunch) -> bool {
+    let cost = launch.cost.as_ref();
+    cost.is_some_and(|cost| cost.kernel_unseen.is_some())
 }
 
 #[cfg(test)]

@@ -15,34 +15,21 @@ pub fn lessons(
     launch: &Launch,
     broken: Option<&str>,
 ) -> Vec<(&'static str, DecisionKind)> {
-    let mut lessons = Vec::new();
+    let mut lessons = Lessons::new(state);
     let stopped = record.sides.iter().any(|side| side.end == End::Stopped);
     let is_first = state.launch_groups[record.launch_group]
         .stage
         .cost()
         .is_none();
     if (record.block < 0 || is_first) && !stopped {
-        lessons.push((
+        lessons.learned.push((
             "a launch took as long",
             timed(state, record, transcripts, launch),
         ));
     }
-    let mut settled = BTreeSet::new();
-    let mut settle = |cell: usize, outcome: Outcome, lessons: &mut Vec<_>| {
-        let cells: Vec<usize> = with_twin(state, cell)
-            .into_iter()
-            .filter(|&cell| settled.insert(cell))
-            .collect();
-        if !cells.is_empty() {
-            lessons.push((
-                "a launch showed it",
-                DecisionKind::Settled { cells, outcome },
-            ));
-        }
-    };
     let bereft = record.sides.len() > 1 && record.sides.iter().any(killed);
     if let ([only], true) = (&record.cells[..], bereft) {
-        settle(*only, blamed(record, None), &mut lessons);
+        lessons.settle(*only, blamed(record, None));
     }
     let mut named = false;
     // The survivor of a pair does not know why the pair ended.
@@ -59,26 +46,57 @@ pub fn lessons(
             {
                 // A skip explains the end of a pair, whose other side cannot go on, but not that of a single process.
                 named |= record.sides.len() > 1 || !matches!(ending, SideEnding::Skip { .. });
-                settle(cell, outcome(ending, side), &mut lessons);
+                lessons.settle(cell, outcome(ending, side));
             }
         }
     }
     let died = record.sides.iter().any(|side| !side.end.is_clean());
     if (died && !named || broken.is_some() && !died) && !stopped {
         if let [only] = record.cells[..] {
-            settle(only, blamed(record, broken), &mut lessons);
+            lessons.settle(only, blamed(record, broken));
         } else {
             let split = DecisionKind::Split {
                 launch_group: record.launch_group,
                 cells: record.cells.clone(),
             };
-            lessons.push((
+            lessons.learned.push((
                 "a launch of these cells died and did not say which of them it was",
                 split,
             ));
         }
     }
-    lessons
+    lessons.learned
+}
+
+/// Lessons of one launch; a cell is settled once.
+struct Lessons<'a> {
+    state: &'a State,
+    settled: BTreeSet<usize>,
+    learned: Vec<(&'static str, DecisionKind)>,
+}
+
+impl<'a> Lessons<'a> {
+    fn new(state: &'a State) -> Lessons<'a> {
+        Lessons {
+            state,
+            settled: BTreeSet::new(),
+            learned: Vec::new(),
+        }
+    }
+
+    /// Gives a cell and its hidden duplicate their outcome.
+    fn settle(&mut self, cell: usize, outcome: Outcome) {
+        let cells: Vec<usize> = with_twin(self.state, cell)
+            .into_iter()
+            .filter(|&cell| self.settled.insert(cell))
+            .collect();
+        if !cells.is_empty() {
+            self.learned.push((
+                "a launch showed it",
+                DecisionKind::Settled { cells, outcome },
+            ));
+        }
+    }
 }
 
 /// A cell that ends, with its hidden twin: that would meet the same end, and a hang would cost its time limit again.

@@ -11,9 +11,11 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::questions::advise::AdviceRequest;
 use record::advice::{AdviceAnswer, Topic};
+use record::sizes::BYTES;
 use record::{experiment::ParameterList, sizes};
 use report::styled::StyledText;
-use std::{collections::BTreeMap, path::PathBuf, time::Instant};
+use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, time::Instant};
 
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
@@ -218,16 +220,7 @@ fn terms(
         ..advice::AdviceTerms::default()
     };
     for word in &arguments.set {
-        let (key, values) = laboratory.setting(word)?;
-        let [value] = &values[..] else {
-            bail!("--set {key} takes one value here")
-        };
-        if key == "bytes" {
-            bail!("the size is given by --bytes");
-        }
-        if terms.settings.insert(key.clone(), value.clone()).is_some() {
-            bail!("--set {key} is given twice");
-        }
+        set(&mut terms, laboratory.setting(word)?)?;
     }
     if let Some(wait) = &arguments.wait {
         terms.settings.insert("wait".to_owned(), wait.clone());
@@ -260,35 +253,60 @@ fn terms(
         terms.bytes.get_or_insert(bound.saturating_mul(2));
     }
     if let Some(path) = &arguments.file {
-        if topic.experiment != "read" {
-            bail!(
-                "--file says what to read, so ask advise read --file {}",
-                path.display()
-            );
-        }
-        let setting = format!(
-            "file={}",
-            path.to_str().context("--file: the path is not UTF-8")?
-        );
-        let what = std::slice::from_ref(&topic.experiment);
-        let wish = laboratory.wish(what, &[setting], ParameterList::Default)?;
-        for (key, values) in wish.settings {
-            let value = values.first().cloned().unwrap_or_default();
-            if key == "bytes" {
-                let file_bytes = sizes::parse_size(&value)?;
-                if terms.bytes.is_some_and(|wanted| wanted > file_bytes) {
-                    bail!(
-                        "--bytes is more than {} has ({file_bytes} bytes)",
-                        path.display()
-                    );
-                }
-                terms.bytes.get_or_insert(file_bytes);
-            } else if key != "consume" {
-                terms.settings.insert(key, value);
-            }
-        }
+        read_file(&mut terms, laboratory, topic, path)?;
     }
     Ok(terms)
+}
+
+/// Takes a value of `--set`. Errors: there are several, the key has an option of its own, or it was given already.
+fn set(terms: &mut advice::AdviceTerms, (key, values): (String, Vec<String>)) -> Result<()> {
+    let [value] = &values[..] else {
+        bail!("--set {key} takes one value here")
+    };
+    if key == BYTES {
+        bail!("the size is given by --bytes");
+    }
+    if terms.settings.insert(key.clone(), value.clone()).is_some() {
+        bail!("--set {key} is given twice");
+    }
+    Ok(())
+}
+
+/// Takes the file that is to be read, and its size. Errors: the topic reads none, or the file has less than `--bytes`.
+fn read_file(
+    terms: &mut advice::AdviceTerms,
+    laboratory: &Laboratory,
+    topic: &Topic,
+    path: &Path,
+) -> Result<()> {
+    if topic.experiment != "read" {
+        bail!(
+            "--file says what to read, so ask advise read --file {}",
+            path.display()
+        );
+    }
+    let setting = format!(
+        "file={}",
+        path.to_str().context("--file: the path is not UTF-8")?
+    );
+    let what = std::slice::from_ref(&topic.experiment);
+    let wish = laboratory.wish(what, &[setting], ParameterList::Default)?;
+    for (key, values) in wish.settings {
+        let value = values.first().cloned().unwrap_or_default();
+        if key == BYTES {
+            let file_bytes = sizes::parse_size(&value)?;
+            if terms.bytes.is_some_and(|wanted| wanted > file_bytes) {
+                bail!(
+                    "--bytes is more than {} has ({file_bytes} bytes)",
+                    path.display()
+                );
+            }
+            terms.bytes.get_or_insert(file_bytes);
+        } else if key != "consume" {
+            terms.settings.insert(key, value);
+        }
+    }
+    Ok(())
 }
 
 fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Result<u8> {

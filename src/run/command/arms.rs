@@ -155,6 +155,16 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
     }
     join(&mut arm, "GLIBC_TUNABLES", &setting.tunables);
     join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options);
+    preload(&mut arm, setting)?;
+    arm.cpus = match setting.cpus.as_deref() {
+        Some("last") => preflight::allowed_cpus().last().map(usize::to_string),
+        other => other.map(str::to_owned),
+    };
+    Ok(arm)
+}
+
+/// Has an arm load the library of a setting; one that cannot be loaded is why the arm is skipped.
+fn preload(arm: &mut Arm, setting: &Setting) -> Result<()> {
     if setting.advise_mappings {
         let path = worker::advising_library()?;
         arm.preloaded = path
@@ -176,13 +186,9 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         }
     }
     if let Some(path) = arm.preloaded.clone() {
-        join(&mut arm, "LD_PRELOAD", &path);
+        join(arm, "LD_PRELOAD", &path);
     }
-    arm.cpus = match setting.cpus.as_deref() {
-        Some("last") => preflight::allowed_cpus().last().map(usize::to_string),
-        other => other.map(str::to_owned),
-    };
-    Ok(arm)
+    Ok(())
 }
 
 /// Variables that hold a list, and what separates its parts; the last of two that contradict each other holds.

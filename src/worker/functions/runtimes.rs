@@ -60,22 +60,7 @@ pub(super) fn go(
     let version = String::from_utf8_lossy(&version.stdout);
     let language = language_of(&version);
     let source = folder.make_folder("source")?;
-    let harness = source.make_folder("pagewise")?;
-    for file in GO_HARNESS {
-        let text = carried::source(&format!("workers/go/{file}.go")).unwrap_or_default();
-        let text = text.replacen("package main", "package pagewise", 1);
-        harness.write(format!("{file}.go"), text.as_bytes())?;
-    }
-    let between = carried::source(GO_OWN).unwrap_or_default();
-    harness.write("own.go", between.as_bytes())?;
-    harness.write(
-        "go.mod",
-        format!("module pagewise\n\ngo {language}\n").as_bytes(),
-    )?;
-    let module = format!(
-        "module bench\n\ngo {language}\n\nrequire pagewise v0.0.0\n\nreplace pagewise => ./pagewise\n"
-    );
-    source.write("go.mod", module.as_bytes())?;
+    write_go_module(&source, &language)?;
     let mut copy = format!("//line {}:1\n", path.display());
     for line in text.lines() {
         copy += &line_of_main_package(line);
@@ -83,17 +68,7 @@ pub(super) fn go(
     }
     source.write("functions.go", copy.as_bytes())?;
     let flags = variable("GOFLAGS", "");
-    let mut caller = "package main\n\nimport \"pagewise\"\n\nfunc main() {\n".to_owned();
-    let list = serde_json::to_string(&marked.list(&file))?;
-    let shown = serde_json::to_string(&["go build", &flags.join(" ")].join(" "))?;
-    writeln!(
-        caller,
-        "\tpagewise.Main({list}, {shown}, map[string]func(*pagewise.B){{"
-    )?;
-    for MarkedFunction { name, called, .. } in &marked.functions {
-        writeln!(caller, "\t\t\"{name}\": {called},")?;
-    }
-    caller += "\t})\n}\n";
+    let caller = go_caller(&marked, &file, &flags)?;
     source.write("pagewise_main.go", caller.as_bytes())?;
     let program = folder.path().join(name);
     let mut command = with_this_process(&go, &[])?;
@@ -116,6 +91,42 @@ pub(super) fn go(
     }
     compiled(&mut command, path, folder, "go build")?;
     Ok(program)
+}
+
+/// Writes the module of a user's functions, and below it that of the harness.
+fn write_go_module(source: &Folder, language: &str) -> Result<()> {
+    let harness = source.make_folder("pagewise")?;
+    for file in GO_HARNESS {
+        let text = carried::source(&format!("workers/go/{file}.go")).unwrap_or_default();
+        let text = text.replacen("package main", "package pagewise", 1);
+        harness.write(format!("{file}.go"), text.as_bytes())?;
+    }
+    let between = carried::source(GO_OWN).unwrap_or_default();
+    harness.write("own.go", between.as_bytes())?;
+    harness.write(
+        "go.mod",
+        format!("module pagewise\n\ngo {language}\n").as_bytes(),
+    )?;
+    let module = format!(
+        "module bench\n\ngo {language}\n\nrequire pagewise v0.0.0\n\nreplace pagewise => ./pagewise\n"
+    );
+    Ok(source.write("go.mod", module.as_bytes())?)
+}
+
+/// The main function that hands a file's functions to the harness.
+fn go_caller(marked: &MarkedFile, file: &str, flags: &[String]) -> Result<String> {
+    let mut caller = "package main\n\nimport \"pagewise\"\n\nfunc main() {\n".to_owned();
+    let list = serde_json::to_string(&marked.list(file))?;
+    let shown = serde_json::to_string(&["go build", &flags.join(" ")].join(" "))?;
+    writeln!(
+        caller,
+        "\tpagewise.Main({list}, {shown}, map[string]func(*pagewise.B){{"
+    )?;
+    for MarkedFunction { name, called, .. } in &marked.functions {
+        writeln!(caller, "\t\t\"{name}\": {called},")?;
+    }
+    caller += "\t})\n}\n";
+    Ok(caller)
 }
 
 /// The language of a version of Go: `go1.26.8` speaks 1.26.
