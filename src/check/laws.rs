@@ -5,7 +5,6 @@
 use anyhow::Result;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::method::{Method, Role};
-use record::sizes::{BYTES, number};
 use record::transcript::{COLUMNS, Counts, Read as Transcripts};
 use record::{
     cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder,
@@ -332,7 +331,7 @@ impl LieTest {
         honest: &BTreeMap<String, bool>,
     ) -> LieEffect<'a> {
         let parameters = &self.state.cells[record.cells[0]].cell.parameters;
-        let bytes = number(parameters, BYTES).unwrap_or(0);
+        let bytes = parameters.bytes().unwrap_or(0);
         let mut laws_by_term: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
             for term in law.operands() {

@@ -2,6 +2,7 @@
 
 use crate::worker::{Worker, programs};
 use anyhow::{Context, Result};
+use record::sizes::BYTES;
 use record::{method::Method, transcript, transcript::LaunchKeys};
 use std::io::{Seek, Write};
 use std::process::Command;
@@ -26,7 +27,7 @@ const BEHIND_GOOD_KEYS: [(&str, &str, usize, &str); 4] = [
         "a malformed number",
         "cell=0\nmethod=METHOD\nbytes=many\nround=0 0\n",
         3,
-        "bytes",
+        BYTES,
     ),
 ];
 
@@ -63,7 +64,7 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
     let Ok(started) = worker.start() else {
         return Ok(Vec::new());
     };
-    let Some(method) = worker.methods().iter().find(|m| m.key("bytes").is_some()) else {
+    let Some(method) = worker.methods().iter().find(|m| m.key(BYTES).is_some()) else {
         return Ok(Vec::new());
     };
     let mut wrong = Vec::new();

@@ -9,7 +9,7 @@ use record::cell::{Cell, Selector};
 use record::experiment::Experiment;
 use record::machine_state::{PLAIN, STATE};
 use record::method::{KeyKind, Method, Role};
-use record::sizes::{did_you_mean, parse_size};
+use record::sizes::{BYTES, did_you_mean, parse_size};
 use std::collections::BTreeMap;
 
 /// All topics that the binary carries.
@@ -70,7 +70,7 @@ pub fn request(
         asked_bytes
     };
     let measure = measure(&topic, &experiment, terms.again)?;
-    settings.insert("bytes".to_owned(), bytes.to_string());
+    settings.insert(BYTES.to_owned(), bytes.to_string());
     let case = AdviceCase {
         topic: &topic,
         settings: &settings,
@@ -97,7 +97,7 @@ pub fn request(
     };
     let methods = case.methods(terms.saved_only)?;
     let untaken = case.untaken(&experiment);
-    settings.remove("bytes");
+    settings.remove(BYTES);
     // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.
     for (key, value) in &mut settings {
         if let Some(normal) = baseline.parameters.get(key) {
@@ -360,7 +360,7 @@ pub fn wish(
         .map(|(key, value)| (key.clone(), vec![value.clone()]))
         .collect();
     let sizes = sizes.iter().map(u64::to_string).collect();
-    set.push(("bytes".to_owned(), sizes));
+    set.push((BYTES.to_owned(), sizes));
     Ok(Wish {
         baseline: Some(request.topic.baseline.clone()),
         ..here.for_cells(selectors, set)

@@ -7,7 +7,7 @@ use record::cell::{Cell, Selector};
 use record::claim::{Claim, ClaimKind, Job, NoVerdict, ResolvedClaim, ResolvedJob};
 use record::experiment::Experiment;
 use record::plan::PlannedCell;
-use record::sizes::{BYTES, number};
+use record::sizes::BYTES;
 use record::{machine_state::STATE, sizes::did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -128,7 +128,7 @@ impl Resolver<'_> {
             points: points(claim),
             ..ResolvedJob::default()
         };
-        let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
+        let parameter = claim.holds.as_ref().map_or(BYTES, |h| h.parameter());
         let mut points: Vec<Option<(&str, u64)>> = resolved
             .points
             .iter()
@@ -234,7 +234,7 @@ impl Costs<'_> {
         if let Some(launch_s) = self.known_s.get(cell) {
             return LAUNCHES * launch_s;
         }
-        let bytes = number(&cell.parameters, BYTES).unwrap_or(0) as f64;
+        let bytes = cell.parameters.bytes().unwrap_or(0) as f64;
         let starts_s = cell.sides().map(|side| self.start_s(side)).sum();
         LAUNCHES * schedule::guess_s(starts_s, bytes)
     }
@@ -380,7 +380,7 @@ mod tests {
             experiment: "copy".into(),
             method: method.into(),
             worker: "c-O3".into(),
-            parameters: BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]),
+            parameters: [("bytes", bytes)].into(),
         }
     }
 

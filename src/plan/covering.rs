@@ -1,8 +1,7 @@
 //! Fewer combinations of values than all of them, in which every three values meet that meet in any.
 
+use record::parameters::Parameters;
 use std::{cmp::Reverse, collections::BTreeMap};
-
-type Parameters = BTreeMap<String, String>;
 
 /// A covering array of strength three, chosen greedily: next is the combination in which most is new (Cohen, Dalal, Fredman
 /// and Patton, "The AETG system", IEEE Transactions on Software Engineering 23, 1997). Two values meet beside each value of a
@@ -27,7 +26,7 @@ pub(super) fn covering(combinations: Vec<Parameters>) -> Vec<Parameters> {
                     let next = numbers.len();
                     met.push(
                         *numbers
-                            .entry([a, b, c].map(|key| (*key, Parameters::get(parameters, *key))))
+                            .entry([a, b, c].map(|key| (*key, Parameters::word(parameters, key))))
                             .or_insert(next),
                     );
                 }
@@ -58,14 +57,12 @@ pub(super) fn covering(combinations: Vec<Parameters>) -> Vec<Parameters> {
 
 #[cfg(test)]
 mod tests {
-    use super::covering;
-    use std::collections::{BTreeMap, BTreeSet};
-
-    type Parameters = BTreeMap<String, String>;
+    use super::{Parameters, covering};
+    use std::collections::BTreeSet;
 
     /// All combinations of the first `counts` values of parameters a, b, c …
     fn product(counts: &[usize]) -> Vec<Parameters> {
-        let mut all = vec![Parameters::new()];
+        let mut all = vec![Parameters::default()];
         for (key, count) in (b'a'..).zip(counts) {
             let with = |p: &Parameters, value: usize| {
                 p.clone()

@@ -5,6 +5,7 @@ use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use record::method::{Isolation, Role};
 use record::outcome::{Cause, Outcome, Status};
+use record::parameters::Parameters;
 use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
 use record::{cell::Cell, experiment::Experiment, sizes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +57,7 @@ pub(super) fn launch_groups(
 struct OpenGroup {
     key: String,
     /// Grouping parameters of its first cell.
-    parameters: BTreeMap<String, String>,
+    parameters: Parameters,
     launch_group: LaunchGroup,
 }
 
@@ -66,7 +67,7 @@ struct PlacedCell {
     /// Cells with different keys never share a process.
     key: String,
     /// Grouping parameters.
-    parameters: BTreeMap<String, String>,
+    parameters: Parameters,
     /// True if it may share a process with other cells.
     shares: bool,
 }
@@ -84,7 +85,7 @@ impl PlacedCell {
         PlacedCell {
             cell,
             key: format!("{experiment} {worker} {:?} {apart}", method.isolation),
-            parameters: definition.map_or_else(BTreeMap::new, |e| group_of(e, &planned.cell)),
+            parameters: definition.map_or_else(Parameters::default, |e| group_of(e, &planned.cell)),
             shares: method.isolation == Isolation::Shared && !alone,
         }
     }
@@ -115,7 +116,7 @@ fn add_twins(
         };
         let group = match which {
             Twins::All => group_of(experiment, &planned.cell),
-            Twins::OneOfEach => BTreeMap::new(),
+            Twins::OneOfEach => Parameters::default(),
         };
         let is_baseline = baselines.get(&experiment.name) == Some(&planned.cell.method);
         if is_baseline

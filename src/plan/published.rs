@@ -4,7 +4,7 @@ use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, anyhow};
 use record::published::{Figure, FigureCell, Published};
-use record::sizes::{did_you_mean, parse_size};
+use record::sizes::did_you_mean;
 use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
 use std::sync::LazyLock;
 
@@ -173,8 +173,7 @@ pub fn cells(
 
 /// The size of a figure in bytes; zero where it has none.
 fn bytes(figure: &Figure) -> u64 {
-    let size = figure.parameters.get("bytes");
-    size.and_then(|size| parse_size(size).ok()).unwrap_or(0)
+    figure.bytes().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
 use record::machine_state::{PLAIN, STATE};
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, NAMED_BUDGET_S, Plan};
-use record::sizes::{BYTES, number};
 use record::{kind::Kind, published::Published};
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;
@@ -365,7 +364,7 @@ fn launch_s(plan: &Plan, group: &LaunchGroup, workers: &[Worker]) -> f64 {
     let start_s = if runs_java { JAVA_START_S } else { START_S };
     let bytes: f64 = cells
         .iter()
-        .filter_map(|cell| number(&cell.parameters, BYTES))
+        .filter_map(|cell| cell.parameters.bytes())
         .sum::<u64>() as f64;
     let fixed_s: f64 = cells
         .iter()

@@ -7,10 +7,11 @@ use record::cell::{Cell, Selector};
 use record::concern::Concern;
 use record::experiment::{Experiment, ParameterList};
 use record::method::{Isolation, KeyKind, Method, Role};
+use record::parameters::Parameters;
 use record::plan::{BATCH, PlannedCell};
 use record::{machine_state::STATE, sizes};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The cells that a wish stands for, and the experiments they belong to.
 pub fn cells(
@@ -307,8 +308,8 @@ pub(super) fn grid(
     experiment: &Experiment,
     method: &Method,
     wish: &Wish,
-) -> Result<Vec<BTreeMap<String, String>>> {
-    let mut combinations = vec![BTreeMap::new()];
+) -> Result<Vec<Parameters>> {
+    let mut combinations = vec![Parameters::default()];
     for (key, kind) in &method.keys {
         let parameter = experiment.parameters.get(key).with_context(|| {
             format!(
@@ -371,11 +372,7 @@ pub(super) fn grid(
 }
 
 /// Each combination with each of these values of one key.
-fn with_values(
-    combinations: &[BTreeMap<String, String>],
-    key: &str,
-    values: &[String],
-) -> Vec<BTreeMap<String, String>> {
+fn with_values(combinations: &[Parameters], key: &str, values: &[String]) -> Vec<Parameters> {
     let mut extended = Vec::new();
     for value in values {
         for combination in combinations {

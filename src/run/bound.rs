@@ -7,6 +7,7 @@ use files::kernel;
 use record::concern::{Bound, Concern};
 use record::expression::{Expression, Values};
 use record::outcome::{Cause, Outcome, Status};
+use record::parameters::Parameters;
 use record::plan::{Plan, PlannedCell};
 use record::{cell::Cell, decision::DecisionKind, state::State};
 use std::collections::BTreeMap;
@@ -323,18 +324,18 @@ pub fn heap_needed<'a>(
 }
 
 fn bytes_of(expression: &Expression, planned: &PlannedCell, rounds: u32) -> Result<u64> {
-    struct Needs<'a>(&'a BTreeMap<String, String>, u32);
+    struct Needs<'a>(&'a Parameters, u32);
     impl Values for Needs<'_> {
         fn number(&self, name: &str) -> Option<i128> {
             match name {
                 "rounds" => Some(i128::from(self.1)),
                 "page_bytes" => i128::try_from(rustix::param::page_size()).ok(),
                 "huge_page_bytes" => huge_page_bytes().map(i128::from),
-                _ => self.0.get(name).and_then(|v| v.parse().ok()),
+                _ => self.0.number(name).map(i128::from),
             }
         }
         fn word(&self, name: &str) -> Option<&str> {
-            self.0.get(name).map(String::as_str)
+            self.0.word(name)
         }
     }
     let value = expression.value(&Needs(&planned.cell.parameters, rounds));

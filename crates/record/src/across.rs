@@ -2,6 +2,7 @@
 
 use crate::claim::AnswerChange;
 use crate::outcome::{Outcome, Status};
+use crate::parameters::Parameters;
 use crate::summary::{Contrast, CountSummary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -121,7 +122,7 @@ pub struct CellHeadline {
     /// The experiment; the command of a user's program.
     pub experiment: String,
     /// Sizes in plain bytes, without the batch that each run chooses.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     /// Name of the phase or total.
     pub phase: String,
     /// Unit of work: page, byte …

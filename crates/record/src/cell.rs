@@ -1,7 +1,8 @@
 //! Cells: one method of one worker with its parameters; and the words by which people select them.
 
 use crate::method::{KeyKind, Method};
-use crate::sizes::{self, number};
+use crate::parameters::{self, Parameters};
+use crate::sizes;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
@@ -16,7 +17,7 @@ pub struct Cell {
     /// The worker; `a+b` where two sides take part.
     pub worker: String,
     /// Values by key; sizes in bytes.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
 }
 
 impl Cell {
@@ -30,9 +31,12 @@ impl Cell {
     pub fn is_concurrent(&self) -> bool {
         let several = ["threads", "processes"]
             .iter()
-            .any(|key| number(&self.parameters, key).is_some_and(|n| n > 1));
-        let loaded = self.parameters.get("load").is_some_and(|load| load != "0");
-        let accompanied = self.parameters.get("neighbor").is_some_and(|n| n != "none");
+            .any(|key| self.parameters.number(key).is_some_and(|n| n > 1));
+        let loaded = self.parameters.word("load").is_some_and(|load| load != "0");
+        let accompanied = self
+            .parameters
+            .word("neighbor")
+            .is_some_and(|n| n != "none");
         self.sides().count() > 1 || several || loaded || accompanied
     }
 
@@ -60,8 +64,8 @@ pub fn is_size_key(key: &str) -> bool {
 
 /// A size with its unit, anything else as it is.
 pub fn display_value(value: &str, is_size: bool) -> String {
-    match value.parse::<u64>() {
-        Ok(bytes) if is_size => sizes::format_size(bytes),
+    match parameters::number(value) {
+        Some(bytes) if is_size => sizes::format_size(bytes),
         _ => value.to_owned(),
     }
 }
@@ -156,7 +160,7 @@ mod tests {
             experiment: "fault".into(),
             method: "touch".into(),
             worker: worker.into(),
-            parameters: BTreeMap::from([(key.to_owned(), value.to_owned())]),
+            parameters: [(key, value)].into(),
         };
         assert!(cell("c-O3+c-O3", "bytes", "64").is_concurrent());
         for (key, value) in [

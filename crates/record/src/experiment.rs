@@ -1,6 +1,6 @@
 //! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
 
-use crate::{cell::Cell, concern::Concern, sizes, table::FurtherTable};
+use crate::{cell::Cell, concern::Concern, parameters::Parameters, sizes, table::FurtherTable};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -493,7 +493,7 @@ impl Experiment {
     }
 
     /// The parameters that are no conditions: those that a question keeps under all of its conditions.
-    pub fn question(&self, parameters: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    pub fn question(&self, parameters: &Parameters) -> Parameters {
         parameters
             .iter()
             .filter(|(key, _)| !self.is_condition(key))
@@ -502,7 +502,7 @@ impl Experiment {
     }
 
     /// Tells whether a condition has its usual value among these parameters.
-    pub fn is_usual(&self, key: &str, parameters: &BTreeMap<String, String>) -> bool {
+    pub fn is_usual(&self, key: &str, parameters: &Parameters) -> bool {
         let usual = self
             .parameters
             .get(key)
@@ -513,10 +513,7 @@ impl Experiment {
     }
 
     /// Conditions that do not have their usual value among these parameters.
-    pub fn unusual<'a>(
-        &'a self,
-        parameters: &'a BTreeMap<String, String>,
-    ) -> impl Iterator<Item = &'a str> {
+    pub fn unusual<'a>(&'a self, parameters: &'a Parameters) -> impl Iterator<Item = &'a str> {
         let conditions = self
             .parameters
             .iter()
@@ -527,7 +524,7 @@ impl Experiment {
 
     /// The usual conditions next to these parameters, as the one value that differs: what an answer has to hold under before it may
     /// be given without its condition.
-    pub fn neighbors(&self, parameters: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+    pub fn neighbors(&self, parameters: &Parameters) -> Vec<(&str, &str)> {
         let mut neighbors = Vec::new();
         for (key, parameter) in self.parameters.iter().filter(|(_, p)| p.condition) {
             let usual = if parameter.look.is_empty() {
@@ -546,8 +543,8 @@ impl Experiment {
 
     /// Tells whether parameters differ from others in this value of this key alone.
     pub fn are_next_to(
-        parameters: &BTreeMap<String, String>,
-        others: &BTreeMap<String, String>,
+        parameters: &Parameters,
+        others: &Parameters,
         (key, value): (&str, &str),
     ) -> bool {
         parameters.len() == others.len()

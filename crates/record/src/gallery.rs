@@ -1,5 +1,6 @@
 //! Gallery: shared runs of many machines beside each other. The shape of `index.json` and of `gallery --check --json`.
 
+use crate::parameters::Parameters;
 use crate::shared::{AnswerWord, SharedMachine, SharedRatio, SharedVerdict};
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub struct GalleryQuestion {
     /// Name of the experiment.
     pub experiment: String,
     /// The parameters that all its methods share, sizes in plain bytes.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     /// Method that is compared with the usual choice: the one that is faster on most machines.
     pub method: String,
     /// The usual choice.

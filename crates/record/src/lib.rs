@@ -32,6 +32,7 @@ pub mod machine_state;
 pub mod method;
 pub mod outcome;
 pub mod outliers;
+pub mod parameters;
 pub mod plan;
 pub mod published;
 pub mod setting;

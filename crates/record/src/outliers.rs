@@ -2,6 +2,7 @@
 
 use crate::across::{CellHeadline, ComparedCell, FactDifference};
 use crate::outcome::{Outcome, Status};
+use crate::parameters::Parameters;
 use crate::shared::SHARED_END;
 use crate::summary::Contrast;
 use anyhow::Result;
@@ -94,7 +95,7 @@ pub struct KindMethod {
     /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
     /// Values of its parameters, by key.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     /// Name of the baseline's cell.
     pub baseline: String,
     /// Its cost relative to that, with its interval over nodes.
@@ -127,7 +128,7 @@ pub struct OddNode {
 pub enum Finding {
     Cost {
         cell: String,
-        parameters: BTreeMap<String, String>,
+        parameters: Parameters,
         /// Its cost here relative to the median of the kind's other nodes.
         ratio: f64,
         /// Scatter of those, as a share.
@@ -137,7 +138,7 @@ pub enum Finding {
     },
     Outcome {
         cell: String,
-        parameters: BTreeMap<String, String>,
+        parameters: Parameters,
         #[serde(flatten)]
         outcome: Outcome,
         /// Outcome on most other nodes.
@@ -147,7 +148,7 @@ pub enum Finding {
     /// A CPU quota kept a cell waiting.
     Throttled {
         cell: String,
-        parameters: BTreeMap<String, String>,
+        parameters: Parameters,
         /// Share of the time of its launches in which it waited.
         share: f64,
         /// Other nodes of its kind on which none did.
@@ -157,7 +158,7 @@ pub enum Finding {
 
 impl Finding {
     /// Cell that the finding is about, with its parameters.
-    pub fn cell(&self) -> (&str, &BTreeMap<String, String>) {
+    pub fn cell(&self) -> (&str, &Parameters) {
         match self {
             Finding::Cost {
                 cell, parameters, ..

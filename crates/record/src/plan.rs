@@ -2,7 +2,7 @@
 
 use crate::{
     cell::Cell, concern::Concern, experiment::Experiment, kind::Kind, method::Method,
-    outcome::Outcome,
+    outcome::Outcome, parameters::Parameters,
 };
 use anyhow::{Result, bail};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
@@ -147,7 +147,7 @@ impl Plan {
 }
 
 /// The parameters that group comparisons: two cells are compared where none of these differs.
-pub fn group_of(experiment: &Experiment, cell: &Cell) -> BTreeMap<String, String> {
+pub fn group_of(experiment: &Experiment, cell: &Cell) -> Parameters {
     let grouping = cell
         .parameters
         .iter()
@@ -156,7 +156,7 @@ pub fn group_of(experiment: &Experiment, cell: &Cell) -> BTreeMap<String, String
 }
 
 /// Tells whether two groups contradict each other nowhere; a parameter that one of them lacks does not matter to it.
-pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
+pub fn compatible(a: &Parameters, b: &Parameters) -> bool {
     a.iter()
         .all(|(key, value)| b.get(key).is_none_or(|other| other == value))
 }

@@ -1,6 +1,7 @@
 //! Published figures: `published/*.toml`, one file an article.
 
 use crate::claim::AS_PUBLISHED;
+use crate::sizes::{self, BYTES};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -132,6 +133,11 @@ impl Figure {
     /// Both.
     pub fn cells(&self) -> impl Iterator<Item = FigureCell<'_>> {
         std::iter::once(self.repeating()).chain(self.divisor())
+    }
+
+    /// Size of its job in bytes; none where it has none.
+    pub fn bytes(&self) -> Option<u64> {
+        sizes::parse_size(self.parameters.get(BYTES)?).ok()
     }
 
     /// True if it is measured as the article did.

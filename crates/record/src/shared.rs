@@ -9,6 +9,7 @@ use crate::folder::{one_a_line, opened_json, sealed_json};
 use crate::machine_state::STATE;
 use crate::method::Role;
 use crate::outcome::Status;
+use crate::parameters::Parameters;
 use crate::summary::Verdict;
 use anyhow::{Context, Result, ensure};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
@@ -153,7 +154,7 @@ pub struct SharedQuestion {
     /// Name of a built-in experiment.
     pub experiment: String,
     /// The parameters that all its methods share, sizes in plain bytes.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     /// The phase or total that is compared.
     pub phase: String,
     /// Unit of work.
@@ -231,7 +232,7 @@ pub struct SharedMethod {
     pub ranked: bool,
     /// Settings of the method alone, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub options: BTreeMap<String, String>,
+    pub options: Parameters,
     /// Outcome.
     pub status: Status,
     /// Laws that were checked, counted by samples.

@@ -1,7 +1,6 @@
 //! Sizes and times as people write them: `64KiB`, `100MB`, `1.5GiB`, `60s`.
 
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
 
 /// Unit words. The first that divides a size evenly is printed; the short ones after `""` are read only, as fio and dd do.
 const UNITS: [(&str, u64); 16] = [
@@ -28,11 +27,6 @@ pub const LARGEST_BYTES: u64 = 1 << 46;
 
 /// Key of the size of a method's job.
 pub const BYTES: &str = "bytes";
-
-/// The value of a size in bytes or of a count; none where the parameter is absent or a word.
-pub fn number(parameters: &BTreeMap<String, String>, key: &str) -> Option<u64> {
-    parameters.get(key)?.parse().ok()
-}
 
 /// Parses a size into bytes. Zero, fractions of a byte and sizes above [`LARGEST_BYTES`] are errors.
 pub fn parse_size(text: &str) -> Result<u64> {

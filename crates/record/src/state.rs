@@ -355,7 +355,7 @@ mod tests {
 
     fn plan(cells: usize, rounds: Option<u32>) -> Plan {
         let method = Method::parse("method\tx\ty\tphases=map\tkeys=batch:count").unwrap();
-        let parameters = BTreeMap::from([(BATCH.to_owned(), "1".to_owned())]);
+        let parameters = [(BATCH, "1")].into();
         let cell = Cell {
             experiment: "x".to_owned(),
             method: "y".to_owned(),

@@ -1,10 +1,9 @@
 //! First-screen answers: figures of one operation, and answers that depend on a condition.
 
-use std::collections::BTreeMap;
-
 use pagewise_report::export::{ExportedCells, FORMATS};
 use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
+use record::parameters::Parameters;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{
     AaCheck, AnswerCondition, Contrast, Doubt, Levels, Ratio, Recommendation, Summary, Verdict,
@@ -29,8 +28,8 @@ fn shown(summary: &Summary, width: usize, full: bool) -> String {
 }
 
 /// Operations of a sample as its parameters declare them.
-fn declared(parameters: &BTreeMap<String, String>) -> Option<f64> {
-    parameters.get("ops")?.parse().ok()
+fn declared(parameters: &Parameters) -> Option<f64> {
+    parameters.number("ops").map(|ops| ops as f64)
 }
 
 #[test]

@@ -7,6 +7,7 @@ use record::gallery::{
     FrontPicture, GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion,
 };
 use record::outcome::Status;
+use record::parameters::Parameters;
 use record::shared::{
     AnswerWord, SHARED_SCHEMA, SharedAnswer, SharedControls, SharedMachine, SharedMethod,
     SharedQuestion, SharedRatio, SharedRun, SharedVerdict,
@@ -36,7 +37,7 @@ fn run(text: &str) -> SharedRun {
         worker: text.to_owned(),
         role: Role::Method,
         ranked: true,
-        options: BTreeMap::new(),
+        options: Parameters::default(),
         status: Status::Ok,
         laws_checked: 1,
         laws_broken: 0,
@@ -68,7 +69,7 @@ fn run(text: &str) -> SharedRun {
         },
         questions: vec![SharedQuestion {
             experiment: text.to_owned(),
-            parameters: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+            parameters: [(text, text)].into(),
             phase: text.to_owned(),
             unit: text.to_owned(),
             baseline: Some(1),

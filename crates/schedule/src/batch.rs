@@ -130,12 +130,8 @@ fn free(view: &View, group: usize) -> Vec<usize> {
 }
 
 fn batch_of(view: &View, cell: usize) -> u32 {
-    view.state.cells[cell]
-        .cell
-        .parameters
-        .get(BATCH)
-        .and_then(|batch| batch.parse().ok())
-        .unwrap_or(1)
+    let batch = view.state.cells[cell].cell.parameters.number(BATCH);
+    batch.and_then(|batch| batch.try_into().ok()).unwrap_or(1)
 }
 
 /// The batch with which the slowest sample is short against a timer tick and the fastest long against the clock.

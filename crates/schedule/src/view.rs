@@ -4,12 +4,12 @@ use crate::constants::{GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::cell::Cell;
+use record::parameters::Parameters;
 use record::plan::{compatible, group_of};
-use record::sizes::{BYTES, number};
 use record::state::{GroupState, LaunchCost, Stage, State};
 use record::{claim::AS_PUBLISHED, decision::Width, machine_state::STATE, method::Role};
 use stats::rng::Seeded;
-use std::{collections::BTreeMap, ops::Deref};
+use std::ops::Deref;
 
 /// A moment with the facts of the scheduler.
 pub(crate) struct View<'a> {
@@ -110,7 +110,7 @@ impl View<'_> {
     }
 
     fn bytes(&self, cell: usize) -> u64 {
-        number(&self.state.cells[cell].cell.parameters, BYTES).unwrap_or(0)
+        self.state.cells[cell].cell.parameters.bytes().unwrap_or(0)
     }
 
     pub fn is_long(&self, launch_group: usize) -> bool {
@@ -159,7 +159,7 @@ impl View<'_> {
         experiment: &str,
         launch_groups: impl IntoIterator<Item = usize>,
     ) -> Vec<Vec<usize>> {
-        let mut sets: Vec<(BTreeMap<String, String>, Vec<usize>)> = Vec::new();
+        let mut sets: Vec<(Parameters, Vec<usize>)> = Vec::new();
         let Some(experiment) = self.state.plan.experiment(experiment) else {
             return Vec::new();
         };

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
 use judge::{Circumstances, evidence::Evidence};
 use record::experiment::{Experiment, ParameterList};
+use record::sizes::BYTES;
 use record::{cell::Selector, folder::RunFolder, kind::Kind, state::State};
 use stats::verdicts::MARGIN;
 use std::path::Path;
@@ -60,7 +61,7 @@ const FIRST: &[Regime] = &[
     Regime {
         experiment: "fault",
         methods: &["touch", "populate"],
-        amount: "bytes",
+        amount: BYTES,
         base: 4_096_000,
         set: &[],
     },
@@ -79,7 +80,7 @@ const SECOND: &[Regime] = &[
     Regime {
         experiment: "allocate",
         methods: &["malloc-zero"],
-        amount: "bytes",
+        amount: BYTES,
         base: 4_096_000,
         set: &[],
     },
@@ -87,21 +88,21 @@ const SECOND: &[Regime] = &[
     Regime {
         experiment: "copy",
         methods: &["memcpy"],
-        amount: "bytes",
+        amount: BYTES,
         base: 20 * 4096,
         set: &[],
     },
     Regime {
         experiment: "transfer",
         methods: &["shm-ring"],
-        amount: "bytes",
+        amount: BYTES,
         base: 5 << 20,
         set: &[],
     },
     Regime {
         experiment: "read",
         methods: &["read"],
-        amount: "bytes",
+        amount: BYTES,
         base: WHOLE_FOLIOS,
         set: &[("cache", "hot"), ("place", "disk")],
     },
@@ -114,7 +115,7 @@ const JAVA: &[Regime] = &[
     Regime {
         experiment: "read",
         methods: &["channel"],
-        amount: "bytes",
+        amount: BYTES,
         base: WHOLE_FOLIOS,
         set: &[("cache", "hot"), ("place", "disk")],
     },

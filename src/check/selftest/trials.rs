@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::Circumstances;
 use judge::selftest::{Done, Effect, LEVEL, PRECISION, Usual, WorkKind};
+use record::parameters::Parameters;
 use record::plan::{BATCH, Plan, PlannedCell};
 use record::transcript::{LaunchKeys, Transcript};
 use record::{
@@ -73,7 +74,7 @@ impl<'a> TestBench<'a> {
         let described = self.worker.method(EXPERIMENT, method);
         let described =
             described.with_context(|| format!("worker {NATIVE} has no {EXPERIMENT}/{method}"))?;
-        let mut parameters = BTreeMap::new();
+        let mut parameters = Parameters::default();
         for (key, _) in &described.keys {
             let value = match key.as_str() {
                 BATCH => batch.unwrap_or(1).to_string(),
@@ -186,11 +187,7 @@ impl<'a> TestBench<'a> {
                 .and_then(|about| about.get("clock_read_ns")?.parse().ok())
                 .unwrap_or(0.0),
             slot_s: stage.cost().map_or(0.0, |cost| cost.round_s) / state.cells.len() as f64,
-            batch: state.cells[0]
-                .cell
-                .parameters
-                .get(BATCH)
-                .and_then(|b| b.parse().ok()),
+            batch: state.cells[0].cell.parameters.number(BATCH),
             cells: state.cells.len() - 1,
             seconds,
             warnings: summary
@@ -217,7 +214,7 @@ fn effects(summary: &Summary) -> Vec<Effect> {
 
 /// Thousandths of extra work of a cell.
 fn extra_permille(cell: &CellSummary) -> Option<u64> {
-    cell.parameters.get("extra_permille")?.parse().ok()
+    cell.parameters.number("extra_permille")
 }
 
 // The usual way: all samples of A, then all of B, in one process, and a t test; nothing is regrouped.

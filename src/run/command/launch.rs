@@ -10,11 +10,13 @@ use record::command::{
     Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase,
 };
 use record::outcome::{Cause, LaunchFault};
+use record::parameters::Parameters;
+use record::sizes::BYTES;
 use record::transcript::{SideEnding, Transcript};
 use record::{cell::Cell, kind::Kind, launches::End, transcript, transcript::LaunchKeys};
 use schedule::command::CommandPart;
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, ffi::OsString, time::Duration};
+use std::{ffi::OsString, time::Duration};
 
 /// Limit of a line of costs and of messages, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -336,11 +338,11 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
         ),
         _ => ("price", "base", footprint_bytes, Vec::new()),
     };
-    let mut parameters: BTreeMap<String, String> = keys
+    let mut parameters: Parameters = keys
         .into_iter()
         .map(|(key, value): (&str, &str)| (key.to_owned(), value.to_owned()))
         .collect();
-    parameters.insert("bytes".to_owned(), bytes.to_string());
+    parameters.insert(BYTES.to_owned(), bytes.to_string());
     Cell {
         experiment: experiment.to_owned(),
         method: method.to_owned(),

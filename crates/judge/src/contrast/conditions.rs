@@ -3,10 +3,8 @@
 use record::summary::{
     AnswerCondition, CellSummary, Contrast, GroupSummary, Ratio, Recommendation, Verdict,
 };
-use record::{experiment::Experiment, outcome::Status};
+use record::{experiment::Experiment, outcome::Status, parameters::Parameters};
 use std::collections::BTreeMap;
-
-type Parameters = BTreeMap<String, String>;
 
 /// Gives each group its conditions, turns answers that one of them contradicts into [`Recommendation::Depends`], and tells which
 /// changes hold under each usual condition.
@@ -152,7 +150,7 @@ impl ConditionedGroups<'_> {
     /// The value in which a neighbor differs, as its group writes it: a size may have another notation in the experiment's lists.
     fn differing(&self, there: Option<usize>, key: &str, value: &str) -> Parameters {
         let value = there.map_or(value, |there| self.groups[there].parameters[key].as_str());
-        BTreeMap::from([(key.to_owned(), value.to_owned())])
+        [(key, value)].into()
     }
 
     /// Usual conditions next to a group of which no figure says whether a cell's method is faster there: the value that differs.
@@ -587,13 +585,7 @@ mod tests {
         assert_eq!((all.faster, all.unmeasured.len()), (vec![1], 0));
         let open = judged([FASTER, (0.7, 1.4)]);
         assert_eq!(open.faster, [1]);
-        assert_eq!(
-            open.unmeasured,
-            [BTreeMap::from([(
-                "cached".to_owned(),
-                VALUES[2].to_owned()
-            )])]
-        );
+        assert_eq!(open.unmeasured, [Parameters::from([("cached", VALUES[2])])]);
         for no_faster in [(1.2, 1.3), (0.99, 1.01)] {
             assert!(judged([FASTER, no_faster]).faster.is_empty());
         }

@@ -1,11 +1,8 @@
 //! Cells that are compared with each other.
 
 use record::plan::{compatible, group_of};
-use record::{experiment::Experiment, kind::OWN_WORKER, state::State};
+use record::{experiment::Experiment, kind::OWN_WORKER, parameters::Parameters, state::State};
 use std::collections::BTreeMap;
-
-/// Common parameters of cells, by the parameters' names.
-type Parameters = BTreeMap<String, String>;
 
 /// A group of an experiment: cells that differ in method and worker only.
 pub(crate) struct Group<'a> {

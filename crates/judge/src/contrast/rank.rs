@@ -5,6 +5,7 @@ use crate::contrast::verdicts::{CellComparison, Judged, sound};
 use crate::evidence::pairs::Metric;
 use crate::{contrast::groups::Group, evidence::Evidence};
 use anyhow::Result;
+use record::parameters::Parameters;
 use record::summary::{
     BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Unsettled, Verdict,
 };
@@ -343,20 +344,20 @@ pub(crate) fn shares(
 }
 
 /// A cell's parameters as operands; pages are of the usual size, which is near enough to rank by.
-struct Parameters<'a>(&'a BTreeMap<String, String>);
+struct Operands<'a>(&'a Parameters);
 
-impl Values for Parameters<'_> {
+impl Values for Operands<'_> {
     fn number(&self, name: &str) -> Option<i128> {
         match name {
             "rounds" => Some(1),
             "page_bytes" => Some(4096),
             "huge_page_bytes" => Some(2 << 20),
-            _ => self.0.get(name).and_then(|v| v.parse().ok()),
+            _ => self.0.number(name).map(i128::from),
         }
     }
 
     fn word(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.0.word(name)
     }
 }
 
@@ -365,7 +366,7 @@ fn memory_bytes(planned: &PlannedCell) -> u64 {
     let bytes = planned
         .method
         .memory
-        .value(&Parameters(&planned.cell.parameters))
+        .value(&Operands(&planned.cell.parameters))
         .ok();
     bytes
         .and_then(|b| u64::try_from(b.max(0)).ok())

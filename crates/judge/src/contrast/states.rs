@@ -8,10 +8,7 @@ use record::machine_state::{PLAIN, STATE};
 use record::summary::{
     Contrast, GroupSummary, Recommendation, StateAnswer, StateEffect, StateRatio, Verdict,
 };
-use record::{method::Role, state::State};
-use std::collections::BTreeMap;
-
-type Parameters = BTreeMap<String, String>;
+use record::{method::Role, parameters::Parameters, state::State};
 
 /// Gives each group of a state its comparison with the group of the plain machine.
 pub(crate) fn compare(

@@ -1,6 +1,7 @@
 //! Cells of one group whose content must agree with each other's.
 
 use crate::evidence::Evidence;
+use record::parameters::Parameters;
 use record::plan::{compatible, group_of};
 use record::{experiment::Content, kind::OWN_WORKER, method::Role, outcome::Cause, state::State};
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ struct GroupedWitness<'a> {
     witness: Witness,
     experiment: &'a str,
     method_group: &'a str,
-    parameters: BTreeMap<String, String>,
+    parameters: Parameters,
 }
 
 /// Cells of one experiment and group whose digests must agree but do not.

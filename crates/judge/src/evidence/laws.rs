@@ -3,6 +3,7 @@
 use crate::evidence::checks::LawSeen;
 use crate::evidence::slots::{Slot, counts_of};
 use record::expression::{Condition, Holding, Law, Values};
+use record::parameters::Parameters;
 use record::transcript::COLUMNS;
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ impl<'a> PlacedLaws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
     pub fn placed(
         laws: impl Iterator<Item = &'a Law>,
-        parameters: &'a BTreeMap<String, String>,
+        parameters: &'a Parameters,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> PlacedLaws<'a> {
         PlacedLaws(
@@ -84,7 +85,7 @@ impl<'a> PlacedLaws<'a> {
 impl<'a> Placed<'a> {
     fn new(
         law: &'a Law,
-        parameters: &'a BTreeMap<String, String>,
+        parameters: &'a Parameters,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> Placed<'a> {
         let mut names = Vec::new();
@@ -113,19 +114,22 @@ impl<'a> Placed<'a> {
 impl<'a> Operand<'a> {
     fn named(
         name: &'a str,
-        parameters: &'a BTreeMap<String, String>,
+        parameters: &'a Parameters,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> Operand<'a> {
         let column = name.rsplit_once('.').and_then(|(phase, column)| {
             let number = COLUMNS.iter().position(|known| *known == column)?;
             Some((phase, number))
         });
-        let word = parameters.get(name).map(String::as_str);
-        let text = word.or_else(|| about.and_then(|a| a.get(name)).map(String::as_str));
+        let word = parameters.word(name);
+        let kept = match word {
+            Some(_) => parameters.number(name).map(i128::from),
+            None => about.and_then(|a| a.get(name)?.parse().ok()),
+        };
         Operand {
             name,
             column,
-            kept: text.and_then(|text| text.parse().ok()),
+            kept,
             word,
         }
     }
@@ -181,7 +185,7 @@ mod tests {
     /// A law's operands, looked up anew by each name.
     struct SlotValues<'a> {
         slot: &'a Slot<'a>,
-        parameters: &'a BTreeMap<String, String>,
+        parameters: &'a Parameters,
         about: Option<&'a BTreeMap<String, String>>,
     }
 
@@ -212,11 +216,11 @@ mod tests {
                 .iter()
                 .find(|(n, _)| n == name)
                 .map(|(_, value)| value.as_str());
-            self.parameters.get(name).map(String::as_str).or(fact)
+            self.parameters.word(name).or(fact)
         }
     }
 
-    fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    fn texts<T: FromIterator<(String, String)>>(pairs: &[(&str, &str)]) -> T {
         pairs
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))

@@ -237,16 +237,12 @@ impl Evidence {
         let parameters = &planned.cell.parameters;
         let expected = Expected {
             content: experiment.content,
-            bytes: number(parameters, "bytes")?,
+            bytes: parameters.bytes()?,
             seed: state.plan.seed,
             page_bytes,
-            processes: number(parameters, "processes").unwrap_or(1),
+            processes: parameters.number("processes").unwrap_or(1),
         };
         let digest = || expected.digest();
         *self.expected.entry(expected).or_insert_with(digest)
     }
-}
-
-fn number(parameters: &BTreeMap<String, String>, key: &str) -> Option<u64> {
-    parameters.get(key)?.parse().ok()
 }

@@ -161,8 +161,7 @@ fn does_more(run: &RealRun, cell: &CellSummary) -> bool {
         return false;
     };
     cell.parameters
-        .get(&amount.parameter)
-        .and_then(|v| v.parse::<u64>().ok())
+        .number(&amount.parameter)
         .is_some_and(|v| v > amount.least)
 }
 
@@ -316,7 +315,7 @@ mod tests {
         group.recommendation = Recommendation::Nothing;
         summary.groups.truncate(1);
         summary.cells[leader].method = summary.cells[base].method.clone();
-        let least: u64 = summary.cells[base].parameters["bytes"].parse().unwrap();
+        let least = summary.cells[base].parameters.bytes().unwrap();
         summary.cells[leader]
             .parameters
             .insert("bytes".to_owned(), (least / 100 * 105).to_string());

@@ -4,6 +4,7 @@ use record::folder::sha256_hex;
 use record::gallery::{
     GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion, RefusedFile,
 };
+use record::parameters::Parameters;
 use record::shared::{SharedMethod, SharedQuestion, SharedRun, SharedVerdict};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,7 @@ pub struct SharedFile {
 }
 
 /// Place of a question: its experiment and parameters.
-type QuestionKey<'a> = (&'a str, &'a BTreeMap<String, String>);
+type QuestionKey<'a> = (&'a str, &'a Parameters);
 
 /// The gallery of these files, and the files in its order. A file that another one repeats is refused.
 pub fn gather(files: Vec<SharedFile>, mut refused: Vec<RefusedFile>) -> (Gallery, Vec<SharedFile>) {

@@ -13,6 +13,7 @@ use crate::contrast::verdicts::hold_among_all;
 use anyhow::{Context, Result};
 use record::across::{CellHeadline, ComparedCell, GateWord, SideCost};
 use record::outcome::{Outcome, Status};
+use record::parameters::Parameters;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Contrast, Role, Summary, Verdict, WarningKind};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
@@ -20,7 +21,7 @@ use stats::{estimate::Ratio, interval::CONFIDENCE, multiplicity::holm, quantile:
 use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
-pub type Key = (String, BTreeMap<String, String>);
+pub type Key = (String, Parameters);
 
 /// The key of a cell.
 pub fn key(cell: &CellSummary) -> Key {

@@ -8,6 +8,7 @@ use record::experiment::Experiment;
 use record::machine::cpu::{Cache, Cpu};
 use record::machine::environment::Environment;
 use record::outcome::{Outcome, Status};
+use record::parameters::Parameters;
 use record::plan::BATCH;
 use record::shared::{
     AnswerWord, BuiltIn, MOST, SHARED_SCHEMA, SharedAnswer, SharedCache, SharedControl,
@@ -15,7 +16,6 @@ use record::shared::{
     SharedVerdict, Vendor, plain_model, plain_release, short,
 };
 use record::summary::{CellSummary, GroupSummary, Ratio, Recommendation, Summary};
-use std::collections::BTreeMap;
 
 /// Names that a shared run may have beside a number.
 const ARCHITECTURES: [&str; 6] = [
@@ -269,7 +269,7 @@ fn method(summary: &Summary, group: &GroupSummary, index: usize, phase: &str) ->
     }
 }
 
-fn options(cell: &CellSummary, group: &GroupSummary) -> BTreeMap<String, String> {
+fn options(cell: &CellSummary, group: &GroupSummary) -> Parameters {
     let further = cell.parameters.iter();
     further
         .filter(|(key, _)| *key != BATCH && !group.parameters.contains_key(*key))

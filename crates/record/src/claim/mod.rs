@@ -4,6 +4,7 @@
 mod answer;
 mod parse;
 
+use crate::sizes::BYTES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -299,7 +300,7 @@ impl Holds {
 
     /// Parameter that varies in a crossover; `bytes` unless the job names another.
     pub fn parameter(&self) -> &str {
-        self.parameter.as_deref().unwrap_or("bytes")
+        self.parameter.as_deref().unwrap_or(BYTES)
     }
 
     /// The values of a crossover, ascending: the file's, or both edges, those between, an eighth and eight times.

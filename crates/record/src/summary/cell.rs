@@ -1,7 +1,7 @@
 //! One cell's figures, and its launches as they are written down: a column a value instead of a row a launch.
 
 use super::{contrast::Contrast, group::Levels, tail::TailQuantile};
-use crate::{method::Role, outcome::Outcome};
+use crate::{method::Role, outcome::Outcome, parameters::Parameters};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use stats::estimate::Ratio;
 use stats::steady::Label;
@@ -23,7 +23,7 @@ pub struct CellSummary {
     /// Ranked only within this group; empty for the ordinary one.
     pub group: String,
     /// Sizes in plain bytes.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,

@@ -1,9 +1,9 @@
 //! Cells that are compared with each other, and what may be said of them.
 
 use super::{Contrast, frontier::FrontierPoint};
+use crate::parameters::Parameters;
 use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
-use std::collections::BTreeMap;
 
 /// One comparison group of an experiment: cells that differ in method, worker and options only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -11,7 +11,7 @@ pub struct GroupSummary {
     /// Name of the experiment.
     pub experiment: String,
     /// The parameters that all its cells share, sizes in plain bytes.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     /// Its cells as indices into the summary's, fastest first by the headline; floors and lower bounds last.
     pub cells: Vec<usize>,
     /// Index of the baseline's cell; absent where it could not be measured.
@@ -39,7 +39,7 @@ pub struct GroupSummary {
     pub faster: Vec<usize>,
     /// Usual conditions next to this one of which nothing tells whether the answer holds: the value that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unmeasured: Vec<BTreeMap<String, String>>,
+    pub unmeasured: Vec<Parameters>,
     /// Comparison with the plain machine, where the group was measured in another state of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateAnswer>,
@@ -109,7 +109,7 @@ pub enum StateEffect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerCondition {
     /// The values of the conditions that differ from those of the group.
-    pub when: BTreeMap<String, String>,
+    pub when: Parameters,
     /// The group measured under it, as an index into the summary's.
     pub group: usize,
     /// Index of the cell in the summary.

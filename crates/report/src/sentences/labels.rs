@@ -4,6 +4,8 @@
 use super::numbers::{Work, spaced};
 use record::cell::display_value;
 use record::experiment::{Experiment, ParameterKind};
+use record::parameters::Parameters;
+use record::sizes::BYTES;
 use record::summary::{
     CellSummary, Comparison, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
 };
@@ -123,11 +125,10 @@ impl<'a> LabelledExperiment<'a> {
     pub(crate) fn groups_in_order(self) -> Vec<LabelledGroup<'a>> {
         let mut groups: Vec<LabelledGroup> = self.groups().collect();
         groups.sort_by_cached_key(|group| {
-            group
-                .group
-                .parameters
+            let parameters = &group.group.parameters;
+            parameters
                 .iter()
-                .map(|(key, text)| (key, text.parse::<u64>().unwrap_or(u64::MAX), text))
+                .map(|(key, text)| (key, parameters.number(key).unwrap_or(u64::MAX), text))
                 .collect::<Vec<_>>()
         });
         groups
@@ -190,7 +191,7 @@ impl<'a> LabelledGroup<'a> {
     }
 
     /// Its parameters without the conditions of the program.
-    pub(crate) fn question(self) -> BTreeMap<String, String> {
+    pub(crate) fn question(self) -> Parameters {
         self.definition().question(&self.group.parameters)
     }
 
@@ -249,8 +250,8 @@ impl<'a> LabelledGroup<'a> {
     /// The setting in few words: `4 MiB`, `64 B, spin`. Counts keep their names; the size is always said.
     pub(crate) fn setting_briefly(self) -> String {
         let parameters = &self.group.parameters;
-        let size = parameters.get("bytes").map(|bytes| {
-            let text = shown(self.definition(), "bytes", bytes);
+        let size = parameters.get(BYTES).map(|bytes| {
+            let text = shown(self.definition(), BYTES, bytes);
             spaced(if text.ends_with(|c: char| c.is_ascii_digit()) {
                 bytes
             } else {
@@ -259,7 +260,7 @@ impl<'a> LabelledGroup<'a> {
         });
         let further = parameters
             .iter()
-            .filter(|(key, _)| *key != "bytes" && self.experiment.varies(key))
+            .filter(|(key, _)| *key != BYTES && self.experiment.varies(key))
             // The usual condition goes without saying.
             .filter(|(key, _)| {
                 !self.definition().is_condition(key) || !self.definition().is_usual(key, parameters)

@@ -765,7 +765,7 @@ mod tests {
             ]
         );
         let odd = |outcome| {
-            let (cell, parameters) = (String::new(), BTreeMap::new());
+            let (cell, parameters) = (String::new(), Default::default());
             sentence(
                 "finding",
                 &Finding::Outcome {

@@ -89,8 +89,7 @@ pub(super) fn families<'a>(
 }
 
 fn is_number(group: LabelledGroup, key: &str) -> bool {
-    let value = group.group.parameters.get(key);
-    value.is_some_and(|value| value.parse::<u64>().is_ok())
+    group.group.parameters.number(key).is_some()
 }
 
 /// Gives the charts of one parameter the scale that holds all of them, so that they can be compared by eye.
@@ -104,8 +103,7 @@ fn share_scale(charts: &mut [CaptionedCurves]) {
 }
 
 pub(super) fn value(group: LabelledGroup, key: &str) -> u64 {
-    let value = group.group.parameters.get(key);
-    value.and_then(|value| value.parse().ok()).unwrap_or(0)
+    group.group.parameters.number(key).unwrap_or(0)
 }
 
 /// The parameters of the groups other than these keys, after a comma.

@@ -6,7 +6,7 @@ use crate::render::document::{Block, Column, Table, TableCell};
 use crate::sentences::labels::LabelledGroup;
 use crate::sentences::{numbers, seconds, wording};
 use record::experiment::Experiment;
-use record::sizes::{BYTES, about_size, format_ns, number, three_digits};
+use record::sizes::{about_size, format_ns, three_digits};
 use record::summary::{CellSummary, FactProof, LatencySummary, PhaseSummary, TailQuantile};
 use record::table::{Divisor, FurtherTable, PhaseFigure, PublishedColumn};
 
@@ -238,7 +238,7 @@ fn figure_of(phase: &PhaseSummary, figure: PhaseFigure) -> Option<f64> {
 
 fn divisor(cell: &CellSummary, per: Option<Divisor>) -> Option<f64> {
     let Some(per) = per else { return Some(1.0) };
-    let bytes = number(&cell.parameters, BYTES)? as f64;
+    let bytes = cell.parameters.bytes()? as f64;
     match per {
         Divisor::Byte => Some(bytes),
         Divisor::MiB => Some(bytes / f64::from(1 << 20)),

@@ -6,6 +6,7 @@ use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::numbers::range;
 use judge::evidence::reused::reused_phases;
 use record::cell::parameter_words;
+use record::parameters::Parameters;
 use record::sizes::format_ns;
 use record::summary::{CellSummary, CountSummary, Role};
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,13 +144,12 @@ fn grown(cells: &[&CellSummary]) -> Option<[String; 2]> {
     keys.find_map(|key| {
         let values: Vec<u64> = cells
             .iter()
-            .filter_map(|cell| cell.parameters.get(key)?.parse().ok())
+            .filter_map(|cell| cell.parameters.number(key))
             .collect();
         let (low, high) = (*values.iter().min()?, *values.iter().max()?);
         (high / low.max(1) >= GROWTH).then(|| {
-            [low, high].map(|value| {
-                parameter_words(&BTreeMap::from([(key.clone(), value.to_string())]), None)
-            })
+            [low, high]
+                .map(|value| parameter_words(&Parameters::from([(key, value.to_string())]), None))
         })
     })
 }

@@ -10,6 +10,7 @@ use crate::sentences::{phrases, wording};
 use crate::tables::columns::Columns;
 use minijinja::context;
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, SideCost};
+use record::parameters::Parameters;
 use record::summary::Ratio;
 use record::{cell::parameter_words, claim::AnswerChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ pub(crate) struct SideNames<'a> {
 /// The parts that all cells of an experiment have in common, which are shown once.
 struct Constant<'a> {
     worker: Option<&'a str>,
-    parameters: BTreeMap<String, String>,
+    parameters: Parameters,
 }
 
 /// The comparison of two sets of runs; `claims` where both are runs of claims. `again` is the command that repeats it.

@@ -7,7 +7,7 @@ use record::advice::{AdvicePoint, Repeated, Topic, Uses};
 use record::cell::Cell;
 use record::outcome::{Cause, Outcome, Status};
 use record::plan::BATCH;
-use record::sizes::{BYTES, number};
+use record::sizes::BYTES;
 use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
 use record::{claim::Of, experiment::Experiment};
 use stats::interval::LEAST_LAUNCHES;
@@ -191,7 +191,7 @@ fn by_size<'a>(
         .cells
         .iter()
         .filter(|cell| is_variant(cell, wanted, settings))
-        .filter_map(|cell| Some((number(&cell.parameters, BYTES)?, cell)))
+        .filter_map(|cell| Some((cell.parameters.bytes()?, cell)))
         .collect()
 }
 

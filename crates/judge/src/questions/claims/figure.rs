@@ -5,12 +5,11 @@ use crate::contrast::tails::{P99, P999};
 use record::cell::Cell;
 use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::outcome::Status;
+use record::parameters::Parameters;
 use record::plan::BATCH;
-use record::sizes::{BYTES, number};
 use record::summary::{CellSummary, FactProof, LaunchValues, PhaseSummary, Ratio, Summary};
 use stats::t::{Welch, two_sided_p, welch};
 use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
-use std::collections::BTreeMap;
 
 /// Degrees of freedom of an error that is known and not estimated.
 const MANY: f64 = 1e6;
@@ -103,9 +102,7 @@ pub(super) fn cell<'a>(summary: &'a Summary, wanted: &Cell) -> Option<&'a CellSu
     })
 }
 
-fn without_batch(
-    parameters: &BTreeMap<String, String>,
-) -> impl Iterator<Item = (&String, &String)> {
+fn without_batch(parameters: &Parameters) -> impl Iterator<Item = (&String, &String)> {
     parameters.iter().filter(|(key, _)| *key != BATCH)
 }
 
@@ -336,7 +333,7 @@ fn absolute(job: &Job, per: Per, side: ClaimSide, summary: &Summary) -> Option<C
 /// The number of units in one sample.
 fn divisor(per: Per, side: ClaimSide, summary: &Summary) -> Option<f64> {
     let phase = side.summary()?;
-    let bytes = number(&side.cell.parameters, BYTES).map(|bytes| bytes as f64);
+    let bytes = side.cell.parameters.bytes().map(|bytes| bytes as f64);
     Some(match per {
         Per::Sample => 1.0,
         Per::Unit => phase.wall_ns.median / phase.per_unit_ns.median,

@@ -176,12 +176,11 @@ mod tests {
     }
 
     pub(super) fn cell(method: &str, bytes: &str) -> Cell {
-        let parameters = BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]);
         Cell {
             experiment: "copy".into(),
             method: method.into(),
             worker: "c-O3".into(),
-            parameters,
+            parameters: [("bytes", bytes)].into(),
         }
     }
 
@@ -234,7 +233,7 @@ mod tests {
             worker: "c-O3".into(),
             role: record::summary::Role::Method,
             group: String::new(),
-            parameters: BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]),
+            parameters: [("bytes", bytes)].into(),
             hidden: false,
             outcome: Outcome::OK,
             launches: 10,

@@ -184,7 +184,7 @@ pub(super) fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
         let headline = CellHeadline {
             cell: format!("{}/{}", kind.word(), times.arm),
             experiment: times.command,
-            parameters: BTreeMap::from([("time".to_owned(), times.time.to_owned())]),
+            parameters: [("time", times.time)].into(),
             phase: "time".to_owned(),
             unit: "run".to_owned(),
         };

@@ -132,7 +132,7 @@ fn declared_parameters(summary: &Summary, cell: &CellSummary) -> String {
     let mut declared = Vec::new();
     for (key, value) in &cell.parameters {
         let parameter = experiment.and_then(|experiment| experiment.definition.parameters.get(key));
-        let is_declared = value.parse::<u64>().is_ok()
+        let is_declared = cell.parameters.number(key).is_some()
             || parameter.is_some_and(|p| p.values.contains(value) || p.default.contains(value));
         if is_declared {
             declared.push(format!("{key}={value}"));

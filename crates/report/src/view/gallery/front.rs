@@ -10,6 +10,7 @@ use crate::sentences::numbers::digits;
 use crate::sentences::wording::count;
 use minijinja::{Value, context, value::Serde};
 use record::gallery::{FrontPicture, Gallery, GalleryCell, GalleryMachine, GalleryQuestion};
+use record::parameters::Parameters;
 use record::shared::{SharedRatio, SharedRun, SharedVerdict};
 use record::summary::Ratio;
 use serde::Serialize;
@@ -205,7 +206,7 @@ fn heat(cell: &GalleryCell) -> i8 {
 fn pictured<'a>(
     run: &'a SharedRun,
     picture: &'a FrontPicture,
-) -> BTreeMap<&'a str, (&'a BTreeMap<String, String>, SharedRatio, SharedVerdict)> {
+) -> BTreeMap<&'a str, (&'a Parameters, SharedRatio, SharedVerdict)> {
     let mut pictured = BTreeMap::new();
     for question in &run.questions {
         let fits = picture

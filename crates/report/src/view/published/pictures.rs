@@ -7,7 +7,7 @@ use crate::sentences::numbers::spaced;
 use crate::tables::columns::Columns;
 use judge::questions::published::OwnFigure;
 use record::published::Picture;
-use record::sizes::{format_ns, format_size, parse_size, three_digits};
+use record::sizes::{format_ns, format_size, three_digits};
 
 /// Lines that one chart has room for.
 const MOST_LINES: usize = 6;
@@ -155,7 +155,7 @@ fn points(rows: &[ArticleRow], name: &str, series: Series) -> Vec<CurvePoint> {
         .iter()
         .filter(|row| is_of_curve(row, name))
         .filter_map(|row| {
-            let bytes = parse_size(row.figure.parameters.get("bytes")?).ok()?;
+            let bytes = row.figure.bytes()?;
             let value = series.value(row)?;
             Some(CurvePoint {
                 cell: 0,

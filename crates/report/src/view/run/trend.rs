@@ -9,6 +9,7 @@ use crate::sentences::labels::{LabelledExperiment, LabelledGroup, LabelledRun};
 use crate::sentences::{numbers, wording};
 use crate::tables::columns::Columns;
 use indexmap::IndexSet;
+use record::parameters::Parameters;
 use record::summary::{CellSummary, Role, Summary};
 use record::{outcome::Status, sizes::three_digits};
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ struct TrendRow {
 #[derive(PartialEq, Eq, Hash)]
 struct TrendKey {
     cell: String,
-    parameters: BTreeMap<String, String>,
+    parameters: Parameters,
     baseline: Option<String>,
 }
 
