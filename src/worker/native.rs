@@ -149,3 +149,26 @@ pub fn counting_library() -> Result<PathBuf> {
 pub fn advising_library() -> Result<PathBuf> {
     program(ADVISING)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carried_files_unpack_to_what_was_built() {
+        let files = carried::NATIVE_WORKERS.iter().map(|(_, packed)| packed);
+        let further = [
+            &carried::HELPER,
+            &carried::ADVISING,
+            &carried::COUNTING,
+            &carried::HARNESS,
+            &carried::FUNCTIONS,
+            &carried::RUST_HALVES,
+        ];
+        for packed in files.chain(further) {
+            let content = packed.content();
+            assert_eq!(content.len() as u64, packed.bytes);
+            assert_eq!(sha256_hex(&[&content]), packed.sha256);
+        }
+    }
+}
