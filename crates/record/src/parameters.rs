@@ -1,28 +1,17 @@
 //! Values of parameters, as a plan settled them.
 
 use crate::sizes::BYTES;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, btree_map};
 use std::ops::{Deref, DerefMut};
 
 /// Values of a cell's or a group's parameters by key, as a plan settled them: sizes in plain bytes, counts as numbers, choices and
 /// paths as they are. What people write (`64KiB`) is text until [`KeyKind::normalise`](crate::method::KeyKind::normalise) made
 /// it one of these, and no other place turns their text into numbers.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-#[schemars(inline)]
 pub struct Parameters(BTreeMap<String, String>);
 
 impl Parameters {
@@ -50,6 +39,21 @@ impl Parameters {
 /// The number that a settled value is.
 pub(crate) fn number(value: &str) -> Option<u64> {
     value.parse().ok()
+}
+
+/// In a schema they are the map that they are written as.
+impl JsonSchema for Parameters {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        BTreeMap::<String, String>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        BTreeMap::<String, String>::json_schema(generator)
+    }
 }
 
 impl Deref for Parameters {
