@@ -368,7 +368,7 @@ fn build_native(out: &Path) -> Native {
         &version,
         &out.join("rust"),
     );
-    let bench = ["bench", "partners", "surroundings"]
+    let bench = ["bench", "partners", "settle", "surroundings"]
         .map(|name| PathBuf::from(format!("c/bench/{name}.c")));
     let bench = jobs(&bench, &plain, &[], &version, &out.join("bench"));
     compile_all(

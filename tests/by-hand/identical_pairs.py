@@ -3,10 +3,11 @@
 
     tests/by-hand/identical_pairs.py PAGEWISE [--languages c,c++,rust,go,java,python] [--pairs 60] [--seed 1] [--budget TIME]
 
-A pair is a file with two functions of the same text, one of six loops in one of ten sizes (benches/comparison/languages.py). It
-is measured as a user does it, without a budget, with a seed of its own. Prints each pair that has a word, with the ratio and its
-interval, and for each language the words and the median width of an interval. Aim: 0 of 60 faster or slower, in each. A cause
-shows in its direction: the columns count whether the second function of the file was called faster or slower than the first.
+A pair is a file with two functions of the same text, one of six loops in one of ten sizes (benches/comparison/languages.py);
+fewer pairs are spread over the sizes. It is measured as a user does it, without a budget, with a seed of its own. Prints each
+pair that has a word, with the ratio and its interval, and for each language the words and the median width of an interval.
+Aim: 0 of 60 faster or slower, in each. A cause shows in its direction: the columns count whether the second function of the
+file was called faster or slower than the first.
 Run it on a quiet machine: about 20 minutes.
 """
 import argparse
@@ -17,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../benches/comparison"))
@@ -37,7 +39,11 @@ def measured(given, place, language, loop, n, seed):
     command = [given.pagewise, "bench", file, "--json", "--seed", str(seed)]
     if given.budget:
         command += ["--budget", given.budget]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_DATA_HOME=place), check=False)
+    while True:
+        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_DATA_HOME=place), check=False)
+        if "another run is measuring" not in done.stderr:
+            break
+        time.sleep(1)
     try:
         summary = json.loads(done.stdout)
     except ValueError:
@@ -54,7 +60,7 @@ def pairs_of(given, language):
     """Words, directions and widths of a language's pairs."""
     words, widths, scale = Counter(), [], LANGUAGES[language].scale
     for number in range(given.pairs):
-        loop, size = LOOPS[number % len(LOOPS)], number // len(LOOPS) % SIZES
+        loop, size = LOOPS[number % len(LOOPS)], number // len(LOOPS) * SIZES // -(-given.pairs // len(LOOPS)) % SIZES
         n = max(8, int((SMALLEST[loop] << size) * scale))
         with tempfile.TemporaryDirectory(prefix="pagewise-pairs-") as place:
             compared, reason = measured(given, place, language, loop, n, given.seed + number)

@@ -17,6 +17,7 @@ mod bench_partners;
 mod bench_robust;
 mod bench_threads;
 mod bench_time;
+mod bench_turns;
 mod beside;
 mod callers;
 mod canary;

@@ -15,7 +15,8 @@ type cell struct {
 	line       int // of its `cell` line, for messages
 	method     *method
 	parameters map[string]string
-	ended      bool // skipped or failed: its remaining slots are not run
+	ended      bool  // skipped or failed: its remaining slots are not run
+	leastNs    int64 // its shortest turn so far, 0 where there was none
 }
 
 // round is one turn of all cells; its number is negative in warm-up rounds.

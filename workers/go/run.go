@@ -7,6 +7,14 @@ import (
 	"runtime/debug"
 )
 
+// settles says that short turns follow turns of themselves that are not recorded: a user's functions (workers/PROTOCOL.md).
+var settles = false
+
+const (
+	shortTurnNs = 1e6
+	settlingNs  = 20e3
+)
+
 // collects says that the collector runs as it does in a program: a user's function is measured with it.
 var collects = false
 
@@ -30,10 +38,29 @@ func (s *slot) run() {
 		s.closeThreads()
 		currentPhase.Store(nil)
 	}()
-	cycles := gcCycles()
 	s.openThreads(s.keySize("threads"))
+	if settles && !traceMarks && 0 < s.cell.leastNs && s.cell.leastNs < shortTurnNs {
+		s.settle()
+	}
+	cycles, start := gcCycles(), nanotime()
 	s.cell.method.run(s)
+	if spent := nanotime() - start; s.cell.leastNs == 0 || spent < s.cell.leastNs {
+		s.cell.leastNs = spent
+	}
 	s.fact("gc_cycles", gcCycles()-cycles)
+}
+
+// settle runs the slot for a while and keeps nothing of it.
+func (s *slot) settle() {
+	sampleCount, factCount := len(samples), len(facts)
+	for start := nanotime(); ; {
+		spare := *s
+		s.cell.method.run(&spare)
+		samples, facts = samples[:sampleCount], facts[:factCount]
+		if nanotime()-start >= settlingNs {
+			return
+		}
+	}
 }
 
 // Where a method may make files, and the prefix of what it names.

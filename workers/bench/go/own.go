@@ -310,7 +310,7 @@ var methodLines string
 
 // Main is the worker of these functions, which the laboratory has listed.
 func Main(list, flags string, functions map[string]func(*B)) {
-	workerName, methodFlags, collects = filepath.Base(os.Args[0]), flags, true
+	workerName, methodFlags, collects, settles = filepath.Base(os.Args[0]), flags, true, true
 	// What a function prints is no part of the transcript: it goes nowhere.
 	kept, err := syscall.Dup(1)
 	nowhere, missing := os.OpenFile(os.DevNull, os.O_WRONLY, 0)

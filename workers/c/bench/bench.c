@@ -4,6 +4,7 @@
 #include "build.h"
 #include "pagewise.h"
 #include "partners.h"
+#include "settle.h"
 #include "surroundings.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -411,26 +412,14 @@ static uint64_t new_page_ps(size_t page_bytes)
     return least;
 }
 
-static void run_body(struct slot *slot, void *unused)
+/* One pass of a function; what its other side failed with. */
+static const char *body_pass(struct slot *slot)
 {
-    (void)unused;
-    const struct method *method = slot->cell->method;
-    struct surroundings before;
+    size_t function = (size_t)(slot->cell->method - described);
     turn = slot;
     has_result = false;
-    bool is_watched = slot->proofs && !in_child(); /* a process that ends with its turn may be changed */
-    if (is_watched) {
-        fact(slot, "new_page_ps", new_page_ps(slot->page_bytes));
-        fact(slot, "page_bytes", slot->page_bytes);
-        look_around(&before);
-    }
-    if (in_child()) {
-        pool_open(slot);
-        prctl(PR_SET_CHILD_SUBREAPER, 1);
-    }
     running = getpid();
     slot_left = leave_turn;
-    size_t function = (size_t)(method - described);
     if (is_whole[function])
         pagewise_phase_begin(whole_phase());
     marked[function]->body();
@@ -442,6 +431,33 @@ static void run_body(struct slot *slot, void *unused)
     release_threads();
     const char *failed = other_sides_end();
     slot_left = NULL;
+    return failed;
+}
+
+/* What is counted is not timed, a built-in method that is compared has no such passes, and a fresh process is new. */
+static bool settles(void)
+{
+    const char *counted[MAX_EXTRA];
+    return !joined_experiment() && !is_fresh() && !request.trace_marks && counts_columns(counted) == 0;
+}
+
+static void run_body(struct slot *slot, void *unused)
+{
+    (void)unused;
+    const struct method *method = slot->cell->method;
+    struct surroundings before;
+    turn = slot;
+    bool is_watched = slot->proofs && !in_child(); /* a process that ends with its turn may be changed */
+    if (is_watched) {
+        fact(slot, "new_page_ps", new_page_ps(slot->page_bytes));
+        fact(slot, "page_bytes", slot->page_bytes);
+        look_around(&before);
+    }
+    if (in_child()) {
+        pool_open(slot);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    }
+    const char *failed = settled_pass(slot, body_pass, settles());
     if (in_child())
         pool_facts(slot);
     check_transcript(method);
@@ -651,7 +667,7 @@ void pagewise_skip(const char *reason)
     skip(turn, reason);
 }
 
-static void empty(struct slot *slot)
+static const char *empty_pass(struct slot *slot)
 {
     turn = slot;
     for (const char *p = slot->cell->method->phases; *p;) {
@@ -660,6 +676,12 @@ static void empty(struct slot *slot)
         pagewise_phase_end();
         p += length + strspn(p + length, " ");
     }
+    return NULL;
+}
+
+static void empty(struct slot *slot)
+{
+    (void)settled_pass(slot, empty_pass, settles());
 }
 
 /* The functions of this file, and the floor of its phases unless a built-in method is compared, which has its own. */

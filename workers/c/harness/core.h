@@ -102,6 +102,8 @@ void record_sample(const struct sample *sample);
 void add_sample(const struct sample *sample); /* to the slot's sample of that phase, where there is one */
 void sample_into(struct sample *into, const struct sample *more);
 void forget_sample(int slot, const char *phase);
+int samples_recorded(void);
+void samples_drop(int count); /* those after the first so many */
 void record_fact(int slot, int cell, const char *name, const char *value);
 void record_end(const char *line);
 void transcript_write(bool whole);

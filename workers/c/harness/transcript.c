@@ -91,6 +91,16 @@ void forget_sample(int slot, const char *phase)
         sample_count--;
 }
 
+int samples_recorded(void)
+{
+    return sample_count;
+}
+
+void samples_drop(int count)
+{
+    sample_count = count;
+}
+
 void record_fact(int slot, int cell, const char *name, const char *value)
 {
     if (fact_count == fact_limit) {

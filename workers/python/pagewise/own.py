@@ -248,4 +248,4 @@ def main(arguments):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     empty = [Empty(list(dict.fromkeys(phase for one in found for phase in one.phases)))]
-    launch.serve(rest, found + empty, launch.about("own"), listed(), settings["fresh"])
+    launch.serve(rest, found + empty, launch.about("own"), listed(), settings["fresh"], True)

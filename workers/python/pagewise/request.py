@@ -11,6 +11,7 @@ class Cell:
         self.method = None
         self.parameters = {}
         self.ended = False  # skipped or failed: its remaining slots are not run
+        self.least_ns = None  # its shortest turn so far
 
 
 def refuse(line, words):

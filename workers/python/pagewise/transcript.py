@@ -34,6 +34,10 @@ class Transcript:
     def line(self, *fields):
         self.rest.append("\t".join(map(str, fields)))
 
+    def forget(self, samples, lines):
+        """Drops what was recorded after so many samples and lines."""
+        del self.samples[samples:], self.rest[lines:]
+
     def take(self):
         """What was recorded so far, which is here no longer."""
         taken = self.samples, self.rest, self.endings

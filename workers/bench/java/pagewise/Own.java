@@ -85,6 +85,7 @@ public final class Own {
         // A program that does its work once does it with code that is not compiled yet.
         boolean isFresh = about.contains("about\tfresh\tyes");
         Worker.warmUpNs = isFresh ? 0 : 100_000_000;
+        Worker.settles = true;
         Worker.stopwatchTurns = 500;
         Worker.serve(arguments, declared, about, list);
     }

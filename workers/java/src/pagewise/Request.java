@@ -17,6 +17,7 @@ final class Request {
         Method method;
         final Map<String, String> parameters = new LinkedHashMap<>();
         boolean ended;
+        long leastNs = Long.MAX_VALUE; // its shortest turn so far
 
         Cell(int number, int line) {
             this.number = number;

@@ -54,8 +54,21 @@ final class Transcript {
 
     /** Drops what was recorded so far. */
     void forget() {
-        count = 0;
-        lines.clear();
+        forget(0, 0);
+    }
+
+    int samples() {
+        return count;
+    }
+
+    int lines() {
+        return lines.size();
+    }
+
+    /** Drops what was recorded after so many samples and lines. */
+    void forget(int samples, int kept) {
+        count = samples;
+        lines.subList(kept, lines.size()).clear();
     }
 
     void line(String line) {

@@ -14,8 +14,10 @@ public final class Worker {
     static final int FEATURE = Runtime.version().feature();
     static String name = "java-" + FEATURE;
     static long warmUpNs; // of each cell before the first slot
+    static boolean settles; // short turns follow turns of themselves that are not recorded (workers/PROTOCOL.md)
     static int stopwatchTurns; // of an empty phase before that, so that the stopwatch is compiled, no phase loads its classes
     private static final long WARM_UP_SLICE_NS = 2_000_000;
+    private static final long SHORT_TURN_NS = 1_000_000, SETTLING_NS = 20_000;
     private static final int MOST_WARM_UP = 4; // times the usual, while the compiler still works
     private static final int QUIET_SLICES = 5; // of each cell without a compilation, after which it has done its work
 
@@ -141,8 +143,7 @@ public final class Worker {
             if (cell.method == null)
                 cell.method = cell.declared.method();
             do {
-                cell.method.run(new Slot(this, cell, 0, 0));
-                transcript.forget();
+                unrecorded(cell, 0, 0);
             } while (System.nanoTime() - start < WARM_UP_SLICE_NS);
         } catch (Exception | OutOfMemoryError | InternalError e) {
             transcript.forget();
@@ -150,6 +151,20 @@ public final class Worker {
         }
         phase.name = null;
         return isEnded ? warmUpNs : System.nanoTime() - start;
+    }
+
+    /** A turn of which nothing is kept. */
+    private void unrecorded(Request.Cell cell, int number, int round) throws Exception {
+        int samples = transcript.samples(), lines = transcript.lines();
+        cell.method.run(new Slot(this, cell, number, round));
+        transcript.forget(samples, lines);
+    }
+
+    private void settle(Slot s) throws Exception {
+        long start = System.nanoTime();
+        do {
+            unrecorded(s.cell, s.number, s.round);
+        } while (System.nanoTime() - start < SETTLING_NS);
     }
 
     private void runSlot(Slot s) {
@@ -162,10 +177,14 @@ public final class Worker {
                     + ": install one, or name it by --java");
             if (s.cell.method == null)
                 s.cell.method = s.cell.declared.method();
+            if (settles && !request.traceMarks && s.cell.leastNs < SHORT_TURN_NS)
+                settle(s);
+            long start = System.nanoTime();
             if (request.role == 'b')
                 s.cell.method.runB(s);
             else
                 s.cell.method.run(s);
+            s.cell.leastNs = Math.min(s.cell.leastNs, System.nanoTime() - start);
             s.fact("gc_count", s.collections);
             s.fact("gc_ns", s.collectionNs);
             s.fact("compile_ns", s.compileNs);
