@@ -153,7 +153,7 @@ public final class Worker {
         return isEnded ? warmUpNs : System.nanoTime() - start;
     }
 
-    /** A turn of which nothing is kept. */
+    /** Runs a cell without a record. */
     private void unrecorded(Request.Cell cell, int number, int round) throws Exception {
         int samples = transcript.samples(), lines = transcript.lines();
         cell.method.run(new Slot(this, cell, number, round));
