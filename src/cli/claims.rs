@@ -2,23 +2,24 @@
 
 use super::answers::{self, Claimed, experiments, kept_answers};
 use super::output::ShownArgs;
+use super::runs::entries;
 use super::{
     first_given, kept, new_folder, output, print_document, print_json, printed::Printed,
     runs_folder,
 };
 use crate::plan::claims::{Costs, Resolved};
 use crate::plan::{self, Choice, Laboratory, Start, Terms, Wish, claims};
-use crate::{machine, run::Session};
+use crate::{machine, run::Session, run::progress::announce};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::questions::claims::{answers_already, changes, launch_s, report as judged};
 use record::cell::Cell;
-use record::claim::{Answers, Claim, ResolvedClaim};
+use record::claim::{Answers, Claim, ResolvedClaim, Word};
 use record::folder::RunFolder;
 use record::plan::{LAUNCHES, MOST_LAUNCHES};
 use record::{experiment::ParameterList, kind::Kind, sizes, summary::Summary};
 use schedule::LONGER;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -137,12 +138,35 @@ pub(super) fn claims(
         print_json(&chosen)
     } else if listing {
         arguments.lists_only()?;
-        print_document(&report::claims::list(&chosen))
+        print_document(&report::claims::list(&chosen, &verdicts_here()))
     } else {
         arguments.page.check()?;
         RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
+        let is_kept_asked = !arguments.fresh;
+        announce(&report::claims::begins(
+            chosen.len(),
+            arguments.budget,
+            is_kept_asked,
+        ));
         answer(&laboratory()?, arguments, &chosen)
     }
+}
+
+/// The newest decided verdict of kept runs of claims on this machine, by claim.
+fn verdicts_here() -> BTreeMap<String, Word> {
+    let store = runs_folder();
+    let answers = entries(&store).into_iter().rev().filter_map(|entry| {
+        let folder = RunFolder::open(&entry.run, &store).and_then(RunFolder::mine);
+        let folder = folder.ok()?;
+        kept_answers(&folder, folder.kind().ok()?).ok()?
+    });
+    let mut verdicts = BTreeMap::new();
+    for answers in answers.filter(|answers| kept::is_here(&answers.environment)) {
+        for answer in answers.answers.iter().filter(|a| a.word.is_decided()) {
+            verdicts.entry(answer.id.clone()).or_insert(answer.word);
+        }
+    }
+    verdicts
 }
 
 fn selected<'a>(
@@ -218,6 +242,13 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let measured = if cells.is_empty() {
         None
     } else {
+        let experiments: BTreeSet<&str> = cells.iter().map(|c| c.experiment.as_str()).collect();
+        let experiments = Vec::from_iter(experiments);
+        announce(&report::claims::measures(
+            cells.len(),
+            &experiments,
+            arguments.budget,
+        ));
         Some(measure(laboratory, arguments, &resolved, &cells, &wish)?)
     };
     let made = measured.as_ref().map(|measured| &measured.summary);

@@ -47,6 +47,12 @@ pub(super) fn summaries(laboratory: &Laboratory, experiments: &[&str]) -> Vec<Su
         .collect()
 }
 
+/// Tells whether facts on a machine are those of this one.
+pub(super) fn is_here(facts: &BTreeMap<String, String>) -> bool {
+    let here = machine::capture(Path::new("/")).headline();
+    MACHINE.iter().all(|key| facts.get(*key) == here.get(*key))
+}
+
 /// True for a whole run of this version with one of the experiments.
 fn is_about(entry: &Entry, experiments: &[&str]) -> bool {
     let mut measured = entry.experiments.iter();

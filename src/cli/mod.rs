@@ -76,7 +76,8 @@ enum Verb {
         #[arg(long, conflicts_with = "experiment")]
         published: bool,
     },
-    /// Explain an experiment, or print the source that is measured: show fault, show fault/thp, show mine.c, show RUN.
+    /// Explain an experiment, or print the source that is measured: show fault, show fault/thp, show mine.c, show RUN; show words
+    /// explains the words of screens.
     #[command(after_help = "Example: pagewise show fault/thp")]
     Show(ShowArgs),
     /// Describe this machine: obstacles, causes and remedies.
@@ -315,6 +316,9 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => {
             worker_command(cli)
         }
+        Verb::Show(arguments) if is_glossary(arguments) => {
+            print_document(&report::explain::words())
+        }
         Verb::Show(arguments) => show(&laboratory()?, arguments),
         Verb::Doctor(arguments) => doctor::doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
@@ -411,6 +415,12 @@ fn worker_command(cli: &Cli) -> Result<u8> {
         parts.push(path.to_str().context("a path is not UTF-8")?.to_owned());
     }
     print(&(parts.join(" ") + "\n"))
+}
+
+/// Tells whether `show words` is typed, and no option.
+fn is_glossary(arguments: &ShowArgs) -> bool {
+    let select = &arguments.select;
+    select.what == ["words"] && select.set.is_empty() && !arguments.laws
 }
 
 fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {

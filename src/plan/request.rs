@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
 use record::machine_state::{PLAIN, STATE};
-use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, NAMED_BUDGET_S, Plan};
+use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::{kind::Kind, published::Published};
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;
@@ -226,7 +226,7 @@ impl Request {
         let needed_s: f64 = named.iter().map(|e| e.needed_s()).sum();
         let is_open = self.kind == Kind::Run && self.precision.is_none() && self.launches.is_none();
         let usual_s = if is_open {
-            needed_s.min(NAMED_BUDGET_S * named.len() as f64)
+            named.iter().map(|e| e.named_s()).sum()
         } else {
             needed_s
         };
@@ -377,6 +377,7 @@ fn launch_s(plan: &Plan, group: &LaunchGroup, workers: &[Worker]) -> f64 {
 mod tests {
     use super::super::{catalog, published};
     use super::*;
+    use record::plan::NAMED_BUDGET_S;
 
     fn laboratory() -> Laboratory {
         Laboratory {

@@ -24,6 +24,13 @@ pub fn silence() {
     SILENT.store(true, Ordering::Relaxed);
 }
 
+/// Shows a sentence on what comes next, unless the user wants no progress.
+pub fn announce(sentence: &str) {
+    if !SILENT.load(Ordering::Relaxed) {
+        remark!("pagewise: {sentence}");
+    }
+}
+
 /// Results so far, for somebody who waits.
 pub struct ResultsSoFar {
     /// Results of finished experiments, a few words each, the latest last.

@@ -225,6 +225,8 @@ fn group_summary(
         conditions: Vec::new(),
         faster: Vec::new(),
         unmeasured: Vec::new(),
+        unsettled: Vec::new(),
+        absent: Vec::new(),
         sureness: None,
         state: None,
         frontier: Vec::new(),

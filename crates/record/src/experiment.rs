@@ -1,6 +1,9 @@
 //! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
 
-use crate::{cell::Cell, concern::Concern, parameters::Parameters, sizes, table::FurtherTable};
+use crate::cell::{Cell, display_value};
+use crate::{
+    concern::Concern, parameters::Parameters, plan::NAMED_BUDGET_S, sizes, table::FurtherTable,
+};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -112,7 +115,8 @@ pub struct Parameter {
     /// list is the usual condition; an answer that another one contradicts depends on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub condition: bool,
-    /// Clause for each condition, as it follows "if": `read(2) cached the file`.
+    /// Clause for each value, as it follows "if": `read(2) cached the file`. That of `*` is for every value without one, which
+    /// replaces its `{}`. Conditions need clauses; others have some where a reader must know the value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub when: BTreeMap<String, String>,
     /// Values that change the system and need `--allow-system-changes`.
@@ -326,7 +330,7 @@ impl Experiment {
                 && p.default
                     .iter()
                     .chain(&p.look)
-                    .any(|v| !p.when.contains_key(v))
+                    .any(|v| !p.when.contains_key(v) && !p.when.contains_key(EVERY_VALUE))
         };
         if let Some((name, _)) = experiment
             .parameters
@@ -509,7 +513,7 @@ impl Experiment {
             .and_then(|p| p.look.first().or(p.default.first()));
         usual
             .zip(parameters.get(key))
-            .is_none_or(|(usual, value)| same_value(usual, value))
+            .is_none_or(|(usual, value)| is_same_value(usual, value))
     }
 
     /// Conditions that do not have their usual value among these parameters.
@@ -535,7 +539,7 @@ impl Experiment {
             let Some(here) = parameters.get(key) else {
                 continue;
             };
-            let others = usual.iter().filter(|value| !same_value(value, here));
+            let others = usual.iter().filter(|value| !is_same_value(value, here));
             neighbors.extend(others.map(|value| (key.as_str(), value.as_str())));
         }
         neighbors
@@ -550,7 +554,7 @@ impl Experiment {
         parameters.len() == others.len()
             && parameters.iter().all(|(known, there)| {
                 if known == key {
-                    same_value(there, value)
+                    is_same_value(there, value)
                 } else {
                     others.get(known) == Some(there)
                 }
@@ -559,16 +563,28 @@ impl Experiment {
 
     /// Clause that follows "if" for values of conditions: `a mapping cached the file and its pages are small`.
     pub fn clause(&self, when: &BTreeMap<String, String>) -> String {
-        let clause = |(key, value): (&String, &String)| {
-            let known = self
-                .parameters
-                .get(key)
-                .and_then(|p| p.when.iter().find(|(known, _)| same_value(known, value)));
-            known
-                .map(|(_, clause)| clause.clone())
+        let clauses = when.iter().map(|(key, value)| {
+            self.clause_on(key, value)
                 .unwrap_or_else(|| format!("{key}={value}"))
-        };
-        when.iter().map(clause).collect::<Vec<_>>().join(" and ")
+        });
+        clauses.collect::<Vec<_>>().join(" and ")
+    }
+
+    /// Clause on one value of a parameter, where its author wrote one.
+    pub fn clause_on(&self, key: &str, value: &str) -> Option<String> {
+        let parameter = self.parameters.get(key)?;
+        let mut clauses = parameter.when.iter();
+        if let Some((_, clause)) = clauses.find(|(known, _)| is_same_value(known, value)) {
+            return Some(clause.clone());
+        }
+        let is_size = parameter.kind == ParameterKind::Size;
+        let shown = sizes::spaced(&display_value(value, is_size));
+        Some(parameter.when.get(EVERY_VALUE)?.replace("{}", &shown))
+    }
+
+    /// Seconds that a run of this experiment takes at most where it is named and no budget is given.
+    pub fn named_s(&self) -> f64 {
+        self.needed_s().min(NAMED_BUDGET_S)
     }
 
     /// True if cells with different values of the parameter are in different groups.
@@ -577,8 +593,11 @@ impl Experiment {
     }
 }
 
+/// The key of a clause for every value that has none of its own.
+const EVERY_VALUE: &str = "*";
+
 /// Tells whether two words are one value: `1MiB` and `1048576` are.
-fn same_value(value: &str, other: &str) -> bool {
+pub fn is_same_value(value: &str, other: &str) -> bool {
     let size = |word: &str| sizes::parse_size(word).ok();
     value == other || size(value).is_some_and(|bytes| Some(bytes) == size(other))
 }

@@ -127,6 +127,19 @@ pub fn here(text: &str, here: &Here) -> Result<String> {
     Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
 }
 
+/// A size with a space before its unit: `4 MiB`.
+pub fn spaced(size: &str) -> String {
+    let digits = size
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(size.len());
+    let (number, unit) = size.split_at(digits);
+    if unit.is_empty() || number.is_empty() {
+        size.to_owned()
+    } else {
+        format!("{number} {unit}")
+    }
+}
+
 /// Bytes in the largest binary unit that divides them, else the decimal one, else plain: `64KiB`, `100MB`, `12345B`.
 pub fn format_size(bytes: u64) -> String {
     let even = UNITS

@@ -37,7 +37,9 @@ pub(crate) fn compare(
                 if let Some(answer) = answer {
                     groups[at].recommendation = answer.recommendation;
                     groups[at].conditions = answer.conditions;
-                    groups[at].unmeasured = answer.unmeasured;
+                    groups[at].unmeasured = answer.others.unmeasured;
+                    groups[at].unsettled = answer.others.unsettled;
+                    groups[at].absent = answer.others.absent;
                     groups[at].faster = answer.faster;
                 }
             }
@@ -49,8 +51,26 @@ pub(crate) fn compare(
 struct ConditionedAnswer {
     recommendation: Recommendation,
     conditions: Vec<AnswerCondition>,
-    unmeasured: Vec<Parameters>,
+    others: OtherConditions,
     faster: Vec<usize>,
+}
+
+/// Usual conditions next to a group under which its answer is not shown to hold: the value that differs.
+#[derive(Default)]
+struct OtherConditions {
+    unmeasured: Vec<Parameters>,
+    unsettled: Vec<Parameters>,
+    absent: Vec<Parameters>,
+}
+
+/// Knowledge of a group's answer under another condition.
+enum Known {
+    /// It is decided, whichever way.
+    Decided,
+    Unsettled,
+    Unmeasured,
+    /// The methods, or the usual choice, do not exist there: it contradicts nothing.
+    Absent,
 }
 
 /// Groups of an experiment that differ in conditions alone: they ask one question.
@@ -63,21 +83,30 @@ struct ConditionedGroups<'a> {
 }
 
 impl ConditionedGroups<'_> {
-    /// The answer of a group that all conditions allow, its method under the other conditions, and those that nothing is known of.
+    /// The answer of a group that all conditions allow, its methods under the other conditions, and those that nothing is known of.
     fn answer(&self, group: usize) -> Option<ConditionedAnswer> {
         let mut recommendation = self.groups[group].recommendation;
-        let subject = self.subject(group);
-        let conditions: Vec<AnswerCondition> = subject.map_or_else(Vec::new, |cell| {
-            self.under_other_conditions(group)
-                .filter_map(|other| self.condition(group, other, cell))
-                .collect()
-        });
         let faster = self.faster(group);
-        let unmeasured = match recommendation {
-            Recommendation::Use { cell, .. } => self.unmeasured(group, cell),
-            Recommendation::Keep { .. } => self.not_kept(group),
-            _ if faster.is_empty() => Vec::new(),
-            _ => self.not_faster(group, &faster),
+        let subject = self.subject(group);
+        let subjects = if faster.is_empty() {
+            Vec::from_iter(subject)
+        } else {
+            faster.clone()
+        };
+        let conditions: Vec<AnswerCondition> = subjects
+            .iter()
+            .flat_map(|&cell| {
+                self.under_other_conditions(group)
+                    .filter_map(move |other| self.condition(group, other, cell))
+            })
+            .collect();
+        let others = match recommendation {
+            Recommendation::Use { cell, .. } => {
+                self.others(group, |there| self.known(there, &[cell]))
+            }
+            Recommendation::Keep { .. } => self.others(group, |there| self.known_kept(there)),
+            _ if faster.is_empty() => OtherConditions::default(),
+            _ => self.others(group, |there| self.known(there, &faster)),
         };
         if conditions
             .iter()
@@ -87,12 +116,12 @@ impl ConditionedGroups<'_> {
             let ratio = self.contrast(group, cell).ratio;
             recommendation = Recommendation::Depends { cell, ratio };
         } else if let Recommendation::Use { everywhere, .. } = &mut recommendation {
-            *everywhere = unmeasured.is_empty() && self.holds_next_to(group, &conditions);
+            *everywhere = others.unmeasured.is_empty() && others.unsettled.is_empty();
         }
         Some(ConditionedAnswer {
             recommendation,
             conditions,
-            unmeasured,
+            others,
             faster,
         })
     }
@@ -104,13 +133,7 @@ impl ConditionedGroups<'_> {
         if !matches!(answer.recommendation, Recommendation::Inconclusive { .. }) {
             return Vec::new();
         }
-        let mut faster: Vec<(usize, Ratio)> = answer
-            .comparisons
-            .iter()
-            .filter(|c| c.phase == self.experiment.headline() && self.cells[c.cell].is_ranked())
-            .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
-            .filter_map(|c| Some((c.cell, c.contrast.ratio?)))
-            .collect();
+        let mut faster: Vec<(usize, Ratio)> = self.shown_faster(group).collect();
         faster.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
         let most = faster.first().map_or(0.0, |(_, fastest)| fastest.high);
         faster.retain(|(_, ratio)| ratio.low < most);
@@ -119,6 +142,15 @@ impl ConditionedGroups<'_> {
             return Vec::new();
         }
         cells
+    }
+
+    /// Ranked methods of a group that are shown to be faster than its baseline.
+    fn shown_faster(&self, group: usize) -> impl Iterator<Item = (usize, Ratio)> {
+        let comparisons = self.groups[group].comparisons.iter();
+        comparisons
+            .filter(|c| c.phase == self.experiment.headline() && self.cells[c.cell].is_ranked())
+            .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+            .filter_map(|c| Some((c.cell, c.contrast.ratio?)))
     }
 
     /// Tells whether a method is shown to be no faster under another condition.
@@ -132,48 +164,26 @@ impl ConditionedGroups<'_> {
         })
     }
 
-    /// Usual conditions next to a group under which one of several methods is not shown to be faster: the value that differs.
-    fn not_faster(&self, group: usize, cells: &[usize]) -> Vec<Parameters> {
-        self.neighbors_without(group, |there| {
-            cells.iter().all(|&cell| self.is_faster_at(there, cell))
-        })
-    }
-
-    /// Tells whether a cell's method is shown to be faster in another group, or does not exist there.
-    fn is_faster_at(&self, there: usize, cell: usize) -> bool {
-        self.same_method(there, cell).is_some_and(|same| {
-            let verdict = self.contrast(there, same).overall();
-            self.is_skipped(same) || matches!(verdict, Verdict::Faster { .. })
-        })
-    }
-
     /// The value in which a neighbor differs, as its group writes it: a size may have another notation in the experiment's lists.
     fn differing(&self, there: Option<usize>, key: &str, value: &str) -> Parameters {
         let value = there.map_or(value, |there| self.groups[there].parameters[key].as_str());
         [(key, value)].into()
     }
 
-    /// Usual conditions next to a group of which no figure says whether a cell's method is faster there: the value that differs.
-    fn unmeasured(&self, group: usize, cell: usize) -> Vec<Parameters> {
-        self.neighbors_without(group, |there| self.is_known(there, cell))
-    }
-
-    /// Usual conditions next to a group under which it is open whether another method is faster: the value that differs.
-    fn not_kept(&self, group: usize) -> Vec<Parameters> {
-        self.neighbors_without(group, |there| self.is_kept(there))
-    }
-
-    /// Usual conditions next to a group that have no group for which this is true: the value that differs.
-    fn neighbors_without(&self, group: usize, is_true: impl Fn(usize) -> bool) -> Vec<Parameters> {
-        let neighbors = self.experiment.neighbors(&self.groups[group].parameters);
-        let mut without = Vec::new();
-        for (key, value) in neighbors {
+    /// Usual conditions next to a group under which its answer is not shown to hold, by what is known of them.
+    fn others(&self, group: usize, known: impl Fn(usize) -> Known) -> OtherConditions {
+        let mut others = OtherConditions::default();
+        for (key, value) in self.experiment.neighbors(&self.groups[group].parameters) {
             let there = self.next_to(group, (key, value));
-            if !there.is_some_and(&is_true) {
-                without.push(self.differing(there, key, value));
-            }
+            let list = match there.map_or(Known::Unmeasured, &known) {
+                Known::Decided => continue,
+                Known::Unsettled => &mut others.unsettled,
+                Known::Unmeasured => &mut others.unmeasured,
+                Known::Absent => &mut others.absent,
+            };
+            list.push(self.differing(there, key, value));
         }
-        without
+        others
     }
 
     /// The group that differs from another in this value alone.
@@ -185,26 +195,51 @@ impl ConditionedGroups<'_> {
         self.members.iter().copied().find(is_next)
     }
 
-    /// Tells whether a group has a ratio of a cell's method, or cannot have any: a condition under which the method or the usual
-    /// choice does not exist contradicts nothing.
-    fn is_known(&self, group: usize, cell: usize) -> bool {
-        self.has_no_baseline(group)
-            || self.same_method(group, cell).is_some_and(|same| {
-                self.is_skipped(same) || self.contrast(group, same).ratio.is_some()
-            })
+    /// Tells what a group knows of the methods of these cells.
+    fn known(&self, there: usize, cells: &[usize]) -> Known {
+        let same: Vec<Option<usize>> = cells
+            .iter()
+            .map(|&cell| self.same_method(there, cell))
+            .collect();
+        let same: Vec<Option<usize>> = same
+            .into_iter()
+            .filter(|same| !same.is_some_and(|same| self.is_skipped(same)))
+            .collect();
+        if self.has_no_baseline(there) || same.is_empty() {
+            return Known::Absent;
+        }
+        let verdicts = same.iter().map(|same| {
+            let contrast = self.contrast(there, (*same)?);
+            contrast.ratio.map(|_| contrast.overall())
+        });
+        let verdicts: Option<Vec<Verdict>> = verdicts.collect();
+        match verdicts {
+            None => Known::Unmeasured,
+            Some(all) if all.contains(&Verdict::NotSettled) => Known::Unsettled,
+            Some(_) => Known::Decided,
+        }
     }
 
-    /// Tells whether no other method of a group is faster than its baseline, or may be.
-    fn is_kept(&self, group: usize) -> bool {
-        let there = &self.groups[group];
-        let mut ranked = there.cells.iter().copied().filter(|&cell| {
-            there.baseline != Some(cell) && self.cells[cell].is_ranked() && !self.is_skipped(cell)
+    /// Tells whether a group keeps its usual choice: no other method is faster there, or may be.
+    fn known_kept(&self, there: usize) -> Known {
+        let group = &self.groups[there];
+        let others = group.cells.iter().copied().filter(|&cell| {
+            group.baseline != Some(cell) && self.cells[cell].is_ranked() && !self.is_skipped(cell)
         });
-        self.has_no_baseline(group)
-            || ranked.all(|cell| {
-                let verdict = self.contrast(group, cell).overall();
-                matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
-            })
+        let contrasts: Vec<Contrast> = others.map(|cell| self.contrast(there, cell)).collect();
+        let is_decided = |contrast: &Contrast| {
+            let verdict = contrast.overall();
+            matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
+        };
+        if self.has_no_baseline(there) {
+            Known::Absent
+        } else if contrasts.iter().all(is_decided) {
+            Known::Decided
+        } else if contrasts.iter().all(|contrast| contrast.ratio.is_none()) {
+            Known::Unmeasured
+        } else {
+            Known::Unsettled
+        }
     }
 
     /// Tells whether the usual choice does not exist in a group.
@@ -220,19 +255,6 @@ impl ConditionedGroups<'_> {
         self.cells[cell].outcome.status == Status::Skipped
     }
 
-    /// Tells whether the recommended method is shown to be faster under each condition next to a group that has a ratio of it.
-    fn holds_next_to(&self, group: usize, conditions: &[AnswerCondition]) -> bool {
-        let neighbors = self.experiment.neighbors(&self.groups[group].parameters);
-        let next: Vec<usize> = neighbors
-            .into_iter()
-            .filter_map(|neighbor| self.next_to(group, neighbor))
-            .collect();
-        conditions
-            .iter()
-            .filter(|other| next.contains(&other.group) && other.contrast.ratio.is_some())
-            .all(|other| matches!(other.contrast.overall(), Verdict::Faster { .. }))
-    }
-
     fn under_other_conditions(&self, group: usize) -> impl Iterator<Item = usize> {
         self.members
             .iter()
@@ -240,14 +262,26 @@ impl ConditionedGroups<'_> {
             .filter(move |&other| other != group)
     }
 
-    /// The cell of the answer, or the one that another condition recommends most clearly.
+    /// The cell of the answer, or the one that another condition recommends most clearly; of a usual choice that is kept also one
+    /// of several that are each faster elsewhere.
     fn subject(&self, group: usize) -> Option<usize> {
+        let clearest = |a: &(usize, Ratio), b: &(usize, Ratio)| a.1.high.total_cmp(&b.1.high);
         let recommended = self.recommended(group).or_else(|| {
             self.under_other_conditions(group)
                 .filter_map(|other| self.recommended(other))
-                .min_by(|a, b| a.1.high.total_cmp(&b.1.high))
+                .min_by(clearest)
         });
-        recommended.map(|(cell, _)| cell)
+        let is_kept = matches!(
+            self.groups[group].recommendation,
+            Recommendation::Keep { .. }
+        );
+        let subject = recommended.or_else(|| {
+            self.under_other_conditions(group)
+                .filter(|_| is_kept)
+                .flat_map(|other| self.shown_faster(other))
+                .min_by(clearest)
+        });
+        subject.map(|(cell, _)| cell)
     }
 
     fn recommended(&self, group: usize) -> Option<(usize, Ratio)> {
@@ -497,11 +531,12 @@ mod tests {
     #[test]
     fn no_change_is_recommended_without_its_condition_unless_all_usual_neighbors_agree() {
         const FASTER: (f64, f64) = (0.6, 0.7);
+        const OPEN: (f64, f64) = (0.7, 1.4);
         let kinds = [
             Some(FASTER),
             Some((1.2, 1.3)),
             Some((0.99, 1.01)),
-            Some((0.7, 1.4)),
+            Some(OPEN),
             None,
         ];
         let combinations = kinds
@@ -526,10 +561,12 @@ mod tests {
             compare(&[experiment], &cells, &mut groups);
             let agree = others.iter().all(|other| *other == Some(FASTER));
             let unmeasured = others.iter().filter(|other| other.is_none()).count();
+            let open = others.iter().filter(|other| **other == Some(OPEN)).count();
             match groups[0].recommendation {
                 Recommendation::Use { everywhere, .. } => {
                     assert_eq!(everywhere, agree, "{others:?}");
                     assert_eq!(groups[0].unmeasured.len(), unmeasured, "{others:?}");
+                    assert_eq!(groups[0].unsettled.len(), open, "{others:?}");
                     everywhere_once |= everywhere;
                 }
                 Recommendation::Depends { .. } => assert!(!agree, "{others:?}"),
@@ -567,7 +604,8 @@ mod tests {
         ] {
             let group = judged(&[SLOWER, others[0], others[1]], true).swap_remove(0);
             assert!(matches!(group.recommendation, Recommendation::Keep { .. }));
-            assert_eq!(group.unmeasured.len(), open, "{others:?}");
+            assert_eq!(group.unsettled.len(), open, "{others:?}");
+            assert!(group.unmeasured.is_empty(), "{others:?}");
         }
     }
 
@@ -582,13 +620,45 @@ mod tests {
             groups.swap_remove(0)
         };
         let all = judged([FASTER, FASTER]);
-        assert_eq!((all.faster, all.unmeasured.len()), (vec![1], 0));
+        // Its range is that of all conditions, so each method has an entry for each.
+        assert_eq!((all.faster, all.conditions.len()), (vec![1], 2));
+        assert!(all.unsettled.is_empty() && all.unmeasured.is_empty());
         let open = judged([FASTER, (0.7, 1.4)]);
         assert_eq!(open.faster, [1]);
-        assert_eq!(open.unmeasured, [Parameters::from([("cached", VALUES[2])])]);
+        assert_eq!(open.unsettled, [Parameters::from([("cached", VALUES[2])])]);
         for no_faster in [(1.2, 1.3), (0.99, 1.01)] {
             assert!(judged([FASTER, no_faster]).faster.is_empty());
         }
+    }
+
+    #[test]
+    fn a_usual_choice_is_not_kept_plainly_where_another_condition_has_several_faster_methods() {
+        let (experiment, cells, mut groups) = question(&[(1.2, 1.3), (0.6, 0.7)], true);
+        groups[1].recommendation = Recommendation::Inconclusive { cell: 2 };
+        compare(&[experiment], &cells, &mut groups);
+        assert!(matches!(
+            groups[0].recommendation,
+            Recommendation::Depends { cell: 1, .. }
+        ));
+    }
+
+    /// A condition under which the method does not exist contradicts nothing, and is named as such.
+    #[test]
+    fn a_method_that_does_not_exist_under_a_condition_is_neither_open_nor_unmeasured_there() {
+        let intervals = [(0.6, 0.7), (0.6, 0.7), (0.6, 0.7)];
+        let (experiment, mut cells, mut groups) = question(&intervals, true);
+        cells[3].outcome.status = Status::Skipped;
+        groups[1].comparisons.clear();
+        compare(&[experiment], &cells, &mut groups);
+        assert!(matches!(
+            groups[0].recommendation,
+            Recommendation::Use {
+                everywhere: true,
+                ..
+            }
+        ));
+        assert_eq!(groups[0].absent[0]["cached"], VALUES[1]);
+        assert!(groups[0].unsettled.is_empty() && groups[0].unmeasured.is_empty());
     }
 
     #[test]

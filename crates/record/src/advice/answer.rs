@@ -2,7 +2,7 @@
 
 use super::{AdvicePoint, Segment};
 use crate::outcome::Outcome;
-use crate::summary::{Ratio, TailQuantile};
+use crate::summary::{Ratio, TailQuantile, WarningKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,9 @@ pub struct AdviceAnswer {
     pub runs: Vec<String>,
     /// The kept runs of this machine that it rests on as well.
     pub reused: Vec<String>,
+    /// Disturbances of these runs by something else on the machine, the worst of each kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbances: Vec<WarningKind>,
     /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
 }

@@ -31,15 +31,23 @@ pub struct GroupSummary {
     /// Degree to which the answer is sure; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sureness: Option<Sureness>,
-    /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
+    /// The method of the recommendation, one that another condition recommends, or each of `faster`, under the other conditions
+    /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<AnswerCondition>,
     /// Methods of an inconclusive answer that are each shown to be faster, and of which any may be the fastest: indices of cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faster: Vec<usize>,
-    /// Usual conditions next to this one of which nothing tells whether the answer holds: the value that differs.
+    /// Usual conditions next to this one under which nothing was measured that says whether the answer holds: the value that
+    /// differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmeasured: Vec<Parameters>,
+    /// Usual conditions next to this one that were measured, and whose intervals leave it open whether the answer holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsettled: Vec<Parameters>,
+    /// Usual conditions next to this one under which the methods of the answer, or the usual choice, do not exist.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<Parameters>,
     /// Comparison with the plain machine, where the group was measured in another state of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateAnswer>,

@@ -118,6 +118,24 @@ impl WarningKind {
         )
     }
 
+    /// Number by which warnings of one kind are compared; the worse has the larger one.
+    pub fn severity(&self) -> f64 {
+        match self {
+            WarningKind::Interrupted { share }
+            | WarningKind::Steal { share }
+            | WarningKind::Throttled { share }
+            | WarningKind::CpuTaken { share, .. } => *share,
+            WarningKind::Reclaim(count)
+            | WarningKind::ForeignIo(count)
+            | WarningKind::ThpFallback(count)
+            | WarningKind::MemoryPressure(count)
+            | WarningKind::StateLost { count, .. } => {
+                count.launches as f64 / count.all.max(1) as f64
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Code of the kind, as JSON has it.
     pub fn code(&self) -> &'static str {
         self.into()

@@ -23,6 +23,9 @@ pub struct Document {
     pub pages: Vec<PageLink>,
     /// Its parts, in order; each is an entry of the page's contents.
     pub sections: Vec<Section>,
+    /// A terminal explains the words of the glossary that it has below it.
+    #[serde(skip)]
+    pub is_explained: bool,
 }
 
 /// Link to another page of the same site.
@@ -213,6 +216,9 @@ pub struct TableCell {
     pub heat: Option<i8>,
     /// The direction of its own finding, in a table whose rows have none.
     pub tone: Tone,
+    /// Its text without the count at its end, for a terminal on whose line that has no room.
+    #[serde(skip)]
+    pub uncounted: Option<String>,
 }
 
 impl Document {
@@ -222,6 +228,12 @@ impl Document {
             head: head.into_iter().collect(),
             ..Document::default()
         }
+    }
+
+    /// The same, with the words of the glossary explained below it on a terminal.
+    pub(crate) fn explained(mut self) -> Document {
+        self.is_explained = true;
+        self
     }
 
     /// Its first line; none where it has neither a subject nor circumstances.
@@ -444,6 +456,17 @@ impl TableCell {
             text: text.into(),
             value,
             ..TableCell::default()
+        }
+    }
+
+    /// A text that names some things of a kind, and counts so many further ones at its end: `read; 2 more`.
+    pub fn counted(text: &str, further: usize) -> TableCell {
+        if further == 0 {
+            return TableCell::text(text);
+        }
+        TableCell {
+            uncounted: Some(text.to_owned()),
+            ..TableCell::text(format!("{text}; {further} more"))
         }
     }
 

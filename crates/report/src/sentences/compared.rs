@@ -52,14 +52,12 @@ pub(crate) fn doubts(compared: &Compared) -> Vec<String> {
     items.extend(disturbed("B", &compared.b));
     items.extend(needed(compared));
     let (a, b) = (compared.a.runs.len(), compared.b.runs.len());
-    items.push(if a.min(b) < LEAST_RUNS {
-        format!(
-            "a verdict needs {LEAST_RUNS} runs a side, best made in turns (A B A B …): between two runs everything else may differ too"
-        )
-    } else {
+    if too_few(compared).is_none() {
         let margin = wording::percent(compared.margin);
-        format!("unpaired: {a} and {b} runs, intervals over runs (95 %), margin {margin}")
-    });
+        items.push(format!(
+            "unpaired: {a} and {b} runs, intervals over runs (95 %), margin {margin}"
+        ));
+    }
     let sides = compared.cells.iter().flat_map(|cell| [&cell.a, &cell.b]);
     if let Some(noise) = sides.filter_map(|side| side.between_runs).reduce(f64::max) {
         items.push(format!(
@@ -72,6 +70,26 @@ pub(crate) fn doubts(compared: &Compared) -> Vec<String> {
         items.push(wording::AMONG_ALL.to_owned());
     }
     items
+}
+
+/// The runs that a verdict lacks, and how to make them; none where both sides have enough.
+pub(crate) fn too_few(compared: &Compared) -> Option<String> {
+    let sides = [("A", &compared.a), ("B", &compared.b)];
+    let lacking: Vec<String> = sides
+        .into_iter()
+        .filter(|(_, side)| side.runs.len() < LEAST_RUNS)
+        .map(|(name, side)| {
+            let more = wording::count(LEAST_RUNS - side.runs.len(), "time");
+            format!("run {name} again {more}")
+        })
+        .collect();
+    if lacking.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Needs {LEAST_RUNS} runs a side: {}, best in turns (A B A B …). Between two runs everything else may differ too.",
+        lacking.join(" and ")
+    ))
 }
 
 fn damage(run: &ComparedRun) -> Option<String> {

@@ -1,130 +1,324 @@
-//! Clauses on the conditions of a question: how a method fares under each, and under which nothing is known yet.
+//! Clauses on the conditions of a question: those that its answer has in common, how its methods fare under each, and under which
+//! conditions that is open.
 
 use super::labels::LabelledGroup;
 use super::wording;
-use record::plan::NAMED_BUDGET_S;
-use record::summary::{Ratio, Recommendation, Verdict};
-use std::collections::BTreeMap;
+use record::experiment::{Experiment, is_same_value};
+use record::parameters::Parameters;
+use record::sizes::BYTES;
+use record::summary::{AnswerCondition, Contrast, Recommendation, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The verdict on a method under one condition.
-struct ConditionVerdict<'a> {
+/// The finding on the methods of an answer under one condition.
+struct ConditionFinding {
+    /// The values of the condition that differ from those of the question's group; its own ones where it is that group's.
+    when: Parameters,
     verdict: Verdict,
-    ratio: Option<&'a Ratio>,
-    condition: String,
+    /// The ratios of all methods, from the least to the most.
+    ratios: (f64, f64),
 }
 
-/// Verdicts on a method under each condition of a question.
+/// Clauses on the methods of an answer under each condition of a question.
 pub(crate) struct ConditionClauses {
-    /// The method whose verdict flips, or was checked; none where no other condition says anything of one.
+    /// The methods that the clauses are about; none where no other condition says anything of one.
     method: Option<String>,
     /// Findings, faster ones first: `3.0–3.8× faster if the program keeps the block`.
     settled: Vec<String>,
-    /// The conditions of which nothing is known yet.
-    open: Vec<String>,
+    /// Conditions that were measured and leave it open.
+    unsettled: Vec<String>,
+    /// Conditions that were not measured.
+    unmeasured: Vec<String>,
+    /// Conditions under which the methods do not exist.
+    absent: Vec<String>,
 }
 
 impl ConditionClauses {
-    /// Builds the clauses of a group; `with_its` includes its own condition.
+    /// Builds the clauses of a group; `with_its` includes its own condition among the findings.
     pub(crate) fn new(group: LabelledGroup, with_its: bool) -> ConditionClauses {
         let definition = group.definition();
-        let cell = match group.group.recommendation {
-            Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
-            _ => None,
+        let others = findings(group);
+        let mut known: Vec<Parameters> = others.iter().map(|other| other.when.clone()).collect();
+        let open = |conditions: &[Parameters]| -> Vec<String> {
+            let unknown = conditions.iter().filter(|when| !known.contains(when));
+            unknown.map(|when| definition.clause(when)).collect()
         };
-        let first = group.group.conditions.first();
-        let method = cell.map(|cell| group.name(cell));
-        let method = method.or_else(|| Some(group.cell(first?.cell).method.clone()));
-        let mut conditions: Vec<_> = group.group.conditions.iter().collect();
-        conditions.sort_by_key(|c| (rank(c.contrast.overall()), c.group));
-        let conditions = conditions.into_iter().map(|c| ConditionVerdict {
-            verdict: c.contrast.overall(),
-            ratio: c.contrast.ratio.as_ref(),
-            condition: definition.clause(&c.when),
-        });
-        let (open, settled): (Vec<_>, Vec<_>) = cell
-            .filter(|_| with_its)
-            .and_then(|cell| under_its_own_condition(group, cell))
-            .into_iter()
-            .chain(conditions)
-            .partition(|answer| answer.verdict == Verdict::NotSettled);
-        let mut open: Vec<String> = open.into_iter().map(|answer| answer.condition).collect();
-        let conditions = &group.group.conditions;
-        for unmeasured in &group.group.unmeasured {
-            if !conditions.iter().any(|other| other.when == *unmeasured) {
-                open.push(definition.clause(unmeasured));
+        let (mut unsettled, unmeasured, absent) = (
+            open(&group.group.unsettled),
+            open(&group.group.unmeasured),
+            open(&group.group.absent),
+        );
+        known.extend_from_slice(&group.group.unsettled);
+        // A condition in which two things differ is no neighbor, and says less.
+        for condition in group.group.conditions.iter().filter(|c| is_open(c)) {
+            if condition.when.len() == 1 && !known.contains(&condition.when) {
+                unsettled.push(definition.clause(&condition.when));
+                known.push(condition.when.clone());
             }
         }
-        let settled = settled.into_iter().map(|answer| {
-            let finding = finding(answer.verdict, answer.ratio);
-            format!("{finding} if {}", answer.condition)
+        let own = own_finding(group).filter(|_| with_its);
+        let mut settled: Vec<ConditionFinding> = own.into_iter().chain(others).collect();
+        settled.sort_by_key(|finding| rank(finding.verdict));
+        let settled = settled.into_iter().map(|finding| {
+            let clause = definition.clause(&finding.when);
+            format!("{} if {clause}", finding.sentence(group))
         });
         ConditionClauses {
-            method,
+            method: method(group),
             settled: settled.collect(),
-            open,
+            unsettled,
+            unmeasured,
+            absent,
         }
     }
 
-    /// Name of the method that the clauses are about.
+    /// Name of the methods that the clauses are about.
     pub(crate) fn method(&self) -> Option<&str> {
         self.method.as_deref()
     }
 
     /// Clauses for a sentence on the method, with every open condition; empty where there is none.
     pub(super) fn joined(&self) -> String {
-        let clauses = self.settled.iter().cloned().chain(self.open_clause());
-        clauses.collect::<Vec<_>>().join("; ")
+        let clauses = self.settled.iter().cloned();
+        clauses.chain(self.open("")).collect::<Vec<_>>().join("; ")
     }
 
-    /// The clauses, each for a line of its own; many open conditions share one.
-    pub(super) fn lines(&self, experiment: &str) -> Vec<String> {
-        let open = open_briefly(&self.open, experiment);
-        self.settled.iter().cloned().chain(open).collect()
-    }
-
-    fn open_clause(&self) -> Option<String> {
-        match self.open.as_slice() {
-            [] => None,
-            [_] | [_, _] => Some(format!("not known yet if {}", wording::either(&self.open))),
-            several => Some(format!(
-                "not known yet under {} other conditions",
-                several.len()
-            )),
-        }
-    }
-
-    /// Lines after a finding on other methods: the first settled clauses, and the open ones counted.
-    pub(crate) fn beside(&self, settled: usize, experiment: &str) -> Vec<String> {
+    /// Lines of an answer that depends: the conditions that all findings have in common, each finding with its methods, and the
+    /// open conditions.
+    pub(super) fn depending(&self, group: LabelledGroup) -> Vec<String> {
+        let differing = differing(group);
+        let common = fixed(group, |key| !differing.contains(key));
         let method = self.method.as_deref().unwrap_or_default();
-        let settled = self.settled[..settled].iter();
-        settled
-            .map(|clause| format!("{method} {clause}"))
-            .chain(open_briefly(&self.open, experiment))
+        let findings = self.settled.iter();
+        common
+            .into_iter()
+            .chain(findings.map(|clause| format!("{method} {clause}")))
+            .chain(self.open(&command(group)))
             .collect()
     }
 
-    /// Last part of a sentence on the method: `; thp is 3.0–3.8× faster if …; not known yet if …`.
+    /// Lines of an answer that is given once: the conditions under which it holds, and the open ones.
+    pub(super) fn holding(&self, group: LabelledGroup) -> Vec<String> {
+        let held = held(group);
+        let common = fixed(group, |key| !held.contains_key(key));
+        let alternatives = held
+            .values()
+            .map(|values| format!("whether {}", wording::either(values)));
+        let holds: Vec<String> = common.into_iter().chain(alternatives).collect();
+        let holds = (!holds.is_empty()).then(|| holds.join("; "));
+        holds
+            .into_iter()
+            .chain(self.open(&command(group)))
+            .collect()
+    }
+
+    /// Clauses on the open conditions by what is known of them, after those that were not measured what would measure them.
+    fn open(&self, command: &str) -> impl Iterator<Item = String> {
+        let kinds = [
+            ("measured but open", &self.unsettled, ""),
+            ("not measured", &self.unmeasured, command),
+            ("not possible", &self.absent, ""),
+        ];
+        kinds
+            .into_iter()
+            .filter(|(_, conditions, _)| !conditions.is_empty())
+            .map(|(kind, conditions, command)| {
+                format!("{kind} if {}{command}", wording::either(conditions))
+            })
+    }
+
+    /// Last part of a sentence on the method: `; thp is 3.0–3.8× faster if …; not measured if …`.
     pub(super) fn ending(&self) -> String {
         match &self.method {
             Some(method) if !self.settled.is_empty() => format!("; {method} is {}", self.joined()),
-            _ => self
-                .open_clause()
-                .map_or_else(String::new, |open| format!("; {open}")),
+            _ => self.open("").map(|open| format!("; {open}")).collect(),
         }
     }
 }
 
-/// Conditions of which nothing is known yet, with the command that measures them: one by its clause, several by their number.
-fn open_briefly(open: &[String], experiment: &str) -> Option<String> {
-    let conditions = match open {
-        [] => return None,
-        [condition] => format!("if {condition}"),
-        several => format!("under {} other conditions", several.len()),
-    };
-    let time = wording::duration(NAMED_BUDGET_S);
-    Some(format!(
-        "not known yet {conditions} ({time}: pagewise run {experiment})"
-    ))
+/// The command that measures an experiment's usual conditions, with the seconds that it takes at most.
+fn command(group: LabelledGroup) -> String {
+    let time = wording::duration(group.definition().named_s());
+    let name = group.experiment.name();
+    format!(" (at most {time}: pagewise run {name})")
+}
+
+/// The methods that an answer is about, as cells of its group: that of the recommendation, or each of several that are faster.
+pub(crate) fn subjects(group: LabelledGroup) -> Vec<usize> {
+    match group.group.recommendation {
+        Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => vec![cell],
+        _ => group.group.faster.clone(),
+    }
+}
+
+/// The names of these methods; of an answer that recommends none, the method that another condition recommends.
+fn method(group: LabelledGroup) -> Option<String> {
+    let names: Vec<String> = subjects(group)
+        .into_iter()
+        .map(|cell| group.name(cell))
+        .collect();
+    if names.is_empty() {
+        let first = group.group.conditions.first()?;
+        return Some(group.cell(first.cell).method.clone());
+    }
+    Some(wording::either(&names))
+}
+
+/// Tells whether a condition was measured and decides nothing.
+fn is_open(condition: &AnswerCondition) -> bool {
+    condition.contrast.ratio.is_some() && condition.contrast.overall() == Verdict::NotSettled
+}
+
+/// The decided findings under the other conditions.
+fn findings(group: LabelledGroup) -> Vec<ConditionFinding> {
+    let mut by_group: BTreeMap<usize, Vec<&AnswerCondition>> = BTreeMap::new();
+    for condition in &group.group.conditions {
+        by_group.entry(condition.group).or_default().push(condition);
+    }
+    let findings = by_group.into_values().filter_map(|conditions| {
+        let contrasts = conditions.iter().map(|condition| &condition.contrast);
+        ConditionFinding::new(conditions[0].when.clone(), contrasts)
+    });
+    findings.collect()
+}
+
+/// The finding under the group's own condition, by the values in which it differs from the others.
+fn own_finding(group: LabelledGroup) -> Option<ConditionFinding> {
+    let differing = differing(group);
+    let when: Parameters = group
+        .group
+        .parameters
+        .iter()
+        .filter(|(key, _)| differing.contains(*key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let cells = subjects(group);
+    let comparisons = cells.iter().filter_map(|&cell| group.comparison(cell));
+    let contrasts = comparisons.map(|comparison| &comparison.contrast);
+    ConditionFinding::new(when, contrasts).filter(|finding| !finding.when.is_empty())
+}
+
+impl ConditionFinding {
+    /// One finding on several methods; none where they were not measured, differ or are open.
+    fn new<'a>(
+        when: Parameters,
+        contrasts: impl Iterator<Item = &'a Contrast>,
+    ) -> Option<ConditionFinding> {
+        let mut finding: Option<ConditionFinding> = None;
+        for contrast in contrasts {
+            let Some(ratio) = contrast.ratio else {
+                continue;
+            };
+            let verdict = contrast.overall();
+            let (low, high) = finding
+                .as_ref()
+                .map_or((ratio.low, ratio.high), |finding| finding.ratios);
+            let is_same = finding
+                .as_ref()
+                .is_none_or(|finding| rank(finding.verdict) == rank(verdict));
+            if !is_same || verdict == Verdict::NotSettled {
+                return None;
+            }
+            finding = Some(ConditionFinding {
+                when: when.clone(),
+                verdict,
+                ratios: (low.min(ratio.low), high.max(ratio.high)),
+            });
+        }
+        finding
+    }
+
+    fn sentence(&self, group: LabelledGroup) -> String {
+        let (low, high) = self.ratios;
+        match self.verdict {
+            Verdict::Faster { .. } => {
+                format!("{}× faster", wording::factors(1.0 / high, 1.0 / low))
+            }
+            Verdict::Slower { .. } => format!("{}× slower", wording::factors(low, high)),
+            Verdict::Within { margin } => format!(
+                "within {} of {}",
+                wording::percent(margin),
+                group.baseline_name().unwrap_or_default()
+            ),
+            Verdict::NotSettled => "open".to_owned(),
+        }
+    }
+}
+
+/// The parameters in which the findings differ; of an answer with one finding, those of the conditions that are open.
+fn differing(group: LabelledGroup) -> BTreeSet<String> {
+    let decided = findings(group);
+    let decided: BTreeSet<String> = decided
+        .into_iter()
+        .flat_map(|f| f.when.into_iter().map(|(key, _)| key))
+        .collect();
+    if !decided.is_empty() {
+        return decided;
+    }
+    let measured = group.group.conditions.iter().filter(|c| is_open(c));
+    open_conditions(group)
+        .chain(measured.map(|condition| &condition.when))
+        .flat_map(|when| when.keys().cloned())
+        .collect()
+}
+
+/// Usual conditions next to a group under which its answer is not shown to hold.
+fn open_conditions(group: LabelledGroup<'_>) -> impl Iterator<Item = &Parameters> {
+    let group = group.group;
+    let lists = [&group.unsettled, &group.unmeasured, &group.absent];
+    lists.into_iter().flatten()
+}
+
+/// Clauses on the values of each condition of which the answer is shown to hold under several, its own one first.
+fn held(group: LabelledGroup<'_>) -> BTreeMap<&str, Vec<String>> {
+    let definition = group.definition();
+    let open: Vec<&Parameters> = open_conditions(group).collect();
+    let mut held: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (key, value) in definition.neighbors(&group.group.parameters) {
+        let is_same = |known: &str| is_same_value(known, value);
+        let mut differing = open.iter().filter_map(|when| when.get(key));
+        let is_next = |other: &Parameters| {
+            Experiment::are_next_to(other, &group.group.parameters, (key, value))
+        };
+        let mut groups = group.experiment.groups();
+        let is_measured = groups.any(|other| is_next(&other.group.parameters));
+        if !is_measured || differing.any(|known| is_same(known)) {
+            continue;
+        }
+        let own = &group.group.parameters[key];
+        held.entry(key)
+            .or_insert_with(|| vec![clause_on(group, key, own)])
+            .push(clause_on(group, key, value));
+    }
+    held
+}
+
+fn clause_on(group: LabelledGroup, key: &str, value: &str) -> String {
+    let when = Parameters::from([(key.to_owned(), value.to_owned())]);
+    group.definition().clause(&when)
+}
+
+/// The conditions of these names under which a group was measured, and its other parameters that a reader must know: those with
+/// a clause, and those of which the experiment usually has several values and this run one.
+fn fixed(group: LabelledGroup, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let definition = group.definition();
+    let mut clauses = Vec::new();
+    for (key, value) in &group.group.parameters {
+        let Some(parameter) = definition.parameters.get(key) else {
+            continue;
+        };
+        let is_one_of_several = key != BYTES
+            && !group.experiment.varies(key)
+            && (parameter.default.len() > 1 || parameter.look.len() > 1);
+        let is_shown = if parameter.condition {
+            is_wanted(key)
+        } else {
+            is_one_of_several || definition.clause_on(key, value).is_some()
+        };
+        if is_shown {
+            clauses.push(clause_on(group, key, value));
+        }
+    }
+    (!clauses.is_empty()).then(|| format!("if {}", wording::all(&clauses)))
 }
 
 /// The condition of a group, by the parameters in which other conditions of its question differ.
@@ -142,40 +336,11 @@ pub(crate) fn own_condition(group: LabelledGroup) -> String {
     definition.clause(&when)
 }
 
-/// The verdict on a method in its own group.
-fn under_its_own_condition(group: LabelledGroup, cell: usize) -> Option<ConditionVerdict> {
-    if group.group.conditions.is_empty() && group.group.unmeasured.is_empty() {
-        return None;
-    }
-    let comparison = group
-        .group
-        .comparison(cell, group.definition().headline())?;
-    Some(ConditionVerdict {
-        verdict: comparison.contrast.overall(),
-        ratio: comparison.contrast.ratio.as_ref(),
-        condition: own_condition(group),
-    })
-}
-
 fn rank(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Faster { .. } => 0,
         Verdict::Slower { .. } => 1,
         Verdict::Within { .. } => 2,
         Verdict::NotSettled => 3,
-    }
-}
-
-fn finding(verdict: Verdict, ratio: Option<&Ratio>) -> String {
-    match (verdict, ratio) {
-        (Verdict::Faster { .. }, Some(ratio)) => {
-            let (low, high) = wording::faster_by(ratio);
-            format!("{}× faster", wording::factors(low, high))
-        }
-        (Verdict::Slower { .. }, Some(ratio)) => {
-            format!("{}× slower", wording::factors(ratio.low, ratio.high))
-        }
-        (Verdict::Within { margin }, _) => format!("within {}", wording::percent(margin)),
-        _ => "not settled".to_owned(),
     }
 }

@@ -8,16 +8,16 @@ use stats::estimate::Drift;
 use stats::quantile::median;
 use stats::steady::Label;
 
-/// The memory that these methods work on, against the caches: `fits the cache (128 KiB)`.
+/// The memory that these methods work on, against the last cache: `working set 128 KiB: fits the last-level cache`.
 pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
     let footprints: Vec<_> = cells
         .iter()
         .filter_map(|&cell| group.cell(cell).footprint.as_ref())
         .collect();
     let known = [
-        (CacheFit::InCache, "fits the cache"),
-        (CacheFit::Around, "around the cache's size"),
-        (CacheFit::InMemory, "larger than the cache"),
+        (CacheFit::InCache, "fits"),
+        (CacheFit::Around, "about as large as"),
+        (CacheFit::InMemory, "larger than"),
     ];
     let places: Vec<&str> = known
         .iter()
@@ -37,7 +37,10 @@ pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
     if places.is_empty() {
         String::new()
     } else {
-        format!("{} ({sizes})", places.join(" to "))
+        format!(
+            "working set {sizes}: {} the last-level cache",
+            places.join(" or ")
+        )
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod answer;
 pub(crate) mod compared;
 pub(crate) mod conditions;
 pub(crate) mod gallery;
+pub(crate) mod glossary;
 pub(crate) mod group;
 pub(crate) mod labels;
 pub(crate) mod missing;

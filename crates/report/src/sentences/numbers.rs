@@ -2,6 +2,7 @@
 
 use crate::sentences::wording::percent;
 use record::experiment::Experiment;
+pub(crate) use record::sizes::spaced;
 use record::sizes::{format_ns, format_size, three_digits};
 use record::summary::{CountSummary, Distribution, PhaseSummary, Ratio};
 
@@ -213,17 +214,4 @@ pub(crate) fn short(value: f64) -> String {
 pub(crate) fn share(share: &Ratio) -> String {
     let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
     format!("{share:.0} % ({low:.0}–{high:.0})")
-}
-
-/// A size with a space before its unit: `4 MiB`.
-pub(crate) fn spaced(size: &str) -> String {
-    let digits = size
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(size.len());
-    let (number, unit) = size.split_at(digits);
-    if unit.is_empty() || number.is_empty() {
-        size.to_owned()
-    } else {
-        format!("{number} {unit}")
-    }
 }

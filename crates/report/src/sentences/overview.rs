@@ -1,10 +1,10 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::conditions::{ConditionClauses, own_condition};
+use super::conditions::{ConditionClauses, subjects};
 use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Sureness, Verdict};
+use record::summary::{CellSummary, Comparison, Recommendation, Sureness, Verdict};
 use std::collections::BTreeSet;
 
 /// Characters of a finding from which further methods are counted instead of named: a row is one line of 100 columns.
@@ -22,6 +22,8 @@ pub(crate) struct AnswerRow {
     pub method: String,
     /// That method with its figure, or the findings that decide.
     pub finding: String,
+    /// Number of methods with a finding that is not named.
+    pub further: usize,
     /// The conditions that the answer depends on, a line each.
     pub conditions: Vec<String>,
     /// The factors by which it is faster, at least and at most, where it is.
@@ -59,7 +61,9 @@ impl AnswerKind {
             AnswerKind::Change => "Change: shown to be faster here, under every usual condition",
             AnswerKind::Depends => "Depends: faster only under conditions that are named",
             AnswerKind::Keep => "Keep: no other method is faster",
-            AnswerKind::Open => "Open: another method may be faster",
+            AnswerKind::Open => {
+                "Open: another method may be faster, under the usual condition of each question"
+            }
         }
     }
 }
@@ -69,6 +73,7 @@ struct NamedMethod {
     kind: AnswerKind,
     method: String,
     finding: String,
+    further: usize,
     conditions: Vec<String>,
     factors: Option<(f64, f64)>,
     surprise: f64,
@@ -96,9 +101,9 @@ impl AnswerRow {
         let named = match group.group.recommendation {
             Recommendation::Use {
                 cell,
-                ratio,
                 everywhere: true,
-            } => faster(group, cell, &ratio),
+                ..
+            } => faster(group, cell),
             Recommendation::Inconclusive { .. } if !group.group.faster.is_empty() => any_of(group),
             Recommendation::Depends { cell, .. } | Recommendation::Use { cell, .. } => {
                 depends(group, cell)?
@@ -125,6 +130,7 @@ impl AnswerRow {
             usual,
             method: named.method,
             finding: named.finding,
+            further: named.further,
             conditions: named.conditions,
             factors: named.factors,
             sureness: group.group.sureness,
@@ -211,22 +217,29 @@ fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
     }
 }
 
-/// A method that is faster under every usual condition, by the factors of all of them.
-fn faster(group: LabelledGroup, cell: usize, ratio: &Ratio) -> NamedMethod {
+/// The smallest and the largest factor by which the methods of an answer are faster, over all conditions under which they are.
+fn factors(group: LabelledGroup) -> (f64, f64) {
+    let cells = subjects(group).into_iter();
+    let own = cells.filter_map(|cell| Some(&group.comparison(cell)?.contrast));
     let conditions = group.group.conditions.iter();
-    let under_others = conditions
-        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
-        .filter_map(|c| c.contrast.ratio);
-    let factors: Vec<(f64, f64)> = std::iter::once(*ratio)
-        .chain(under_others)
+    let factors: Vec<(f64, f64)> = own
+        .chain(conditions.map(|condition| &condition.contrast))
+        .filter(|contrast| matches!(contrast.overall(), Verdict::Faster { .. }))
+        .filter_map(|contrast| contrast.ratio)
         .map(|ratio| wording::faster_by(&ratio))
         .collect();
-    let factors = hull(&factors);
+    hull(&factors)
+}
+
+/// A method that is faster under every usual condition, by the factors of all of them.
+fn faster(group: LabelledGroup, cell: usize) -> NamedMethod {
+    let factors = factors(group);
     NamedMethod {
         kind: AnswerKind::Change,
         method: group.name(cell),
         finding: figure(group, cell, ""),
-        conditions: Vec::new(),
+        further: 0,
+        conditions: ConditionClauses::new(group, false).holding(group),
         factors: Some(factors),
         surprise: factors.0.ln(),
     }
@@ -235,36 +248,31 @@ fn faster(group: LabelledGroup, cell: usize, ratio: &Ratio) -> NamedMethod {
 /// Methods of which each is shown to be faster.
 fn any_of(group: LabelledGroup) -> NamedMethod {
     let methods = &group.group.faster;
-    let factors: Vec<(f64, f64)> = methods
-        .iter()
-        .filter_map(|&cell| group.comparison(cell)?.contrast.ratio)
-        .map(|ratio| wording::faster_by(&ratio))
-        .collect();
-    let factors = hull(&factors);
     let names: Vec<String> = methods.iter().map(|&cell| group.name(cell)).collect();
     let method = wording::either(&names);
+    let factors = factors(group);
     let surprise = factors.0.ln();
-    if group.group.unmeasured.is_empty() {
+    if group.group.unmeasured.is_empty() && group.group.unsettled.is_empty() {
         let first = methods
             .first()
             .map_or_else(String::new, |&cell| figure(group, cell, ""));
+        let (finding, further) = with_further(first, &names[1..], names.len() - 1);
         return NamedMethod {
             kind: AnswerKind::Change,
             method,
-            finding: with_further(first, &names[1..], names.len() - 1),
-            conditions: Vec::new(),
+            finding,
+            further,
+            conditions: ConditionClauses::new(group, false).holding(group),
             factors: Some(factors),
             surprise,
         };
     }
-    let range = wording::factors(factors.0, factors.1);
-    let here = format!("{range}× faster if {}", own_condition(group));
-    let open = ConditionClauses::new(group, false).beside(0, group.experiment.name());
     NamedMethod {
         kind: AnswerKind::Depends,
         finding: method.clone(),
+        further: 0,
         method,
-        conditions: std::iter::once(here).chain(open).collect(),
+        conditions: ConditionClauses::new(group, true).depending(group),
         factors: None,
         surprise,
     }
@@ -283,7 +291,8 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
     Some(NamedMethod {
         kind: AnswerKind::Depends,
         finding: method.clone(),
-        conditions: clauses.lines(group.experiment.name()),
+        further: 0,
+        conditions: clauses.depending(group),
         method,
         factors: None,
         surprise,
@@ -292,20 +301,20 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
 
 /// The usual choice, where it is kept or nothing is settled.
 fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
-    let further = OtherMethods::new(group);
-    // Conditions under which the method is faster come first, and decide.
-    let faster = group
-        .group
-        .conditions
-        .iter()
-        .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
-        .count();
-    let surprise = further.surprise;
+    let others = OtherMethods::new(group);
+    let surprise = others.surprise;
+    let (finding, further) = others.finding(kind);
     NamedMethod {
         kind,
         method: group.name(cell),
-        finding: further.finding(kind),
-        conditions: ConditionClauses::new(group, true).beside(faster, group.experiment.name()),
+        finding,
+        further,
+        // Nothing is said of an open question that a condition could limit.
+        conditions: if kind == AnswerKind::Keep {
+            ConditionClauses::new(group, true).holding(group)
+        } else {
+            Vec::new()
+        },
         factors: None,
         surprise,
     }
@@ -349,7 +358,7 @@ impl OtherMethods {
 
     /// The finding of an answer: what decides, and the number of further methods. Of those that may be faster as many are named as
     /// a line has room for.
-    fn finding(self, kind: AnswerKind) -> String {
+    fn finding(self, kind: AnswerKind) -> (String, usize) {
         let (findings, names): (Vec<String>, Vec<String>) = if kind == AnswerKind::Open {
             (
                 [self.open, self.untrusted].concat(),
@@ -362,14 +371,14 @@ impl OtherMethods {
             )
         };
         let Some(first) = findings.first() else {
-            return String::new();
+            return (String::new(), 0);
         };
         with_further(first.clone(), &names, findings.len() - 1)
     }
 }
 
 /// A finding with the names of as many further methods as a line has room for, and the number of the others.
-fn with_further(mut finding: String, names: &[String], mut further: usize) -> String {
+fn with_further(mut finding: String, names: &[String], mut further: usize) -> (String, usize) {
     for name in names {
         if finding.chars().count() + name.chars().count() > FINDING_ROOM {
             break;
@@ -377,10 +386,7 @@ fn with_further(mut finding: String, names: &[String], mut further: usize) -> St
         finding += &format!(", {name}");
         further -= 1;
     }
-    if further > 0 {
-        finding += &format!("; {further} more");
-    }
-    finding
+    (finding, further)
 }
 
 /// A method of which nothing is settled, with the doubt or the interval.

@@ -1,6 +1,6 @@
 //! Sentences of facts: templates of `phrases.toml`, filled with the figures of an enum's variant.
 
-use crate::sentences::wording::{count, percent};
+use crate::sentences::wording::{count, half_width, percent};
 use minijinja::{Environment, Error, State, UndefinedBehavior, Value, context, value::Serde};
 use record::launches::{End, signal_name};
 use record::outcome::Outcome;
@@ -26,6 +26,7 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     });
     phrases.add_filter("plain", |number: f64| number.to_string());
     phrases.add_filter("share", percent);
+    phrases.add_filter("half_width", half_width);
     phrases.add_filter("ns", format_ns);
     phrases.add_filter("size", about_size);
     phrases.add_filter("digits", three_digits);

@@ -1,11 +1,12 @@
 //! Doubts about a run: A/A checks, untrusted cells, warnings.
 
 use super::labels::LabelledRun;
+use super::overview::{AnswerKind, AnswerRow};
 use super::{phrases, wording};
 use indexmap::{IndexMap, IndexSet};
 use record::outcome::Status;
 use record::summary::{
-    AaCheck, CellSummary, Note, NoteKind, Recommendation, Summary, Sureness, Warning, WarningKind,
+    AaCheck, CellSummary, Note, NoteKind, Summary, Sureness, Warning, WarningKind,
 };
 
 /// Doubts about a run, the gravest first.
@@ -98,8 +99,8 @@ pub(crate) fn is_of_environment(note: &Note) -> bool {
     matches!(note.kind, NoteKind::EnvironmentCleared { .. })
 }
 
-/// Lines on how sure a run is: faults that break it, and one line on the machine and on the answers.
-pub(crate) fn lines(run: &LabelledRun) -> Vec<String> {
+/// Lines on how sure a run is: faults that break it, and one line on the machine and on these rows, which a screen shows.
+pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
     let summary = run.summary;
     let mut lines: Vec<String> = grave(summary).collect();
     let damage = summary.warnings.iter().find(|warning| {
@@ -121,35 +122,28 @@ pub(crate) fn lines(run: &LabelledRun) -> Vec<String> {
     );
     lines.extend(not_believed(run, Status::Damaged));
     lines.extend(not_believed(run, Status::Untrusted));
-    lines.push(in_one_line(summary));
+    lines.push(in_one_line(summary, rows));
     lines
 }
 
-fn in_one_line(summary: &Summary) -> String {
+fn in_one_line(summary: &Summary, rows: &[AnswerRow]) -> String {
     let noise = noise(summary);
-    let answers = summary
-        .groups
+    let open = rows.iter().filter(|row| row.kind == AnswerKind::Open);
+    let early = rows
         .iter()
-        .filter(|group| group.recommendation != Recommendation::Nothing);
-    let early = answers
-        .clone()
-        .filter(|g| g.sureness == Some(Sureness::Early));
-    // Where each of several is faster, only the fastest of them is open.
-    let open = answers
-        .clone()
-        .filter(|g| g.sureness.is_none() && g.faster.is_empty());
-    let (open, early, all) = (open.count(), early.count(), answers.count());
+        .filter(|row| row.sureness == Some(Sureness::Early));
+    let (open, early, all) = (open.count(), early.count(), rows.len());
     let mut line = match noise.as_slice() {
         [] => "quiet enough".to_owned(),
         noise => format!("noisy: {}", noise.join("; ")),
     };
     if open > 0 {
-        line += &format!("; {open} of {} open", wording::count(all, "answer"));
+        line += &format!("; {open} of {} open", wording::count(all, "question"));
     }
     if early > 0 {
         line += &format!(
             "; {early} of {} early, from few launches",
-            wording::count(all, "answer")
+            wording::count(all, "question")
         );
     }
     match (noise.is_empty(), open + early) {
@@ -167,11 +161,16 @@ const MOST_CAUSES: usize = 2;
 
 /// Disturbances of a run, the worst of each kind in a few words.
 fn noise(summary: &Summary) -> Vec<String> {
-    let disturbances = worst(summary)
-        .into_values()
-        .filter(|(warning, _)| warning.kind.is_disturbance());
+    let worst = worst(summary).into_values();
+    let kinds: Vec<&WarningKind> = worst.map(|(warning, _)| &warning.kind).collect();
+    causes(kinds.into_iter())
+}
+
+/// The first causes of noise among these warnings, in a few words each.
+pub(crate) fn causes<'a>(kinds: impl Iterator<Item = &'a WarningKind>) -> Vec<String> {
+    let disturbances = kinds.filter(|kind| kind.is_disturbance());
     let causes: IndexSet<String> = disturbances
-        .map(|(warning, _)| phrases::sentence("noise", &warning.kind))
+        .map(|kind| phrases::sentence("noise", kind))
         .collect();
     causes.into_iter().take(MOST_CAUSES).collect()
 }
@@ -182,28 +181,12 @@ fn worst(summary: &Summary) -> IndexMap<&'static str, (&Warning, usize)> {
     for warning in &summary.warnings {
         let known = kinds.entry(warning.kind.code()).or_insert((warning, 0));
         known.1 += warning.cells.len();
-        if severity(&warning.kind) > severity(&known.0.kind) {
+        if warning.kind.severity() > known.0.kind.severity() {
             known.0 = warning;
         }
     }
     kinds.sort_by(|_, a, _, b| b.1.cmp(&a.1));
     kinds
-}
-
-/// Number by which warnings of one kind are compared; the worse has the larger one.
-fn severity(kind: &WarningKind) -> f64 {
-    match kind {
-        WarningKind::Interrupted { share }
-        | WarningKind::Steal { share }
-        | WarningKind::Throttled { share }
-        | WarningKind::CpuTaken { share, .. } => *share,
-        WarningKind::Reclaim(count)
-        | WarningKind::ForeignIo(count)
-        | WarningKind::ThpFallback(count)
-        | WarningKind::MemoryPressure(count)
-        | WarningKind::StateLost { count, .. } => count.launches as f64 / count.all.max(1) as f64,
-        _ => 0.0,
-    }
 }
 
 /// Lines on the warnings that a reader can act on, one for each kind: the worst of it, and the number of cells that have it.

@@ -66,12 +66,14 @@ impl FactorAmount {
 /// Percent beyond which a share is only said to be more.
 const MOST_PERCENT: f64 = 1000.0;
 
-/// A half-width in percent, rounded up.
-fn half_width_digits(half_width: f64) -> String {
-    if half_width * 100.0 > MOST_PERCENT {
-        format!(">{MOST_PERCENT:.0}")
+/// A half-width in percent, rounded up; beyond [`MOST_PERCENT`] only that it is more than tenfold.
+pub(crate) fn half_width(half_width: f64) -> String {
+    if half_width.is_nan() {
+        "of unknown width".to_owned()
+    } else if half_width * 100.0 > MOST_PERCENT {
+        "wider than 10×".to_owned()
     } else {
-        percent_digits(half_width, Round::Up)
+        format!("±{} %", percent_digits(half_width, Round::Up))
     }
 }
 
@@ -287,7 +289,7 @@ fn bare(value: f64, decimals: usize) -> String {
 pub fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::WeakCheck { half_width } => {
-            format!("noisy (A/A ±{} %)", half_width_digits(*half_width))
+            format!("noisy (A/A {})", self::half_width(*half_width))
         }
         Doubt::TwoLevels(Levels { low, high, share }) => {
             format!(
@@ -313,16 +315,20 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
     let mut parts = Vec::new();
     if !good.is_empty() {
         parts.push(format!(
-            "{} of {controls} within ±{} %",
+            "{} of {controls} within {}",
             good.len(),
             widest(&good)
         ));
     }
     match weak.as_slice() {
         [] => {}
-        [check] => parts.push(format!("{} weak, ±{} %", name(check.cell), widest(&weak))),
+        [check] => parts.push(format!(
+            "{} too noisy to trust, {}",
+            name(check.cell),
+            widest(&weak)
+        )),
         weak => parts.push(format!(
-            "{} of {controls} weak, up to ±{} %",
+            "{} of {controls} too noisy to trust, up to {}",
             weak.len(),
             widest(weak)
         )),
@@ -339,10 +345,10 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
     }
 }
 
-/// The largest half-width of these controls, in percent.
+/// The largest half-width of these controls.
 fn widest(checks: &[&AaCheck]) -> String {
     let half_widths = checks.iter().map(|check| check.ratio.half_width());
-    half_width_digits(half_widths.fold(0.0, f64::max))
+    half_width(half_widths.fold(0.0, f64::max))
 }
 
 /// A number of things: `1 run`, `3 runs`.
@@ -386,6 +392,14 @@ pub fn duration(seconds: f64) -> String {
 pub(crate) fn either(items: &[String]) -> String {
     match items {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => items.concat(),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn all(items: &[String]) -> String {
+    match items {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => items.concat(),
     }
 }

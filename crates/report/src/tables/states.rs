@@ -91,6 +91,12 @@ impl<'a> PlainGroup<'a> {
             let effect = effect(self.plain, state.answer);
             blocks.push(Block::Answer(format!("{}: {effect}", state.name())));
         }
+        let definition = self.plain.definition();
+        let meanings = self.measured.iter().filter_map(|state| {
+            let clause = definition.clause_on(STATE, &state.name())?;
+            Some(format!("{}: {clause}", state.name()))
+        });
+        blocks.extend(Block::list("The states", meanings));
         let too_few: Vec<String> = self
             .unmeasured
             .iter()

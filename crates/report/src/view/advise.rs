@@ -2,7 +2,7 @@
 
 use crate::render::document::{Block, Document, Place};
 use crate::sentences::wording::{count, duration, together};
-use crate::sentences::{numbers::ratio_words, phrases};
+use crate::sentences::{numbers::ratio_words, phrases, sure::causes};
 use record::advice::{
     Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment, TradeOff,
 };
@@ -242,7 +242,7 @@ fn by_size(answer: &AdviceAnswer) -> Vec<Block> {
     let range = format!("measured from {} to {}", format_size(from), format_size(to));
     if answer.segments.is_empty() {
         return vec![Block::Text(format!(
-            "By size: nothing is shown to be faster at any size ({range})."
+            "By size: keep the usual choice at every size ({range})."
         ))];
     }
     let segments = answer.segments.iter().map(segment);
@@ -295,12 +295,24 @@ fn repeated(uses: &Repeated) -> String {
     format!("from {low:.0}–{high:.0} {noun} on, {way} takes less in all than {than}.")
 }
 
+/// A sentence on what disturbed the runs behind an answer; none where nothing did.
+fn noisy(answer: &AdviceAnswer) -> Option<String> {
+    let causes = causes(answer.disturbances.iter());
+    (!causes.is_empty()).then(|| {
+        format!(
+            "The machine was noisy: {}. Asked again on a quieter one the answer may differ (pagewise doctor --noise).",
+            causes.join("; ")
+        )
+    })
+}
+
 fn rests_on(answer: &AdviceAnswer) -> Vec<Block> {
     let made = answer.runs.first().map(|first| match answer.runs.len() {
         1 => first.clone(),
         more => format!("{first} and {} more of it: pagewise runs --json", more - 1),
     });
-    let mut blocks: Vec<Block> = Block::list("Measured for it", made).into_iter().collect();
+    let mut blocks = Vec::from_iter(noisy(answer).map(Block::Answer));
+    blocks.extend(Block::list("Measured for it", made));
     let kept = "Answered in part by kept runs of this machine (--fresh measures anew)";
     blocks.extend(Block::list(kept, answer.reused.iter().cloned()));
     blocks.push(Block::text(

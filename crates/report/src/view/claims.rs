@@ -2,7 +2,8 @@
 
 use crate::render::document::{Block, Column, Document, Place, Section, Shown, TableCell};
 use crate::render::plot::{Axis, Plot};
-use crate::sentences::{numbers, phrases, wording::count};
+use crate::sentences::wording::{count, duration};
+use crate::sentences::{numbers, phrases};
 use crate::tables::columns::{Columns, facts};
 use minijinja::Value;
 use record::claim::{
@@ -21,7 +22,8 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     let whole = full || answers.answers.len() <= FEW;
     let ratios: Vec<Ratio> = answers.answers.iter().filter_map(ratio).collect();
     let axis = Axis::over(ratios.iter());
-    let mut document = Document::new("claims", answers.run.iter().map(|run| format!("run {run}")));
+    let mut document =
+        Document::new("claims", answers.run.iter().map(|run| format!("run {run}"))).explained();
     if !whole {
         let surprising = most_surprising(answers, axis.as_ref());
         document = document
@@ -346,8 +348,29 @@ fn edge(kind: ClaimKind, value: f64) -> String {
     }
 }
 
-/// All claims, without measuring.
-pub fn list(claims: &[&Claim]) -> Document {
+/// A sentence on what comes, before anything is looked for or measured.
+pub fn begins(claims: usize, budget_s: f64, is_kept_asked: bool) -> String {
+    let (claims, time) = (count(claims, "claim"), duration(budget_s));
+    let kept = if is_kept_asked {
+        "what kept runs of this machine answer is shown, the rest is measured"
+    } else {
+        "everything is measured"
+    };
+    format!("{claims}: {kept}, in {time} at most (--budget)")
+}
+
+/// A sentence on what is measured, before the first launch.
+pub fn measures(cells: usize, experiments: &[&str], budget_s: f64) -> String {
+    format!(
+        "measuring {} of {}: {} at most, less where all is decided sooner",
+        count(cells, "cell"),
+        experiments.join(", "),
+        duration(budget_s)
+    )
+}
+
+/// All claims, without measuring; `here` are the verdicts of kept runs of this machine.
+pub fn list(claims: &[&Claim], here: &BTreeMap<String, Word>) -> Document {
     let table = Columns::new("claim", |claim: &Claim| claim.id.clone())
         .text("kind", |claim| {
             if claim.missing.is_some() {
@@ -355,6 +378,10 @@ pub fn list(claims: &[&Claim]) -> Document {
             } else {
                 <&str>::from(claim.kind).to_owned()
             }
+        })
+        .text("here", |claim| {
+            here.get(&claim.id)
+                .map_or_else(String::new, |&word| verdict(word))
         })
         .sentences("statement", |claim| claim.statement.clone())
         .table("", claims.iter().copied());
@@ -364,7 +391,7 @@ pub fn list(claims: &[&Claim]) -> Document {
         .count();
     let absent = claims.iter().filter(|c| c.missing.is_some()).count();
     let total = format!(
-        "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-)",
+        "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-). pagewise claims ID measures one.",
         count(claims.len(), "claim")
     );
     let blocks = vec![Block::Table(table), Block::Text(total)];

@@ -4,7 +4,7 @@ use crate::render::document::{
     Block, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone,
 };
 use crate::render::plot::{Axis, Plot};
-use crate::sentences::compared::{doubts, finding, machine, missing};
+use crate::sentences::compared::{doubts, finding, machine, missing, too_few};
 use crate::sentences::numbers::{self, Work};
 use crate::sentences::{phrases, wording};
 use crate::tables::columns::Columns;
@@ -37,12 +37,16 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     let sides = [("A", &compared.a), ("B", &compared.b)];
     let head = sides.map(|(name, side)| format!("{name}: {}", machine(side)));
     let run_names = sides.map(|(name, side)| Block::list(name, [run_names(side)]));
+    let few = too_few(compared).map(Block::Answer);
     let mut document = Document::new("comparison", head)
+        .explained()
         .section(
             "answers",
             "",
             Place::Screen,
-            run_names.into_iter().flatten().collect(),
+            few.into_iter()
+                .chain(run_names.into_iter().flatten())
+                .collect(),
         )
         .section(
             "environment",
@@ -377,6 +381,9 @@ fn answers(compared: &Compared) -> Vec<Block> {
         blocks.push(Block::Answer(phrases::phrase("compare", &gated, gate)));
     }
     blocks.push(Block::Answer(count(&compared.cells)));
+    // A screen begins with it.
+    let few = too_few(compared).map(Block::Answer);
+    blocks.extend(Block::part("", Place::Page, Vec::from_iter(few)));
     blocks.extend(Block::list("How sure", doubts(compared)));
     blocks
 }

@@ -1,6 +1,7 @@
 //! `list` and `show`: experiments with their methods, the source of a method, an experiment in words.
 
 use crate::render::document::{Block, Column, Document, Place, TableCell};
+use crate::sentences::glossary::{self, GlossaryWord};
 use crate::tables::columns::{Columns, facts};
 use record::experiment::{Experiment, Title};
 use record::method::{Heading, Method, Offer, Role};
@@ -220,4 +221,13 @@ pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
     );
     let shown = super::show::measured_source(&method.source, &method.name, sources);
     head + &shown.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
+}
+
+/// The glossary: each word of screens and JSON with its meaning.
+pub fn words() -> Document {
+    let table = Columns::new("word", |known: &GlossaryWord| known.word.clone())
+        .sentences("meaning", |known| known.meaning.clone())
+        .table("", glossary::words());
+    let blocks = vec![Block::Table(table)];
+    Document::new("words", []).section("words", "", Place::Everywhere, blocks)
 }

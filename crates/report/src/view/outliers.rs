@@ -31,7 +31,8 @@ pub fn document(search: &OutlierSearch, again: &str, anew: &str) -> Document {
         (search.runs, "run"),
         (search.kinds.len(), "kind"),
     ];
-    let mut document = Document::new("machines", counts.map(|(number, noun)| count(number, noun)));
+    let mut document =
+        Document::new("machines", counts.map(|(number, noun)| count(number, noun))).explained();
     document = document.section(
         "answers",
         "Outliers",

@@ -7,7 +7,7 @@ use judge::explained::{Explained, LaunchRatio};
 
 /// Everything that made each verdict, one step a sentence.
 pub fn document(verdicts: &[Explained]) -> Document {
-    let mut document = Document::new("verdict", []);
+    let mut document = Document::new("verdict", []).explained();
     for (at, explained) in verdicts.iter().enumerate() {
         let Explained {
             cell,

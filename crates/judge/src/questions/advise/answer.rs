@@ -10,6 +10,7 @@ use record::advice::{
 };
 use record::summary::{
     BestClaim, CellSummary, FactProof, GroupSummary, Ratio, Recommendation, Summary, Verdict,
+    WarningKind,
 };
 use record::{claim::Of, machine_state::STATE, outcome::Status, sizes::format_size};
 use std::collections::BTreeMap;
@@ -401,6 +402,28 @@ fn time(request: &AdviceRequest, case: &Case, cells: &CaseCells) -> Option<Advic
     })
 }
 
+/// Disturbances of an experiment in runs of these names, the worst of each kind.
+fn disturbances(experiment: &str, runs: &[String], summaries: &[&Summary]) -> Vec<WarningKind> {
+    let mut worst: BTreeMap<&str, &WarningKind> = BTreeMap::new();
+    let behind = summaries
+        .iter()
+        .filter(|summary| runs.contains(&summary.run));
+    let warnings = behind.flat_map(|summary| {
+        let is_behind = |&cell: &usize| summary.cells[cell].experiment == experiment;
+        let warnings = summary.warnings.iter();
+        warnings
+            .filter(move |warning| warning.cells.is_empty() || warning.cells.iter().any(is_behind))
+    });
+    for kind in warnings.map(|warning| &warning.kind) {
+        let known = worst.entry(kind.code()).or_insert(kind);
+        if kind.severity() > known.severity() {
+            *known = kind;
+        }
+    }
+    let worst = worst.into_values().filter(|kind| kind.is_disturbance());
+    worst.cloned().collect()
+}
+
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
     request: &AdviceRequest,
@@ -465,6 +488,7 @@ pub fn answer(
             .as_ref()
             .and_then(|cells| time(request, &first, cells)),
         depends,
+        disturbances: disturbances(&topic.experiment, &runs, summaries),
         reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),
         runs: made.to_vec(),
         margin,

@@ -4,9 +4,11 @@ mod drawing;
 mod layout;
 mod screen;
 mod table;
+mod unbroken;
 
 use crate::render::document::{Block, Document, List, Place};
 use crate::render::styled::{Style, StyledText};
+use crate::sentences::glossary;
 pub use screen::{Screen, folded};
 use screen::{broken, pad, width, wrap};
 
@@ -29,6 +31,13 @@ pub fn render(document: &Document, screen: &Screen, full: bool) -> StyledText {
         }
         lines.extend(bold(wrap(&section.title, 0, screen)));
         lines.extend(lines_of(&section.blocks, indent, screen, full));
+    }
+    if document.is_explained {
+        let text: Vec<String> = lines.iter().map(StyledText::plain).collect();
+        if let Some(note) = glossary::note(&text.join("\n")) {
+            let note = format!("{note} All words: pagewise show words");
+            lines.extend(plain(wrap(&note, 0, screen)));
+        }
     }
     let shown = lines.into_iter().skip_while(StyledText::is_empty);
     StyledText::joined(shown.chain([StyledText::default()]))

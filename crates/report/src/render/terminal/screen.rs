@@ -1,5 +1,6 @@
 //! A terminal's abilities (width, characters beyond ASCII); texts cut, padded and wrapped. Widths are in characters.
 
+use super::unbroken::{divided, unbroken};
 use crate::render::escape;
 
 /// The narrowest terminal that lines are made for.
@@ -115,22 +116,26 @@ pub fn folded(text: &str, indent: usize, screen: &Screen) -> String {
     folded
 }
 
-/// Lines of words, the first and the later ones no wider than so many characters.
+/// Lines of words, the first and the later ones no wider than so many characters. A figure keeps its unit, and a command its words.
 fn lines(text: &str, first: usize, later: usize, screen: &Screen) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in screen.text(text).split(' ').filter(|word| !word.is_empty()) {
-        let room = if lines.len() > 1 { later } else { first };
-        match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= room => *line = format!("{line} {word}"),
-            // A word that is wider than a line goes on in the next one.
-            _ => {
-                let signs: Vec<char> = word.chars().collect();
-                let mut rest = &signs[..];
-                while !rest.is_empty() {
-                    let room = if lines.is_empty() { first } else { later };
-                    let (line, more) = rest.split_at(rest.len().min(room.max(1)));
-                    lines.push(line.iter().collect());
-                    rest = more;
+    for word in unbroken(&screen.text(text)) {
+        for word in divided(&word, later) {
+            let room = if lines.len() > 1 { later } else { first };
+            match lines.last_mut() {
+                Some(line) if width(line) + 1 + width(word) <= room => {
+                    *line = format!("{line} {word}");
+                }
+                // A word that is wider than a line goes on in the next one.
+                _ => {
+                    let signs: Vec<char> = word.chars().collect();
+                    let mut rest = &signs[..];
+                    while !rest.is_empty() {
+                        let room = if lines.is_empty() { first } else { later };
+                        let (line, more) = rest.split_at(rest.len().min(room.max(1)));
+                        lines.push(line.iter().collect());
+                        rest = more;
+                    }
                 }
             }
         }
@@ -180,6 +185,36 @@ mod tests {
                 assert!(width(line) <= 80 && line.starts_with("    "), "{line}");
             }
             assert_eq!(lines.concat().matches('x').count(), 200, "nothing is cut");
+        }
+
+        #[test]
+        fn figures_keep_their_units_and_commands_their_words() {
+            let screen = Screen::new(80, false);
+            for whole in [
+                "3.8 ms",
+                "5.05 µs/round trip",
+                "1.9 % faster–3.7 % slower",
+                "16 %–1.9× faster",
+                "2 min 29 s",
+                "40 s: pagewise run relay)",
+                "pagewise doctor --noise",
+                "why: pagewise report last --doubt",
+                "64 MiB",
+                "(A/A ±34 %)",
+                "(95 % CI 20.4–31.4×)",
+            ] {
+                // Wherever the line ends.
+                for before in 0..40 {
+                    let text = format!("{}a {whole} b", "x ".repeat(before));
+                    for room in [36, 40, 45] {
+                        let lines = broken(&text, room, &screen);
+                        assert!(
+                            lines.iter().any(|line| line.contains(whole)),
+                            "{whole}: {lines:#?}"
+                        );
+                    }
+                }
+            }
         }
 
         #[test]

@@ -29,12 +29,28 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
         for body in &bodies {
             lines.extend(heading(body, indent, screen));
             for row in &body.rows {
+                if let Some(sentence) = sentence_below(row, table.columns.len()) {
+                    lines.extend(
+                        wrap(sentence, indent + BELOW, screen)
+                            .into_iter()
+                            .map(Into::into),
+                    );
+                    continue;
+                }
                 let texts = texts(row, &columns, table.columns.len(), indent, screen);
                 lines.extend(row_lines(row, &texts, &columns, indent, screen));
             }
         }
     }
     lines
+}
+
+/// Indent of a sentence below the row that it belongs to.
+const BELOW: usize = 2;
+
+/// The sentence of a row without a name that has nothing else: it belongs to the row above, and has the whole line.
+fn sentence_below(row: &Entry, columns: usize) -> Option<&str> {
+    (row.name.is_empty() && row.cells.len() == 1 && spans(row, 1, columns)).then(|| row.text(1))
 }
 
 /// A body as a table; only that of the first one has titles.
@@ -99,7 +115,7 @@ fn texts(
         if spans(row, column.index, count) {
             let room = screen.width().saturating_sub(used);
             // The lines after the first have room below all of its fields.
-            texts.push(broken(row.text(column.index), room, screen));
+            texts.push(sentences(row, column.index, room, screen));
             break;
         }
         used += column.width + GAP;
@@ -122,12 +138,24 @@ fn cell_lines(row: &Entry, column: &ShownColumn, screen: &Screen) -> Vec<String>
             let plot = row.cell(column.index).and_then(|cell| cell.plot.as_ref());
             vec![plot.map_or_else(String::new, |plot| drawn(plot, column.width, screen))]
         }
-        Shape::Words => broken(text, column.width, screen),
+        Shape::Words => sentences(row, column.index, column.width, screen),
         Shape::Text | Shape::Number if column.index > 0 => {
             vec![cut(&screen.text(text), column.width, screen)]
         }
         Shape::Text | Shape::Number => broken(text, column.width, screen),
     }
+}
+
+/// The lines of a cell with sentences: without the count at its end where that would take a line more.
+fn sentences(row: &Entry, column: usize, room: usize, screen: &Screen) -> Vec<String> {
+    let whole = broken(row.text(column), room, screen);
+    let uncounted = row
+        .cell(column)
+        .and_then(|cell| cell.uncounted.as_ref())
+        .map(|text| broken(text, room, screen));
+    uncounted
+        .filter(|lines| lines.len() < whole.len())
+        .unwrap_or(whole)
 }
 
 /// A row; several lines where its sentences are wrapped.
@@ -241,6 +269,49 @@ mod tests {
             assert!(text.contains(whole), "{whole}: {text}");
         }
         assert!(!text.contains('…'), "{text}");
+    }
+
+    #[test]
+    fn a_row_of_a_sentence_alone_has_the_whole_line() {
+        let columns = vec![
+            Column::text("cell"),
+            Column::sentences("finding"),
+            Column::number("n"),
+        ];
+        let above = vec![TableCell::text("faster"), TableCell::count(7)];
+        let rows = [
+            Entry::new("a-name-that-is-long", above),
+            Entry::new("", vec![TableCell::text("w".repeat(70))]),
+        ];
+        let lines = lines(
+            &Table::new("", columns, rows),
+            0,
+            &Screen::new(80, false),
+            false,
+        );
+        let below = lines.last().unwrap().plain();
+        assert_eq!((lines.len(), below), (3, format!("  {}", "w".repeat(70))));
+    }
+
+    #[test]
+    fn a_count_at_the_end_of_a_finding_is_dropped_before_the_row_has_another_line() {
+        let columns = || vec![Column::text("cell"), Column::sentences("finding")];
+        let counted = |finding: &str| {
+            let row = Entry::new("a", vec![TableCell::counted(finding, 2)]);
+            let table = Table::new("", columns(), [row]);
+            let lines = lines(&table, 0, &Screen::new(80, false), false);
+            lines.iter().map(StyledText::plain).collect::<Vec<_>>()
+        };
+        let short = counted("mmap is slower");
+        assert!(
+            short.len() == 2 && short[1].ends_with("slower; 2 more"),
+            "{short:?}"
+        );
+        let long = counted(&format!("{} is slower", "m".repeat(60)));
+        assert!(
+            long.len() == 2 && long[1].ends_with("is slower"),
+            "{long:?}"
+        );
     }
 
     #[test]

@@ -12,7 +12,10 @@ use record::command::{
     TrialSummary,
 };
 use record::sizes::about_size;
-use record::summary::Verdict;
+use record::summary::{Ratio, Verdict};
+
+/// Half of an interval beyond which its figure says nothing.
+const MOST_HALF: f64 = 10.0;
 
 /// An arm's change of one measure.
 struct ChangeRow<'a> {
@@ -33,7 +36,7 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
     if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
         let why = reason(baseline.failure.as_ref());
         blocks.push(Block::Answer(format!(
-            "The command as it is could not be measured: {why}."
+            "The unchanged command could not be measured: {why}."
         )));
     } else {
         blocks.extend(watch::frontier(summary));
@@ -61,6 +64,7 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
         plan.run
     )])];
     Document::new("try", head)
+        .explained()
         .section("answers", "Answers", Place::Everywhere, blocks)
         .section("changes", "Changes", Place::Page, changes)
         .section("machine", "Machine", Place::Page, machine(plan))
@@ -202,7 +206,7 @@ fn table(summary: &TrialSummary) -> Table {
         });
     }
     columns.table(
-        "The median of a run as it is with half the width of its interval, and the change with each other arm",
+        "The median of an unchanged run with half the width of its interval, and the change with each other arm",
         &summary.arms,
     )
 }
@@ -252,7 +256,7 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
             .filter_map(|row| row.against.contrast.ratio.as_ref()),
     )?;
     let caption = format!(
-        "{} relative to the command as it is; left of 1 it is less",
+        "{} relative to the unchanged command; left of 1 it is less",
         name(measure)
     );
     let table = Columns::new("arm", |row: &ChangeRow| row.arm.name.clone())
@@ -291,10 +295,19 @@ fn amount(measure: Measure, measured: &Measured) -> String {
     }
 }
 
+/// Half of a ratio's interval in percent: `±2.1 %`; beyond tenfold only that it is wider.
+fn half_of(ratio: &Ratio) -> String {
+    let half = (ratio.high - ratio.low) / 2.0;
+    if half.is_nan() || half > MOST_HALF {
+        return wording::half_width(half);
+    }
+    format!("±{} %", digits(100.0 * half))
+}
+
 /// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
 fn change(measure: Measure, against: &Against) -> String {
     match (against.contrast.ratio, against.change) {
-        (Some(r), _) => format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low))),
+        (Some(r), _) => format!("{} {}", signed(r.ratio), half_of(&r)),
         (None, Some(d)) => format!(
             "{} ±{}",
             signed_quantity(measure, d.value),
@@ -450,9 +463,9 @@ fn again(summary: &TrialSummary) -> Option<String> {
         ));
     }
     Some(format!(
-        "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, within chance.",
+        "A/A check: the unchanged command against itself is {} {} in total CPU time, within chance.",
         signed(again.ratio.ratio),
-        digits(50.0 * (again.ratio.high - again.ratio.low))
+        half_of(&again.ratio)
     ))
 }
 

@@ -39,15 +39,19 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
     if wanted.doubt {
         let page = format!("pagewise report {} --html", name.unwrap_or(&summary.run));
         let blocks = doubt(&LabelledRun::new(summary), &page);
-        document.section("doubt", "", Place::Screen, blocks)
+        document
+            .section("doubt", "", Place::Screen, blocks)
+            .explained()
     } else if summary.settings.is_overview && !wanted.full && wanted.experiments.is_empty() {
         let run = LabelledRun::new(summary);
         let overview = overview::Overview::new(&run, name.unwrap_or(&summary.run));
         let mut blocks = overview.blocks(wanted.page.as_deref());
         blocks.extend(run.experiments().flat_map(states::blocks));
-        document.section("answers", "", Place::Screen, blocks)
+        document
+            .section("answers", "", Place::Screen, blocks)
+            .explained()
     } else {
-        tables(summary, &wanted.experiments, name)
+        tables(summary, &wanted.experiments, name).explained()
     }
 }
 
@@ -240,7 +244,8 @@ fn metric(experiment: LabelledExperiment) -> String {
 
 /// The end of a screen: how sure the run is, and how it went. `name` is that of the run on the command line.
 fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
-    let mut items = sure::lines(run);
+    let rows = overview::questions(run, |experiment| is_wanted(experiments, experiment));
+    let mut items = sure::lines(run, &rows);
     // Notes on experiments that are not shown are left to a report of all.
     let notes = run
         .summary
@@ -265,7 +270,8 @@ fn doubt(run: &LabelledRun, page: &str) -> Vec<Block> {
         warnings.truncate(WARNING_LINES - 1);
         warnings.push(format!("and {} more kinds: {page}", left_out + 1));
     }
-    let mut blocks = Vec::from_iter(Block::list("How sure", sure::lines(run)));
+    let rows = overview::rows(run);
+    let mut blocks = Vec::from_iter(Block::list("How sure", sure::lines(run, &rows)));
     blocks.extend(Block::list("Checks", sure::doubts(run)));
     blocks.extend(Block::list(
         "What disturbed it, and what would help",

@@ -42,10 +42,36 @@ pub fn briefly(summary: &Summary) -> Vec<String> {
         .collect()
 }
 
-impl Overview {
-    /// Chooses the rows: for each experiment its most surprising question, and a second one with another answer. `name` is that
-    /// of the run on the command line.
-    pub(super) fn new(run: &LabelledRun, name: &str) -> Overview {
+/// The answers of a run that shows each question of these experiments by itself.
+pub(super) fn questions(run: &LabelledRun, is_wanted: impl Fn(&str) -> bool) -> Vec<AnswerRow> {
+    run.experiments()
+        .enumerate()
+        .filter(|(_, experiment)| is_wanted(experiment.name()))
+        .flat_map(|(position, experiment)| answers(experiment, position))
+        .collect()
+}
+
+/// The rows that a screen shows of a run: those of its overview, or each question by itself.
+pub(super) fn rows(run: &LabelledRun) -> Vec<AnswerRow> {
+    if run.summary.settings.is_overview {
+        AnsweredQuestions::new(run).rows
+    } else {
+        questions(run, |_| true)
+    }
+}
+
+/// The rows of an overview.
+struct AnsweredQuestions {
+    rows: Vec<AnswerRow>,
+    /// Questions that found no place.
+    left_out: usize,
+    /// Experiments without an answer, each with the reason.
+    unanswered: Vec<String>,
+}
+
+impl AnsweredQuestions {
+    /// Chooses the rows: for each experiment its most surprising question, and a second one with another answer.
+    fn new(run: &LabelledRun) -> AnsweredQuestions {
         let mut rows: Vec<AnswerRow> = Vec::new();
         let mut second: Vec<AnswerRow> = Vec::new();
         let mut unanswered = Vec::new();
@@ -59,10 +85,24 @@ impl Overview {
             second.extend(second_answer(&answers[0], further));
             rows.append(&mut answers);
         }
-        let left_out = rows.len().saturating_sub(LINES);
-        let rows = chosen(rows, second);
+        AnsweredQuestions {
+            left_out: rows.len().saturating_sub(LINES),
+            rows: chosen(rows, second),
+            unanswered,
+        }
+    }
+}
+
+impl Overview {
+    /// The answers of a run; `name` is that of the run on the command line.
+    pub(super) fn new(run: &LabelledRun, name: &str) -> Overview {
+        let AnsweredQuestions {
+            rows,
+            left_out,
+            unanswered,
+        } = AnsweredQuestions::new(run);
         let next = next(name, most_surprising(&rows));
-        let mut sure = sure::lines(run);
+        let mut sure = sure::lines(run, &rows);
         sure.push(format!("why: pagewise report {name} --doubt"));
         Overview {
             rows: in_order_of_kinds(rows),
@@ -132,7 +172,8 @@ impl Overview {
                 }))
             })
             .column(Column::sentences("other methods"), |line| {
-                Some(TableCell::text(line.row()?.finding.as_str()))
+                let row = line.row()?;
+                Some(TableCell::counted(&row.finding, row.further))
             })
             .column(Column::sentences("sure"), |line| {
                 Some(TableCell::text(wording::sureness(line.row()?.sureness)))

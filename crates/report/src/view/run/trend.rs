@@ -208,7 +208,7 @@ pub fn trend(trend: &RunTrend, experiments: &[String], name: &str) -> Document {
         "{} of {name}",
         wording::count(trends.runs.len(), "run")
     )];
-    let mut document = Document::new("trend", head).section(
+    let mut document = Document::new("trend", head).explained().section(
         "answers",
         "Answers",
         Place::Everywhere,
