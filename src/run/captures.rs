@@ -35,7 +35,7 @@ fn capture_name(bytes: &str) -> String {
     format!("{bytes}-{CAPTURE_SEED}.pcap")
 }
 
-/// The capture files of a run.
+/// The capture files of a run: each is made before the first launch that reads it.
 #[derive(Debug, Default)]
 pub struct Inputs {
     paths: BTreeMap<(String, String), PathBuf>,
@@ -63,56 +63,41 @@ fn with_path(experiment: Option<&Experiment>, cell: &Cell, path: &Path) -> Cell 
 }
 
 impl Inputs {
-    /// Makes the captures that the cells of a run read, or finds them whole in the cache; beside them what is to be decided of
-    /// cells whose capture cannot be made. Those in memory are removed with everything else that bears the run's name.
+    /// Makes the captures that these cells read and that the run has not made yet, or finds them whole in the cache; what is to
+    /// be decided of all cells whose capture cannot be made. Those in memory are removed with everything else that bears the
+    /// run's name.
     pub fn make(
+        &mut self,
         state: &State,
+        cells: &[usize],
         guard: &mut Guard,
         folder: &RunFolder,
         signals: &Signals,
-    ) -> Result<(Inputs, Vec<(String, DecisionKind)>)> {
-        let mut cells_by_file: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
-        for (index, planned) in state
-            .cells
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| p.outcome.is_none())
-        {
-            if let Some(key) = wanted(
-                state.plan.experiment(&planned.cell.experiment),
-                &planned.cell,
-            ) {
-                cells_by_file.entry(key).or_default().push(index);
-            }
-        }
-        let mut inputs = Inputs::default();
+    ) -> Result<Vec<(String, DecisionKind)>> {
+        let wanted_by = |cell: &usize| {
+            let cell = &state.cells[*cell].cell;
+            wanted(state.plan.experiment(&cell.experiment), cell)
+        };
         let mut settled = Vec::new();
-        for (key, cells) in cells_by_file {
-            let (place, bytes) = &key;
-            let run = &session(state);
-            let path = match place.as_str() {
-                TMPFS => PathBuf::from(format!("/dev/shm/pagewise-{run}-capture-{bytes}.pcap")),
-                _ => match captures_folder() {
-                    Ok(kept) => kept.join(capture_name(bytes)),
-                    // Without a private cache it lies in the run's folder until the run ends.
-                    Err(_) => {
-                        guard.undo(Undo::RemoveNamed {
-                            folder: folder.path(),
-                            lead: "",
-                            run,
-                        })?;
-                        folder.file(&format!("pagewise-{run}-capture-{bytes}.pcap"))
-                    }
-                },
-            };
+        let keys: BTreeSet<(String, String)> = cells.iter().filter_map(wanted_by).collect();
+        for key in keys {
             if signals.arrived().is_some() {
                 break;
             }
-            match make_one(&path, bytes, run, guard, folder, signals)? {
+            if self.paths.contains_key(&key) {
+                continue;
+            }
+            let path = path_of(&key, state, guard, folder)?;
+            match make_one(&path, &key.1, &session(state), guard, folder, signals)? {
                 None => {
-                    inputs.paths.insert(key, path);
+                    self.paths.insert(key, path);
                 }
                 Some(outcome) => {
+                    let cells = (0..state.cells.len()).filter(|cell| {
+                        state.cells[*cell].outcome.is_none()
+                            && wanted_by(cell).as_ref() == Some(&key)
+                    });
+                    let cells = cells.collect();
                     settled.push((
                         "its capture file was to be made".to_owned(),
                         DecisionKind::Settled { cells, outcome },
@@ -120,7 +105,7 @@ impl Inputs {
                 }
             }
         }
-        Ok((inputs, settled))
+        Ok(settled)
     }
 
     /// The cell as its worker is to be told: with the path of its capture.
@@ -129,6 +114,31 @@ impl Inputs {
         let path = wanted(experiment, cell).and_then(|key| self.paths.get(&key));
         path.map_or_else(|| cell.clone(), |path| with_path(experiment, cell, path))
     }
+}
+
+/// The path of a run's capture of a place and a size. On a disk it stays for later runs.
+fn path_of(
+    (place, bytes): &(String, String),
+    state: &State,
+    guard: &mut Guard,
+    folder: &RunFolder,
+) -> Result<PathBuf> {
+    let run = &session(state);
+    if place == TMPFS {
+        return Ok(PathBuf::from(format!(
+            "/dev/shm/pagewise-{run}-capture-{bytes}.pcap"
+        )));
+    }
+    if let Ok(kept) = captures_folder() {
+        return Ok(kept.join(capture_name(bytes)));
+    }
+    // Without a private cache it lies in the run's folder until the run ends.
+    guard.undo(Undo::RemoveNamed {
+        folder: folder.path(),
+        lead: "",
+        run,
+    })?;
+    Ok(folder.file(&format!("pagewise-{run}-capture-{bytes}.pcap")))
 }
 
 /// The cell as a worker is told after the run, from captures in the cache; `None` where its own is gone.

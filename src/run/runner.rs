@@ -66,7 +66,7 @@ pub struct Runner<'a> {
 
 /// The machine as it was prepared for the run; put back when this is dropped.
 struct Site<'a> {
-    _guard: Guard,
+    guard: Guard,
     inputs: Inputs,
     bounds: Bounds,
     states: States,
@@ -162,7 +162,7 @@ impl<'a> Runner<'a> {
         progress: Progress,
     ) -> Result<Runner<'a>> {
         let mut state = State::after(plan, &folder.decisions()?)?;
-        let site = Site::prepare(&mut state, folder, signals)?;
+        let site = Site::prepare(&mut state, folder)?;
         let launches = folder.launches()?;
         if let Some(first) = launches.damage.first() {
             bail!(
@@ -171,7 +171,7 @@ impl<'a> Runner<'a> {
             );
         }
         let evidence = Evidence::read(&state, folder)?;
-        // Work for the whole run, such as building a worker or a file to read, is no part of the budget.
+        // Work for the whole run, such as building a worker, is no part of the budget.
         let spent_before_s = launches.records.iter().map(|record| record.wall_s).sum();
         let clock = Clock {
             started: launches.records.is_empty().then(super::begin),
@@ -281,6 +281,21 @@ impl<'a> Runner<'a> {
         })
     }
 
+    /// Makes the captures of a launch. They are no part of the budget, but of an article's time, which is all that it takes.
+    fn make_inputs(&mut self, launch: &Launch) -> Result<()> {
+        let (begun, site) = (Instant::now(), &mut self.site);
+        let cells = self.state.alive(launch.launch_group);
+        let (guard, signals) = (&mut site.guard, self.signals);
+        let settled = site
+            .inputs
+            .make(&self.state, &cells, guard, self.folder, signals)?;
+        follow(self.folder, &mut self.state, settled)?;
+        if self.state.plan.articles.is_empty() {
+            self.clock.spent_before_s -= begun.elapsed().as_secs_f64();
+        }
+        Ok(())
+    }
+
     /// Refuses the cells that do not fit into memory, with both figures.
     fn refuse(&mut self, launch: &Launch) -> Result<()> {
         for cell in self.state.alive(launch.launch_group) {
@@ -367,6 +382,7 @@ impl<'a> Runner<'a> {
 
     /// Carries a launch out and keeps it; nothing where no cell is left.
     fn perform(&mut self, launch: &Launch) -> Result<Option<LaunchRecord>> {
+        self.make_inputs(launch)?;
         self.refuse(launch)?;
         let is_open = |cell: &usize| self.state.cells[*cell].outcome.is_none();
         let cells: Vec<usize> = launch.cells.iter().copied().filter(is_open).collect();
@@ -606,7 +622,7 @@ impl Executor for Runner<'_> {
 }
 
 impl Site<'_> {
-    fn prepare(state: &mut State, folder: &RunFolder, signals: &Signals) -> Result<Self> {
+    fn prepare(state: &mut State, folder: &RunFolder) -> Result<Self> {
         let mut guard = Guard::start()?;
         // Sockets are in /tmp where TMPDIR is too long for their path.
         let temporary = files::temporary_place()?;
@@ -631,8 +647,6 @@ impl Site<'_> {
         bound::prepare(state, &mut guard)?;
         let (bounds, settled) = Bounds::make(state, &mut guard)?;
         follow(folder, state, settled)?;
-        let (inputs, settled) = Inputs::make(state, &mut guard, folder, signals)?;
-        follow(folder, state, settled)?;
         let cleared = if state.plan.keep_environment {
             Vec::new()
         } else {
@@ -641,8 +655,8 @@ impl Site<'_> {
         let states = States::new(folder.path(), run);
         let swept = files::empty_memory_file("pagewise-swept").ok();
         Ok(Site {
-            _guard: guard,
-            inputs,
+            guard,
+            inputs: Inputs::default(),
             bounds,
             states,
             swept,

@@ -34,11 +34,15 @@ pub fn run(mut command: Command) -> Result<(), Failure> {
 
 /// What git prints.
 pub fn git(root: &Path, words: &[&str]) -> Result<String, Failure> {
-    let output = Command::new("git")
-        .args(words)
-        .current_dir(root)
+    output(Command::new("git").args(words).current_dir(root))
+}
+
+/// What a command prints.
+pub fn output(command: &mut Command) -> Result<String, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
         .output()
-        .map_err(|error| format!("cannot start git: {error}"))?;
+        .map_err(|error| format!("cannot start {name}: {error}"))?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {

@@ -18,7 +18,7 @@ cargo xtask quick                       formatting, lints of what changed, pure 
 cargo xtask bless                       write schemas, results of kept runs and snapshots anew; then read git diff
 cargo xtask new-method EXPERIMENT NAME  write a C method that compiles and conforms, to begin from
 cargo xtask docs                        every page and decision stands in its index
-cargo xtask gallery                     shared files of the runs in docs/evidence, and the site of the gallery";
+cargo xtask gallery                     the gallery: shared runs of docs/evidence, this machine if its processor is new, the site";
 
 /// Root of the repository.
 fn root() -> &'static Path {

@@ -31,6 +31,9 @@ pub struct GalleryMachine {
     pub file: String,
     /// Day of the run.
     pub day: String,
+    /// True if the run is an overview of all experiments.
+    #[serde(default)]
+    pub overview: bool,
     /// Version of Pagewise that measured.
     pub version: String,
     /// Facts of the machine.

@@ -63,6 +63,10 @@ pub struct SharedMachine {
     pub cpu: String,
     /// Maker of the processor.
     pub vendor: Vendor,
+    /// Family and model number of the processor, which tell apart those that a hypervisor gives one name; absent in files of
+    /// older versions and where no numbers are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family_and_model: Option<[u64; 2]>,
     /// `x86_64`, `aarch64` or `other`.
     pub architecture: String,
     /// CPUs in use, and how many of them the run could use.
@@ -439,6 +443,14 @@ struct Schema {
 }
 
 impl SharedMachine {
+    /// Name of the processor with its numbers: `AMD EPYC (family 25, model 17)`.
+    pub fn processor(&self) -> String {
+        match self.family_and_model {
+            Some([family, model]) => format!("{} (family {family}, model {model})", self.cpu),
+            None => self.cpu.clone(),
+        }
+    }
+
     fn check(&self) -> Result<()> {
         let names = [&self.architecture, &self.kernel].into_iter();
         let optional = [
@@ -453,14 +465,11 @@ impl SharedMachine {
             "a fact of its machine has characters that none has"
         );
         let most = u64::from(u32::MAX);
-        let counts = [
-            self.cpus[0],
-            self.cpus[1],
-            self.nodes as u64,
-            self.memory_gib,
-        ];
+        let numbers = self.family_and_model.unwrap_or_default();
+        let counts = [self.nodes as u64, self.memory_gib];
+        let mut counts = counts.iter().chain(&self.cpus).chain(&numbers);
         ensure!(
-            counts.iter().all(|count| *count <= most) && self.caches.len() <= 16,
+            counts.all(|count| *count <= most) && self.caches.len() <= 16,
             "a number of its machine is out of range"
         );
         Ok(())

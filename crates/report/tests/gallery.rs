@@ -94,6 +94,7 @@ fn gallery(run: &SharedRun) -> Gallery {
             id: run.machine.cpu.clone(),
             file: run.machine.cpu.clone(),
             day: run.day.clone(),
+            overview: run.overview,
             version: run.version.clone(),
             machine: run.machine.clone(),
         }],

@@ -41,6 +41,7 @@ pub fn gather(files: Vec<SharedFile>, mut refused: Vec<RefusedFile>) -> (Gallery
         id: id.clone(),
         file: file.name.clone(),
         day: file.run.day.clone(),
+        overview: file.run.overview,
         version: file.run.version.clone(),
         machine: file.run.machine.clone(),
     });

@@ -139,6 +139,9 @@ fn machine(environment: &Environment) -> SharedMachine {
     SharedMachine {
         cpu: plain_model(cpu.model.as_deref().unwrap_or("unknown")),
         vendor: vendor(cpu),
+        family_and_model: number(&cpu.family)
+            .zip(number(&cpu.model_number))
+            .map(|(family, model)| [family, model]),
         architecture: known(&ARCHITECTURES, kernel.architecture.as_deref())
             .unwrap_or_else(|| "other".to_owned()),
         cpus: [cpu.online, cpu.usable()].map(|count| count.unwrap_or(0)),
@@ -162,6 +165,16 @@ fn machine(environment: &Environment) -> SharedMachine {
         has_swap: memory.swap_bytes.is_some_and(|bytes| bytes > 0),
         reports_free_pages: environment.reclaim.reports_free_pages(),
     }
+}
+
+/// A number of /proc/cpuinfo, which Arm writes in hexadecimal digits.
+fn number(text: &Option<String>) -> Option<u64> {
+    let text = text.as_deref()?;
+    let number = text.strip_prefix("0x").map_or_else(
+        || text.parse().ok(),
+        |digits| u64::from_str_radix(digits, 16).ok(),
+    );
+    number.filter(|number| *number <= u64::from(u16::MAX))
 }
 
 fn vendor(cpu: &Cpu) -> Vendor {

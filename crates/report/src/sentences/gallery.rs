@@ -15,10 +15,39 @@ pub(crate) fn machine(machine: &SharedMachine) -> String {
     let cpus = count(usize::try_from(usable).unwrap_or(usize::MAX), "CPU");
     format!(
         "{}, {cpus}, Linux {}, {}",
-        machine.cpu,
+        machine.processor(),
         machine.kernel,
         hypervisor(machine)
     )
+}
+
+/// Numbers that tell apart processors of one name.
+pub(crate) fn family_and_model(machine: &SharedMachine) -> Option<String> {
+    let [family, model] = machine.family_and_model?;
+    Some(format!("family {family}, model {model}"))
+}
+
+/// Run of a machine in a few words.
+pub(crate) fn extent(is_overview: bool) -> &'static str {
+    if is_overview {
+        "overview"
+    } else {
+        "a part of the questions"
+    }
+}
+
+/// Verdicts on one method by many machines, in a line: faster, slower, neither.
+pub(crate) fn verdicts([faster, slower, neither]: [usize; 3]) -> String {
+    let parts = [
+        (faster, "faster on"),
+        (slower, "slower on"),
+        (neither, "no verdict on"),
+    ];
+    let parts = parts.into_iter().filter(|(machines, _)| *machines > 0);
+    let parts: Vec<String> = parts
+        .map(|(machines, word)| format!("{word} {machines}"))
+        .collect();
+    parts.join(", ")
 }
 
 pub(crate) fn hypervisor(machine: &SharedMachine) -> String {
@@ -48,7 +77,7 @@ pub(crate) fn facts(machine: &SharedMachine) -> Vec<(&'static str, String)> {
         .collect();
     let text = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
     vec![
-        ("processor", machine.cpu.clone()),
+        ("processor", machine.processor()),
         ("maker", maker.to_owned()),
         ("architecture", machine.architecture.clone()),
         ("CPUs", format!("{usable} of {online}")),

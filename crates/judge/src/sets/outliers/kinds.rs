@@ -52,7 +52,6 @@ pub fn facts(environment: &Environment, version: &str) -> KindFacts {
 /// The same facts of a shared run, as far as it has them.
 pub(super) fn shared_facts(run: &SharedRun) -> KindFacts {
     let SharedMachine {
-        cpu,
         architecture,
         cpus,
         kernel,
@@ -68,7 +67,7 @@ pub(super) fn shared_facts(run: &SharedRun) -> KindFacts {
     };
     let facts = [
         ("architecture", architecture.clone()),
-        ("cpu", cpu.clone()),
+        ("cpu", run.machine.processor()),
         ("cpus", cpus[0].to_string()),
         ("free_page_reporting", reports.to_owned()),
         ("governor", unknown(&run.machine.governor)),

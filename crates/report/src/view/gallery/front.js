@@ -112,6 +112,12 @@
     pager.hidden = last === 0;
     const visible = new Set(chosen.map(String));
     for (const mark of document.querySelectorAll(".dot")) mark.style.display = visible.has(mark.dataset.machine) ? "" : "none";
+    for (const figure of document.querySelectorAll(".panels figure")) {
+      const marks = [...figure.querySelectorAll(".dot")].filter((mark) => !mark.style.display);
+      const [faster, slower] = ["faster", "slower"].map((tone) => marks.filter((mark) => mark.classList.contains(tone)).length);
+      const parts = [[faster, "faster on"], [slower, "slower on"], [marks.length - faster - slower, "no verdict on"]];
+      figure.querySelector("figcaption span").textContent = parts.filter(([count]) => count).map(([count, word]) => `${word} ${count}`).join(", ");
+    }
   };
   const turn = (by) => { state.page += by; draw(); keep(); };
   const back = make("button", "Newer machines", { type: "button" }), on = make("button", "Older machines", { type: "button" });

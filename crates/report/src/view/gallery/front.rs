@@ -35,6 +35,8 @@ const LETTER: f64 = 6.6;
 #[derive(Serialize)]
 struct Panel {
     title: String,
+    /// The verdicts of its machines in a line.
+    verdicts: String,
     height: f64,
     marks: Vec<Mark>,
 }
@@ -108,6 +110,7 @@ pub fn front(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture) -> St
         counts => counts,
         picture => picture.title.clone(),
         method => picture.method.clone(),
+        usual => usual(gallery, picture),
         ticks => Value::from(Serde(axis.as_ref().map(ticks))),
         panels => Value::from(Serde(axis.as_ref().map(|axis| panels(labels, runs, picture, axis)))),
         columns => Value::from(Serde(&columns)),
@@ -125,10 +128,13 @@ pub fn front(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture) -> St
 
 fn column(machine: &GalleryMachine) -> MatrixColumn {
     let facts = [
-        format!("Linux {}", machine.machine.kernel),
-        sentences::hypervisor(&machine.machine),
-        machine.day.clone(),
+        sentences::family_and_model(&machine.machine),
+        Some(format!("Linux {}", machine.machine.kernel)),
+        Some(sentences::hypervisor(&machine.machine)),
+        Some(machine.day.clone()),
+        (!machine.overview).then(|| sentences::extent(machine.overview).to_owned()),
     ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
     MatrixColumn {
         id: machine.id.clone(),
         name: machine.machine.cpu.clone(),
@@ -232,6 +238,13 @@ fn pictured<'a>(
     pictured
 }
 
+/// The usual choice that the picture's method is compared with.
+fn usual<'a>(gallery: &'a Gallery, picture: &FrontPicture) -> &'a str {
+    let mut questions = gallery.questions.iter();
+    let question = questions.find(|question| question.experiment == picture.experiment);
+    question.map_or("the usual choice", |question| &question.usual)
+}
+
 fn axis(runs: &[&SharedRun], picture: &FrontPicture) -> Option<Axis> {
     let ratios: Vec<Ratio> = runs
         .iter()
@@ -276,6 +289,7 @@ fn panels(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture, axis: &A
             let title = sentences::conditions(parameters, experiment, &|key| key == picture.across);
             let panel = panels.entry(condition).or_insert_with(|| Panel {
                 title,
+                verdicts: String::new(),
                 height,
                 marks: Vec::new(),
             });
@@ -293,7 +307,7 @@ fn panels(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture, axis: &A
                 tone: sentences::tone(verdict),
                 text: format!(
                     "{}, Linux {}: {} ({}–{}), {}",
-                    name,
+                    machine.machine.processor(),
                     machine.machine.kernel,
                     digits(ratio.ratio),
                     digits(ratio.low),
@@ -305,7 +319,18 @@ fn panels(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture, axis: &A
             });
         }
     }
-    panels.into_values().collect()
+    let mut panels: Vec<Panel> = panels.into_values().collect();
+    for panel in &mut panels {
+        panel.verdicts = sentences::verdicts(counts(&panel.marks));
+    }
+    panels
+}
+
+/// Machines on which the method is faster, slower, and neither.
+fn counts(marks: &[Mark]) -> [usize; 3] {
+    let of_tone = |tone| marks.iter().filter(|mark| mark.tone == tone).count();
+    let [faster, slower] = ["faster", "slower"].map(of_tone);
+    [faster, slower, marks.len() - faster - slower]
 }
 
 /// Everything that the script shows: machines, questions and cells.

@@ -275,7 +275,7 @@ fn question_document(labels: &Labels, question: &GalleryQuestion, runs: &[&Share
 
 fn machine_row<'a>(machine: &'a GalleryMachine, cell: &'a GalleryCell) -> RatioRow<'a> {
     RatioRow {
-        name: machine.machine.cpu.clone(),
+        name: machine.machine.processor(),
         file: Some(format!("../machine/{}.html", machine.id)),
         id: Some(&machine.id),
         texts: vec![
@@ -406,9 +406,10 @@ fn machine_document(labels: &Labels, at: usize, run: &SharedRun) -> Document {
     let day = [
         sentences::machine(&machine.machine),
         machine.day.clone(),
+        sentences::extent(machine.overview).to_owned(),
         format!("Pagewise {}", machine.version),
     ];
-    let mut document = Document::new(machine.machine.cpu.clone(), day);
+    let mut document = Document::new(machine.machine.processor(), day);
     document.pages = vec![up()];
     document
         .section("answers", "Answers", Place::Page, blocks)
