@@ -6,15 +6,17 @@ use super::share::{self, is_shared};
 use super::{answers::kept_answers, named, outliers::OutlierArgs};
 use crate::{
     machine::threads::{MOST_READERS, side_by_side},
-    plan::catalog,
+    plan::{catalog, published},
     run::session::judged,
 };
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::sets::across::{CompareOptions, Run, compare, unknown_fact};
 use record::{
-    across::Gated, folder::Damaged, machine::environment::Environment, shared::BuiltIn, sizes,
+    across::Gated, folder::Damaged, machine::environment::Environment, published::Published,
+    shared::BuiltIn, sizes,
 };
+use report::document::Section;
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// Prefix of a gate on tails.
@@ -99,9 +101,41 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         &a.iter().chain(&b).flat_map(Run::fields).collect(),
     )?;
     let compared = compare(&a, &b, &options);
-    let document = report::view::compared(&compared, claims, &arguments.again());
+    let mut document = report::view::compared(&compared, claims, &arguments.again());
+    if let ([first], [second], None) = (first, second, &takes.shared) {
+        document.sections.splice(0..0, of_articles(first, second)?);
+    }
     print_styled(&arguments.output.text(&compared, &document)?)?;
     Ok(compared.gated.map_or(0, |gated| gated.exit_code()))
+}
+
+/// The figures of the articles that both of two runs were made for.
+fn of_articles(first: &str, second: &str) -> Result<Vec<Section>> {
+    let mut summaries = Vec::new();
+    let mut articles: Option<Vec<&Published>> = None;
+    for name in [first, second] {
+        let Opened::Run(folder, _) = open(name)? else {
+            return Ok(Vec::new());
+        };
+        let own = published::of_plan(&folder.plan()?);
+        let both = articles.map_or_else(
+            || own.clone(),
+            |known| {
+                let is_own = |article: &&Published| own.iter().any(|other| other.id == article.id);
+                known.into_iter().filter(is_own).collect()
+            },
+        );
+        if both.is_empty() {
+            return Ok(Vec::new());
+        }
+        articles = Some(both);
+        summaries.push(judged(&folder)?);
+    }
+    let [a, b] = &summaries[..] else {
+        return Ok(Vec::new());
+    };
+    let articles = articles.unwrap_or_default();
+    Ok(report::published::compared(&articles, [a, b]))
 }
 
 /// A sentence where a fact is meant to differ that no run has.

@@ -130,6 +130,9 @@ fn write_site(
         "index.json",
         report::escape::pretty_json(gallery)?.as_bytes(),
     )?;
+    if let Some(drawing) = report::gallery::front_picture(&labels, runs, &picture) {
+        folder.write_shared("picture.svg", drawing.as_bytes())?;
+    }
     let badge = report::gallery::front_badge(gallery);
     folder.write_shared("badge.svg", badge.as_bytes())?;
     let machines = Folder::make(&folder.path().join("machine"))?;

@@ -4,8 +4,9 @@ use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, anyhow};
 use record::published::{Figure, FigureCell, Published};
-use record::sizes::did_you_mean;
+use record::sizes::{BYTES, did_you_mean, parse_size};
 use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// All articles that the binary carries.
@@ -123,7 +124,9 @@ pub fn cells(
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
     let mut figures: Vec<(&str, &Figure)> = Vec::new();
-    for article in articles {
+    let sizes = sizes(wish)?;
+    let extended: Vec<Published> = articles.iter().map(|a| a.at_sizes(&sizes)).collect();
+    for article in &extended {
         let figures_of_article = article.figures.iter();
         figures.extend(
             figures_of_article
@@ -174,6 +177,14 @@ pub fn cells(
 /// The size of a figure in bytes; zero where it has none.
 fn bytes(figure: &Figure) -> u64 {
     figure.bytes().unwrap_or(0)
+}
+
+/// Sizes that the user sets: an article's series go on at these.
+fn sizes(wish: &Wish) -> Result<BTreeSet<u64>> {
+    let set = wish.settings.iter().filter(|(key, _)| key == BYTES);
+    set.flat_map(|(_, values)| values)
+        .map(|value| parse_size(value).with_context(|| format!("--set {BYTES}={value}")))
+        .collect()
 }
 
 #[cfg(test)]
@@ -234,6 +245,7 @@ mod tests {
             assert!(text.contains("Build"), "{}", article.id);
             assert!(article.question.ends_with('?'), "{}", article.id);
             assert!((1.0..=90.0).contains(&article.budget_s), "{}", article.id);
+            assert!(article.figures.iter().all(|figure| figure.value.is_some()));
         }
         assert!(program("p1.java").unwrap().contains("class P1"));
         let error = format!("{:#}", program("P9").unwrap_err());
@@ -249,8 +261,8 @@ mod tests {
                 let claim = claims.iter().find(|claim| claim.id == *id).unwrap();
                 let table = claim.table.as_deref().unwrap();
                 assert!(article.id.starts_with(table), "{id} in {}", article.id);
-                let published = claim.source.ratio.unwrap_or(figure.value);
-                let factor = figure.value / published;
+                let value = figure.value.unwrap();
+                let factor = value / claim.source.ratio.unwrap_or(value);
                 assert!((0.9..1.12).contains(&factor), "{id}: {factor}");
             }
         }

@@ -252,6 +252,97 @@ fn what_is_no_shared_run_is_refused_in_a_sentence() {
     );
 }
 
+/// Runs git in a folder, as somebody of no name.
+fn git(folder: &Path, words: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    git.args(["-c", "user.name=x", "-c", "user.email=x@example.invalid"])
+        .args(["-c", "init.defaultBranch=main"])
+        .args(words)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    let result = crate::support::place::said(&mut git);
+    assert_eq!(result.code, 0, "{words:?}: {}", result.err);
+}
+
+/// What the workflow of the gallery runs on a branch that somebody pushed: the exit codes of its steps, until one fails.
+fn checked_by_the_workflow(place: &Place, server: &str, branch: &str) -> Vec<i32> {
+    let workflow = include_str!("../../.github/workflows/gallery.yml");
+    let steps = workflow
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- run: target/release/pagewise "));
+    let at = place.file(&format!("runner-{branch}"));
+    let words = ["clone", "--quiet", "--branch", branch, server];
+    git(
+        place.path(),
+        &[&words[..], &[at.to_str().unwrap()]].concat(),
+    );
+    let mut codes = Vec::new();
+    for step in steps {
+        let words: Vec<&str> = step.split_whitespace().collect();
+        let mut command = place.command(&words);
+        let result = crate::support::place::said(command.current_dir(&at));
+        codes.push(result.code);
+        if result.code != 0 {
+            break;
+        }
+    }
+    codes
+}
+
+/// A stranger clones, adds a file and pushes a branch; the workflow's own steps accept it, and refuse a changed one.
+#[test]
+fn a_file_gets_into_the_gallery_by_a_branch_that_a_stranger_pushes() {
+    if std::process::Command::new("git")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        crate::support::skips::skip("there is no git here: nobody pushes a file");
+        return;
+    }
+    let place = Place::new();
+    let bare = place.file("server.git");
+    git(
+        place.path(),
+        &["init", "--quiet", "--bare", bare.to_str().unwrap()],
+    );
+    let server = format!("file://{}", bare.display());
+    let owner = place.file("owner");
+    std::fs::create_dir_all(owner.join("gallery/shared")).unwrap();
+    shared(&place, "overview", "owner/gallery/shared/amd.json.gz");
+    git(&owner, &["init", "--quiet"]);
+    git(&owner, &["add", "."]);
+    git(&owner, &["commit", "--quiet", "-m", "The gallery"]);
+    git(&owner, &["push", "--quiet", &server, "HEAD:main"]);
+    let stranger = place.file("stranger");
+    git(
+        place.path(),
+        &["clone", "--quiet", &server, stranger.to_str().unwrap()],
+    );
+    shared(
+        &place,
+        "same-day-1",
+        "stranger/gallery/shared/intel.json.gz",
+    );
+    let push = |branch: &str| {
+        git(&stranger, &["checkout", "--quiet", "-B", branch]);
+        git(&stranger, &["add", "."]);
+        git(&stranger, &["commit", "--quiet", "-m", "My machine"]);
+        git(&stranger, &["push", "--quiet", "origin", branch]);
+        checked_by_the_workflow(&place, &server, branch)
+    };
+    assert_eq!(push("mine"), [0, 0]);
+    let site = place.file("runner-mine/site");
+    assert_eq!(entries(&site.join("machine")).len(), 4);
+    let file = place.file("stranger/gallery/shared/intel.json.gz");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    assert_eq!(push("changed"), [3]);
+}
+
 /// Texts of a row's fields in the table of the front page.
 const FIRST_ROW: &str = "() => [...document.querySelector('#table tbody tr:not(.kind)').cells].map((cell) => cell.textContent)";
 const SHOWN: &str = "() => [...document.querySelectorAll('#table thead th')].map((cell) => cell.firstChild.textContent)";

@@ -1,9 +1,11 @@
-//! The Python module of the wheel, by the Python that is here: rows and summaries of a kept run, a run of its own, and errors.
+//! Runs in a notebook: the lines of docs/notebook.md in pandas, polars and DuckDB, and the Python module of the wheel, by the
+//! Python that is here: rows and summaries of a kept run, a run of its own, and errors.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::place::{Place, Said, program, said};
+use crate::support::readers;
 use crate::support::skips::skip;
 
 /// What Python prints for this source, with the module and the program in its paths.
@@ -61,4 +63,62 @@ fn a_run_is_measured_and_read() {
     };
     assert_eq!(result.code, 0, "{}", result.err);
     assert!(result.out.contains("{'fault'}"), "{}", result.out);
+}
+
+/// Runs a cell of a notebook, and prints what its last line is worth.
+const CELL: &str = "import sys
+lines = sys.stdin.read().strip().splitlines()
+names = {}
+exec('\\n'.join(lines[:-1]), names)
+value = eval(lines[-1], names)
+print('' if value is None else value)
+";
+
+#[test]
+fn the_pages_lines_load_a_run_into_pandas_polars_and_duckdb() {
+    let Some(python) = readers::frames() else {
+        return;
+    };
+    let place = Place::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let run = root.join("tests/fixtures/runs/ordinary");
+    for format in ["csv", "ndjson"] {
+        let out = place.file(&format!("run.{format}"));
+        let words = ["report", run.to_str().unwrap(), "--format", format, "--out"];
+        let written = place.run(&[&words[..], &[out.to_str().unwrap()]].concat());
+        assert_eq!(written.code, 0, "{}", written.err);
+    }
+    let shared = "pagewise-amd-epyc-6.18.44-2026-11-23.json.gz";
+    std::fs::copy(root.join("gallery/shared").join(shared), place.file(shared)).unwrap();
+    let page = include_str!("../../docs/notebook.md");
+    // Each heading has one cell; that of the wheel's module has two, of which the last reads a shared file.
+    for (heading, method) in [
+        ("pandas", "populate"),
+        ("polars", "populate"),
+        ("DuckDB", "populate"),
+        ("The module", "mmap"),
+    ] {
+        let (_, text) = page.split_once(&format!("\n## {heading}")).unwrap();
+        let text = text.split("\n## ").next().unwrap();
+        let cell = text.rsplit("```python\n").next().unwrap();
+        let cell = cell.split("```").next().unwrap();
+        let mut command = Command::new(&python);
+        command
+            .args(["-c", CELL])
+            .current_dir(place.path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        std::io::Write::write_all(&mut input, cell.as_bytes()).unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        let (out, err) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert!(output.status.success(), "{heading}: {err}");
+        assert!(out.contains(method), "{heading}: {out}");
+    }
 }

@@ -14,6 +14,8 @@ const RUNS: [&str; 2] = ["overview", "same-day-1"];
 const SITE: &str = "target/gallery";
 /// Folder of the run of the machine at hand, which git ignores.
 const RUN: &str = "target/gallery-run";
+/// The picture of the front page in README.
+const PICTURE: &str = "docs/images/gallery.svg";
 /// Options of that run: an overview with every condition, begun when nothing else runs.
 const OVERVIEW: [&str; 5] = ["run", "--budget", "3min", "--wait-for-quiet", "10min"];
 
@@ -67,6 +69,8 @@ pub fn make(root: &Path) -> Result<(), Failure> {
         .args(["gallery", "gallery/shared", "--force", "--html", SITE])
         .current_dir(root);
     run(gallery)?;
+    let drawing = root.join(SITE).join("picture.svg");
+    fs::copy(&drawing, root.join(PICTURE)).map_err(|e| format!("{}: {e}", drawing.display()))?;
     println!("{}", root.join(SITE).join("index.html").display());
     Ok(())
 }
@@ -148,7 +152,11 @@ mod tests {
         };
         assert_eq!(missing(&index(true, 17), EPYC), Ok(None));
         // A part of the questions is no overview, and another model of the same name is another processor.
-        for others in [index(false, 17), index(true, 1), r#"{"machines": []}"#.to_owned()] {
+        for others in [
+            index(false, 17),
+            index(true, 1),
+            r#"{"machines": []}"#.to_owned(),
+        ] {
             assert_eq!(missing(&others, EPYC), Ok(Some(here.clone())), "{others}");
         }
     }

@@ -39,7 +39,7 @@ fn article(column: &str, against: Option<&str>) -> Published {
         label: "populate : touch".to_owned(),
         headline: true,
         claim: None,
-        value: 1.0,
+        value: Some(1.0),
         runs: Vec::new(),
         unit: "times".to_owned(),
         ops: 0,

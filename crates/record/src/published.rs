@@ -1,10 +1,10 @@
 //! Published figures: `published/*.toml`, one file an article.
 
 use crate::claim::AS_PUBLISHED;
-use crate::sizes::{self, BYTES};
+use crate::sizes::{BYTES, format_size, parse_size};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One article.
 #[derive(Clone, Debug, Deserialize)]
@@ -68,8 +68,8 @@ pub struct Figure {
     /// The claim that it decides, by its id.
     #[serde(default)]
     pub claim: Option<String>,
-    /// Published value, in the unit of the table; of several runs the median.
-    pub value: f64,
+    /// Published value, in the unit of the table; of several runs the median. Absent at a size that the article has not.
+    pub value: Option<f64>,
     /// Each of several published runs, in their order.
     #[serde(default)]
     pub runs: Vec<f64>,
@@ -135,9 +135,55 @@ impl Figure {
         std::iter::once(self.repeating()).chain(self.divisor())
     }
 
-    /// Size of its job in bytes; none where it has none.
+    /// Size that its parameters name, in bytes.
     pub fn bytes(&self) -> Option<u64> {
-        sizes::parse_size(self.parameters.get(BYTES)?).ok()
+        parse_size(self.parameters.get(BYTES)?).ok()
+    }
+
+    /// Its label without a size that it begins or ends with: `prefetch` of `prefetch, 2 MiB (±77 %)`.
+    fn stem(&self) -> &str {
+        let is_own = |part: &str| {
+            let size: String = part.split(" (").take(1).collect();
+            let size = parse_size(&size.replace(' ', "")).ok();
+            size.is_some() && size == self.bytes()
+        };
+        let label = self.label.as_str();
+        match (label.split_once(", "), label.rsplit_once(", ")) {
+            (Some((size, stem)), _) if is_own(size) => stem,
+            (_, Some((stem, size))) if is_own(size) => stem,
+            _ => label,
+        }
+    }
+
+    /// True for two figures of one series: the same job at other sizes.
+    fn is_of_series(&self, other: &Figure) -> bool {
+        let fixed = |figure: &Figure| {
+            let mut parameters = figure.parameters.clone();
+            parameters.remove(BYTES);
+            parameters
+        };
+        self.stem() == other.stem()
+            && self.job == other.job
+            && self.cell == other.cell
+            && self.column == other.column
+            && fixed(self) == fixed(other)
+    }
+
+    /// The same figure at a size that the article has not; what it covers grows with the size where `grows`.
+    fn at_size(&self, bytes: u64, grows: bool) -> Figure {
+        let size = format_size(bytes);
+        let digits = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        let (number, unit) = size.split_at(digits);
+        let mut figure = self.clone();
+        figure.label = format!("{}, {number} {unit}", self.stem());
+        figure.value = None;
+        figure.runs.clear();
+        if let Some(own) = self.bytes().filter(|_| grows) {
+            let scaled = u128::from(self.ops) * u128::from(bytes) / u128::from(own);
+            figure.ops = u64::try_from(scaled).unwrap_or(u64::MAX);
+        }
+        figure.parameters.insert(BYTES.to_owned(), size);
+        figure
     }
 
     /// True if it is measured as the article did.
@@ -158,6 +204,29 @@ impl Published {
         toml::from_str(text).with_context(|| path.to_owned())
     }
 
+    /// The article with its series at these sizes, too, as far as it has them not. Ratios and what decides a claim keep their
+    /// sizes.
+    pub fn at_sizes(&self, sizes: &BTreeSet<u64>) -> Published {
+        let mut article = self.clone();
+        article.figures.clear();
+        for (at, figure) in self.figures.iter().enumerate() {
+            article.figures.push(figure.clone());
+            let is_of_series = |other: &&Figure| figure.is_of_series(other);
+            let is_last = !self.figures[at + 1..].iter().any(|f| is_of_series(&f));
+            let varies = figure.against.is_none() && figure.claim.is_none();
+            if !(is_last && varies && figure.bytes().is_some()) {
+                continue;
+            }
+            let series = || self.figures.iter().filter(is_of_series);
+            let known: BTreeSet<u64> = series().filter_map(Figure::bytes).collect();
+            let grows = series().any(|other| other.ops != figure.ops);
+            let further = sizes.difference(&known);
+            let further = further.map(|bytes| figure.at_size(*bytes, grows));
+            article.figures.extend(further);
+        }
+        article
+    }
+
     /// The cells of ours that repeat its figures, each once.
     pub fn selectors(&self) -> Vec<String> {
         let mut cells: Vec<String> = self
@@ -169,5 +238,81 @@ impl Published {
         cells.sort();
         cells.dedup();
         cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ARTICLE: &str = r#"
+id = "P"
+title = ""
+author = ""
+question = ""
+source = ""
+machine = ""
+[[figure]]
+label = "prefetch, 1 MiB"
+value = 156
+unit = "us"
+ops = 256
+cell = "fault/thp@go"
+parameters = { bytes = "1MiB", release = "free" }
+phase = "first-touch"
+job = "as published"
+[[figure]]
+label = "prefetch, 2 MiB (±77 %)"
+value = 315
+unit = "us"
+ops = 512
+cell = "fault/thp@go"
+parameters = { bytes = "2MiB", release = "free" }
+phase = "first-touch"
+job = "as published"
+[[figure]]
+label = "64 KiB, 1e9 writes"
+value = 20
+unit = "s"
+ops = 1000000000
+cell = "share/mmap@c-O0"
+parameters = { bytes = "64KiB" }
+phase = "write"
+job = "corrected"
+[[figure]]
+label = "prefetch over page fault, 1 MiB"
+value = 1.0
+unit = "times"
+cell = "fault/thp@go"
+against = "fault/touch@go"
+parameters = { bytes = "1MiB" }
+phase = "first-touch"
+job = "as published"
+"#;
+
+    #[test]
+    fn a_series_goes_on_at_sizes_that_the_article_has_not() {
+        let article = Published::parse("p.toml", ARTICLE).unwrap();
+        let more = article.at_sizes(&BTreeSet::from([1 << 20, 3 << 20]));
+        let rows: Vec<(&str, u64, Option<f64>)> = more
+            .figures
+            .iter()
+            .map(|figure| (figure.label.as_str(), figure.ops, figure.value))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("prefetch, 1 MiB", 256, Some(156.0)),
+                ("prefetch, 2 MiB (±77 %)", 512, Some(315.0)),
+                // What a touch covers grows with the size; a count of stores does not.
+                ("prefetch, 3 MiB", 768, None),
+                ("64 KiB, 1e9 writes", 1_000_000_000, Some(20.0)),
+                ("1e9 writes, 1 MiB", 1_000_000_000, None),
+                ("1e9 writes, 3 MiB", 1_000_000_000, None),
+                ("prefetch over page fault, 1 MiB", 0, Some(1.0)),
+            ]
+        );
+        assert_eq!(more.figures[2].parameters["bytes"], "3MiB");
+        assert_eq!(more.figures[2].bytes(), Some(3 << 20));
     }
 }

@@ -1,7 +1,7 @@
 //! Pages of a gallery whose texts were made to act: nothing of them is markup, an order, or another place.
 
 use pagewise_report::gallery::{
-    Labels, front, front_badge, machine_badge, machine_page, question_page,
+    Labels, front, front_badge, front_picture, machine_badge, machine_page, question_page,
 };
 use record::gallery::{
     FrontPicture, GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion,
@@ -136,6 +136,7 @@ fn hostile_texts_are_inert_in_every_page() {
             front(&labels, &runs, &picture(text)),
             machine_page(&labels, 0, &run),
             question_page(&labels, &gallery.questions[0], &runs),
+            front_picture(&labels, &runs, &picture(text)).unwrap(),
             front_badge(&gallery),
             machine_badge(&gallery, 0),
         ];

@@ -16,6 +16,8 @@ const PACKAGES: [&str; 6] = [
     "numpy",
     "prometheus_client",
 ];
+/// What notebooks load runs into.
+const FRAMES: [&str; 3] = ["duckdb", "pandas", "polars"];
 /// benchstat has no releases; this is one of its states.
 const BENCHSTAT: &str = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da";
 
@@ -59,29 +61,38 @@ fn once(
 /// A Python that has all [`PACKAGES`].
 pub fn python() -> Option<PathBuf> {
     static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    once(&PYTHON, || {
-        let folder = place().join("python");
-        let python = folder.join("bin/python");
-        let imports = format!("import {}", PACKAGES.join(","));
-        if Command::new(&python)
-            .args(["-c", &imports])
-            .output()
-            .is_ok_and(|o| o.status.success())
-        {
-            return Ok(python);
-        }
-        try_run(
-            "python3 -m venv",
-            Command::new("python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(&folder),
-        )?;
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "--quiet", "--retries", "1", "install"])
-            .args(PACKAGES);
-        try_run("pip install", &mut pip)?;
-        Ok(python)
-    })
+    once(&PYTHON, || python_with("python", &PACKAGES))
+}
+
+/// A Python that has all [`FRAMES`].
+pub fn frames() -> Option<PathBuf> {
+    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    once(&PYTHON, || python_with("frames", &FRAMES))
+}
+
+/// A Python with these packages in a folder of its own, made where it is not there yet.
+fn python_with(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let folder = place().join(name);
+    let python = folder.join("bin/python");
+    let imports = format!("import {}", packages.join(","));
+    if Command::new(&python)
+        .args(["-c", &imports])
+        .output()
+        .is_ok_and(|o| o.status.success())
+    {
+        return Ok(python);
+    }
+    try_run(
+        "python3 -m venv",
+        Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&folder),
+    )?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "--quiet", "--retries", "1", "install"])
+        .args(packages);
+    try_run("pip install", &mut pip)?;
+    Ok(python)
 }
 
 /// benchstat, of golang.org/x/perf.

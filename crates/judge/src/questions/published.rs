@@ -28,7 +28,7 @@ pub struct OwnFigure {
     /// Its interval at 95 %; absent with too few launches, and of a count.
     pub interval: Option<(f64, f64)>,
     pub is_count: bool,
-    /// The value over the published one; absent where that is zero.
+    /// The value over the published one; absent where that is zero, or not there.
     pub ratio: Option<f64>,
 }
 
@@ -46,6 +46,37 @@ pub fn verdict(claim: &Claim, figure: &OwnFigure, margin: f64) -> Word {
 struct OwnValue {
     value: f64,
     interval: Option<(f64, f64)>,
+}
+
+/// The article with its series at the sizes that a run has measured beyond it.
+pub fn at_measured_sizes(article: &Published, summary: &Summary) -> Published {
+    let sizes = summary
+        .cells
+        .iter()
+        .filter_map(|cell| cell.parameters.get("bytes")?.parse().ok());
+    let every_size = article.at_sizes(&sizes.collect());
+    // A size counts where the article's own job was measured at it; the corrected one is of other runs, too.
+    let sizes = every_size.figures.iter().filter(|figure| {
+        figure.value.is_none()
+            && figure.is_as_published()
+            && !matching(&figure.repeating(), summary).is_empty()
+    });
+    article.at_sizes(&sizes.filter_map(Figure::bytes).collect())
+}
+
+/// The quotient of two figures, and its interval where both have one.
+pub fn quotient(figure: &OwnFigure, base: &OwnFigure) -> (f64, Option<(f64, f64)>) {
+    let value = figure.value / base.value;
+    let half_width = |own: &OwnFigure| {
+        let (low, high) = own.interval?;
+        Some((high / low).ln() / 2.0).filter(|width| width.is_finite())
+    };
+    let widths = half_width(figure).zip(half_width(base));
+    let interval = widths.map(|(a, b)| {
+        let width = a.hypot(b).exp();
+        (value / width, value * width)
+    });
+    (value, interval)
 }
 
 /// Every figure of an article, in its order, with the cells of a run that repeat it.
@@ -129,7 +160,10 @@ fn here(
         value: measured.value,
         interval: measured.interval,
         is_count: measured.interval.is_none() && !times.contains(&figure.column.as_str()),
-        ratio: (figure.value != 0.0).then(|| measured.value / figure.value),
+        ratio: figure
+            .value
+            .filter(|published| *published != 0.0)
+            .map(|published| measured.value / published),
     })
 }
 

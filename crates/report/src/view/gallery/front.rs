@@ -33,33 +33,33 @@ const LETTER: f64 = 6.6;
 
 /// One condition of the picture.
 #[derive(Serialize)]
-struct Panel {
-    title: String,
+pub(super) struct Panel {
+    pub title: String,
     /// The verdicts of its machines in a line.
     verdicts: String,
-    height: f64,
-    marks: Vec<Mark>,
+    pub height: f64,
+    pub marks: Vec<Mark>,
 }
 
 /// One machine in a panel. Places are percent of the width and pixels downward.
 #[derive(Serialize)]
-struct Mark {
+pub(super) struct Mark {
     machine: usize,
-    low: f64,
-    middle: f64,
-    high: f64,
-    down: f64,
-    tone: &'static str,
-    name: String,
+    pub low: f64,
+    pub middle: f64,
+    pub high: f64,
+    pub down: f64,
+    pub tone: &'static str,
+    pub name: String,
     text: String,
     link: String,
 }
 
 /// A value that is written at the axis.
 #[derive(Serialize)]
-struct Tick {
-    at: f64,
-    text: String,
+pub(super) struct Tick {
+    pub at: f64,
+    pub text: String,
 }
 
 /// One experiment of the matrix.
@@ -245,7 +245,7 @@ fn usual<'a>(gallery: &'a Gallery, picture: &FrontPicture) -> &'a str {
     question.map_or("the usual choice", |question| &question.usual)
 }
 
-fn axis(runs: &[&SharedRun], picture: &FrontPicture) -> Option<Axis> {
+pub(super) fn axis(runs: &[&SharedRun], picture: &FrontPicture) -> Option<Axis> {
     let ratios: Vec<Ratio> = runs
         .iter()
         .flat_map(|run| {
@@ -264,7 +264,7 @@ fn place(axis: &Axis, ratio: f64) -> f64 {
     (share.clamp(0.0, 1.0) * 1e4).round() / 100.0
 }
 
-fn ticks(axis: &Axis) -> Vec<Tick> {
+pub(super) fn ticks(axis: &Axis) -> Vec<Tick> {
     let mut ticks: Vec<f64> = axis.ranked_ticks().into_iter().take(7).collect();
     ticks.sort_by(f64::total_cmp);
     ticks
@@ -279,13 +279,26 @@ fn ticks(axis: &Axis) -> Vec<Tick> {
         .collect()
 }
 
-fn panels(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture, axis: &Axis) -> Vec<Panel> {
+pub(super) fn panels(
+    labels: &Labels,
+    runs: &[&SharedRun],
+    picture: &FrontPicture,
+    axis: &Axis,
+) -> Vec<Panel> {
     let experiment = labels.experiment(&picture.experiment);
     let mut panels: BTreeMap<&str, Panel> = BTreeMap::new();
-    let few = runs.len() <= NAMED;
-    let height = if few { ROW * runs.len() as f64 } else { PANEL };
-    for (at, run) in runs.iter().enumerate() {
-        for (condition, (parameters, ratio, verdict)) in pictured(run, picture) {
+    // A machine has a row of its own if the picture has something of it.
+    let drawn: Vec<_> = runs
+        .iter()
+        .enumerate()
+        .map(|(at, run)| (at, pictured(run, picture)))
+        .filter(|(_, conditions)| !conditions.is_empty())
+        .collect();
+    let few = drawn.len() <= NAMED;
+    let height = if few { ROW * drawn.len() as f64 } else { PANEL };
+    let place_of = |row: usize| ((row as f64 + 0.5) / drawn.len() as f64 * height).round();
+    for (row, (at, conditions)) in drawn.iter().enumerate() {
+        for (&condition, &(parameters, ratio, verdict)) in conditions {
             let title = sentences::conditions(parameters, experiment, &|key| key == picture.across);
             let panel = panels.entry(condition).or_insert_with(|| Panel {
                 title,
@@ -293,17 +306,17 @@ fn panels(labels: &Labels, runs: &[&SharedRun], picture: &FrontPicture, axis: &A
                 height,
                 marks: Vec::new(),
             });
-            let machine = &labels.gallery.machines[at];
+            let machine = &labels.gallery.machines[*at];
             let question = labels.gallery.questions.iter().find(|question| {
                 question.experiment == picture.experiment && question.parameters == *parameters
             });
             let name = machine.machine.cpu.clone();
             panel.marks.push(Mark {
-                machine: at,
+                machine: *at,
                 low: place(axis, ratio.low),
                 middle: place(axis, ratio.ratio),
                 high: place(axis, ratio.high),
-                down: ((at as f64 + 0.5) / runs.len() as f64 * height).round(),
+                down: place_of(row),
                 tone: sentences::tone(verdict),
                 text: format!(
                     "{}, Linux {}: {} ({}–{}), {}",

@@ -1,6 +1,7 @@
 //! Shared runs as documents: the content of one file, the result of a check, and the pages of a gallery's machines and questions.
 
 mod front;
+mod picture;
 
 use crate::render::document::{
     Block, Column, Document, Entry, PageLink, Place, Shown, Table, TableCell, Tone,
@@ -19,6 +20,7 @@ use record::summary::Ratio;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use front::{front, front_badge, machine_badge};
+pub use picture::front_picture;
 
 /// A gallery with what its pages need besides: the experiments, and the names of its questions.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Articles: which there are, and the figures of one beside ours, with its question, its pictures and its sentences.
 
+mod compared;
 mod pictures;
 mod statements;
 
@@ -7,12 +8,14 @@ use super::run::Wanted;
 use crate::render::document::{Block, Document, Place, Section, Shown, Table, TableCell};
 use crate::sentences::wording::duration;
 use crate::tables::columns::Columns;
-use judge::questions::published::{OwnFigure, RepeatedFigure, repeated};
+use judge::questions::published::{OwnFigure, RepeatedFigure, at_measured_sizes, repeated};
 use record::claim::Claim;
 use record::outcome::{Cause, Outcome, Status};
 use record::published::{Figure, Published};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{CellSummary, Summary};
+
+pub use compared::compared;
 
 /// Articles, and the claims among which theirs are.
 #[derive(Clone, Copy, Default)]
@@ -103,13 +106,12 @@ pub fn page(mut document: Document, articles: Articles, summary: &Summary) -> Do
 
 /// A run of articles under way: their tables, as far as they are filled.
 pub fn live(articles: &[&Published], summary: &Summary) -> Document {
-    let blocks = articles
-        .iter()
-        .map(|article| rows(article, summary))
-        .map(|mut rows| {
-            rows.retain(|row| row.figure.claim.is_none() && has_figure(row));
-            Block::Table(table(&rows))
-        });
+    let blocks = articles.iter().map(|article| {
+        let article = at_measured_sizes(article, summary);
+        let mut rows = rows(&article, summary);
+        rows.retain(|row| row.figure.claim.is_none() && has_figure(row));
+        Block::Table(table(&rows))
+    });
     Document::default().section("live", "", Place::Screen, blocks.collect())
 }
 
@@ -127,6 +129,7 @@ pub fn sections(articles: Articles, summary: &Summary) -> Vec<Section> {
 }
 
 fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary) -> Section {
+    let article = &at_measured_sizes(article, summary);
     let rows = rows(article, summary);
     // What decides a sentence of the article is shown with the sentence.
     let (shown, left_out): (Vec<_>, Vec<_>) = rows
@@ -210,7 +213,7 @@ fn rows<'a>(article: &'a Published, summary: &'a Summary) -> Vec<ArticleRow<'a>>
 fn table(rows: &[ArticleRow]) -> Table {
     Columns::new("figure", ArticleRow::name)
         .number("published", |row: &ArticleRow| {
-            TableCell::number(published(row.figure), Some(row.figure.value))
+            TableCell::number(published(row.figure), row.figure.value)
         })
         .number("here", |row| here(row.as_published))
         .figure("95 %", |row| interval(row.as_published))
@@ -222,6 +225,11 @@ fn table(rows: &[ArticleRow]) -> Table {
         .shown(Shown::Room(1))
         .text("measured", cells)
         .shown(Shown::Page)
+        .text("counted", |row| {
+            let counted = row.repetitions().find_map(|r| statements::counted(&r));
+            counted.unwrap_or_default()
+        })
+        .shown(Shown::Page)
         .table(
             "Published figures beside ours; here: the same job, corrected: without its flaws",
             rows,
@@ -230,7 +238,10 @@ fn table(rows: &[ArticleRow]) -> Table {
 
 /// The published value with its unit; of several runs their range, too.
 fn published(figure: &Figure) -> String {
-    let mut text = with_unit(&figure.value.to_string(), &figure.unit);
+    let Some(value) = figure.value else {
+        return String::new();
+    };
+    let mut text = with_unit(&value.to_string(), &figure.unit);
     let low = figure.runs.iter().copied().reduce(f64::min);
     let high = figure.runs.iter().copied().reduce(f64::max);
     if let Some((low, high)) = low.zip(high) {

@@ -42,8 +42,8 @@ impl Series {
     fn value(self, row: &ArticleRow) -> Option<PictureValue> {
         let unit = unit_ns(&row.figure.unit)?;
         let here = match self {
-            Series::Published => Some(OwnFigure {
-                value: row.figure.value,
+            Series::Published => row.figure.value.map(|value| OwnFigure {
+                value,
                 interval: None,
                 is_count: false,
                 ratio: None,

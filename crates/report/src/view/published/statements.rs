@@ -9,8 +9,8 @@ use judge::questions::published::{RepeatedFigure, verdict as word_of};
 use record::claim::{Claim, Word};
 use record::outcome::{Cause, Outcome};
 use record::published::Published;
-use record::sizes::three_digits;
-use record::summary::{CellSummary, Summary};
+use record::sizes::{about_size, three_digits};
+use record::summary::{CellSummary, FactProof, PhaseSummary, Summary};
 
 /// A sentence with the row that decides it.
 struct Statement<'a> {
@@ -88,7 +88,7 @@ pub(super) fn blocks(
         })
         .number("published", |statement| {
             let value = statement.row.figure.value;
-            TableCell::number(three_digits(value), Some(value))
+            TableCell::number(value.map_or_else(String::new, three_digits), value)
         })
         .sentences("here", |statement| {
             statement.verdict(statement.row.as_published)
@@ -131,20 +131,77 @@ fn elsewhere(article: &Published, claims: &[Claim], statements: &[Statement]) ->
     })
 }
 
-/// The page faults on both sides of a ratio, where they differ.
-fn counted(repeated: &RepeatedFigure) -> Option<String> {
+/// What the kernel counted on both sides of a ratio, as far as it differs.
+pub(super) fn counted(repeated: &RepeatedFigure) -> Option<String> {
     let phase = &repeated.figure.phase;
-    let method = faults(repeated.cell, phase)?;
-    let baseline = faults(repeated.divisor, phase)?;
-    (method.max(baseline) > 1.1 * method.min(baseline) + 10.0).then(|| {
-        format!(
-            "Counted in {phase}: {} page faults against {}.",
-            three_digits(method),
-            three_digits(baseline)
-        )
-    })
+    let (method, base) = (repeated.cell?, repeated.divisor?);
+    let parts: Vec<String> = COUNTERS
+        .iter()
+        .filter_map(|counter| {
+            let [own, other] = [method, base].map(|cell| counter.value(cell, phase));
+            let (own, other) = (own?, other?);
+            let differs = own.max(other) > 1.1 * own.min(other) + 10.0;
+            let [own, other] = [own, other].map(|value| counter.text(value));
+            differs.then(|| format!("{} {own} against {other}", counter.name))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("Counted in {phase}: {}.", parts.join("; ")))
 }
 
-fn faults(cell: Option<&CellSummary>, phase: &str) -> Option<f64> {
-    Some(cell?.phases.get(phase)?.minor_faults)
+/// Something that the kernel counts or tells.
+struct Counter {
+    name: &'static str,
+    place: CounterPlace,
+    is_size: bool,
+}
+
+/// The place of a counter in a cell.
+enum CounterPlace {
+    Phase(fn(&PhaseSummary) -> f64),
+    Fact(&'static str),
+}
+
+const COUNTERS: [Counter; 6] = [
+    Counter::of_phase("page faults", |phase| phase.minor_faults),
+    Counter::of_phase("page faults that read a device", |phase| phase.major_faults),
+    Counter::of_phase("waits", |phase| phase.voluntary_switches),
+    Counter::of_fact("in huge pages", "huge_bytes", true),
+    Counter::of_fact("from the device", "device_bytes", true),
+    Counter::of_fact("freed pages taken back", "reclaimed_pages", false),
+];
+
+impl Counter {
+    const fn of_phase(name: &'static str, value: fn(&PhaseSummary) -> f64) -> Counter {
+        Counter {
+            name,
+            place: CounterPlace::Phase(value),
+            is_size: false,
+        }
+    }
+
+    const fn of_fact(name: &'static str, fact: &'static str, is_size: bool) -> Counter {
+        Counter {
+            name,
+            place: CounterPlace::Fact(fact),
+            is_size,
+        }
+    }
+
+    fn value(&self, cell: &CellSummary, phase: &str) -> Option<f64> {
+        match self.place {
+            CounterPlace::Phase(value) => Some(value(cell.phases.get(phase)?)),
+            CounterPlace::Fact(fact) => match cell.proofs.get(fact)? {
+                FactProof::Number { max, .. } => Some(*max as f64),
+                FactProof::Words(_) => None,
+            },
+        }
+    }
+
+    fn text(&self, value: f64) -> String {
+        if self.is_size {
+            about_size(value)
+        } else {
+            three_digits(value)
+        }
+    }
 }
