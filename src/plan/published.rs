@@ -269,6 +269,26 @@ mod tests {
     }
 
     #[test]
+    fn a_size_that_is_set_goes_on_with_every_curve() {
+        let workers = crate::worker::all(&[], &[]).unwrap();
+        let experiments = catalog::experiments(None).unwrap();
+        let mut wish = Wish::new(Vec::new(), record::experiment::ParameterList::Default);
+        let article = find("p5").unwrap();
+        let count = |wish: &Wish| {
+            let planned = cells(&[article], &experiments, &workers, wish, false);
+            let (planned, _) = planned.unwrap();
+            let is_new = |p: &&PlannedCell| p.cell.parameters["bytes"] == (24 << 20).to_string();
+            planned.iter().filter(is_new).count()
+        };
+        assert_eq!(count(&wish), 0);
+        wish.settings = vec![("bytes".to_owned(), vec!["24MiB".to_owned()])];
+        // Two methods by two ways of giving back, as published and corrected.
+        assert_eq!(count(&wish), 8);
+        wish.settings = vec![("bytes".to_owned(), vec!["some".to_owned()])];
+        assert!(cells(&[article], &experiments, &workers, &wish, false).is_err());
+    }
+
+    #[test]
     fn costly_rows_come_last_and_those_of_the_article_before_the_corrected() {
         let workers = crate::worker::all(&[], &[]).unwrap();
         let experiments = catalog::experiments(None).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pagewise_judge::questions::published::{OwnFigure, repeated};
+use pagewise_judge::questions::published::{OwnFigure, at_measured_sizes, quotient, repeated};
 use record::published::{Figure, Published};
 use record::summary::{LaunchValues, Summary};
 
@@ -153,4 +153,52 @@ fn the_rows_of_a_table_share_what_is_known_of_their_scatter() {
     let widths: Vec<f64> = wide.map(|(low, high)| high / low).collect();
     assert_eq!(widths.len(), 4);
     assert!(widths.iter().all(|width| *width < 2.0), "{widths:?}");
+}
+
+#[test]
+fn a_size_beyond_the_article_is_a_row_where_its_own_job_was_measured() {
+    let mut summary = with_two_launches();
+    let mut article = article("wall_ns", None);
+    let own = &mut article.figures[0];
+    own.label = "populate, 1 MiB".to_owned();
+    own.job = "as published".to_owned();
+    own.parameters = [("bytes".to_owned(), "1MiB".to_owned())].into();
+    let labels = |article: &Published, summary: &Summary| -> Vec<String> {
+        let more = at_measured_sizes(article, summary);
+        more.figures
+            .into_iter()
+            .map(|figure| figure.label)
+            .collect()
+    };
+    for cell in &mut summary.cells {
+        cell.parameters
+            .insert("bytes".to_owned(), (3 << 20).to_string());
+    }
+    let both = ["populate, 1 MiB", "populate, 3 MiB"];
+    assert_eq!(labels(&article, &summary), both);
+    // Of the corrected job alone no row is made: other runs measure it, too.
+    article.figures[0].job = "corrected".to_owned();
+    assert_eq!(labels(&article, &summary), both[..1]);
+}
+
+#[test]
+fn a_quotient_is_as_unsure_as_both_figures() {
+    let figure = |value: f64, factor: f64| OwnFigure {
+        value,
+        interval: Some((value / factor, value * factor)),
+        is_count: false,
+        ratio: None,
+    };
+    let (value, interval) = quotient(&figure(3.0, 1.0), &figure(2.0, 1.2));
+    let (low, high) = interval.unwrap();
+    assert!(
+        (value - 1.5).abs() < 1e-9
+            && (high / 1.5 - 1.2).abs() < 1e-9
+            && (low * 1.2 - 1.5).abs() < 1e-9
+    );
+    let counted = OwnFigure {
+        interval: None,
+        ..figure(3.0, 1.0)
+    };
+    assert_eq!(quotient(&counted, &figure(2.0, 1.2)), (1.5, None));
 }
