@@ -86,13 +86,14 @@ impl View<'_> {
         guess_s(GUESS_S.0, (self.bytes(cell) as f64).max(memory))
     }
 
-    /// A guess at one launch of these groups, in seconds; each side of a pair counts.
+    /// A guess at one launch of these groups of an article, in seconds, by their bytes; each side of a pair counts. The most
+    /// memory that a job may pile up says little of its time.
     pub fn guess_of_s(&self, launch_groups: &[usize]) -> f64 {
         let cells = launch_groups.iter().flat_map(|&group| self.alive(group));
         cells
             .map(|cell| {
                 let sides = self.state.cells[cell].cell.sides().count();
-                self.guess_s(cell) * sides as f64
+                guess_s(GUESS_S.0, self.bytes(cell) as f64) * sides as f64
             })
             .sum()
     }
