@@ -53,7 +53,7 @@ pub fn at_measured_sizes(article: &Published, summary: &Summary) -> Published {
     let sizes = summary
         .cells
         .iter()
-        .filter_map(|cell| cell.parameters.get("bytes")?.parse().ok());
+        .filter_map(|cell| cell.parameters.bytes());
     let every_size = article.at_sizes(&sizes.collect());
     // A size counts where the article's own job was measured at it; the corrected one is of other runs, too.
     let sizes = every_size.figures.iter().filter(|figure| {
