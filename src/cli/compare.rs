@@ -117,12 +117,12 @@ fn of_articles(first: &str, second: &str) -> Result<Vec<Section>> {
         let Opened::Run(folder, _) = open(name)? else {
             return Ok(Vec::new());
         };
-        let own = published::of_plan(&folder.plan()?);
+        let planned = published::of_plan(&folder.plan()?);
         let both = articles.map_or_else(
-            || own.clone(),
+            || planned.clone(),
             |known| {
-                let is_own = |article: &&Published| own.iter().any(|other| other.id == article.id);
-                known.into_iter().filter(is_own).collect()
+                let is_planned = |article: &&Published| planned.iter().any(|p| p.id == article.id);
+                known.into_iter().filter(is_planned).collect()
             },
         );
         if both.is_empty() {

@@ -67,8 +67,8 @@ pub fn at_measured_sizes(article: &Published, summary: &Summary) -> Published {
 /// The quotient of two figures, and its interval where both have one.
 pub fn quotient(figure: &OwnFigure, base: &OwnFigure) -> (f64, Option<(f64, f64)>) {
     let value = figure.value / base.value;
-    let half_width = |own: &OwnFigure| {
-        let (low, high) = own.interval?;
+    let half_width = |measured: &OwnFigure| {
+        let (low, high) = measured.interval?;
         Some((high / low).ln() / 2.0).filter(|width| width.is_finite())
     };
     let widths = half_width(figure).zip(half_width(base));

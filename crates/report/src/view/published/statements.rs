@@ -149,7 +149,7 @@ pub(super) fn counted(repeated: &RepeatedFigure) -> Option<String> {
 }
 
 /// Something that the kernel counts or tells.
-struct Counter {
+struct RatioCounter {
     name: &'static str,
     place: CounterPlace,
     is_size: bool,
@@ -161,26 +161,26 @@ enum CounterPlace {
     Fact(&'static str),
 }
 
-const COUNTERS: [Counter; 6] = [
-    Counter::of_phase("page faults", |phase| phase.minor_faults),
-    Counter::of_phase("page faults that read a device", |phase| phase.major_faults),
-    Counter::of_phase("waits", |phase| phase.voluntary_switches),
-    Counter::of_fact("in huge pages", "huge_bytes", true),
-    Counter::of_fact("from the device", "device_bytes", true),
-    Counter::of_fact("freed pages taken back", "reclaimed_pages", false),
+const COUNTERS: [RatioCounter; 6] = [
+    RatioCounter::of_phase("page faults", |phase| phase.minor_faults),
+    RatioCounter::of_phase("page faults that read a device", |phase| phase.major_faults),
+    RatioCounter::of_phase("waits", |phase| phase.voluntary_switches),
+    RatioCounter::of_fact("in huge pages", "huge_bytes", true),
+    RatioCounter::of_fact("from the device", "device_bytes", true),
+    RatioCounter::of_fact("freed pages taken back", "reclaimed_pages", false),
 ];
 
-impl Counter {
-    const fn of_phase(name: &'static str, value: fn(&PhaseSummary) -> f64) -> Counter {
-        Counter {
+impl RatioCounter {
+    const fn of_phase(name: &'static str, value: fn(&PhaseSummary) -> f64) -> RatioCounter {
+        RatioCounter {
             name,
             place: CounterPlace::Phase(value),
             is_size: false,
         }
     }
 
-    const fn of_fact(name: &'static str, fact: &'static str, is_size: bool) -> Counter {
-        Counter {
+    const fn of_fact(name: &'static str, fact: &'static str, is_size: bool) -> RatioCounter {
+        RatioCounter {
             name,
             place: CounterPlace::Fact(fact),
             is_size,
