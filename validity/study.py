@@ -21,6 +21,9 @@ LEAST_PROGRAMS = 30
 SLOW_S = 10         # seconds in which a program of a second is profiled
 FOLLOWED = (0.1, 0.2)   # overhead of following faults with stacks: the median, and the worst
 COVERED = 0.9       # share of measured changes that an interval is to hold
+EXPLAINED = (0.9, 1.1)  # the named parts of the kernel's time relative to all of it, in
+MOSTLY = 0.8            # this share of programs
+TICKS_S = 0.05      # kernel time below which the kernel's own clock does not divide it to a tenth
 LARGE = 0.05        # effects from this share of CPU time on are to be foretold or called worth a try
 COSTS = 0.01        # a proposed setting that costs more than this is a miss
 SLACK = 0.02        # share of CPU time within which any setting that brings no huge pages is foretold, and up to which none is proposed
@@ -171,7 +174,7 @@ def measure(pagewise, folder, wanted):
         words = ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", settings, "--", command]
         trial, tried_s = asked(pagewise, words, work)
         kept = {key: profile.get(key) for key in ("outcome", "failure", "error", "cpu_s", "kernel_s", "faults", "consistency", "overhead",
-                                                  "prices", "mappings", "candidates", "notes")}
+                                                  "prices", "mappings", "candidates", "kernel", "notes")}
         arms = {arm["name"]: {"status": arm["status"], "failure": arm.get("failure"), **{m: arm["against"].get(m) for m in ("cpu", "kernel", "faults")}}
                 for arm in trial.get("arms", []) if arm["role"] == "setting"}
         with open(results, "a") as file:
@@ -191,12 +194,11 @@ def rows(folder):
         for setting, arm in r["arms"].items():
             change = (arm["cpu"] or {}).get("change")
             c = found.get(setting)
-            fallback = setting == "thp" and not c and profile["faults"] and profile["faults"]["share"]["low"] >= LARGE
             least = c and (-NOT_PREDICTED if c["huge_pages"] else SLACK) * profile["cpu_s"]["value"]
             yield {
                 "half": r["half"], "name": r["name"], "setting": setting, "status": arm["status"], "cpu": profile["cpu_s"] and profile["cpu_s"]["value"],
                 "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),
-                "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > least) or bool(fallback),
+                "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > least),
                 "removed": c and c["faults_saved"] * fault_s,
                 "candidate": c and (c["kernel_s"]["low"], c["kernel_s"]["high"]),
                 # A saving is printed where the interval excludes none.
@@ -242,6 +244,9 @@ def repeat(pagewise, folder):
     overheads = sorted(r["profile"]["overhead"]["value"] - 1 for r in frozen if r["profile"].get("overhead"))
     short = [r["took_s"] for r in frozen if r["profile"]["cpu_s"] and r["profile"]["cpu_s"]["value"] <= 1]
     share = lambda some, all_of: len(some) / len(all_of) if all_of else 1
+    parts = [kernel_explained(r["profile"]) for r in frozen]
+    parts = [part for part in parts if part is not None]
+    explained = [part for part in parts if EXPLAINED[0] <= part <= EXPLAINED[1]]
     checks = [
         (f"programs of which half are frozen: {len(results)} and {len(frozen)}", len(results) >= LEAST_PROGRAMS and 2 * len(frozen) >= len(results)),
         (f"profiles with an answer: {len(answered)} of {len(frozen)}", share(answered, frozen) >= COVERED),
@@ -249,6 +254,7 @@ def repeat(pagewise, folder):
         (f"effects from {100 * LARGE:.0f} % on that were proposed: {sum(r['proposed'] for r in large)} of {len(large)}",
          share([r for r in large if r["proposed"]], large) >= COVERED),
         (f"proposed and shown to cost more than {100 * COSTS:.0f} %: {', '.join(r['name'] + ' ' + r['setting'] for r in costly) or 'none'}", not costly),
+        (f"kernel time explained by {100 * EXPLAINED[0]:.0f} to {100 * EXPLAINED[1]:.0f} %: {len(explained)} of {len(parts)}", share(explained, parts) >= MOSTLY),
         (f"overhead of following: {overheads and f'{100 * overheads[len(overheads) // 2]:.1f} % (median), {100 * overheads[-1]:.1f} % (worst)'}",
          not overheads or (overheads[len(overheads) // 2] <= FOLLOWED[0] and overheads[-1] <= FOLLOWED[1])),
         (f"seconds of a profile of a program up to 1 s: {max(short, default=0):.1f} at most", max(short, default=0) <= SLOW_S),
@@ -256,6 +262,14 @@ def repeat(pagewise, folder):
     for text, holds in checks:
         print(f"{'holds' if holds else 'FAILS'}  {text}")
     sys.exit(not all(holds for _, holds in checks))
+
+
+def kernel_explained(profile):
+    """The named parts of the kernel's time, by samples, relative to what the kernel's clock says; none where that is too short."""
+    whole_s = profile["kernel_s"]["value"] if profile.get("kernel_s") else 0
+    if whole_s < TICKS_S or not profile.get("kernel"):
+        return None
+    return sum(part["seconds"]["value"] for part in profile["kernel"] if part["event"] != "kernel") / whole_s
 
 
 def is_usable(row):

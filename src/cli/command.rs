@@ -161,7 +161,7 @@ pub(super) struct TryArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ProfileArgs {
-    /// Time to spend, beyond the six blocks of runs that an interval needs [default: 20s].
+    /// Time to spend, beyond the six blocks of runs that an interval needs [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds, conflicts_with = "resume")]
     budget: Option<f64>,
     /// So many blocks of runs, whatever the time.
@@ -261,7 +261,7 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     }
     try_settings(&TryArgs {
         with: promising,
-        precision: Some(USUAL_SHARE),
+        precision: None,
         margin: USUAL_SHARE,
         budget: arguments.budget,
         pairs: arguments.blocks,

@@ -1,6 +1,7 @@
 //! `pagewise try --watch`: memory for time, of services and of programs that end. Settings act where they say, change nothing
 //! of the machine without permission, and leave nothing behind. No test asserts a time.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -196,6 +197,40 @@ fn merging_needs_permission_and_is_undone() {
     let arm = named(&of["arms"], "ksm");
     let merged = arm["proof"]["seen"][0]["bytes"].as_u64();
     assert!(merged > Some(1 << 20), "{arm:#}");
+}
+
+/// The number that a setting names is the kernel's while its arm runs, and the usual one in the others and afterwards.
+#[test]
+fn pages_that_may_be_absent_are_those_of_the_arm_and_are_put_back() {
+    const ABSENT: &str = "/sys/kernel/mm/transparent_hugepage/khugepaged/max_ptes_none";
+    let place = Place::new();
+    let Ok(before) = std::fs::read_to_string(ABSENT) else {
+        return skip("the kernel makes no huge pages");
+    };
+    let seen = place.file("seen");
+    let line = format!("cat {ABSENT} >> {}", seen.display());
+    let options = [
+        "--pairs",
+        "1",
+        "--with",
+        "max-ptes-none:37,max-ptes-none:99999",
+    ];
+    let command = ["sh", "-c", line.as_str()];
+    let forbidden = watched(&place, &options, &command);
+    let failure = &named(&forbidden["arms"], "max-ptes-none:37")["failure"];
+    assert_eq!(failure["cause"]["word"], "made-value", "{failure:#}");
+    if !rustix::process::geteuid().is_root() {
+        return skip("the kernel's setting is root's to change");
+    }
+    std::fs::remove_file(&seen).unwrap();
+    let permitted = [&options[..], &["--allow-system-changes"]].concat();
+    let of = watched(&place, &permitted, &command);
+    assert_eq!(std::fs::read_to_string(ABSENT).unwrap(), before);
+    let cause = &named(&of["arms"], "max-ptes-none:99999")["failure"]["cause"]["word"];
+    assert_eq!(cause, "setting-refused", "{of:#}");
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let numbers: BTreeSet<&str> = seen.lines().collect();
+    assert_eq!(numbers, BTreeSet::from(["37", before.trim()]));
 }
 
 #[test]

@@ -55,12 +55,18 @@ pub struct Setting {
     /// Bound on its memory, by a cgroup: bytes, or `high:` and bytes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub bound: String,
+    /// Pages of a huge page that may be absent where the kernel's thread makes one, while the program runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ptes_none: Option<u64>,
     /// Words that are put behind all others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub last_arguments: Vec<String>,
     /// True if it needs the kernel to give transparent huge pages to those who ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_thp: bool,
+    /// True if it takes transparent huge pages away from memory that asks for them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub avoids_thp: bool,
     /// Programs and libraries whose own setting it is, by the beginnings of their files' names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
@@ -140,6 +146,9 @@ impl Setting {
         if !self.bound.is_empty() {
             bail!("a bound is no part of a file; write --with memory-high:SIZE or memory-max:SIZE");
         }
+        if self.max_ptes_none.is_some() {
+            bail!("max_ptes_none is no part of a file; write --with max-ptes-none:N");
+        }
         let has_words = !self.arguments.is_empty() || !self.last_arguments.is_empty();
         if self.proof.is_empty() && self.preload.is_empty() && !has_words {
             bail!(
@@ -201,6 +210,24 @@ impl Setting {
         }
     }
 
+    /// `max-ptes-none:N`: pages that may be absent where the kernel's thread makes a huge page. `name` is the whole word.
+    pub fn collapsing(name: &str, pages: &str) -> Result<Setting> {
+        let pages = pages
+            .parse()
+            .with_context(|| format!("max-ptes-none:{pages} needs a number of pages"))?;
+        Ok(Setting {
+            name: name.to_owned(),
+            title: format!(
+                "khugepaged makes huge pages where at most {pages} of their pages are absent (max_ptes_none)"
+            ),
+            side_effects:
+                "holds for all programs meanwhile; in all arms khugepaged looks once a second"
+                    .to_owned(),
+            max_ptes_none: Some(pages),
+            ..Setting::default()
+        })
+    }
+
     /// `args:WORDS`: words behind the program's name.
     pub fn arguments(text: &str) -> Result<Setting> {
         let arguments = split_words(text)?;
@@ -259,6 +286,10 @@ mod tests {
     fn short_forms_are_settings() {
         assert_eq!(Setting::variable("A=b=c").unwrap().env["A"], "b=c");
         assert!(Setting::variable("A").is_err() && Setting::variable("=b").is_err());
+        let collapsing = Setting::collapsing("max-ptes-none:64", "64").unwrap();
+        assert_eq!(collapsing.max_ptes_none, Some(64));
+        assert!(Setting::collapsing("max-ptes-none:few", "few").is_err());
+        assert!(Setting::parse("f", "name = \"x\"\nmerge = true\nmax_ptes_none = 1").is_err());
         assert_eq!(
             Setting::arguments("--mmap -j 2").unwrap().arguments,
             ["--mmap", "-j", "2"]

@@ -323,6 +323,9 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
             return Ok(Setting::bounded(word, sizes::parse_size(size)?, slows));
         }
     }
+    if let Some(pages) = word.strip_prefix("max-ptes-none:") {
+        return Setting::collapsing(word, pages);
+    }
     if word.contains('/') || is_file(word) {
         // It decides what the user's program loads and is told.
         files::obeyed_file(word.as_ref())?;
@@ -332,7 +335,7 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     carried.iter().find(|s| s.name == word).cloned().with_context(|| {
         let names: Vec<&str> = carried.iter().map(|s| s.name.as_str()).collect();
         let hint = did_you_mean(word, names.iter().copied());
-        format!("there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS, memory-high:SIZE, memory-max:SIZE and files)", names.join(", "))
+        format!("there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS, memory-high:SIZE, memory-max:SIZE, max-ptes-none:N and files)", names.join(", "))
     })
 }
 
@@ -346,7 +349,8 @@ pub fn list() -> Result<String> {
         }
     }
     text += "env:NAME=VALUE  any variable\nargs:WORDS      words behind the program's name\n\
-        memory-high:SIZE, memory-max:SIZE  in a memory cgroup (--allow-system-changes)\nFILE.toml       a setting of your own, written like those in settings/\n";
+        memory-high:SIZE, memory-max:SIZE  in a memory cgroup (--allow-system-changes)\n\
+        max-ptes-none:N  khugepaged makes huge pages where at most N of their pages are absent (--allow-system-changes)\nFILE.toml       a setting of your own, written like those in settings/\n";
     Ok(text)
 }
 

@@ -77,7 +77,9 @@ pub fn launch(
             period.to_string().into(),
         ]);
     }
-    let (cost, messages) = start(place, options, &place.plan.arms[arm].command)?;
+    let subject = &place.plan.arms[arm];
+    let _held = place.changes.hold(subject)?;
+    let (cost, messages) = start(place, options, &subject.command)?;
     Ok(CommandLaunch {
         arm,
         block,

@@ -22,9 +22,16 @@ pub fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<S
     let mut modules: BTreeSet<&str> = frames.map(|frame| frame.module.as_str()).collect();
     modules.insert(&summary.allocator);
     modules.extend(summary.modules.iter().map(String::as_str));
+    // Huge pages are not tried both ways: fewer of them only where they are the cost.
+    let are_costly = summary.worth_a_try().any(|c| c.huge_pages < 0.0);
     let settings = arms::all()?;
     for setting in settings.into_iter().filter(|setting| !setting.saves_memory) {
-        if concerns(&setting, &modules) && !names.contains(&setting.name) {
+        let contradicts = if are_costly {
+            setting.needs_thp
+        } else {
+            setting.avoids_thp
+        };
+        if concerns(&setting, &modules) && !contradicts && !names.contains(&setting.name) {
             names.push(setting.name);
         }
     }

@@ -16,6 +16,8 @@ const HUGE_ERROR: f64 = 25.9;
 const UNUSED: f64 = 2.0;
 /// Base pages touched of a huge page below which it costs more than their page faults: the kernel clears all 512.
 const FEW: f64 = 64.0;
+/// Share of CPU time that huge pages cost from which on a program without them is worth a try: no more than that is saved.
+const COSTLY: f64 = 0.05;
 
 /// Settings worth a try, the largest saving first; nothing where kinds are not known.
 pub(super) fn candidates(
@@ -67,7 +69,16 @@ pub(super) fn candidates(
         .collect();
     candidates.extend(without_huge_pages(counted, blocks));
     candidates.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
+    without_contradiction(&mut candidates);
     candidates
+}
+
+/// Of settings that bring huge pages and those that take them away, leaves the kind that may save more.
+fn without_contradiction(candidates: &mut Vec<Candidate>) {
+    let mut signs = candidates.iter().map(|c| c.huge_pages.signum());
+    if let Some(sign) = signs.find(|sign| *sign != 0.0) {
+        candidates.retain(|c| c.huge_pages == 0.0 || c.huge_pages.signum() == sign);
+    }
 }
 
 /// Pages that calloc would clear if malloc kept its blocks, where these are more than the faults that this would save.
@@ -94,7 +105,7 @@ fn without_huge_pages(counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Option<
         .map(|block| block.cost_s(counted, |event| matches!(event, Huge | FreeHuge)));
     let cost_s = amount(costs)?;
     let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))?;
-    (huge_pages >= 1.0 && cost_s.value >= Candidate::KEEP_SLACK * cpu_s.value).then(|| Candidate {
+    (huge_pages >= 1.0 && cost_s.value >= COSTLY * cpu_s.value).then(|| Candidate {
         setting: "no-thp".to_owned(),
         faults_saved: 0.0,
         huge_pages: -huge_pages,
@@ -353,13 +364,36 @@ mod tests {
     #[test]
     fn where_huge_pages_are_the_cost_a_program_without_them_is_worth_a_try() {
         let of = with_faults(|f| {
-            f.kinds.insert(MemoryEvent::Huge, 80);
+            f.kinds.insert(MemoryEvent::Huge, 110);
         });
         let without = candidate(&of, "no-thp").unwrap();
-        // 80 huge pages at 505 µs are 4 % of the second.
-        near(without.kernel_s.value, 80.0 * 505e-6);
-        assert!(!without.is_settled() && without.huge_pages == -80.0);
+        // 110 huge pages at 505 µs are 5.6 % of the second.
+        near(without.kernel_s.value, 110.0 * 505e-6);
+        assert!(!without.is_settled() && without.huge_pages == -110.0);
         assert!(candidate(&usual(), "no-thp").is_none());
+        let few = with_faults(|f| {
+            f.kinds.insert(MemoryEvent::Huge, 90);
+        });
+        assert!(candidate(&few, "no-thp").is_none());
+    }
+
+    #[test]
+    fn huge_pages_are_not_proposed_both_ways() {
+        let settings = |blocks: u64| {
+            let mut launches = runs(|_| 2_000);
+            for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
+                if let Some(faults) = &mut cost.faults {
+                    faults.kinds.insert(MemoryEvent::Huge, 110);
+                    (faults.malloc_faults, faults.malloc_blocks) = (512 * blocks, blocks);
+                }
+            }
+            let of = judge(&plan(), &launches);
+            let names: Vec<String> = of.candidates.into_iter().map(|c| c.setting).collect();
+            names
+        };
+        // 40 more huge pages save less than the 110 that are there cost, 100 save more.
+        assert_eq!(settings(40), ["no-thp"]);
+        assert_eq!(settings(100), ["thp"]);
     }
 
     #[test]

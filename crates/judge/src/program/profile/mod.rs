@@ -24,7 +24,7 @@ use notes::notes;
 use price_list::price_list;
 use record::command::{
     Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandLaunch, CommandPlan, Consistency,
-    EventFamily, Failure, LaunchMode, MemoryEvent, ProfileSummary,
+    EventFamily, Failure, LaunchMode, MemoryEvent, ProfileSummary, SuggestionKind,
 };
 use record::outcome::Status;
 use record::summary::Note;
@@ -89,7 +89,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         .find_map(|mode| costs_in(launches, mode).find_map(|cost| cost.proof.as_ref()));
     let mut notes = notes(plan, launches, counted.as_ref());
     notes.extend(super::notes(launches, believed.map(|_| blocks.len())));
-    ProfileSummary {
+    let mut summary = ProfileSummary {
         schema: COMMAND_SUMMARY_SCHEMA,
         plan: plan.clone(),
         outcome,
@@ -126,7 +126,14 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         candidates: candidates.unwrap_or_default(),
         counts: counted.map(|c| c.shown),
         notes: notes.into_iter().map(Note::from).collect(),
+    };
+    // Huge pages are not advised against where more of them are worth a try.
+    if summary.worth_a_try().any(|c| c.huge_pages > 0.0) {
+        summary
+            .advice
+            .retain(|advice| advice.kind != SuggestionKind::SmallPages);
     }
+    summary
 }
 
 /// The cost of each event in this program relative to its price in a fresh process.
