@@ -234,7 +234,7 @@ fn a_setting_adds_to_the_users_variables() {
     let mut tried = place.command(&["try", "--pairs", "6", "--json", "--with"]);
     tried
         .arg(&setting)
-        .args(["--", "/bin/true"])
+        .args(["--with", "env:GODEBUG=gctrace=1", "--", "/bin/true"])
         .env("MALLOC_CONF", "dirty_decay_ms:0")
         .env("GODEBUG", "madvdontneed=1")
         .env("MY_LEVEL", "1");
@@ -248,6 +248,9 @@ fn a_setting_adds_to_the_users_variables() {
     );
     assert_eq!(arm["variables"]["GODEBUG"], "madvdontneed=1,gctrace=0");
     assert_eq!(arm["replaced"]["MY_LEVEL"], "1");
+    let named = &of["plan"]["arms"][2];
+    assert_eq!(named["variables"]["GODEBUG"], "gctrace=1");
+    assert_eq!(named["replaced"]["GODEBUG"], "madvdontneed=1");
     let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]);
     let screen = screen.out.replace("\n    ", " ");
     for wanted in [

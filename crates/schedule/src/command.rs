@@ -3,7 +3,7 @@
 
 use crate::constants::{FULL_BLOCKS, STUDY_BLOCKS};
 use crate::precision::{NextBlock, Policy, SetStanding};
-use record::command::{CommandLaunch, CommandPlan, LaunchMode, has_ended};
+use record::command::{CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent, has_ended};
 use record::kind::Kind;
 use stats::{interval::LEAST_LAUNCHES, orders::rounds, stopping::StoppingGoal};
 use std::collections::VecDeque;
@@ -191,10 +191,24 @@ fn is_slow(moment: &CommandMoment, block: usize) -> bool {
     block_s * (LEAST_LAUNCHES + 1) as f64 > moment.budget_s
 }
 
-/// True if every page fault of a launch was seen.
-fn has_faults(launch: &CommandLaunch) -> bool {
-    let faults = launch.cost.as_ref().and_then(|cost| cost.faults.as_ref());
-    faults.is_some_and(|faults| faults.lost == 0)
+/// Page faults of a launch in which every one was seen.
+fn seen_faults(launch: &CommandLaunch) -> Option<&Faults> {
+    let faults = launch.cost.as_ref()?.faults.as_ref();
+    faults.filter(|faults| faults.lost == 0)
+}
+
+/// True if memory was of huge pages, or would be if it were asked for.
+fn has_huge_blocks(faults: &Faults) -> bool {
+    faults.malloc_blocks + faults.other_blocks > 0 || has_kind(faults, MemoryEvent::Huge)
+}
+
+/// True if pages that a fork had shared were copied.
+fn has_copies(faults: &Faults) -> bool {
+    has_kind(faults, MemoryEvent::Cow)
+}
+
+fn has_kind(faults: &Faults, kind: MemoryEvent) -> bool {
+    faults.kinds.get(&kind).is_some_and(|count| *count > 0)
 }
 
 /// Arms and modes of a block: every arm once, and in a profile the prices, since the price of a block belongs to its launch.
@@ -216,13 +230,18 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
         return parts;
     };
     let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
+    // What no launch of the command met needs no price.
+    let seen: Vec<&Faults> = moment.launches.iter().filter_map(seen_faults).collect();
+    let meets = |is_met: fn(&Faults) -> bool| {
+        mode == LaunchMode::Followed || seen.is_empty() || seen.iter().any(|f| is_met(f))
+    };
     let modes = [
         (LaunchMode::PriceBase, true),
-        (LaunchMode::PriceHuge, has_huge),
+        (LaunchMode::PriceHuge, has_huge && meets(has_huge_blocks)),
         (LaunchMode::Followed, is_followed(moment, block)),
         (LaunchMode::Sampled, is_sampled(moment, block)),
         (LaunchMode::PriceEvents, true),
-        (LaunchMode::PriceCow, true),
+        (LaunchMode::PriceCow, meets(has_copies)),
     ];
     let is_hopeless = |mode| {
         let has_failed = in_mode(moment, mode)
@@ -258,7 +277,7 @@ fn is_followed(moment: &CommandMoment, block: usize) -> bool {
     }
     let mut followed = in_mode(moment, LaunchMode::Followed).peekable();
     // Where six blocks exceed the budget, the faults of the traced launch and one sampled launch have to do.
-    let is_traced = in_mode(moment, LaunchMode::Traced).any(has_faults)
+    let is_traced = in_mode(moment, LaunchMode::Traced).any(|launch| seen_faults(launch).is_some())
         && !in_mode(moment, LaunchMode::Sampled).any(has_no_samples);
     let is_known = is_traced || followed.peek().is_some();
     let is_unseen = |launch: &CommandLaunch| {
@@ -288,7 +307,7 @@ fn has_no_samples(launch: &CommandLaunch) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::command::{Arm, ArmRole, CommandCost, Faults, Pages};
+    use record::command::{Arm, ArmRole, CommandCost, Pages};
     use record::outcome::Cause;
     use std::collections::BTreeMap;
 
@@ -344,6 +363,8 @@ mod tests {
         settled_at: Option<usize>,
         given_up: &'a dyn Fn(usize) -> bool,
         fails: &'a dyn Fn(LaunchMode) -> bool,
+        /// Page faults of the traced launch.
+        faults: Faults,
     }
 
     impl Simulated<'_> {
@@ -367,7 +388,7 @@ mod tests {
                 };
                 let failed = (self.fails)(mode).then_some(Cause::Budget);
                 let cost = CommandCost {
-                    faults: Some(Faults::default()),
+                    faults: Some(self.faults.clone()),
                     ..CommandCost::default()
                 };
                 launches.push(CommandLaunch {
@@ -391,6 +412,11 @@ mod tests {
             settled_at: None,
             given_up: &|_| false,
             fails: &|_| false,
+            faults: Faults {
+                malloc_blocks: 1,
+                kinds: BTreeMap::from([(MemoryEvent::Cow, 1)]),
+                ..Faults::default()
+            },
         }
     }
 
@@ -577,6 +603,19 @@ mod tests {
             (8.min(blocks(&launches)), blocks(&launches))
         );
         assert_eq!(with(LaunchMode::Sampled), 3);
+    }
+
+    #[test]
+    fn what_no_launch_met_has_no_price() {
+        let plan = plan(Kind::Profile);
+        let simulated = Simulated {
+            faults: Faults::default(),
+            ..simulated(&plan)
+        };
+        let launches = simulated.launches(Vec::new(), usize::MAX);
+        let is_launched = |mode| launches.iter().any(|launch| launch.mode == mode);
+        assert!(is_launched(LaunchMode::PriceBase) && is_launched(LaunchMode::PriceEvents));
+        assert!(!is_launched(LaunchMode::PriceHuge) && !is_launched(LaunchMode::PriceCow));
     }
 
     /// Two before the first block, six by itself and one that is sampled: ten seconds of a program of a second.

@@ -139,8 +139,11 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
     arm.command.splice(1..1, setting.arguments.iter().cloned());
     arm.command.extend(setting.last_arguments.iter().cloned());
     for (name, value) in &setting.env {
-        // A variable that the user names is as they say.
+        // A variable that the user names is as they say; the value that it had is kept beside it.
         if is_named(setting) {
+            let before = std::env::var(name).ok().filter(|text| !text.is_empty());
+            let other = before.filter(|before| before != value);
+            arm.replaced.extend(other.map(|text| (name.clone(), text)));
             arm.variables.insert(name.clone(), value.clone());
         } else {
             join(&mut arm, name, value);

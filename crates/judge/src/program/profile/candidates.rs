@@ -2,7 +2,9 @@
 
 use super::blocks::{ProfileBlock, amount};
 use super::counts::Counted;
-use record::command::MemoryEvent::{FreeBase, FreeHuge, Heap, Huge};
+use record::command::MemoryEvent::{
+    Again, Anonymous, Elsewhere, FreeBase, FreeHuge, Heap, Huge, ZeroRead, ZeroWrite,
+};
 use record::command::{Amount, Candidate, CommandPlan};
 
 /// Savings below this share of the command's CPU time are not worth a word.
@@ -65,7 +67,7 @@ pub(super) fn candidates(
     let is_seen = plan.attached.is_none();
     let mut candidates: Vec<Candidate> = changes
         .iter()
-        .filter_map(|change| change.candidate(resident, is_seen, blocks))
+        .filter_map(|change| change.candidate(counted, resident, is_seen, blocks))
         .collect();
     candidates.extend(without_huge_pages(counted, blocks));
     candidates.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
@@ -129,6 +131,7 @@ struct Change {
 impl Change {
     fn candidate(
         &self,
+        counted: &Counted<'_>,
         resident: f64,
         is_seen: bool,
         blocks: &[ProfileBlock],
@@ -140,10 +143,14 @@ impl Change {
         if self.faults_saved < 1.0 || is_unpriced {
             return None;
         }
-        let removed_s: Vec<f64> = blocks.iter().map(|block| self.removed_s(block)).collect();
+        let removed_s: Vec<f64> = blocks
+            .iter()
+            .map(|block| self.faults_saved * (fault_s(block, counted) + block.price_s(FreeBase)))
+            .collect();
         let saved_s: Vec<f64> = blocks
             .iter()
-            .map(|block| self.removed_s(block) - self.huge_s(block, resident))
+            .zip(&removed_s)
+            .map(|(block, removed_s)| removed_s - self.huge_s(block, resident))
             .collect();
         let shares = blocks
             .iter()
@@ -169,17 +176,26 @@ impl Change {
         })
     }
 
-    /// Cost of the faults that go.
-    fn removed_s(&self, block: &ProfileBlock) -> f64 {
-        self.faults_saved * (block.price_s(Heap) + block.price_s(FreeBase))
-    }
-
     /// Cost of the huge pages that come; those beyond what was resident at once are cheaper.
     fn huge_s(&self, block: &ProfileBlock, resident: f64) -> f64 {
         let again_s = block.prices.huge_again_s * block.scale;
         let cheaper_s = (self.huge_pages - resident).max(0.0) * (block.price_s(Huge) - again_s);
         self.huge_pages * (block.price_s(Huge) + block.price_s(FreeHuge)) - cheaper_s
     }
+}
+
+/// Cost of a page fault on the program's own memory, by the kinds that it has.
+fn fault_s(block: &ProfileBlock, counted: &Counted<'_>) -> f64 {
+    let kinds = [Heap, Anonymous, Again, Elsewhere, ZeroRead, ZeroWrite];
+    let counts = kinds.map(|kind| (kind, counted.count(kind)));
+    let all: f64 = counts.iter().map(|(_, count)| count).sum();
+    if all < 1.0 {
+        return block.price_s(Heap);
+    }
+    let costs = counts
+        .iter()
+        .map(|(kind, count)| count * block.price_s(*kind));
+    costs.sum::<f64>() / all
 }
 
 #[cfg(test)]
@@ -375,6 +391,25 @@ mod tests {
             f.kinds.insert(MemoryEvent::Huge, 90);
         });
         assert!(candidate(&few, "no-thp").is_none());
+    }
+
+    #[test]
+    fn what_is_saved_costs_what_faults_of_its_kinds_cost() {
+        let mut launches = runs(|_| 2_000);
+        for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
+            if let Some(faults) = &mut cost.faults {
+                faults.kinds.remove(&MemoryEvent::Heap);
+                faults.kinds.insert(MemoryEvent::ZeroRead, 8_960);
+                faults.kinds.insert(MemoryEvent::ZeroWrite, 8_960);
+            }
+        }
+        for block in 0..BLOCKS {
+            let zero = [("zero-read", 1_000, 1_024), ("zero-write", 1_500, 1_024)];
+            launches.push(priced(block, LaunchMode::PriceEvents, &zero));
+        }
+        let of = judge(&plan(), &launches);
+        let thp = candidate(&of, "thp").unwrap();
+        near(thp.kernel_s.value, 17_920.0 * 1.5e-6 - 35.0 * 505e-6);
     }
 
     #[test]

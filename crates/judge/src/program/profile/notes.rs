@@ -9,7 +9,7 @@ use record::summary::NoteKind;
 
 /// Bytes written from which on the output is worth a remark.
 const MUCH_BYTES: u64 = 1 << 30;
-/// Page faults of a run from which on a setting that spares them is worth a remark.
+/// Pages that a setting would clear, or faults that it would spare, from which on it is worth a remark that it is not proposed.
 const MANY_FAULTS: f64 = 5000.0;
 
 pub(super) fn notes(
@@ -44,9 +44,9 @@ pub(super) fn notes(
     let unseen = costs_in(launches, LaunchMode::Sampled).find_map(|c| c.kernel_unseen.clone());
     notes.extend(unseen.map(|reason| NoteKind::KernelUnseen { reason }));
     if let Some(counted) = counted {
-        let many = counted.shown.minor_faults >= MANY_FAULTS;
-        let blocks = sparse_blocks(counted).filter(|_| many);
-        let huge = sparse_huge(counted).filter(|_| many);
+        let huge_faults = counted.foreseen(|f| f.malloc_faults + f.other_faults);
+        let blocks = sparse_blocks(counted).filter(|pages| *pages >= MANY_FAULTS);
+        let huge = sparse_huge(counted).filter(|_| huge_faults >= MANY_FAULTS);
         notes.extend(blocks.map(|pages| NoteKind::SparseBlocks { pages }));
         notes.extend(huge.map(|pages| NoteKind::SparseHuge { pages }));
     }

@@ -4,6 +4,7 @@ use super::launches::BlockLaunches;
 use record::command::{
     CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, PricePhase,
 };
+use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 
 /// Seconds for one event of each kind.
@@ -13,20 +14,31 @@ type Prices = BTreeMap<MemoryEvent, f64>;
 pub const MIB: u64 = 1 << 20;
 /// The least footprint that is priced: fewer faults are not resolved.
 const LEAST_BYTES: u64 = 4 * MIB;
-/// The largest footprint that is priced for a process that runs already: more takes longer than its user expects.
+/// The largest footprint that is priced for a process that runs already, and for any where time is short: more takes longer than
+/// its user expects.
 const MOST_OF_A_WINDOW: u64 = 64 * MIB;
 
-/// Memory of the price's worker: as much as the largest process of the command had, in whole huge pages.
+/// Memory that is priced in a second, or less; a huge page may take as long as several hundred base pages.
+const PRICED_A_SECOND: f64 = (256 * MIB) as f64;
+/// Launches of the command beside those of the blocks: a plain, a traced and a sampled one.
+const OTHERS: usize = 3;
+
+/// Memory of the price's worker: as much as the largest process of the command had, in whole huge pages, or what the budget has
+/// time for beside six launches of the command.
 pub fn footprint_bytes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<u64> {
     let ended = launches
         .iter()
         .filter_map(|r| r.cost.as_ref())
         .find(|c| c.end == CommandEnd::Exit)?;
     let unit = huge_page_bytes(plan).max(2 * MIB);
-    let most = if plan.attached.is_some() {
-        MOST_OF_A_WINDOW
-    } else {
-        u64::MAX
+    let most = match plan.budget_s {
+        _ if plan.attached.is_some() => MOST_OF_A_WINDOW,
+        Some(budget_s) => {
+            let command_s = ended.wall_ns as f64 * 1e-9 * (LEAST_LAUNCHES + OTHERS) as f64;
+            let left_s = (budget_s - command_s).max(0.0) / LEAST_LAUNCHES as f64;
+            MOST_OF_A_WINDOW.max((left_s * PRICED_A_SECOND) as u64)
+        }
+        None => u64::MAX,
     };
     Some(
         (ended.max_rss_kib * 1024)
@@ -165,8 +177,8 @@ fn events(page_bytes: u64, block: &BlockLaunches, prices: &mut Prices) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{example::*, footprint_bytes, judge};
-    use record::command::{LaunchMode, MemoryEvent};
+    use super::super::{MIB, example::*, footprint_bytes, judge};
+    use record::command::{CommandPlan, LaunchMode, MemoryEvent};
 
     #[test]
     fn new_pages_of_files_cost_more_than_overwritten_ones() {
@@ -202,7 +214,26 @@ mod tests {
 
     #[test]
     fn prices_are_of_the_programs_footprint() {
-        assert_eq!(footprint_bytes(&plan(), &runs(|_| 1)), Some(80 << 20));
+        let unhurried = CommandPlan {
+            budget_s: None,
+            ..plan()
+        };
+        assert_eq!(footprint_bytes(&unhurried, &runs(|_| 1)), Some(80 << 20));
         assert_eq!(footprint_bytes(&plan(), &[]), None);
+        let priced = |wall_s: u64, budget_s: f64| {
+            let mut launches = runs(|_| 1);
+            for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
+                (cost.max_rss_kib, cost.wall_ns) = (1 << 20, wall_s * 1_000_000_000);
+            }
+            let budget_s = Some(budget_s);
+            let plan = CommandPlan { budget_s, ..plan() };
+            footprint_bytes(&plan, &launches).unwrap() / MIB
+        };
+        // Nine launches of a second leave a sixth of a second for each block, or 8.5 s of a minute.
+        assert_eq!(
+            [10.0, 60.0, 5.0].map(|budget_s| priced(1, budget_s)),
+            [64, 1024, 64]
+        );
+        assert_eq!(priced(2, 27.0), 384);
     }
 }

@@ -105,7 +105,12 @@ fn verdict(summary: &ProfileSummary) -> Option<String> {
     let [whole, low_percent, high_percent] =
         [value, low, high].map(|s| format!("{:.0}", 100.0 * s.clamp(0.0, 1.0)));
     let name = &largest.name;
-    Some(if high < WORTH {
+    let may_translate = summary.worth_a_try().any(|c| c.huge_pages > 0.0);
+    Some(if high < WORTH && may_translate {
+        format!(
+            "The kernel costs little ({whole} % of CPU is {name}); huge pages may still save address translation."
+        )
+    } else if high < WORTH {
         format!("Not memory-bound ({whole} % of CPU is {name}): stop here.")
     } else if !largest.is_memory {
         format!("{whole} % of CPU is {name}: the kernel's work, but not memory.")
