@@ -25,7 +25,7 @@ impl Parameters {
         self.number(BYTES)
     }
 
-    /// The value as it is written down.
+    /// Text of the value.
     pub fn word(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
