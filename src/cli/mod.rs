@@ -317,7 +317,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
             worker_command(cli)
         }
         Verb::Show(arguments) if is_glossary(arguments) => {
-            print_document(&report::explain::words())
+            print_document(&report::explain::glossary())
         }
         Verb::Show(arguments) => show(&laboratory()?, arguments),
         Verb::Doctor(arguments) => doctor::doctor(&laboratory()?, arguments),

@@ -377,7 +377,7 @@ fn launch_s(plan: &Plan, group: &LaunchGroup, workers: &[Worker]) -> f64 {
 mod tests {
     use super::super::{catalog, published};
     use super::*;
-    use record::plan::NAMED_BUDGET_S;
+    use record::experiment::NAMED_BUDGET_S;
 
     fn laboratory() -> Laboratory {
         Laboratory {

@@ -1,9 +1,7 @@
 //! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
 
 use crate::cell::{Cell, display_value};
-use crate::{
-    concern::Concern, parameters::Parameters, plan::NAMED_BUDGET_S, sizes, table::FurtherTable,
-};
+use crate::{concern::Concern, parameters::Parameters, sizes, table::FurtherTable};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -126,6 +124,10 @@ pub struct Parameter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concerns: Option<Concern>,
 }
+
+/// Budget of each named experiment where neither budget nor precision is given, in seconds: its usual choice, and then the
+/// neighbouring conditions.
+pub const NAMED_BUDGET_S: f64 = 40.0;
 
 /// The budget of an experiment that does not say what it needs, in seconds.
 pub const USUAL_BUDGET_S: f64 = 60.0;

@@ -16,9 +16,6 @@ pub const SCHEMA: u32 = 3;
 pub const LAUNCHES: (u32, u32) = (6, 40);
 /// The most launches where only the budget ends a run.
 pub const MOST_LAUNCHES: u32 = 400;
-/// Budget of each named experiment where neither budget nor precision is given, in seconds: its usual choice, and then the
-/// neighbouring conditions.
-pub const NAMED_BUDGET_S: f64 = 40.0;
 /// The most cells of a run: a grid with more of them is a slip of the pen, and a record with more was not written by us.
 pub const MOST_CELLS: usize = 20_000;
 /// The key of methods that do their work several times in one sample, because once is too short to time.

@@ -64,7 +64,7 @@ struct OtherConditions {
 }
 
 /// Knowledge of a group's answer under another condition.
-enum Known {
+enum KnownThere {
     /// It is decided, whichever way.
     Decided,
     Unsettled,
@@ -171,15 +171,15 @@ impl ConditionedGroups<'_> {
     }
 
     /// Usual conditions next to a group under which its answer is not shown to hold, by what is known of them.
-    fn others(&self, group: usize, known: impl Fn(usize) -> Known) -> OtherConditions {
+    fn others(&self, group: usize, known: impl Fn(usize) -> KnownThere) -> OtherConditions {
         let mut others = OtherConditions::default();
         for (key, value) in self.experiment.neighbors(&self.groups[group].parameters) {
             let there = self.next_to(group, (key, value));
-            let list = match there.map_or(Known::Unmeasured, &known) {
-                Known::Decided => continue,
-                Known::Unsettled => &mut others.unsettled,
-                Known::Unmeasured => &mut others.unmeasured,
-                Known::Absent => &mut others.absent,
+            let list = match there.map_or(KnownThere::Unmeasured, &known) {
+                KnownThere::Decided => continue,
+                KnownThere::Unsettled => &mut others.unsettled,
+                KnownThere::Unmeasured => &mut others.unmeasured,
+                KnownThere::Absent => &mut others.absent,
             };
             list.push(self.differing(there, key, value));
         }
@@ -196,7 +196,7 @@ impl ConditionedGroups<'_> {
     }
 
     /// Tells what a group knows of the methods of these cells.
-    fn known(&self, there: usize, cells: &[usize]) -> Known {
+    fn known(&self, there: usize, cells: &[usize]) -> KnownThere {
         let same: Vec<Option<usize>> = cells
             .iter()
             .map(|&cell| self.same_method(there, cell))
@@ -206,7 +206,7 @@ impl ConditionedGroups<'_> {
             .filter(|same| !same.is_some_and(|same| self.is_skipped(same)))
             .collect();
         if self.has_no_baseline(there) || same.is_empty() {
-            return Known::Absent;
+            return KnownThere::Absent;
         }
         let verdicts = same.iter().map(|same| {
             let contrast = self.contrast(there, (*same)?);
@@ -214,14 +214,14 @@ impl ConditionedGroups<'_> {
         });
         let verdicts: Option<Vec<Verdict>> = verdicts.collect();
         match verdicts {
-            None => Known::Unmeasured,
-            Some(all) if all.contains(&Verdict::NotSettled) => Known::Unsettled,
-            Some(_) => Known::Decided,
+            None => KnownThere::Unmeasured,
+            Some(all) if all.contains(&Verdict::NotSettled) => KnownThere::Unsettled,
+            Some(_) => KnownThere::Decided,
         }
     }
 
     /// Tells whether a group keeps its usual choice: no other method is faster there, or may be.
-    fn known_kept(&self, there: usize) -> Known {
+    fn known_kept(&self, there: usize) -> KnownThere {
         let group = &self.groups[there];
         let others = group.cells.iter().copied().filter(|&cell| {
             group.baseline != Some(cell) && self.cells[cell].is_ranked() && !self.is_skipped(cell)
@@ -232,13 +232,13 @@ impl ConditionedGroups<'_> {
             matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
         };
         if self.has_no_baseline(there) {
-            Known::Absent
+            KnownThere::Absent
         } else if contrasts.iter().all(is_decided) {
-            Known::Decided
+            KnownThere::Decided
         } else if contrasts.iter().all(|contrast| contrast.ratio.is_none()) {
-            Known::Unmeasured
+            KnownThere::Unmeasured
         } else {
-            Known::Unsettled
+            KnownThere::Unsettled
         }
     }
 

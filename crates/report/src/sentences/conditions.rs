@@ -55,8 +55,8 @@ impl ConditionClauses {
                 known.push(condition.when.clone());
             }
         }
-        let own = own_finding(group).filter(|_| with_its);
-        let mut settled: Vec<ConditionFinding> = own.into_iter().chain(others).collect();
+        let here = own_finding(group).filter(|_| with_its);
+        let mut settled: Vec<ConditionFinding> = here.into_iter().chain(others).collect();
         settled.sort_by_key(|finding| rank(finding.verdict));
         let settled = settled.into_iter().map(|finding| {
             let clause = definition.clause(&finding.when);
@@ -284,9 +284,9 @@ fn held(group: LabelledGroup<'_>) -> BTreeMap<&str, Vec<String>> {
         if !is_measured || differing.any(|known| is_same(known)) {
             continue;
         }
-        let own = &group.group.parameters[key];
+        let here = &group.group.parameters[key];
         held.entry(key)
-            .or_insert_with(|| vec![clause_on(group, key, own)])
+            .or_insert_with(|| vec![clause_on(group, key, here)])
             .push(clause_on(group, key, value));
     }
     held

@@ -16,17 +16,18 @@ pub(crate) struct GlossaryWord {
 
 #[derive(Deserialize)]
 struct Glossary {
-    words: Vec<GlossaryWord>,
+    #[serde(rename = "words")]
+    entries: Vec<GlossaryWord>,
 }
 
 static WORDS: LazyLock<Vec<GlossaryWord>> = LazyLock::new(|| {
     let glossary: Glossary =
         toml::from_str(include_str!("glossary.toml")).expect("the file is well formed");
-    glossary.words
+    glossary.entries
 });
 
 /// All words, those of a screen first.
-pub(crate) fn words() -> &'static [GlossaryWord] {
+pub(crate) fn entries() -> &'static [GlossaryWord] {
     &WORDS
 }
 
@@ -126,7 +127,7 @@ mod tests {
         let private = PRIVATE.iter().chain(&degrees).chain(&outcomes);
         let shown: Vec<&&str> = private.filter(|word| appears(word, &screens)).collect();
         assert!(shown.len() > 15, "{shown:?}");
-        let known: BTreeSet<&str> = words().iter().map(|known| known.word.as_str()).collect();
+        let known: BTreeSet<&str> = entries().iter().map(|known| known.word.as_str()).collect();
         let missing: Vec<_> = shown
             .iter()
             .filter(|word| !known.contains(**word))
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_same_words_in_the_same_order() {
-        let rows: Vec<String> = words()
+        let rows: Vec<String> = entries()
             .iter()
             .map(|known| format!("| {} | {} |", known.word, known.meaning))
             .collect();
@@ -161,9 +162,9 @@ mod tests {
 
     #[test]
     fn each_word_is_there_once_and_has_one_line() {
-        let names: BTreeSet<&str> = words().iter().map(|known| known.word.as_str()).collect();
-        assert_eq!(names.len(), words().len());
-        for known in words().iter().filter(|known| known.note) {
+        let names: BTreeSet<&str> = entries().iter().map(|known| known.word.as_str()).collect();
+        assert_eq!(names.len(), entries().len());
+        for known in entries().iter().filter(|known| known.note) {
             assert!(known.meaning.len() <= 200, "{}", known.word);
         }
     }

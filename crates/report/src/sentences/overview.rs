@@ -220,9 +220,9 @@ fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
 /// The smallest and the largest factor by which the methods of an answer are faster, over all conditions under which they are.
 fn factors(group: LabelledGroup) -> (f64, f64) {
     let cells = subjects(group).into_iter();
-    let own = cells.filter_map(|cell| Some(&group.comparison(cell)?.contrast));
+    let here = cells.filter_map(|cell| Some(&group.comparison(cell)?.contrast));
     let conditions = group.group.conditions.iter();
-    let factors: Vec<(f64, f64)> = own
+    let factors: Vec<(f64, f64)> = here
         .chain(conditions.map(|condition| &condition.contrast))
         .filter(|contrast| matches!(contrast.overall(), Verdict::Faster { .. }))
         .filter_map(|contrast| contrast.ratio)

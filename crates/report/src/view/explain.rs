@@ -224,10 +224,10 @@ pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
 }
 
 /// The glossary: each word of screens and JSON with its meaning.
-pub fn words() -> Document {
+pub fn glossary() -> Document {
     let table = Columns::new("word", |known: &GlossaryWord| known.word.clone())
         .sentences("meaning", |known| known.meaning.clone())
-        .table("", glossary::words());
+        .table("", glossary::entries());
     let blocks = vec![Block::Table(table)];
     Document::new("words", []).section("words", "", Place::Everywhere, blocks)
 }

@@ -1,7 +1,5 @@
 //! Words that no line divides: a figure with its unit, a range, a command.
 
-use super::screen::width;
-
 /// Units that a figure has after a space; `µs` is `us` where there is nothing but ASCII.
 const UNITS: [&str; 17] = [
     "ns", "µs", "us", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "TiB", "GB", "MB",
@@ -10,26 +8,26 @@ const UNITS: [&str; 17] = [
 
 /// The words of a text, those that belong together as one.
 pub(super) fn unbroken(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut last = "";
     let mut command = Command::default();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let is_joined =
-            command.goes_on(last, word) || is_unit_of(last, word) || ends_range(&words, word);
-        match words.last_mut() {
+            command.goes_on(last, word) || is_unit_of(last, word) || ends_range(&parts, word);
+        match parts.last_mut() {
             Some(known) if is_joined => *known = format!("{known} {word}"),
-            _ => words.push(word.to_owned()),
+            _ => parts.push(word.to_owned()),
         }
         last = word;
     }
-    words
+    parts
 }
 
 /// A command within a sentence.
 #[derive(Default)]
 struct Command {
     /// Words of it so far.
-    words: usize,
+    length: usize,
     /// It is the end of its clause: after `:`, up to `)` or the end of the text.
     is_last: bool,
 }
@@ -38,17 +36,17 @@ impl Command {
     /// Tells whether a word goes on with the command that the last one belongs to; `pagewise` begins one, and stays with `why:`.
     fn goes_on(&mut self, last: &str, word: &str) -> bool {
         if word.trim_start_matches('(') == "pagewise" {
-            (self.words, self.is_last) = (1, last.ends_with(':'));
+            (self.length, self.is_last) = (1, last.ends_with(':'));
             return self.is_last;
         }
         let is_ended =
-            self.words == 0 || last.ends_with([')', ',', ';', '.']) || word == "·" || word == "|";
-        let is_part = self.words == 1 || self.is_last || word.starts_with('-');
+            self.length == 0 || last.ends_with([')', ',', ';', '.']) || word == "·" || word == "|";
+        let is_part = self.length == 1 || self.is_last || word.starts_with('-');
         if is_ended || !is_part {
-            self.words = 0;
+            self.length = 0;
             return false;
         }
-        self.words += 1;
+        self.length += 1;
         true
     }
 }
@@ -70,8 +68,8 @@ fn is_unit_of(last: &str, word: &str) -> bool {
 }
 
 /// Tells whether a word goes on with a range: `faster–3.7` after `1.9 %`, and the direction after `3.7 %` or `1.9×`.
-fn ends_range(words: &[String], word: &str) -> bool {
-    let Some(known) = words.last() else {
+fn ends_range(parts: &[String], word: &str) -> bool {
+    let Some(known) = parts.last() else {
         return false;
     };
     let is_figure = known.ends_with(['%', '×', 'x'])
@@ -84,9 +82,9 @@ fn ends_range(words: &[String], word: &str) -> bool {
 }
 
 /// The parts of words that belong together: themselves, or each alone where all of them are wider than a line.
-pub(super) fn divided(words: &str, room: usize) -> Vec<&str> {
-    if width(words) <= room {
-        return vec![words];
+pub(super) fn divided(joined: &str, room: usize) -> Vec<&str> {
+    if joined.chars().count() <= room {
+        return vec![joined];
     }
-    words.split(' ').collect()
+    joined.split(' ').collect()
 }
