@@ -10,6 +10,7 @@ use stats::estimate::LEAST_POINTS;
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
 use stats::t::{mean_and_deviation, t_interval};
+use std::collections::BTreeSet;
 
 /// One published figure and one cell that repeats it.
 #[derive(Clone, Copy, Debug)]
@@ -48,20 +49,26 @@ struct OwnValue {
     interval: Option<(f64, f64)>,
 }
 
-/// The article with its series at the sizes that a run has measured beyond it.
+/// The article with its series at the sizes that a run has measured and that no figure of the article has.
 pub fn at_measured_sizes(article: &Published, summary: &Summary) -> Published {
     let sizes = summary
         .cells
         .iter()
         .filter_map(|cell| cell.parameters.bytes());
-    let every_size = article.at_sizes(&sizes.collect());
+    let sizes: BTreeSet<u64> = sizes.collect();
+    let known: BTreeSet<u64> = article.figures.iter().filter_map(Figure::bytes).collect();
+    let every_size = article.at_sizes(&sizes.difference(&known).copied().collect());
     // A size counts where the article's own job was measured at it; the corrected one is of other runs, too.
     let sizes = every_size.figures.iter().filter(|figure| {
         figure.value.is_none()
             && figure.is_as_published()
             && !matching(&figure.repeating(), summary).is_empty()
     });
-    article.at_sizes(&sizes.filter_map(Figure::bytes).collect())
+    let mut more = article.at_sizes(&sizes.filter_map(Figure::bytes).collect());
+    more.figures.retain(|figure| {
+        figure.value.is_some() || !matching(&figure.repeating(), summary).is_empty()
+    });
+    more
 }
 
 /// The quotient of two figures, and its interval where both have one.
