@@ -203,6 +203,7 @@ fn merging_needs_permission_and_is_undone() {
 #[test]
 fn pages_that_may_be_absent_are_those_of_the_arm_and_are_put_back() {
     const ABSENT: &str = "/sys/kernel/mm/transparent_hugepage/khugepaged/max_ptes_none";
+    const PAUSE: &str = "/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs";
     let place = Place::new();
     let Ok(before) = std::fs::read_to_string(ABSENT) else {
         return skip("the kernel makes no huge pages");
@@ -224,8 +225,10 @@ fn pages_that_may_be_absent_are_those_of_the_arm_and_are_put_back() {
     }
     std::fs::remove_file(&seen).unwrap();
     let permitted = [&options[..], &["--allow-system-changes"]].concat();
+    let pause = std::fs::read_to_string(PAUSE).unwrap();
     let of = watched(&place, &permitted, &command);
     assert_eq!(std::fs::read_to_string(ABSENT).unwrap(), before);
+    assert_eq!(std::fs::read_to_string(PAUSE).unwrap(), pause);
     let cause = &named(&of["arms"], "max-ptes-none:99999")["failure"]["cause"]["word"];
     assert_eq!(cause, "setting-refused", "{of:#}");
     let seen = std::fs::read_to_string(seen).unwrap();

@@ -28,6 +28,8 @@ static const char *const settings[] = {
     "/sys/kernel/mm/transparent_hugepage/hugepages-[1-9]*kB/enabled",
     "/sys/kernel/mm/transparent_hugepage/defrag",
     "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
+    "/sys/kernel/mm/transparent_hugepage/khugepaged/max_ptes_none",
+    "/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs",
     "/sys/module/zswap/parameters/enabled",
     "/sys/module/zswap/parameters/compressor",
     "/sys/block/zram[0-9]*/reset",
