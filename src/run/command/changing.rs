@@ -58,9 +58,9 @@ pub struct Changes {
 }
 
 /// A kernel's setting that is another one during a launch; dropping it puts the usual one back.
-pub struct Held<'a>(&'a str);
+pub struct ChangedSetting<'a>(&'a str);
 
-impl Drop for Held<'_> {
+impl Drop for ChangedSetting<'_> {
     fn drop(&mut self) {
         // The guard does it, too, at the end.
         let _ = kernel::write(MAY_BE_ABSENT, self.0);
@@ -110,7 +110,7 @@ impl Changes {
     }
 
     /// Changes what an arm's setting needs during its launch.
-    pub fn hold(&self, arm: &Arm) -> Result<Option<Held<'_>>> {
+    pub fn hold(&self, arm: &Arm) -> Result<Option<ChangedSetting<'_>>> {
         let setting = arm
             .setting
             .as_ref()
@@ -118,7 +118,7 @@ impl Changes {
         let (Some(pages), Some(usual)) = (setting, &self.usual_absent) else {
             return Ok(None);
         };
-        let held = Held(usual);
+        let held = ChangedSetting(usual);
         kernel::write(MAY_BE_ABSENT, &pages.to_string())
             .with_context(|| format!("the kernel does not take {pages} for {MAY_BE_ABSENT}"))?;
         Ok(Some(held))
@@ -146,7 +146,7 @@ fn collapse(guard: &mut Guard, pages: u64, usual: &mut Option<String>) -> Result
         *usual = Some(text.trim().to_owned());
     }
     let cause = change(guard, &[(MAY_BE_ABSENT, pages)])?;
-    drop(usual.as_deref().map(Held));
+    drop(usual.as_deref().map(ChangedSetting));
     Ok(cause)
 }
 
