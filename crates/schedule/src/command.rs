@@ -284,7 +284,10 @@ fn is_followed(moment: &CommandMoment, block: usize) -> bool {
         let cost = launch.cost.as_ref();
         cost.is_some_and(|cost| cost.faults_unseen.is_some())
     };
-    !(is_slow(moment, block) && is_known) && !followed.any(is_unseen)
+    if is_known && is_slow(moment, block) {
+        return false;
+    }
+    !followed.any(is_unseen)
 }
 
 /// Tells whether a block of a profile has a launch that is sampled, or a window of a process that is.

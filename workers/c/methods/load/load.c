@@ -19,7 +19,7 @@ static char *buffer;
 static size_t order_bytes, buffer_bytes;
 static uint64_t device_before;
 
-static void *room(struct slot *s, size_t bytes)
+void *load_room(struct slot *s, size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, p);
@@ -45,7 +45,7 @@ static void choose_records(struct slot *s, struct load *l)
     if (order)
         munmap(order, order_bytes);
     order_bytes = l->count * sizeof *order;
-    order = room(s, order_bytes);
+    order = load_room(s, order_bytes);
     for (size_t i = 0; i < l->count; i++) {
         size_t from = i * all / l->count, to = (i + 1) * all / l->count;
         order[i] = (uint32_t)(from + random_below(&state, to - from));
@@ -80,7 +80,7 @@ static void make_file(struct slot *s, struct load *l)
     int file = openat(made.folder, made.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         fail(s, "openat");
-    uint64_t *words = room(s, READ_BYTES);
+    uint64_t *words = load_room(s, READ_BYTES);
     for (size_t at = 0; at < l->bytes;) {
         size_t want = l->bytes - at < READ_BYTES ? l->bytes - at : READ_BYTES;
         for (size_t i = 0; i < want / 8; i++)
@@ -152,7 +152,7 @@ struct load load_begin(struct slot *s)
         if (buffer)
             munmap(buffer, buffer_bytes);
         buffer_bytes = RING_RECORDS * l.record;
-        buffer = room(s, buffer_bytes);
+        buffer = load_room(s, buffer_bytes);
     }
     l.buffer = buffer;
     if (!bounded)
@@ -183,7 +183,7 @@ void load_check(struct slot *s, const struct load *l)
     check_done(s, l->failed != NULL, l->failed);
 }
 
-static uint64_t use_there(struct load *l, size_t from, size_t to)
+uint64_t load_use(struct load *l, size_t from, size_t to)
 {
     uint64_t fold = 0;
     for (size_t i = from; i < to; i++)
@@ -264,7 +264,7 @@ void load_uses_by(struct slot *s, struct load *l, uint64_t (*use)(struct load *,
 
 void load_uses(struct slot *s, struct load *l)
 {
-    load_uses_by(s, l, use_there);
+    load_uses_by(s, l, load_use);
 }
 
 void load_end(struct slot *s, struct load *l)

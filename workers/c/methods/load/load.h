@@ -49,11 +49,13 @@ struct load {
 };
 
 struct load load_begin(struct slot *s);
+void *load_room(struct slot *s, size_t bytes);   /* resident memory of the worker's */
 void need_memory(struct slot *s);   /* first of all in methods that hold a copy: skips where the memory for it is bounded */
 void load_check(struct slot *s, const struct load *l);
 void load_lost(struct load *l, const char *call);
 /* Phases answer, first-use and second-use over `p`, and the facts; in `answer` each record, or batch, is timed by itself. */
 void load_uses(struct slot *s, struct load *l);
+uint64_t load_use(struct load *l, size_t from, size_t to);   /* those records where they lie, and their fold */
 /* The same by `use`, which takes the records from number `from` on and returns their fold. */
 void load_uses_by(struct slot *s, struct load *l, uint64_t (*use)(struct load *, size_t from, size_t to));
 void load_proved(struct slot *s, const struct load *l);   /* the facts of the uses alone */

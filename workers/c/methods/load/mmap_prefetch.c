@@ -9,8 +9,7 @@ struct reader {
     size_t first;         /* where its first chunk begins */
     size_t read;          /* bytes that it has read */
     char *buffer;         /* READ_BYTES, resident; what is read into it is thrown away */
-    const char *failed;
-    int error;
+    int error;            /* of pread(2), or 0 */
 };
 
 static struct load l;
@@ -19,22 +18,17 @@ static size_t wanted, started, chunk;
 static atomic_size_t next;
 
 /* A chunk of its own, and then each time the next of the file. What is read is in the page cache then. */
-static void *read_chunks(void *own)
+static void *read_chunks(void *reader)
 {
-    struct reader *r = own;
-    for (size_t from = r->first; !r->failed && from < l.bytes; from = atomic_fetch_add(&next, chunk)) {
-        size_t to = l.bytes - from < chunk ? l.bytes : from + chunk;
-        for (size_t at = from; at < to && !r->failed;) {
+    struct reader *r = reader;
+    for (size_t from = r->first; !r->error && from < l.bytes; from = atomic_fetch_add(&next, chunk))
+        for (size_t at = from, to = l.bytes - from < chunk ? l.bytes : from + chunk; at < to && !r->error;) {
             ssize_t got = pread(l.file, r->buffer, to - at < READ_BYTES ? to - at : READ_BYTES, (off_t)at);
-            if (got > 0) {
-                at += (size_t)got;
-                r->read += (size_t)got;
-            } else if (got == 0 || errno != EINTR) {
-                r->error = got == 0 ? EIO : errno;
-                r->failed = "pread";
-            }
+            if (got <= 0)
+                r->error = got == 0 ? EIO : errno == EINTR ? 0 : errno;
+            else
+                at += (size_t)got, r->read += (size_t)got;
         }
-    }
     return NULL;
 }
 
@@ -42,59 +36,43 @@ static void *read_chunks(void *own)
 static void end_readers(void)
 {
     atomic_store(&next, l.bytes);
-    for (size_t i = 0; i < started; i++) {
-        pthread_join(readers[i].thread, NULL);
-        errno = readers[i].error;
-        if (readers[i].failed)
-            load_lost(&l, readers[i].failed);
+    while (started > 0) {
+        pthread_join(readers[--started].thread, NULL);
+        if ((errno = readers[started].error) != 0)
+            load_lost(&l, "pread");
     }
-    started = 0;
 }
 
 static void start_readers(void)
 {
     atomic_store(&next, wanted * chunk);
-    for (started = 0; started < wanted && !l.failed; started++) {
-        readers[started].first = started * chunk;
-        readers[started].read = 0;
-        readers[started].failed = NULL;
-        readers[started].error = 0;
-        if ((errno = pthread_create(&readers[started].thread, NULL, read_chunks, &readers[started])) != 0) {
+    for (; started < wanted && !l.failed; started += !l.failed) {
+        struct reader *r = &readers[started];
+        *r = (struct reader){.first = started * chunk, .buffer = r->buffer};
+        if ((errno = pthread_create(&r->thread, NULL, read_chunks, r)) != 0)
             load_lost(&l, "pthread_create");
-            break;
-        }
     }
     if (l.failed)
         end_readers();
 }
 
-static uint64_t use_behind_readers(struct load *own, size_t from, size_t to)
+static uint64_t use_behind_readers(struct load *used, size_t from, size_t to)
 {
-    uint64_t fold = 0;
-    for (size_t i = from; i < to; i++)
-        fold += record_fold(own->p + own->order[i] * own->record, own->record, own->order[i]);
-    if (to == own->count && started)
+    uint64_t fold = load_use(used, from, to);
+    if (to == used->count)
         end_readers();
     return fold;
 }
 
-static void need_readers(struct slot *s)
+static void run(struct slot *s)
 {
     wanted = key_size(s, "readers");
     chunk = key_size(s, "chunk");
     if (wanted == 0 || wanted > MOST_READERS || chunk == 0)
         skip(s, "there are 1 to 64 readers, and a chunk has a byte at least");
-    for (size_t i = 0; i < wanted; i++) {
-        if (readers[i].buffer)
-            continue;
-        readers[i].buffer = mmap(NULL, READ_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        check_map(s, readers[i].buffer);
-    }
-}
-
-static void run(struct slot *s)
-{
-    need_readers(s);
+    for (size_t i = 0; i < wanted; i++)
+        if (!readers[i].buffer)
+            readers[i].buffer = load_room(s, READ_BYTES);
     l = load_begin(s);
     PHASE(s, "open") { load_open(&l, 0); }
     load_check(s, &l);

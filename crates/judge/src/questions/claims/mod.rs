@@ -278,6 +278,8 @@ mod tests {
                     conditions: Vec::new(),
                     faster: Vec::new(),
                     unmeasured: Vec::new(),
+                    unsettled: Vec::new(),
+                    absent: Vec::new(),
                     sureness: None,
                     state: None,
                     frontier: Vec::new(),
