@@ -567,7 +567,7 @@ fn a_process_that_ends_leaves_what_was_seen_of_it() {
 #[test]
 fn a_profile_goes_on_to_try_what_is_promising() {
     let place = Place::new();
-    let program = built(&place, "blocks", BLOCKS, &["-g"]).expect("gcc builds");
+    let program = built(&place, "again", AGAIN, &["-g"]).expect("gcc builds");
     let words = [
         "profile",
         "--then-try",
@@ -585,13 +585,30 @@ fn a_profile_goes_on_to_try_what_is_promising() {
         said.out
     );
     assert!(
-        said.out.contains("A/A check") && said.out.contains("  thp: "),
+        said.out.contains("A/A check") && said.out.contains("  keep: "),
         "{}",
         said.out
     );
 }
 
 /// Blocks beyond 2 MiB that are all written.
+/// Blocks that the C library gives back each time: that keeping them saves their faults rests on no price of huge pages, which
+/// a virtual machine's host makes ten times higher for memory that it has not given yet.
+const AGAIN: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    int sum = 0;
+    for (int i = 0; i < 64; i++) {
+        char *block = malloc(5 << 20);
+        memset(block, 1, 5 << 20);
+        sum += block[i];
+        free(block);
+    }
+    return sum - 64;
+}
+"#;
+
 const BLOCKS: &str = r#"
 #include <stdlib.h>
 #include <string.h>

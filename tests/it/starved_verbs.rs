@@ -166,7 +166,12 @@ fn tried(
 
 /// What is wrong with the end of a command: it must have answered, or said one sentence. A remark may stand before that.
 fn wrong(said: &Said) -> Option<String> {
-    const REMARKS: [&str; 2] = ["is too short to compare", "the cache is not used"];
+    const REMARKS: [&str; 4] = [
+        "is too short to compare",
+        "the cache is not used",
+        "at most (--budget)",
+        "at most, less where",
+    ];
     let sentences: Vec<&str> = said
         .err
         .lines()

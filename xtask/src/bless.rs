@@ -10,7 +10,15 @@ const WRITERS: [&[&str]; 4] = [
     &["test", "--workspace", "--lib", "--", "schema", "phrases"],
     &["test", "--workspace", "--test", "runs", "--test", "kinds"],
     &["test", "--workspace", "--test", "screens", "--test", "page"],
-    &["test", "--test", "it", "--", "kept_kinds::", "machine::"],
+    &[
+        "test",
+        "--test",
+        "it",
+        "--",
+        "kept_kinds::",
+        "machine::",
+        "fields::",
+    ],
 ];
 
 /// Writes everything, whether or not it was as the tests expect, and lists the files that changed.
