@@ -168,7 +168,9 @@ def in_bytes(text):
 def ours(summary, row):
     """A row's seconds in a run of ours; None where it was not measured."""
     for cell in summary["cells"]:
-        fits = all(cell["parameters"].get(key) in [in_bytes(one) for one in value.split("|")] for key, value in row["parameters"].items())
+        # A method lacks the parameters that mean nothing to it.
+        wanted = {key: [in_bytes(one) for one in value.split("|")] for key, value in row["parameters"].items()}
+        fits = all(cell["parameters"].get(key, values[0]) in values for key, values in wanted.items())
         name = row["cell"]
         named = cell["cell"].startswith(name[:-1]) if name.endswith("*") else cell["cell"] == name
         if cell.get("hidden") or not named or not fits or row["phase"] not in cell["phases"]:
