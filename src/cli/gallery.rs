@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use files::Folder;
 use judge::sets::gallery::{SharedFile, gather};
-use record::gallery::{FrontPicture, Gallery, RefusedFile};
+use record::gallery::{FrontPicture, Gallery, RefusedFile, usual_values};
 use record::shared::{BuiltIn, MOST_PACKED, SharedRun};
 use report::gallery::Labels;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ fn gathered(paths: &[PathBuf], built_in: &BuiltIn) -> (Gallery, Vec<SharedFile>)
             }),
         }
     }
-    gather(shared, refused)
+    gather(shared, refused, usual_values(&built_in.experiments))
 }
 
 fn write_site(

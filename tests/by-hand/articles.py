@@ -172,7 +172,8 @@ def ours(summary, row):
         wanted = {key: [in_bytes(one) for one in value.split("|")] for key, value in row["parameters"].items()}
         fits = all(cell["parameters"].get(key, values[0]) in values for key, values in wanted.items())
         name = row["cell"]
-        named = cell["cell"].startswith(name[:-1]) if name.endswith("*") else cell["cell"] == name
+        # A cell of two sides has both workers, and a figure may name one for both.
+        named = cell["cell"].startswith(name[:-1]) if name.endswith("*") else cell["cell"] in (name, name + "+" + name.split("@")[1])
         if cell.get("hidden") or not named or not fits or row["phase"] not in cell["phases"]:
             continue
         phase = cell["phases"][row["phase"]]

@@ -568,7 +568,7 @@ fn a_thousand_machines_are_filtered_and_turned_by_keys() {
         let name = format!("{number}.json.gz");
         files.push(SharedFile { name, run });
     }
-    let (gallery, files) = gather(files, Vec::new());
+    let (gallery, files) = gather(files, Vec::new(), Default::default());
     let runs: Vec<&SharedRun> = files.iter().map(|file| &file.run).collect();
     let picture =
         FrontPicture::parse("front.toml", include_str!("../../gallery/front.toml")).unwrap();

@@ -4,12 +4,13 @@ use flate2::{Compression, write::GzEncoder};
 use pagewise_judge::sets::gallery::{SharedFile, gather, machine_id};
 use pagewise_judge::sets::shared::{check, share};
 use record::experiment::Experiment;
-use record::gallery::RefusedFile;
+use record::gallery::{Gallery, GalleryQuestion, RefusedFile, usual_values};
 use record::machine::environment::Environment;
-use record::shared::{BuiltIn, MOST_PACKED, SharedRun, SharedVerdict};
+use record::shared::{AnswerWord, BuiltIn, MOST_PACKED, SharedRun, SharedVerdict};
 use record::summary::Summary;
 use serde_json::Value;
 use stats::rng::Seeded;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -370,7 +371,7 @@ fn a_gallery_has_each_run_once_and_each_question_of_all_machines() {
         file: "c".to_owned(),
         reason: "x".to_owned(),
     };
-    let (gallery, files) = gather(files, vec![lost]);
+    let (gallery, files) = gather(files, vec![lost], BTreeMap::new());
     let names: Vec<&str> = gallery.machines.iter().map(|m| m.file.as_str()).collect();
     assert_eq!(names, ["b", "a"], "the newest first");
     assert_eq!(files[1].run, first);
@@ -398,4 +399,69 @@ fn a_gallery_has_each_run_once_and_each_question_of_all_machines() {
         asked.count()
     };
     assert_eq!(asked, rivals(&first) + rivals(&second));
+}
+
+#[test]
+fn a_run_that_did_not_know_a_parameter_answers_the_question_of_its_usual_value() {
+    let (newer, built_in) = shared("overview");
+    let known = usual_values(&built_in.experiments);
+    let is_usual = |experiment: &str, key: &str, value: &str| known[experiment].is(key, value);
+    let mut older = newer.clone();
+    older.day = "2026-11-01".to_owned();
+    let mut forgotten = 0;
+    for question in &mut older.questions {
+        let experiment = question.experiment.clone();
+        let count = question.parameters.len();
+        question
+            .parameters
+            .retain(|key, value| !is_usual(&experiment, key, value));
+        forgotten += count - question.parameters.len();
+    }
+    assert!(forgotten > 0);
+    let file = |name: &str, run: &SharedRun| SharedFile {
+        name: name.to_owned(),
+        run: run.clone(),
+    };
+    let files = || vec![file("newer", &newer), file("older", &older)];
+    let whole = |gallery: &Gallery| {
+        let both = gallery.questions.iter();
+        both.filter(|q| q.cells.iter().flatten().count() == 2)
+            .count()
+    };
+    let (gallery, _) = gather(files(), Vec::new(), known.clone());
+    assert_eq!(whole(&gallery), gallery.questions.len());
+    let names_all =
+        |q: &GalleryQuestion| newer.questions.iter().any(|n| n.parameters == q.parameters);
+    assert!(
+        gallery.questions.iter().all(names_all),
+        "the newest names most"
+    );
+    let (apart, _) = gather(files(), Vec::new(), BTreeMap::new());
+    assert!(apart.questions.len() > gallery.questions.len());
+}
+
+#[test]
+fn the_method_of_a_question_is_the_one_that_runs_recommend() {
+    let (run, built_in) = shared("overview");
+    let known = usual_values(&built_in.experiments);
+    let file = SharedFile {
+        name: "a".to_owned(),
+        run: run.clone(),
+    };
+    let (gallery, _) = gather(vec![file], Vec::new(), known);
+    let mut recommended = 0;
+    for question in &gallery.questions {
+        let cell = question.cells[0].as_ref();
+        let Some(cell) = cell.filter(|cell| cell.answer == AnswerWord::Use) else {
+            continue;
+        };
+        recommended += 1;
+        assert_eq!(
+            cell.choice.as_ref(),
+            Some(&question.method),
+            "{}",
+            question.id
+        );
+    }
+    assert!(recommended > 0);
 }

@@ -1,7 +1,9 @@
 //! Gallery: shared runs of many machines beside each other. The shape of `index.json` and of `gallery --check --json`.
 
+use crate::experiment::{Experiment, ParameterKind};
 use crate::parameters::Parameters;
 use crate::shared::{AnswerWord, SharedMachine, SharedRatio, SharedVerdict};
+use crate::sizes::parse_size;
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,10 +18,51 @@ pub struct Gallery {
     pub schema: u32,
     /// Accepted files, the newest first.
     pub machines: Vec<GalleryMachine>,
+    /// Usual value of each parameter by experiment. Runs by a version that did not know a parameter had it.
+    pub usual_values: BTreeMap<String, Parameters>,
     /// Questions, those of one experiment next to each other.
     pub questions: Vec<GalleryQuestion>,
     /// Files that were not accepted.
     pub refused: Vec<RefusedFile>,
+}
+
+impl Gallery {
+    /// Tells whether questions of these experiments and parameters are one.
+    pub fn is_same(&self, a: (&str, &Parameters), b: (&str, &Parameters)) -> bool {
+        a.0 == b.0 && unusual(&self.usual_values, a.0, a.1) == unusual(&self.usual_values, b.0, b.1)
+    }
+}
+
+/// Usual value of each parameter by experiment, sizes in plain bytes. One that each machine has for itself is not there.
+pub fn usual_values(experiments: &[Experiment]) -> BTreeMap<String, Parameters> {
+    let usual = |experiment: &Experiment| {
+        let parameters = experiment.parameters.iter();
+        let settled = parameters.filter_map(|(key, parameter)| {
+            let value = parameter.default.first()?;
+            let value = match parameter.kind {
+                ParameterKind::Size => parse_size(value).ok()?.to_string(),
+                ParameterKind::Count => value.parse::<u64>().ok()?.to_string(),
+                ParameterKind::Choice | ParameterKind::Text => value.clone(),
+            };
+            Some((key.clone(), value))
+        });
+        (experiment.name.clone(), settled.collect())
+    };
+    experiments.iter().map(usual).collect()
+}
+
+/// Parameters of a question without those that have their usual value.
+pub fn unusual<'a>(
+    usual_values: &BTreeMap<String, Parameters>,
+    experiment: &str,
+    parameters: &'a Parameters,
+) -> BTreeMap<&'a str, &'a str> {
+    let usual = usual_values.get(experiment);
+    parameters
+        .iter()
+        .filter(|(key, value)| usual.and_then(|usual| usual.get(*key)) != Some(value))
+        .map(|(key, value)| (key.as_str(), value.as_str()))
+        .collect()
 }
 
 /// The machine of one accepted file.
@@ -49,7 +92,7 @@ pub struct GalleryQuestion {
     pub experiment: String,
     /// The parameters that all its methods share, sizes in plain bytes.
     pub parameters: Parameters,
-    /// Method that is compared with the usual choice: the one that is faster on most machines.
+    /// Method that is compared with the usual choice: the one that most runs recommend, or else that is faster on most machines.
     pub method: String,
     /// The usual choice.
     pub usual: String,

@@ -98,6 +98,7 @@ fn gallery(run: &SharedRun) -> Gallery {
             version: run.version.clone(),
             machine: run.machine.clone(),
         }],
+        usual_values: BTreeMap::new(),
         questions: vec![GalleryQuestion {
             id: question.experiment.clone(),
             experiment: question.experiment.clone(),

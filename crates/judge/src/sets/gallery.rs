@@ -2,10 +2,10 @@
 
 use record::folder::sha256_hex;
 use record::gallery::{
-    GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion, RefusedFile,
+    GALLERY_SCHEMA, Gallery, GalleryCell, GalleryMachine, GalleryQuestion, RefusedFile, unusual,
 };
 use record::parameters::Parameters;
-use record::shared::{SharedMethod, SharedQuestion, SharedRun, SharedVerdict};
+use record::shared::{AnswerWord, SharedMethod, SharedQuestion, SharedRun, SharedVerdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Hex digits of a hash in an id.
@@ -19,11 +19,16 @@ pub struct SharedFile {
     pub run: SharedRun,
 }
 
-/// Place of a question: its experiment and parameters.
-type QuestionKey<'a> = (&'a str, &'a Parameters);
+/// Place of a question: its experiment, and the parameters that have another value than usual.
+type QuestionKey<'a> = (&'a str, BTreeMap<&'a str, &'a str>);
 
-/// The gallery of these files, and the files in its order. A file that another one repeats is refused.
-pub fn gather(files: Vec<SharedFile>, mut refused: Vec<RefusedFile>) -> (Gallery, Vec<SharedFile>) {
+/// The gallery of these files, and the files in its order. A file that another one repeats is refused. `usual_values` are those
+/// of the parameters of each experiment.
+pub fn gather(
+    files: Vec<SharedFile>,
+    mut refused: Vec<RefusedFile>,
+    usual_values: BTreeMap<String, Parameters>,
+) -> (Gallery, Vec<SharedFile>) {
     let (mut ids, mut kept) = (BTreeSet::new(), Vec::new());
     for file in files {
         let id = machine_id(&file.run);
@@ -50,7 +55,8 @@ pub fn gather(files: Vec<SharedFile>, mut refused: Vec<RefusedFile>) -> (Gallery
     let gallery = Gallery {
         schema: GALLERY_SCHEMA,
         machines,
-        questions: questions(&files),
+        questions: questions(&files, &usual_values),
+        usual_values,
         refused,
     };
     (gallery, files)
@@ -99,24 +105,29 @@ fn hashed(text: &str) -> String {
     digits
 }
 
-fn questions(files: &[SharedFile]) -> Vec<GalleryQuestion> {
+fn questions(
+    files: &[SharedFile],
+    usual_values: &BTreeMap<String, Parameters>,
+) -> Vec<GalleryQuestion> {
     let mut by_key: BTreeMap<QuestionKey, Vec<Option<&SharedQuestion>>> = BTreeMap::new();
     for (at, file) in files.iter().enumerate() {
         for question in &file.run.questions {
-            let key = (question.experiment.as_str(), &question.parameters);
-            let answers = by_key.entry(key).or_insert_with(|| vec![None; files.len()]);
+            let experiment = question.experiment.as_str();
+            let unusual = unusual(usual_values, experiment, &question.parameters);
+            let answers = by_key
+                .entry((experiment, unusual))
+                .or_insert_with(|| vec![None; files.len()]);
             answers[at] = Some(question);
         }
     }
     by_key
         .into_iter()
-        .filter_map(|((experiment, parameters), answers)| {
+        .filter_map(|((experiment, unusual), answers)| {
             let method = method_of(&answers)?;
             let usual = answers.iter().flatten().find_map(|q| q.usual())?;
-            let key: String = parameters
-                .iter()
-                .map(|(k, v)| format!("|{k}={v}"))
-                .collect();
+            // The newest run names the most parameters.
+            let parameters = answers.iter().flatten().map(|q| &q.parameters).next()?;
+            let key: String = unusual.iter().map(|(k, v)| format!("|{k}={v}")).collect();
             Some(GalleryQuestion {
                 id: format!("{experiment}-{}", hashed(&key)),
                 experiment: experiment.to_owned(),
@@ -140,24 +151,29 @@ fn rivals(question: &SharedQuestion) -> impl Iterator<Item = &SharedMethod> {
         .map(|(_, method)| method)
 }
 
-/// The method that is compared on all machines: faster on most of them, then measured on most, then least costly.
+/// The method that is compared on all machines: recommended by most runs, then faster on most, then measured on most, then least
+/// costly.
 fn method_of(answers: &[Option<&SharedQuestion>]) -> Option<String> {
-    let mut logs: BTreeMap<&str, (usize, Vec<f64>)> = BTreeMap::new();
+    let mut logs: BTreeMap<&str, ([usize; 2], Vec<f64>)> = BTreeMap::new();
     for question in answers.iter().flatten() {
         let mut names = BTreeSet::new();
+        let is_used = question.answer.word == AnswerWord::Use;
+        let choice = question.answer.method.filter(|_| is_used);
+        let choice = choice.map(|at| question.methods[at].method.as_str());
         for method in rivals(question) {
             let Some(ratio) = method.ratio.filter(|_| names.insert(&method.method)) else {
                 continue;
             };
-            let (faster, ratios) = logs.entry(&method.method).or_default();
+            let ([recommended, faster], ratios) = logs.entry(&method.method).or_default();
+            *recommended += usize::from(choice == Some(method.method.as_str()));
             *faster += usize::from(method.verdict == SharedVerdict::Faster);
             ratios.push(ratio.ratio.ln());
         }
     }
     let mean = |ratios: &[f64]| ratios.iter().sum::<f64>() / ratios.len() as f64;
     logs.into_iter()
-        .max_by(|(_, (faster, ratios)), (_, (other, others))| {
-            let counts = (*faster, ratios.len()).cmp(&(*other, others.len()));
+        .max_by(|(_, (counts, ratios)), (_, (other, others))| {
+            let counts = (counts, ratios.len()).cmp(&(other, others.len()));
             counts.then_with(|| mean(others).total_cmp(&mean(ratios)))
         })
         .map(|(name, _)| name.to_owned())

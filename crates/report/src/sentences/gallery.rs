@@ -21,6 +21,11 @@ pub(crate) fn machine(machine: &SharedMachine) -> String {
     )
 }
 
+/// A processor's name without the marks of its maker's lawyers.
+pub(crate) fn plain_name(name: &str) -> String {
+    name.replace("(R)", "").replace("(TM)", "")
+}
+
 /// Numbers that tell apart processors of one name.
 pub(crate) fn family_and_model(machine: &SharedMachine) -> Option<String> {
     let [family, model] = machine.family_and_model?;
@@ -130,7 +135,7 @@ pub(crate) fn answer(cell: &GalleryCell) -> String {
     match cell.answer {
         AnswerWord::Use => format!("use {choice}"),
         AnswerWord::Keep => format!("{choice} is as good as any"),
-        AnswerWord::Depends => "depends on another condition".to_owned(),
+        AnswerWord::Depends => "it depends: the run's other rows name the condition".to_owned(),
         AnswerWord::Inconclusive => "inconclusive".to_owned(),
         AnswerWord::Nothing => "no answer".to_owned(),
     }

@@ -105,7 +105,8 @@
     }
     table.replaceChildren(table.caption, head, ...bodies.values());
     const from = chosen.length ? state.page * most + 1 : 0;
-    status.textContent = `Machines ${from} to ${from + Math.max(0, shown.length - 1)} of ${chosen.length}`
+    const shared = questions.filter(({ cells }) => cells.filter(Boolean).length > 1).length;
+    status.textContent = (bodies.size ? "" : `None of ${shared} questions that several machines answer has opposite verdicts. `) + `Machines ${from} to ${from + Math.max(0, shown.length - 1)} of ${chosen.length}`
       + (chosen.length < machines.length ? `, of ${machines.length} in all` : "") + ", the newest first.";
     back.disabled = state.page === 0;
     on.disabled = state.page === last;
@@ -199,8 +200,11 @@
     const seal = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     if (seal !== text.slice(HEAD.length, start)) throw new Error("its seal is broken: it was changed, or is no shared run");
   };
-  const key = ({ experiment, parameters }) =>
-    JSON.stringify([experiment, Object.entries(parameters ?? {}).sort(([a], [b]) => a < b ? -1 : 1)]);
+  // A parameter that a run does not name has its usual value.
+  const key = ({ experiment, parameters }) => {
+    const named = Object.entries(parameters ?? {}).filter(([name, value]) => data.usual[experiment]?.[name] !== value);
+    return JSON.stringify([experiment, named.sort(([a], [b]) => a < b ? -1 : 1)]);
+  };
   const isCell = (cell) => cell.slice(0, 3).every((number) => Number.isFinite(number) && number > 0) && verdicts.includes(cell[3]);
   const fromShared = async (file) => {
     const text = await unpacked(file);

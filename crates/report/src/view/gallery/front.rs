@@ -26,8 +26,12 @@ const COLUMNS: usize = 10;
 /// Machines that are named in the picture; more are points.
 const NAMED: usize = 16;
 /// Height of a panel's row, and of a panel of many machines, in pixels.
-const ROW: f64 = 20.0;
+const ROW: f64 = 34.0;
+/// Of it, what is below the middle of a machine's line where its name stands above.
+const BELOW_NAME: f64 = 9.0;
 const PANEL: f64 = 260.0;
+/// Ratios that a reader knows, some even steps apart.
+const TICKS: [f64; 12] = [0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0];
 /// Width of a character of a badge, in pixels.
 const LETTER: f64 = 6.6;
 
@@ -265,8 +269,14 @@ fn place(axis: &Axis, ratio: f64) -> f64 {
 }
 
 pub(super) fn ticks(axis: &Axis) -> Vec<Tick> {
-    let mut ticks: Vec<f64> = axis.ranked_ticks().into_iter().take(7).collect();
-    ticks.sort_by(f64::total_cmp);
+    let round = TICKS.into_iter();
+    let mut ticks: Vec<f64> = round
+        .filter(|tick| (axis.low..=axis.high).contains(tick))
+        .collect();
+    if ticks.len() < 3 {
+        ticks = axis.ranked_ticks().into_iter().take(7).collect();
+        ticks.sort_by(f64::total_cmp);
+    }
     ticks
         .into_iter()
         .map(|ratio| Tick {
@@ -296,7 +306,8 @@ pub(super) fn panels(
         .collect();
     let few = drawn.len() <= NAMED;
     let height = if few { ROW * drawn.len() as f64 } else { PANEL };
-    let place_of = |row: usize| ((row as f64 + 0.5) / drawn.len() as f64 * height).round();
+    let lower = if few { BELOW_NAME } else { 0.0 };
+    let place_of = |row: usize| ((row as f64 + 0.5) / drawn.len() as f64 * height + lower).round();
     for (row, (at, conditions)) in drawn.iter().enumerate() {
         for (&condition, &(parameters, ratio, verdict)) in conditions {
             let title = sentences::conditions(parameters, experiment, &|key| key == picture.across);
@@ -308,9 +319,13 @@ pub(super) fn panels(
             });
             let machine = &labels.gallery.machines[*at];
             let question = labels.gallery.questions.iter().find(|question| {
-                question.experiment == picture.experiment && question.parameters == *parameters
+                labels.gallery.is_same(
+                    (&question.experiment, &question.parameters),
+                    (&picture.experiment, parameters),
+                )
             });
-            let name = machine.machine.cpu.clone();
+            let processor = sentences::plain_name(&machine.machine.processor());
+            let name = format!("{processor} {}", digits(ratio.ratio));
             panel.marks.push(Mark {
                 machine: *at,
                 low: place(axis, ratio.low),
@@ -401,6 +416,7 @@ fn data(labels: &Labels) -> serde_json::Value {
     });
     json!({
         "machines": machines, "questions": questions, "experiments": experiments, "columns": COLUMNS,
+        "usual": labels.gallery.usual_values,
         "words": BTreeMap::from(verdicts),
     })
 }

@@ -9,7 +9,7 @@ use crate::render::document::{
 use crate::render::html;
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::gallery as sentences;
-use crate::sentences::numbers::{spaced, with_limits};
+use crate::sentences::numbers::{digits, spaced, with_limits};
 use crate::sentences::wording::count;
 use crate::tables::columns::{Columns, facts};
 use record::experiment::Experiment;
@@ -211,8 +211,10 @@ fn ratios(caption: &str, head: &str, texts: &[&str], rows: Vec<RatioRow>) -> Blo
                 TableCell::number(with_limits(&ratio.as_ratio()), Some(ratio.ratio))
             })
         })
-        .sentences("verdict", |row| sentences::verdict(row.verdict))
-        .sentences("answer of the run", |row| row.answer.clone())
+        .sentences("verdict on this method", |row| {
+            sentences::verdict(row.verdict)
+        })
+        .sentences("what the run advises", |row| row.answer.clone())
         .marked(|row, entry| Entry {
             tone: tone(row.verdict),
             file: row.file.clone(),
@@ -271,7 +273,7 @@ fn question_document(labels: &Labels, question: &GalleryQuestion, runs: &[&Share
             "methods",
             "All methods",
             Place::Page,
-            vec![methods(question, runs)],
+            vec![methods(labels, question, runs)],
         )
 }
 
@@ -300,9 +302,9 @@ struct MethodCounts {
     ratios: Vec<f64>,
 }
 
-fn methods(question: &GalleryQuestion, runs: &[&SharedRun]) -> Block {
+fn methods(labels: &Labels, question: &GalleryQuestion, runs: &[&SharedRun]) -> Block {
     let mut counts: BTreeMap<String, MethodCounts> = BTreeMap::new();
-    for shared in runs.iter().filter_map(|run| find(run, question)) {
+    for shared in runs.iter().filter_map(|run| find(labels, run, question)) {
         for method in shared
             .methods
             .iter()
@@ -323,7 +325,7 @@ fn methods(question: &GalleryQuestion, runs: &[&SharedRun]) -> Block {
         .number("within the margin", |row| TableCell::count(row.1.within))
         .number("slower", |row| TableCell::count(row.1.slower))
         .number("inconclusive", |row| TableCell::count(row.1.open))
-        .number("median ratio", |row| TableCell::mean(median(&row.1.ratios)))
+        .number("ratios", |row| range(&row.1.ratios))
         .table(
             format!(
                 "Machines on which each method is faster or slower than {}",
@@ -334,16 +336,27 @@ fn methods(question: &GalleryQuestion, runs: &[&SharedRun]) -> Block {
     Block::Table(table)
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().saturating_sub(1);
-    sorted.get(last / 2).copied().unwrap_or(f64::NAN)
+/// The least and the most of some ratios; the one of a single machine.
+fn range(ratios: &[f64]) -> TableCell {
+    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ratios.iter().copied().fold(0.0, f64::max);
+    match ratios.len() {
+        0 => TableCell::default(),
+        1 => TableCell::mean(low),
+        _ => TableCell::number(format!("{}–{}", digits(low), digits(high)), Some(low)),
+    }
 }
 
-fn find<'a>(run: &'a SharedRun, question: &GalleryQuestion) -> Option<&'a SharedQuestion> {
+fn find<'a>(
+    labels: &Labels,
+    run: &'a SharedRun,
+    question: &GalleryQuestion,
+) -> Option<&'a SharedQuestion> {
     run.questions.iter().find(|shared| {
-        shared.experiment == question.experiment && shared.parameters == question.parameters
+        labels.gallery.is_same(
+            (&shared.experiment, &shared.parameters),
+            (&question.experiment, &question.parameters),
+        )
     })
 }
 
@@ -370,7 +383,7 @@ fn machine_document(labels: &Labels, at: usize, run: &SharedRun) -> Document {
         }
     }
     let costs = labels.gallery.questions.iter();
-    let costs = costs.filter_map(|question| Some((question, find(run, question)?)));
+    let costs = costs.filter_map(|question| Some((question, find(labels, run, question)?)));
     let costs = costs.flat_map(|(question, shared)| {
         let name = labels.name(question);
         let methods = shared.methods.iter().filter(|m| m.per_unit_ns.is_some());

@@ -74,16 +74,11 @@ fn draw(svg: &mut String, panel: &Panel) {
         } = *mark;
         let (y, tone) = (HEAD + mark.down, mark.tone);
         let [low, place, high] = [low, middle, high].map(across);
-        let (anchor, edge) = if middle > 50.0 {
-            ("start", 0.0)
-        } else {
-            ("end", PANEL)
-        };
-        let (name, line) = (escape::html(&mark.name), y + 4.0);
+        let (name, line) = (escape::html(&mark.name), y - 11.0);
         let _ = writeln!(
             svg,
             "<g class=\"{tone}\"><line class=\"l\" x1=\"{low}\" x2=\"{high}\" y1=\"{y}\" y2=\"{y}\"/><circle cx=\"{place}\" cy=\"{y}\" r=\"5\"/></g>\
-             <text class=\"s\" x=\"{edge}\" y=\"{line}\" text-anchor=\"{anchor}\">{name}</text>"
+             <text class=\"s\" x=\"0\" y=\"{line}\">{name}</text>"
         );
     }
 }
