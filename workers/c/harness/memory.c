@@ -292,9 +292,14 @@ bool wants_huge_pages(const struct slot *s)
 
 void backing_before(struct slot *s, size_t bytes)
 {
+    backing_before_in(s, bytes, wants_huge_pages(s));
+}
+
+void backing_before_in(struct slot *s, size_t bytes, bool huge)
+{
     bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     if (key_is(s, "backing", "recycled"))
-        fact(s, "backing_level_ps", recycle(s, bytes, wants_huge_pages(s)));
+        fact(s, "backing_level_ps", recycle(s, bytes, huge));
     if (key_is(s, "backing", "cold")) {
         uint64_t ms = key_size(s, "idle_ms");
         struct timespec idle = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};

@@ -163,6 +163,7 @@ void reset_peak_rss(void);
 /* Puts the memory that the slot will get into the asked-for state: `recycled` (touched and given back just now) or `cold`
  * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
 void backing_before(struct slot *s, size_t bytes);
+void backing_before_in(struct slot *s, size_t bytes, bool huge); /* by passes over pages of this kind */
 void backing_after(struct slot *s, size_t bytes);
 /* Lines in the caches (caches.c). frames=memory: as much memory as the slot will get next from the kernel's free lists is
  * touched, flushed and given back, so that the slot gets the same frames; frames=swept, and memory where lines cannot be

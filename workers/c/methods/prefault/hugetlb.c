@@ -36,7 +36,7 @@ static SHARED_BODY void run(struct slot *s, size_t page, void (*fill)(const stru
 #define POOL_LAWS "huge_bytes == bytes; rss_bytes == 0; pinned=lock: locked_bytes == 0; " NO_FAULT_TO_PIN "; " PLACE_LAWS
 #define HUGE_LAWS_OF_POOL "populate.minor_faults == bytes / huge_page_bytes; " POOL_LAWS
 #define GIANT_LAWS_OF_POOL "populate.minor_faults == bytes / 1073741824; " POOL_LAWS
-#define POOL_KEYS PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN)
+#define POOL_KEYS PLACE_KEYS(HUGE_SHARING, EVERY_PIN)
 
 /* Huge pages of the default size. */
 static size_t huge_pages_of(struct slot *s)

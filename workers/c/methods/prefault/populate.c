@@ -92,5 +92,5 @@ METHOD(prefault_thp_populate, .experiment = "prefault", .name = "thp-populate",
        .summary = "Permit transparent huge pages, then fault them in by MADV_POPULATE_WRITE, one call for each thread's part.",
        .phases = PREFAULT_PHASES, .keys = PREFAULT_KEYS(HUGE_SHARING, EVERY_PIN),
        .memory = PREFAULT_MEMORY, .backing_huge = true,
-       .laws = HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS,
+       .laws = HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " NO_FAULT_TO_PIN "; " HUGE_BACKING_LAWS "; " PREFAULT_LAWS,
        .calls = "populate:mmap,madvise" TEARDOWN_CALLS, .run = huge_pages);

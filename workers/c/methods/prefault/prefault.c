@@ -170,6 +170,9 @@ struct memory prefault_prepare(struct slot *s, int advice, size_t pool)
     atomic_store(&next_ring, 0);
     slot_left = leave;
     pin_threads(s);
+    /* A host takes and gives memory in blocks of a huge page's size, and so much of it is touched sooner in huge pages. */
+    if (!pool)
+        backing_before_in(s, s->bytes, huge != 0);
     neighbor_open(s);
     memory.at = pool == GIANT_PAGE ? free_giant_range(s) : free_range(s, s->bytes);
     memory.bytes = s->bytes;
@@ -339,5 +342,7 @@ void prefault_rest(struct slot *s, char *p, bool reads)
     fact(s, "mapped_after", still_mapped(s, p));
     fact(s, "ring_bytes_after", status_bytes(s, "VmPin") - ring_bytes_before);
     prefault_exit(s, &memory);
+    if (!memory.pool)
+        backing_after(s, bytes);
     leave();
 }

@@ -5,7 +5,9 @@
 #include "neighbor.h"
 
 #define PREFAULT_PHASES "populate pin first-use teardown exit"
-#define PREFAULT_KEYS(sharing, pinned) "bytes:size threads:count sharing:" sharing " pinned:" pinned NEIGHBOR_KEY
+#define PLACE_KEYS(sharing, pinned) "bytes:size threads:count sharing:" sharing " pinned:" pinned NEIGHBOR_KEY
+/* The reserved pool's pages are not among the free ones: only other methods have a state of these. */
+#define PREFAULT_KEYS(sharing, pinned) PLACE_KEYS(sharing, pinned) " backing:recycled|cold idle_ms:count"
 #define PREFAULT_MEMORY "bytes + 33554432" /* with a neighbor's */
 #define EVERY_SHARING "private|shared|memfd|shm"
 #define HUGE_SHARING "private|shared|memfd" /* /dev/shm goes by its own mount option */
@@ -17,6 +19,12 @@
     "mapped_after == 0; pinned=no: locked_bytes + ring_bytes == 0; pinned=ring: ring_bytes == bytes; "                 \
     "ring_bytes_after == 0; exit_bytes == bytes; exit_status == 0; " NEIGHBOR_LAWS "; " THREADS_LAWS
 #define PREFAULT_LAWS "pinned=lock: locked_bytes == bytes; " PLACE_LAWS
+/* Where one thread touches private memory in huge pages, as the passes before did, in CPU time: the host of a virtual machine
+ * held the frames, or had to find them. */
+#define BACKED "threads=1 & sharing=private & pinned=no & neighbor=none & "
+#define HUGE_BACKING_LAWS                                                                                              \
+    BACKED "backing=recycled: 1000 * populate.cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes); "                 \
+    BACKED "backing=cold: 1000 * populate.cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
 #define BASE_ONLY_LAWS "huge_bytes == 0; rss_bytes == bytes"
 /* Of gigabytes some huge pages are often not to be had: what came instead are base pages, one fault each. Where three quarters
  * and more are base pages, the method's name says what is not so. */

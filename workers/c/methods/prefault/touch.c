@@ -20,7 +20,7 @@ static SHARED_BODY void run(struct slot *s, int advice, void (*fill)(const struc
 
 #define BASE_LAWS "populate.minor_faults == bytes / page_bytes; " BASE_ONLY_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS
 #define HUGE_FILL_LAWS                                                                                                 \
-    HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " NO_FAULT_TO_PIN "; " PREFAULT_LAWS
+    HUGE_FAULT_LAW "; " HUGE_LEAST_LAWS "; " NO_FAULT_TO_PIN "; " HUGE_BACKING_LAWS "; " PREFAULT_LAWS
 #define FILL_CALLS "populate:mmap,madvise" TEARDOWN_CALLS
 
 static void base_touch(struct slot *s) { run(s, MADV_NOHUGEPAGE, touch_pages); }
