@@ -187,7 +187,7 @@ pub fn build(
         choice.cells(experiments, workers, terms.allow_system_changes)?;
     let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, &experiments, terms.allow_system_changes);
-    states::settle(&mut cells)?;
+    states::settle(&mut cells, &experiments)?;
     let baselines = choice.baselines(&mut cells, &experiments)?;
     let launch_groups = choice.launch_groups(&mut cells, &experiments, &baselines)?;
     Ok(Plan {

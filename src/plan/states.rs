@@ -1,8 +1,11 @@
 //! States of the machine as a parameter of every experiment, and cells whose state cannot be had.
 
 use super::wish::Wish;
+use crate::plan::input::CAPTURE;
 use crate::worker::carried;
 use anyhow::{Result, bail};
+use record::cell::Cell;
+use record::concern::{Concern, TMPFS};
 use record::experiment::{Experiment, Parameter, ParameterKind};
 use record::machine_state::{MachineState, PLAIN, STATE};
 use record::outcome::{Cause, Outcome, Status};
@@ -115,7 +118,7 @@ pub(super) fn wished<'a>(
 }
 
 /// Skips cells whose state this machine or their worker cannot have.
-pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
+pub(super) fn settle(cells: &mut [PlannedCell], experiments: &[Experiment]) -> Result<()> {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
         let state = planned
             .cell
@@ -127,18 +130,37 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
         let Some(state) = state else { continue };
         let is_other =
             !state.bound.is_empty() && !state.bound.contains_key(&planned.cell.experiment);
-        let other = is_other.then(|| Cause::Lacks {
-            text: state.only_reason.clone(),
-        });
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
         let foreign = foreign.then(|| Cause::NativeOnly {
             state: state.name.clone(),
+        });
+        let elsewhere = state.files.is_some() && lies_elsewhere(&planned.cell, experiments);
+        let other = (is_other || elsewhere).then(|| Cause::Lacks {
+            text: state.only_reason.clone(),
         });
         if let Some(cause) = lacking(state).or(other).or(foreign) {
             planned.outcome = Some(Outcome::because(Status::Skipped, cause));
         }
     }
     Ok(())
+}
+
+/// Tells whether a cell reads the user's own file, or one in memory.
+fn lies_elsewhere(cell: &Cell, experiments: &[Experiment]) -> bool {
+    let value = |concern| {
+        let mut all = experiments.iter();
+        all.find(|e| e.name == cell.experiment)?
+            .value(cell, concern)
+    };
+    value(Concern::File).is_some_and(|file| file != CAPTURE)
+        || value(Concern::FilePlace) == Some(TMPFS)
+}
+
+/// Tells whether the state of a cell gives the folder for its files.
+pub fn gives_files(cell: &Cell) -> bool {
+    let name = cell.parameters.get(STATE);
+    let state = name.and_then(|name| find(name).ok().flatten());
+    state.is_some_and(|state| state.files.is_some())
 }
 
 /// The cause for which this machine cannot be in the state, by the files that are there.
@@ -182,7 +204,7 @@ mod tests {
                 state.name
             );
             assert_eq!(
-                state.bound.is_empty(),
+                state.bound.is_empty() && state.files.is_none(),
                 state.only_reason.is_empty(),
                 "{}",
                 state.name

@@ -38,18 +38,30 @@ fn capture_name(bytes: &str) -> String {
 /// The capture files of a run: each is made before the first launch that reads it.
 #[derive(Debug, Default)]
 pub struct Inputs {
-    paths: BTreeMap<(String, String), PathBuf>,
+    paths: BTreeMap<Wanted, PathBuf>,
 }
 
-/// The place and the size of the capture that a cell reads, if it reads one.
-fn wanted(experiment: Option<&Experiment>, cell: &Cell) -> Option<(String, String)> {
+/// A capture: its place, its size, and the folder of a machine's state that has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted {
+    place: String,
+    bytes: String,
+    files: Option<PathBuf>,
+}
+
+/// The capture that a cell reads, if it reads one.
+fn wanted(experiment: Option<&Experiment>, cell: &Cell, files: Option<&Path>) -> Option<Wanted> {
     let experiment = experiment?;
     if experiment.value(cell, Concern::File)? != CAPTURE {
         return None;
     }
     let place = experiment.value(cell, Concern::FilePlace)?;
     let size = experiment.value(cell, Concern::FileSize)?;
-    Some((place.to_owned(), size.to_owned()))
+    Some(Wanted {
+        place: place.to_owned(),
+        bytes: size.to_owned(),
+        files: files.filter(|_| place == DISK).map(Path::to_owned),
+    })
 }
 
 /// The cell as its worker is to be told: with the path of the file.
@@ -65,30 +77,32 @@ fn with_path(experiment: Option<&Experiment>, cell: &Cell, path: &Path) -> Cell 
 impl Inputs {
     /// Makes the captures that these cells read and that the run has not made yet, or finds them whole in the cache; what is to
     /// be decided of all cells whose capture cannot be made. Those in memory are removed with everything else that bears the
-    /// run's name.
+    /// run's name, those in a state's folder `files` with the state.
     pub fn make(
         &mut self,
         state: &State,
         cells: &[usize],
         guard: &mut Guard,
-        folder: &RunFolder,
+        (folder, files): (&RunFolder, Option<&Path>),
         signals: &Signals,
     ) -> Result<Vec<(String, DecisionKind)>> {
         let wanted_by = |cell: &usize| {
             let cell = &state.cells[*cell].cell;
-            wanted(state.plan.experiment(&cell.experiment), cell)
+            wanted(state.plan.experiment(&cell.experiment), cell, files)
         };
         let mut settled = Vec::new();
-        let keys: BTreeSet<(String, String)> = cells.iter().filter_map(wanted_by).collect();
+        let keys: BTreeSet<Wanted> = cells.iter().filter_map(wanted_by).collect();
         for key in keys {
             if signals.arrived().is_some() {
                 break;
             }
-            if self.paths.contains_key(&key) {
+            // A state that was made anew has an empty folder.
+            let is_made = |path: &PathBuf| files.is_none() || path.exists();
+            if self.paths.get(&key).is_some_and(is_made) {
                 continue;
             }
             let path = path_of(&key, state, guard, folder)?;
-            match make_one(&path, &key.1, &session(state), guard, folder, signals)? {
+            match make_one(&path, &key.bytes, &session(state), guard, folder, signals)? {
                 None => {
                     self.paths.insert(key, path);
                 }
@@ -109,22 +123,25 @@ impl Inputs {
     }
 
     /// The cell as its worker is to be told: with the path of its capture.
-    pub fn resolved(&self, plan: &Plan, cell: &Cell) -> Cell {
+    pub fn resolved(&self, plan: &Plan, cell: &Cell, files: Option<&Path>) -> Cell {
         let experiment = plan.experiment(&cell.experiment);
-        let path = wanted(experiment, cell).and_then(|key| self.paths.get(&key));
+        let path = wanted(experiment, cell, files).and_then(|key| self.paths.get(&key));
         path.map_or_else(|| cell.clone(), |path| with_path(experiment, cell, path))
     }
 }
 
 /// The path of a run's capture of a place and a size. On a disk it stays for later runs.
 fn path_of(
-    (place, bytes): &(String, String),
+    wanted: &Wanted,
     state: &State,
     guard: &mut Guard,
     folder: &RunFolder,
 ) -> Result<PathBuf> {
-    let run = &session(state);
-    if place == TMPFS {
+    let (run, bytes) = (&session(state), &wanted.bytes);
+    if let Some(files) = &wanted.files {
+        return Ok(files.join(capture_name(bytes)));
+    }
+    if wanted.place == TMPFS {
         return Ok(PathBuf::from(format!(
             "/dev/shm/pagewise-{run}-capture-{bytes}.pcap"
         )));
@@ -144,7 +161,7 @@ fn path_of(
 /// The cell as a worker is told after the run, from captures in the cache; `None` where its own is gone.
 pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
     let experiment = plan.experiment(&cell.experiment);
-    let Some((place, bytes)) = wanted(experiment, cell) else {
+    let Some(Wanted { place, bytes, .. }) = wanted(experiment, cell, None) else {
         return Some(cell.clone());
     };
     let path = captures_folder().ok()?.join(capture_name(&bytes));
@@ -158,7 +175,7 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
     let mut named = Vec::new();
     for cell in cells {
         let mut with_file = (*cell).clone();
-        if let Some((_, bytes)) = wanted(Some(experiment), cell) {
+        if let Some(Wanted { bytes, .. }) = wanted(Some(experiment), cell, None) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
                 // The path of its descriptor ends with this process.

@@ -39,6 +39,8 @@ pub enum Undo<'a> {
         /// The device or the file.
         area: &'a Path,
     },
+    /// Unmount the folder `scratch-pagewise-…/storage` of a run.
+    Unmount { folder: &'a Path },
     /// Write a text to a setting of the kernel that the guard knows.
     Restore { setting: &'a Path, text: &'a str },
     /// Leave a setting that [`Guard::keep`] registered: the last user writes its first value.
@@ -84,6 +86,7 @@ impl Undo<'_> {
                 vec!["remove-cgroup".into(), level.into(), name.into()]
             }
             Undo::SwapOff { area } => vec!["swap-off".into(), area.into()],
+            Undo::Unmount { folder } => vec!["unmount".into(), folder.into()],
             Undo::Restore { setting, text } => vec!["restore".into(), setting.into(), text.into()],
             Undo::Release { setting, text } => vec!["release".into(), setting.into(), text.into()],
         };

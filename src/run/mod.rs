@@ -25,6 +25,7 @@ mod runner;
 mod scores;
 pub mod session;
 pub mod signals;
+mod site;
 mod states;
 
 pub use alone::Alone;

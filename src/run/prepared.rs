@@ -27,6 +27,8 @@ pub(super) struct Order<'a> {
     pub turns: &'a Turns,
     /// Options of the helper's `exec` that the machine's state asks for.
     pub options: Vec<OsString>,
+    /// The folder for files of the worker that the machine's state gives.
+    pub files: Option<PathBuf>,
 }
 
 pub(super) struct Prepared {
@@ -111,6 +113,8 @@ pub(super) struct Made<'a> {
 /// Names and folders of one launch.
 struct LaunchPlace {
     scratch: PathBuf,
+    /// Where the worker makes its files.
+    files: PathBuf,
     requests: Folder,
     /// Prefix of everything that it makes in shared folders.
     name: String,
@@ -120,11 +124,24 @@ struct LaunchPlace {
 }
 
 impl LaunchPlace {
-    fn make(state: &State, folder: &RunFolder, two_sided: bool) -> Result<LaunchPlace> {
+    fn make(
+        state: &State,
+        folder: &RunFolder,
+        two_sided: bool,
+        files: Option<&Path>,
+    ) -> Result<LaunchPlace> {
         let scratch_name = scratch_name(state);
         // Other users can neither foretell what this launch makes in shared folders nor enter the folder of its sockets.
         let name = format!("pagewise-{}-{}", session(state), files::random_word()?);
         let requests = Folder::open(folder.path())?.make_folder(&scratch_name)?;
+        let scratch = folder.file(&scratch_name);
+        let files = match files {
+            Some(files) => Folder::open(files)?
+                .make_folder(&scratch_name)?
+                .path()
+                .to_owned(),
+            None => scratch.clone(),
+        };
         let temporary = files::temporary_place()?;
         let meeting = if two_sided {
             meeting_place(&temporary, &format!("pagewise-{}-", session(state)))?
@@ -137,7 +154,8 @@ impl LaunchPlace {
             socket,
         );
         Ok(LaunchPlace {
-            scratch: folder.file(&scratch_name),
+            scratch,
+            files,
             requests,
             name,
             rendezvous,
@@ -162,14 +180,18 @@ pub(super) fn all(
 ) -> Result<Vec<Prepared>> {
     let planned = &state.cells[order.cells[0]];
     let two_sided = planned.method.two_sided;
-    let mut place = LaunchPlace::make(state, folder, two_sided)?;
+    let mut place = LaunchPlace::make(state, folder, two_sided, order.files.as_deref())?;
     let resolved: Vec<_> = order
         .cells
         .iter()
-        .map(|&cell| made.inputs.resolved(&state.plan, &state.cells[cell].cell))
+        .map(|&cell| {
+            let cell = &state.cells[cell].cell;
+            made.inputs
+                .resolved(&state.plan, cell, order.files.as_deref())
+        })
         .collect();
     let cells: Vec<_> = resolved.iter().collect();
-    let directory = place.scratch.to_string_lossy().into_owned();
+    let directory = place.files.to_string_lossy().into_owned();
     let roles: &[Option<char>] = if two_sided {
         &[Some('a'), Some('b')]
     } else {
@@ -268,11 +290,13 @@ fn scratch_name(state: &State) -> String {
     format!("scratch-pagewise-{}", session(state))
 }
 
-/// Removes the files of a launch; whether their file system was full.
-pub(super) fn remove_scratch(folder: &RunFolder, state: &State) -> bool {
+/// Removes the files of a launch, also those in a folder that the machine's state gave; whether the run's file system was full.
+pub(super) fn remove_scratch(folder: &RunFolder, state: &State, files: Option<&Path>) -> bool {
     let is_full = rustix::fs::statvfs(folder.file(&scratch_name(state)))
         .is_ok_and(|about| about.f_bavail < 4);
-    let _ = Folder::open(folder.path()).and_then(|folder| folder.remove(scratch_name(state)));
+    for place in files.into_iter().chain([folder.path()]) {
+        let _ = Folder::open(place).and_then(|place| place.remove(scratch_name(state)));
+    }
     is_full
 }
 

@@ -1,23 +1,21 @@
 //! Carries out the launches and decisions of a run's policy ([`schedule::conduct`]), and follows what each launch shows. It
 //! decides nothing itself.
 
-use crate::plan::published;
+use crate::plan::{published, states};
 use crate::run::benching::{self, Counting};
-use crate::run::bound::{Bounds, memory_needed};
-use crate::run::guard::{Guard, Undo, Undoing, session};
+use crate::run::bound::memory_needed;
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Made, Order, Prepared};
-use crate::run::{Alone, bound, decide, launch, prepared};
-use crate::worker::{Worker, foreign};
+use crate::run::site::{Site, follow};
+use crate::run::{Alone, launch, prepared};
+use crate::worker::{self, Worker};
 use crate::{
     machine::memory,
     machine::noise::Snapshot,
-    run::captures::Inputs,
     run::lines::screen,
     run::progress::{Progress, ResultsSoFar},
     run::signals::Signals,
 };
-use crate::{run::states::States, worker};
 use anyhow::{Result, bail};
 use judge::evidence::Evidence;
 use record::decision::{DecisionKind, LeftOut};
@@ -35,9 +33,8 @@ use schedule::lessons::{lessons, with_twin};
 use schedule::{Executor, Facts, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
 use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{ffi::OsString, fs::File, path::Path};
 
 /// Growth of the time that functions need from which it is said again.
 const SAID_AGAIN: f64 = 1.5;
@@ -62,19 +59,6 @@ pub struct Runner<'a> {
     clock: Clock,
     observed: Observed<'a>,
     purpose: Purpose,
-}
-
-/// The machine as it was prepared for the run; put back when this is dropped.
-struct Site<'a> {
-    guard: Guard,
-    inputs: Inputs,
-    bounds: Bounds,
-    states: States,
-    /// Memory with which workers sweep the caches, unless files in memory are refused: it stays from launch to launch.
-    swept: Option<File>,
-    /// Variables that workers do not have.
-    cleared: Vec<String>,
-    alone: Option<&'a Alone>,
 }
 
 /// The clock of the run, and its launches so far.
@@ -281,16 +265,18 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Makes the captures of a launch. They are no part of the budget, but of an article's time, which is all that it takes.
-    fn make_inputs(&mut self, launch: &Launch) -> Result<()> {
+    /// Makes the captures of a launch. They are no part of the budget, but of an article's time, which is all that it takes, and
+    /// of a state's whose folder has them: then they are made anew each time.
+    fn make_inputs(&mut self, launch: &Launch, files: Option<&Path>) -> Result<()> {
         let (begun, site) = (Instant::now(), &mut self.site);
         let cells = self.state.alive(launch.launch_group);
         let (guard, signals) = (&mut site.guard, self.signals);
+        let place = (self.folder, files);
         let settled = site
             .inputs
-            .make(&self.state, &cells, guard, self.folder, signals)?;
+            .make(&self.state, &cells, guard, place, signals)?;
         follow(self.folder, &mut self.state, settled)?;
-        if self.state.plan.articles.is_empty() {
+        if self.state.plan.articles.is_empty() && files.is_none() {
             self.clock.spent_before_s -= begun.elapsed().as_secs_f64();
         }
         Ok(())
@@ -382,10 +368,23 @@ impl<'a> Runner<'a> {
 
     /// Carries a launch out and keeps it; nothing where no cell is left.
     fn perform(&mut self, launch: &Launch) -> Result<Option<LaunchRecord>> {
-        self.make_inputs(launch)?;
+        let group = self.state.alive(launch.launch_group);
+        let first = group.first().map(|&cell| &self.state.cells[cell].cell);
+        let is_given = first.is_some_and(states::gives_files);
+        if !is_given {
+            self.make_inputs(launch, None)?;
+        }
         self.refuse(launch)?;
-        let is_open = |cell: &usize| self.state.cells[*cell].outcome.is_none();
-        let cells: Vec<usize> = launch.cells.iter().copied().filter(is_open).collect();
+        let Some(mut seen) = self.enter_state(launch)? else {
+            return Ok(None);
+        };
+        let files = self.site.states.files().map(Path::to_owned);
+        if let Some(seen) = seen.as_mut().filter(|_| is_given) {
+            let begun = Instant::now();
+            self.make_inputs(launch, files.as_deref())?;
+            seen.made_s += begun.elapsed().as_secs_f64();
+        }
+        let cells = self.open(launch);
         let Some(&first) = cells.first() else {
             return Ok(None);
         };
@@ -394,9 +393,6 @@ impl<'a> Runner<'a> {
             .sides()
             .all(|side| worker::find(self.workers, side).is_ok_and(Worker::proves_by_round));
         let turns = turns::of_launch(&self.state, launch, &cells, proves_by_round);
-        let Some(mut seen) = self.enter_state(launch, &cells)? else {
-            return Ok(None);
-        };
         let number = self.clock.next_launch;
         self.clock.next_launch += 1;
         let order = Order {
@@ -405,6 +401,7 @@ impl<'a> Runner<'a> {
             cells: &cells,
             turns: &turns,
             options: self.site.options(),
+            files,
         };
         let launched = self.start(&order, seen.as_mut())?;
         let made_s = seen.as_ref().map_or(0.0, |seen| seen.made_s);
@@ -467,7 +464,7 @@ impl<'a> Runner<'a> {
         }
         let parts: Vec<FramePart> = prepared.iter().flat_map(Prepared::parts).collect();
         let messages: Vec<String> = prepared.iter().map(Prepared::first_message).collect();
-        let is_full = prepared::remove_scratch(self.folder, &self.state);
+        let is_full = prepared::remove_scratch(self.folder, &self.state, order.files.as_deref());
         let ended = ended?;
         // Nor does one that does not end take time from the others.
         if is_bench
@@ -493,19 +490,22 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Has the machine in the state of these cells. `None`: it cannot be, which is decided.
-    fn enter_state(
-        &mut self,
-        launch: &Launch,
-        cells: &[usize],
-    ) -> Result<Option<Option<StateSeen>>> {
+    /// The cells of a launch that have no outcome yet.
+    fn open(&self, launch: &Launch) -> Vec<usize> {
+        let is_open = |cell: &usize| self.state.cells[*cell].outcome.is_none();
+        launch.cells.iter().copied().filter(is_open).collect()
+    }
+
+    /// Has the machine in the state of a launch. `None`: it cannot be, which is decided, or no cell is left.
+    fn enter_state(&mut self, launch: &Launch) -> Result<Option<Option<StateSeen>>> {
+        let cells = self.open(launch);
         let rounds = launch.rounds + launch.warmup_rounds;
         let planned = cells.iter().map(|&cell| &self.state.cells[cell]);
         let needs = planned
             .map(|planned| memory_needed(planned, rounds))
             .collect::<Result<Vec<u64>>>()?;
         let Some(first) = cells.first().map(|&cell| &self.state.cells[cell].cell) else {
-            return Ok(Some(None));
+            return Ok(None);
         };
         let (name, needed) = (
             first.parameters.get(STATE).cloned(),
@@ -619,77 +619,6 @@ impl Executor for Runner<'_> {
         }
         Ok(Runner::decide(self, why, what)?)
     }
-}
-
-impl Site<'_> {
-    fn prepare(state: &mut State, folder: &RunFolder) -> Result<Self> {
-        let mut guard = Guard::start()?;
-        // Sockets are in /tmp where TMPDIR is too long for their path.
-        let temporary = files::temporary_place()?;
-        let run = &session(state);
-        for folder in [
-            Path::new("/dev/shm"),
-            Path::new("/dev/mqueue"),
-            Path::new("/tmp"),
-            &temporary,
-        ] {
-            guard.undo(Undo::RemoveNamed {
-                folder,
-                lead: "",
-                run,
-            })?;
-        }
-        guard.undo(Undo::RemoveNamed {
-            folder: folder.path(),
-            lead: "scratch-",
-            run,
-        })?;
-        bound::prepare(state, &mut guard)?;
-        let (bounds, settled) = Bounds::make(state, &mut guard)?;
-        follow(folder, state, settled)?;
-        let cleared = if state.plan.keep_environment {
-            Vec::new()
-        } else {
-            foreign().into_keys().collect()
-        };
-        let states = States::new(folder.path(), run);
-        let swept = files::empty_memory_file("pagewise-swept").ok();
-        Ok(Site {
-            guard,
-            inputs: Inputs::default(),
-            bounds,
-            states,
-            swept,
-            cleared,
-            alone: None,
-        })
-    }
-
-    /// Options of the helper's `exec`. In a state of the machine no memory of the laboratory's is in a worker's way.
-    fn options(&self) -> Vec<OsString> {
-        let of_state = self.states.options();
-        let Some(swept) = self.swept.as_ref().filter(|_| of_state.is_empty()) else {
-            return of_state;
-        };
-        let path = format!(
-            "PAGEWISE_SWEPT=/proc/{}/fd/{}",
-            std::process::id(),
-            swept.as_raw_fd()
-        );
-        vec!["--set".into(), path.into()]
-    }
-}
-
-fn follow(
-    folder: &RunFolder,
-    state: &mut State,
-    decisions: Vec<(String, DecisionKind)>,
-) -> Result<()> {
-    for (why, what) in decisions {
-        decide(folder, &why, what.clone())?;
-        state.apply(&what)?;
-    }
-    Ok(())
 }
 
 fn facts(state: &State, workers: &[Worker]) -> Facts {

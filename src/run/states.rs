@@ -37,6 +37,8 @@ struct Held {
     state: &'static MachineState,
     bound_bytes: Option<u64>,
     place: PathBuf,
+    /// The folder that the state gives for the files of launches.
+    files: Option<PathBuf>,
     cgroup: Option<PathBuf>,
     helper: Helper,
     _guard: Guard,
@@ -187,6 +189,11 @@ impl States {
         Ok(())
     }
 
+    /// The folder in which a launch in the state has its files; `None` where they lie as always.
+    pub fn files(&self) -> Option<&Path> {
+        self.held.as_ref()?.files.as_deref()
+    }
+
     /// Options of the helper's `exec` for a worker in the state.
     pub fn options(&self) -> Vec<OsString> {
         let mut options = Vec::new();
@@ -272,6 +279,10 @@ impl Held {
                 area: Path::new(&here(area)),
             })?;
         }
+        let files = state.files.as_deref().map(here).map(PathBuf::from);
+        if let Some(folder) = &files {
+            guard.undo(Undo::Unmount { folder })?;
+        }
         for (setting, text) in &state.settings {
             set(Path::new(&here(setting)), text, &mut guard)?;
         }
@@ -286,6 +297,7 @@ impl Held {
             state,
             bound_bytes,
             place,
+            files,
             cgroup,
             helper,
             _guard: guard,

@@ -27,7 +27,8 @@ WORK = {
     "copy": ["copy/memcpy@c-O3", "--set", "bytes=4MiB"],
     "fault": ["fault/touch@c-O3", "--set", "bytes=2MiB"],
 }
-OF_STATE = {"read-ahead-128": "load", "bound": "load", "writeback": "output", "cold": "copy", "fragmented-pinned": "thp"}
+OF_STATE = {"read-ahead-128": "load", "bound": "load", "writeback": "output", "cold": "copy", "fragmented-pinned": "thp",
+            "storage-latency": "load", "storage-latency-5ms": "load", "storage-rate": "load"}
 
 
 def text(path):
@@ -52,7 +53,9 @@ def machine():
     """What states change: settings, swap, control groups, and processes that hold a state."""
     groups = sorted(glob.glob("/sys/fs/cgroup/**/pagewise-*", recursive=True))
     holders = [path for path in glob.glob("/proc/[0-9]*/cmdline") if b"\0state\0" in text_bytes(path)]
-    return [text(path) for path in SETTINGS] + groups + holders
+    mounts = [line for line in text("/proc/self/mounts").splitlines() if "scratch-pagewise" in line]
+    loops = [text(path) for path in sorted(glob.glob("/sys/block/loop*/loop/backing_file"))]
+    return [text(path) for path in SETTINGS] + groups + holders + mounts + loops
 
 
 def text_bytes(path):
@@ -117,7 +120,7 @@ def children(pid):
 
 
 ALL = ["fragmented-movable", "fragmented-pinned", "swap-zram", "swap-zram-lzo", "swap-zswap", "swap-file", "writeback",
-       "neighbour", "bound", "many-vmas", "page-tables", "fresh", "cold", "read-ahead-128", "cache-full"]
+       "neighbour", "bound", "many-vmas", "page-tables", "fresh", "cold", "read-ahead-128", "cache-full", "storage-latency", "storage-rate"]
 
 
 def kills(pagewise, count, seed, states):

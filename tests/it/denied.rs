@@ -28,7 +28,7 @@ const DENY: &str = r#"
 static const struct { const char *name; unsigned number; } known[] = {
     {"io_uring_setup", 425}, {"io_uring_enter", 426}, {"io_uring_register", 427}, {"cachestat", 451},
     {"process_madvise", 440}, {"openat2", 437}, {"clone3", 435}, {"pidfd_open", 434}, {"pidfd_send_signal", 424},
-    {"pidfd_getfd", 438}, {"memfd_secret", 447},
+    {"pidfd_getfd", 438}, {"memfd_secret", 447}, {"fsopen", 430},
     {"userfaultfd", SYS_userfaultfd}, {"perf_event_open", SYS_perf_event_open}, {"bpf", SYS_bpf},
     {"mbind", SYS_mbind}, {"set_mempolicy", SYS_set_mempolicy}, {"get_mempolicy", SYS_get_mempolicy},
     {"move_pages", SYS_move_pages}, {"open_by_handle_at", SYS_open_by_handle_at}, {"kcmp", SYS_kcmp},
@@ -254,6 +254,31 @@ fn doctor_names_the_calls_that_a_filter_refuses_and_no_others() {
         assert!(
             what.contains(hidden) && what.is_empty() == calls.is_empty(),
             "{what}"
+        );
+    }
+}
+
+#[test]
+fn storage_of_a_state_is_skipped_where_nothing_can_be_mounted() {
+    if !crate::states::is_root() {
+        skip("states change the machine; run as root");
+        return;
+    }
+    let words = "load/mmap-lazy@c-O3 --set bytes=4MiB --set cache=cold --set order=sequential --state storage-latency \
+        --allow-system-changes";
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let Some(cells) = cells_without(&["fsopen"], &words) else {
+        return;
+    };
+    for cell in cells
+        .iter()
+        .filter(|cell| cell["parameters"]["state"] == "storage-latency")
+    {
+        let reason = crate::support::place::reason(cell);
+        assert_eq!(cell["status"], "skipped", "{cell:#}");
+        assert!(
+            reason.contains("FUSE") || reason.contains("fuse"),
+            "{reason}"
         );
     }
 }

@@ -140,7 +140,7 @@ fn functions(count: u32) -> String {
 }
 
 /// Number of command lines of [`verbs`].
-const VERBS: usize = 14;
+const VERBS: usize = 15;
 
 /// Every verb that measures, with the words after it. Two kinds of process of one command are left behind, one deaf.
 fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
@@ -203,6 +203,7 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
         &in_state("fragmented-movable"),
         &in_state("writeback"),
         &in_state("neighbour"),
+        &in_state("storage-latency"),
     ];
     verbs
         .iter()

@@ -89,6 +89,7 @@ mod snippets;
 mod starved;
 mod starved_verbs;
 mod states;
+mod storage;
 mod support;
 mod tails;
 mod tampered;

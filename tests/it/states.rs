@@ -41,12 +41,22 @@ pub(crate) fn machine() -> Vec<String> {
     let files = CHANGED
         .iter()
         .filter(|path| !path.ends_with("comp_algorithm"));
+    // Of file systems those that a state mounted; of loop devices those in use.
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounts = mounts
+        .lines()
+        .filter(|line| line.contains("scratch-pagewise"));
+    let loops = crate::support::place::entries(Path::new("/sys/block"))
+        .into_iter()
+        .filter_map(|device| fs::read_to_string(device.join("loop/backing_file")).ok());
     files
         .map(|path| fs::read_to_string(path).unwrap_or_default())
+        .chain(mounts.map(str::to_owned))
+        .chain(loops.filter(|file| file.trim().ends_with("/disk")))
         .collect()
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
@@ -62,7 +72,7 @@ fn launches(folder: &Path) -> Vec<Value> {
 }
 
 /// Runs a method in states; the summary, the states of its launches, and what was said.
-fn measured(what: &[&str], states: &str) -> (Value, Vec<Value>, String) {
+pub(crate) fn measured(what: &[&str], states: &str) -> (Value, Vec<Value>, String) {
     let place = Place::new();
     let out = place.file("run");
     let words = [
@@ -94,7 +104,7 @@ fn measured(what: &[&str], states: &str) -> (Value, Vec<Value>, String) {
     )
 }
 
-fn in_state<'a>(summary: &'a Value, state: &str) -> Vec<&'a Value> {
+pub(crate) fn in_state<'a>(summary: &'a Value, state: &str) -> Vec<&'a Value> {
     let cells = summary["cells"].as_array().unwrap().iter();
     cells
         .filter(|cell| cell["parameters"]["state"] == state && cell["hidden"] != true)
@@ -273,11 +283,14 @@ fn a_state_is_undone_whoever_is_killed() {
         "fragmented-movable",
         "writeback",
         "neighbour",
+        "storage-latency",
     ] {
         let words = [
-            "fault/touch@c-O3",
+            "load/mmap-lazy@c-O3",
             "--set",
-            "bytes=2MiB",
+            "bytes=4MiB",
+            "--set",
+            "cache=cold",
             "--state",
             state,
             "--allow-system-changes",

@@ -30,10 +30,12 @@ pub struct MachineState {
     pub inside: Option<String>,
     /// Share of the worker's need that its memory cgroup holds, by experiment: only these can be measured in it.
     pub bound: BTreeMap<String, f64>,
-    /// Reason why only some experiments can be in it.
+    /// Reason why only some experiments can be in it, or only files that are made for it.
     pub only_reason: String,
     /// Swap area that the maker uses: `/dev/{zram}` or `{folder}/swap`.
     pub swap: Option<String>,
+    /// Mount that the maker makes, `{folder}/storage`: the files of launches lie there.
+    pub files: Option<String>,
     /// Files of the kernel and the texts written there; an empty text is written by the maker. All are put back.
     pub settings: Vec<(String, String)>,
     /// Files of the kernel and the texts written there when the state has ended.

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/vfs.h>
@@ -279,6 +280,14 @@ static void swap_off(char **field)
             errno = 0; /* It was never in use, or it is not ours to end. */
 }
 
+/* FOLDER: what is mounted there is gone with its last user. */
+static void unmount(char **field)
+{
+    if (fnmatch("/*/scratch-pagewise-*/storage", field[0], 0) == 0 && !strstr(field[0], "/..") &&
+        umount2(field[0], MNT_DETACH | UMOUNT_NOFOLLOW) != 0)
+        errno = 0; /* Nothing was mounted there, or it is not ours to end. */
+}
+
 /* LEVEL NAME: a cgroup can be removed once its last process is gone, and a killed worker may take a moment to go. */
 static void remove_cgroup(char **field)
 {
@@ -301,7 +310,7 @@ static const struct action {
     int fields;
     void (*undo)(char **field);
 } actions[] = {{"remove-named", 5, remove_named}, {"restore", 2, restore}, {"remove-cgroup", 2, remove_cgroup},
-             {"release", 2, release}, {"swap-off", 1, swap_off}};
+             {"release", 2, release}, {"swap-off", 1, swap_off}, {"unmount", 1, unmount}};
 
 struct journal {
     char *at, *end;
