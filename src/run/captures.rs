@@ -38,26 +38,30 @@ fn capture_name(bytes: &str) -> String {
 /// The capture files of a run: each is made before the first launch that reads it.
 #[derive(Debug, Default)]
 pub struct Inputs {
-    paths: BTreeMap<Wanted, PathBuf>,
+    paths: BTreeMap<NeededCapture, PathBuf>,
 }
 
 /// A capture: its place, its size, and the folder of a machine's state that has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted {
+struct NeededCapture {
     place: String,
     bytes: String,
     files: Option<PathBuf>,
 }
 
 /// The capture that a cell reads, if it reads one.
-fn wanted(experiment: Option<&Experiment>, cell: &Cell, files: Option<&Path>) -> Option<Wanted> {
+fn wanted(
+    experiment: Option<&Experiment>,
+    cell: &Cell,
+    files: Option<&Path>,
+) -> Option<NeededCapture> {
     let experiment = experiment?;
     if experiment.value(cell, Concern::File)? != CAPTURE {
         return None;
     }
     let place = experiment.value(cell, Concern::FilePlace)?;
     let size = experiment.value(cell, Concern::FileSize)?;
-    Some(Wanted {
+    Some(NeededCapture {
         place: place.to_owned(),
         bytes: size.to_owned(),
         files: files.filter(|_| place == DISK).map(Path::to_owned),
@@ -91,7 +95,7 @@ impl Inputs {
             wanted(state.plan.experiment(&cell.experiment), cell, files)
         };
         let mut settled = Vec::new();
-        let keys: BTreeSet<Wanted> = cells.iter().filter_map(wanted_by).collect();
+        let keys: BTreeSet<NeededCapture> = cells.iter().filter_map(wanted_by).collect();
         for key in keys {
             if signals.arrived().is_some() {
                 break;
@@ -132,7 +136,7 @@ impl Inputs {
 
 /// The path of a run's capture of a place and a size. On a disk it stays for later runs.
 fn path_of(
-    wanted: &Wanted,
+    wanted: &NeededCapture,
     state: &State,
     guard: &mut Guard,
     folder: &RunFolder,
@@ -161,7 +165,7 @@ fn path_of(
 /// The cell as a worker is told after the run, from captures in the cache; `None` where its own is gone.
 pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
     let experiment = plan.experiment(&cell.experiment);
-    let Some(Wanted { place, bytes, .. }) = wanted(experiment, cell, None) else {
+    let Some(NeededCapture { place, bytes, .. }) = wanted(experiment, cell, None) else {
         return Some(cell.clone());
     };
     let path = captures_folder().ok()?.join(capture_name(&bytes));
@@ -175,7 +179,7 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
     let mut named = Vec::new();
     for cell in cells {
         let mut with_file = (*cell).clone();
-        if let Some(Wanted { bytes, .. }) = wanted(Some(experiment), cell, None) {
+        if let Some(NeededCapture { bytes, .. }) = wanted(Some(experiment), cell, None) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
                 // The path of its descriptor ends with this process.

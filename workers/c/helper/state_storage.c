@@ -163,13 +163,14 @@ static bool probe_reads(size_t bytes, uint64_t ns[PROBE_READS])
 static void facts_of_storage(void)
 {
     uint64_t ns[PROBE_READS];
+    /* A processor that others use keeps some of the reads waiting: the storage is as fast as its quicker ones. */
     state_fact("read_ahead_kib", kernel_number(shared->left.read_ahead));
     if (probe_reads(SMALL, ns)) {
         state_fact("storage_least_read_ns", ns[0]);
-        state_fact("storage_read_ns", ns[PROBE_READS / 2]);
+        state_fact("storage_read_ns", ns[PROBE_READS / 4]);
     }
     if (wanted.bytes_per_s && probe_reads(LARGE, ns))
-        state_fact("storage_bytes_per_s", (uint64_t)LARGE * 1000000000u / ns[PROBE_READS / 2]);
+        state_fact("storage_bytes_per_s", (uint64_t)LARGE * 1000000000u / ns[PROBE_READS / 4]);
 }
 
 static void end_storage(void)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -98,10 +99,13 @@ static void write_bytes(const struct fuse_in_header *in, const struct fuse_write
     reply(in, put < 0 ? ENOSPC : 0, &out, put < 0 ? 0 : sizeof out);
 }
 
+/* What is discarded or zeroed takes no memory, and reads as zeros. */
 static void free_bytes(const struct fuse_in_header *in, const struct fuse_fallocate_in *asked)
 {
-    bool done = fallocate(serving.memory, (int)asked->mode, (off_t)asked->offset, (off_t)asked->length) == 0;
-    reply(in, done ? 0 : errno, NULL, 0);
+    const int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    bool frees = asked->mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE);
+    bool done = frees && fallocate(serving.memory, hole, (off_t)asked->offset, (off_t)asked->length) == 0;
+    reply(in, done ? 0 : EOPNOTSUPP, NULL, 0);
 }
 
 static void answer(const struct fuse_in_header *in, uint64_t arrived)
@@ -171,6 +175,8 @@ void storage_serve(const struct server *server, int holder)
         _exit(1);
     /* The kernel may write to this storage to get memory; whoever serves it must not wait for that. */
     prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+    /* A device does not wait for a processor. Where that is refused, it waits. */
+    sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 1});
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 128 << 10);
     for (size_t i = 0; i < AT_ONCE; i++)
