@@ -7,6 +7,7 @@ use crate::plan::Start;
 use crate::run::Session;
 use crate::run::command::promising::worth_a_try;
 use crate::run::command::{self, FIRST_WINDOW, arms, changing, pages, running};
+use crate::run::progress::announce;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
@@ -161,7 +162,7 @@ pub(super) struct TryArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ProfileArgs {
-    /// Time to spend, beyond the six blocks of runs that an interval needs [default: 10s].
+    /// Time to spend; a command that takes long is run six times in any case [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds, conflicts_with = "resume")]
     budget: Option<f64>,
     /// So many blocks of runs, whatever the time.
@@ -259,6 +260,10 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     if code != 0 || promising.is_empty() {
         return Ok(code);
     }
+    announce(&format!(
+        "now, with a budget of its own: pagewise try --with {}",
+        promising.join(",")
+    ));
     try_settings(&TryArgs {
         with: promising,
         precision: None,

@@ -172,6 +172,40 @@ fn two_threads_on_a_page_give_nothing_back() {
     );
 }
 
+/// Memory that a program maps by system calls of its own, as Go does: no preloaded library can ask for its huge pages.
+#[test]
+fn what_no_library_can_reach_is_not_proposed() {
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let place = Place::new();
+    let body = |call: &str| {
+        format!(
+            "APART static char *mapped(size_t bytes) {{
+                 long p, flags = MAP_PRIVATE | MAP_ANONYMOUS, rights = PROT_READ | PROT_WRITE; {call} return (char *)p; }}
+             int main(void) {{ for (int i = 0; i < 8; i++) touch(mapped(32 * MIB), 32 * MIB); return 0; }}"
+        )
+    };
+    let by_library = body("p = (long)mmap(0, bytes, rights, flags, -1, 0);");
+    let by_itself = body(
+        "register long r10 __asm__(\"r10\") = flags, r8 __asm__(\"r8\") = -1, r9 __asm__(\"r9\") = 0;
+         __asm__ volatile(\"syscall\" : \"=a\"(p) : \"a\"(9L), \"D\"(0L), \"S\"(bytes), \"d\"(rights), \"r\"(r10), \"r\"(r8), \"r\"(r9)
+                          : \"rcx\", \"r11\", \"memory\");",
+    );
+    let has_thp = |name: &str, body: &str| {
+        let (of, _) = profiled(&place, name, body);
+        let candidates = of["candidates"].as_array().unwrap();
+        let is_asked = of["plan"]["thp"] == "madvise" && of["plan"]["huge_page_bytes"] == 2 << 20;
+        is_asked.then(|| candidates.iter().any(|c| c["setting"] == "thp"))
+    };
+    if let Some(is_proposed) = has_thp("library", &by_library) {
+        assert!(is_proposed);
+    }
+    if cfg!(target_arch = "x86_64") {
+        assert_ne!(has_thp("itself", &by_itself), Some(true));
+    }
+}
+
 /// Few pages of a cleared block are touched: kept, it would be cleared whole.
 #[test]
 fn a_kept_block_that_calloc_would_clear_is_not_proposed() {
@@ -235,7 +269,7 @@ fn a_setting_adds_to_the_users_variables() {
     tried
         .arg(&setting)
         .args(["--with", "env:GODEBUG=gctrace=1", "--", "/bin/true"])
-        .env("MALLOC_CONF", "dirty_decay_ms:0")
+        .env("MALLOC_CONF", "dirty_decay_ms:0,narenas:1")
         .env("GODEBUG", "madvdontneed=1")
         .env("MY_LEVEL", "1");
     let output = tried.output().unwrap();
@@ -244,7 +278,7 @@ fn a_setting_adds_to_the_users_variables() {
     let arm = &of["plan"]["arms"][1];
     assert_eq!(
         arm["variables"]["MALLOC_CONF"],
-        "dirty_decay_ms:0,narenas:2"
+        "dirty_decay_ms:0,narenas:1,narenas:2"
     );
     assert_eq!(arm["variables"]["GODEBUG"], "madvdontneed=1,gctrace=0");
     assert_eq!(arm["replaced"]["MY_LEVEL"], "1");
@@ -255,6 +289,7 @@ fn a_setting_adds_to_the_users_variables() {
     let screen = screen.out.replace("\n    ", " ");
     for wanted in [
         "added to your MALLOC_CONF",
+        "your narenas:1 holds no more",
         "MY_LEVEL is 3 instead of your 1",
     ] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");

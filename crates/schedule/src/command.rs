@@ -3,9 +3,12 @@
 
 use crate::constants::{FULL_BLOCKS, STUDY_BLOCKS};
 use crate::precision::{NextBlock, Policy, SetStanding};
-use record::command::{CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent, has_ended};
+use record::command::{
+    CommandCost, CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent, has_ended,
+};
 use record::kind::Kind;
-use stats::{interval::LEAST_LAUNCHES, orders::rounds, stopping::StoppingGoal};
+use stats::interval::{FEWEST_LAUNCHES, LEAST_LAUNCHES};
+use stats::{orders::rounds, stopping::StoppingGoal};
 use std::collections::VecDeque;
 
 /// A launch of a study.
@@ -46,6 +49,10 @@ pub struct CommandScheduler {
     queue: VecDeque<CommandPart>,
     /// The next block; absent before the warm-ups.
     next: Option<usize>,
+    /// Seconds after which the last block began; absent before the first.
+    begun_s: Option<f64>,
+    /// True once the prices of a process that runs already are all that is left.
+    has_windows: bool,
     /// Blocks so far, the half-width that they reached, and seconds left; absent before the first.
     pub reached: Option<(usize, Option<f64>, f64)>,
 }
@@ -58,7 +65,9 @@ impl CommandScheduler {
                 let is_done = |l: &CommandLaunch| {
                     (l.block, l.arm, l.mode) == (part.block, part.arm, part.mode)
                 };
-                if !moment.launches.iter().any(is_done) && !(moment.given_up)(part.arm) {
+                let is_gone = part.mode.is_command() && has_ended(moment.launches);
+                if !moment.launches.iter().any(is_done) && !(moment.given_up)(part.arm) && !is_gone
+                {
                     return Some(part);
                 }
             }
@@ -77,14 +86,18 @@ impl CommandScheduler {
             };
             let usual = STUDY_BLOCKS[usize::from(moment.plan.kind == Kind::Profile)];
             let most = moment.plan.pairs.unwrap_or(usual).min(MOST_PAIRS);
-            let most = if has_ended(moment.launches) {
-                most.min(LEAST_LAUNCHES)
-            } else {
-                most
-            };
-            if block >= most || (block > 0 && !self.goes_on(&moment, block)) {
-                break;
+            let is_over = has_ended(moment.launches)
+                || block >= most
+                || (block > 0 && !self.goes_on(&moment, block));
+            if is_over {
+                if moment.plan.attached.is_none() || self.has_windows {
+                    break;
+                }
+                self.has_windows = true;
+                self.queue = prices_after(&moment).into();
+                continue;
             }
+            self.begun_s = Some(moment.spent_s);
             let parts = parts(&moment, block);
             // The order is the same for the same seed, and balanced over blocks of equal length.
             if self
@@ -112,16 +125,19 @@ impl CommandScheduler {
             spent_s,
             ..
         } = *moment;
-        let (next_s, left_s) = (spent_s / blocks as f64, budget_s - spent_s);
+        let is_profile = plan.kind == Kind::Profile;
+        // The first block of a profile has launches that the others lack.
+        let begun_s = self.begun_s.filter(|_| is_profile);
+        let next_s = begun_s.map_or(spent_s / blocks as f64, |begun_s| spent_s - begun_s);
+        let left_s = budget_s - spent_s;
         if let Some(wanted) = plan.pairs {
             self.reached = Some((blocks, None, next_s * wanted.saturating_sub(blocks) as f64));
             return true;
         }
-        let is_profile = plan.kind == Kind::Profile;
-        let needed = if is_profile || plan.budget_s.is_none() {
-            LEAST_LAUNCHES
-        } else {
-            0
+        let needed = match plan.budget_s {
+            _ if is_profile => FEWEST_LAUNCHES,
+            None => LEAST_LAUNCHES,
+            Some(_) => 0,
         };
         let ranked = (moment.half_width)();
         let set = SetStanding {
@@ -143,7 +159,7 @@ impl CommandScheduler {
             budget_seconds: budget_s,
         };
         let least = if is_profile { FULL_BLOCKS } else { 0 };
-        let fits = blocks < LEAST_LAUNCHES || left_s >= next_s;
+        let fits = (!is_profile && blocks < LEAST_LAUNCHES) || left_s >= next_s;
         let chosen = || Policy::Precise.choose(&goal, least, &[set], spent_s);
         !(moment.is_settled)()
             && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
@@ -191,21 +207,40 @@ fn is_slow(moment: &CommandMoment, block: usize) -> bool {
     block_s * (LEAST_LAUNCHES + 1) as f64 > moment.budget_s
 }
 
-/// Page faults of a launch in which every one was seen.
-fn seen_faults(launch: &CommandLaunch) -> Option<&Faults> {
-    let faults = launch.cost.as_ref()?.faults.as_ref();
-    faults.filter(|faults| faults.lost == 0)
+/// Cost of a launch of which every page fault was seen, or every one in a period.
+fn seen_faults(launch: &CommandLaunch) -> Option<(&CommandCost, &Faults)> {
+    let cost = launch.cost.as_ref()?;
+    let faults = cost.faults.as_ref().filter(|faults| faults.lost == 0)?;
+    Some((cost, faults))
 }
 
 /// True if memory was of huge pages, or would be if it were asked for.
-fn has_huge_blocks(faults: &Faults) -> bool {
+fn has_huge_blocks(_: &CommandCost, faults: &Faults) -> bool {
     faults.malloc_blocks + faults.other_blocks > 0 || has_kind(faults, MemoryEvent::Huge)
 }
 
 /// True if pages that a fork had shared were copied.
-fn has_copies(faults: &Faults) -> bool {
+fn has_copies(_: &CommandCost, faults: &Faults) -> bool {
     has_kind(faults, MemoryEvent::Cow)
 }
+
+/// True if zero pages, pages of files and calls that read or write may cost so much that an answer has them.
+fn has_other_events(cost: &CommandCost, faults: &Faults) -> bool {
+    use MemoryEvent::{File, FileWrite, ZeroRead, ZeroWrite};
+    let count = |kind| faults.kinds.get(&kind).copied().unwrap_or(0);
+    let pages: u64 = [File, FileWrite, ZeroRead, ZeroWrite].map(count).iter().sum();
+    let calls = cost.read_calls.saturating_add(cost.write_calls);
+    let bytes = cost.read_bytes.saturating_add(cost.write_bytes);
+    let most_s = EVENT_S * (pages as f64 + calls as f64 + cost.dirtied_pages as f64)
+        + BYTE_S * bytes as f64;
+    most_s >= NOTICED * cost.cpu_s()
+}
+
+/// Seconds of a page fault or call, and of a byte that one copies, at the most.
+const EVENT_S: f64 = 4e-6;
+const BYTE_S: f64 = 1e-9;
+/// Share of CPU time below which nothing is said of a cost.
+const NOTICED: f64 = 0.003;
 
 fn has_kind(faults: &Faults, kind: MemoryEvent) -> bool {
     faults.kinds.get(&kind).is_some_and(|count| *count > 0)
@@ -214,48 +249,79 @@ fn has_kind(faults: &Faults, kind: MemoryEvent) -> bool {
 /// Arms and modes of a block: every arm once, and in a profile the prices, since the price of a block belongs to its launch.
 fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
     let plan = moment.plan;
-    let mode = if plan.attached.is_some() {
-        LaunchMode::Followed
-    } else {
-        LaunchMode::Plain
-    };
-    // The costs of a process that has ended lack nothing but prices.
-    let arms = if has_ended(moment.launches) {
-        0
-    } else {
-        plan.arms.len()
-    };
-    let mut parts: Vec<(usize, LaunchMode)> = (0..arms).map(|arm| (arm, mode)).collect();
-    let Some(pages) = plan.pages.as_ref().filter(|_| plan.kind == Kind::Profile) else {
+    if plan.attached.is_some() {
+        let sampled = is_sampled(moment, block).then_some((0, LaunchMode::Sampled));
+        return [(0, LaunchMode::Followed)]
+            .into_iter()
+            .chain(sampled)
+            .collect();
+    }
+    let mut parts: Vec<(usize, LaunchMode)> = (0..plan.arms.len())
+        .map(|arm| (arm, LaunchMode::Plain))
+        .collect();
+    if plan.kind != Kind::Profile {
         return parts;
-    };
-    let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
-    // What no launch of the command met needs no price.
-    let seen: Vec<&Faults> = moment.launches.iter().filter_map(seen_faults).collect();
-    let meets = |is_met: fn(&Faults) -> bool| {
-        mode == LaunchMode::Followed || seen.is_empty() || seen.iter().any(|f| is_met(f))
-    };
-    let modes = [
-        (LaunchMode::PriceBase, true),
-        (LaunchMode::PriceHuge, has_huge && meets(has_huge_blocks)),
+    }
+    let observed = [
         (LaunchMode::Followed, is_followed(moment, block)),
         (LaunchMode::Sampled, is_sampled(moment, block)),
-        (LaunchMode::PriceEvents, true),
-        (LaunchMode::PriceCow, meets(has_copies)),
     ];
-    let is_hopeless = |mode| {
-        let has_failed = in_mode(moment, mode)
-            .next()
-            .is_some_and(|l| l.failed.is_some());
-        has_failed && mode != LaunchMode::PriceBase
-    };
-    parts.extend(
-        modes
-            .into_iter()
-            .filter(|&(mode, wanted)| wanted && !is_hopeless(mode))
-            .map(|(mode, _)| (0, mode)),
-    );
+    let observed = observed.into_iter().filter(|(_, wanted)| *wanted);
+    parts.extend(observed.map(|(mode, _)| (0, mode)));
+    parts.extend(prices(moment).into_iter().map(|mode| (0, mode)));
     parts
+}
+
+/// Prices that may change an answer: what no launch of the command met needs none, nor what costs next to nothing.
+fn prices(moment: &CommandMoment) -> Vec<LaunchMode> {
+    let Some(pages) = &moment.plan.pages else {
+        return Vec::new();
+    };
+    let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
+    let seen: Vec<(&CommandCost, &Faults)> =
+        moment.launches.iter().filter_map(seen_faults).collect();
+    let meets = |is_met: fn(&CommandCost, &Faults) -> bool| {
+        seen.is_empty() || seen.iter().any(|(cost, faults)| is_met(cost, faults))
+    };
+    [
+        (LaunchMode::PriceBase, true),
+        (LaunchMode::PriceHuge, has_huge && meets(has_huge_blocks)),
+        (LaunchMode::PriceEvents, meets(has_other_events)),
+        (LaunchMode::PriceCow, meets(has_copies)),
+    ]
+    .into_iter()
+    .filter(|&(mode, wanted)| wanted && !is_hopeless(moment, mode))
+    .map(|(mode, _)| mode)
+    .collect()
+}
+
+/// True if a price could not be had; without that of base pages there is no profile.
+fn is_hopeless(moment: &CommandMoment, mode: LaunchMode) -> bool {
+    let has_failed = in_mode(moment, mode)
+        .next()
+        .is_some_and(|launch| launch.failed.is_some());
+    has_failed && mode != LaunchMode::PriceBase
+}
+
+/// Prices of a process that runs already, as many as it has windows: after the last of these, so that no worker takes
+/// processors from it meanwhile. Those of a process that has ended are as many as an interval needs.
+fn prices_after(moment: &CommandMoment) -> Vec<CommandPart> {
+    let windows = in_mode(moment, LaunchMode::Followed).filter(|launch| launch.block >= 0);
+    let wanted = if has_ended(moment.launches) {
+        LEAST_LAUNCHES
+    } else {
+        windows.count()
+    };
+    let modes = prices(moment);
+    let of_block = |block: usize| {
+        let part = move |&mode: &LaunchMode| CommandPart {
+            block: block as i64,
+            arm: 0,
+            mode,
+        };
+        modes.iter().map(part).collect::<Vec<_>>()
+    };
+    (0..wanted).flat_map(of_block).collect()
 }
 
 /// Launches of a study in one mode.
@@ -277,7 +343,7 @@ fn is_followed(moment: &CommandMoment, block: usize) -> bool {
     }
     let mut followed = in_mode(moment, LaunchMode::Followed).peekable();
     // Where six blocks exceed the budget, the faults of the traced launch and one sampled launch have to do.
-    let is_traced = in_mode(moment, LaunchMode::Traced).any(|launch| seen_faults(launch).is_some())
+    let is_traced = in_mode(moment, LaunchMode::Traced).any(|l| seen_faults(l).is_some())
         && !in_mode(moment, LaunchMode::Sampled).any(has_no_samples);
     let is_known = is_traced || followed.peek().is_some();
     let is_unseen = |launch: &CommandLaunch| {
@@ -368,11 +434,20 @@ mod tests {
         fails: &'a dyn Fn(LaunchMode) -> bool,
         /// Page faults of the traced launch.
         faults: Faults,
+        /// Seconds of a launch that measures prices; those of the command take one.
+        price_s: f64,
     }
 
     impl Simulated<'_> {
         fn launches(&self, mut launches: Vec<CommandLaunch>, most: usize) -> Vec<CommandLaunch> {
             let (mut scheduler, before) = (CommandScheduler::default(), launches.len());
+            let launch_s = |launch: &CommandLaunch| {
+                if launch.mode.is_command() {
+                    1.0
+                } else {
+                    self.price_s
+                }
+            };
             while launches.len() < most {
                 let blocks = |all: &[CommandLaunch]| {
                     all.iter().map(|l| l.block + 1).max().unwrap_or(0).max(0) as usize
@@ -381,7 +456,7 @@ mod tests {
                     plan: self.plan,
                     launches: &launches,
                     budget_s: self.budget_s,
-                    spent_s: (launches.len() - before) as f64,
+                    spent_s: launches[before..].iter().map(launch_s).sum(),
                     given_up: self.given_up,
                     half_width: &|| (self.width)(blocks(&launches)),
                     is_settled: &|| self.settled_at == Some(blocks(&launches)),
@@ -420,6 +495,7 @@ mod tests {
                 kinds: BTreeMap::from([(MemoryEvent::Cow, 1)]),
                 ..Faults::default()
             },
+            price_s: 1.0,
         }
     }
 
@@ -621,22 +697,88 @@ mod tests {
         assert!(!is_launched(LaunchMode::PriceHuge) && !is_launched(LaunchMode::PriceCow));
     }
 
-    /// Two before the first block, six by itself and one that is sampled: ten seconds of a program of a second.
+    /// Two before the first block, one that is sampled, and as many by itself as there is time for.
     #[test]
-    fn a_profile_of_a_long_command_launches_it_nine_times() {
+    fn a_profile_of_a_command_of_a_second_takes_ten() {
         let plan = plan(Kind::Profile);
-        let simulated = Simulated {
-            budget_s: 10.0,
-            ..simulated(&plan)
+        let launches = |budget_s: f64| {
+            let simulated = Simulated {
+                budget_s,
+                price_s: 0.15,
+                ..simulated(&plan)
+            };
+            simulated.launches(Vec::new(), usize::MAX)
         };
-        let launches = simulated.launches(Vec::new(), usize::MAX);
-        let of_command = launches.iter().filter(|launch| launch.mode.is_command());
-        assert_eq!((blocks(&launches), of_command.count()), (6, 9));
-        assert!(
-            launches
-                .iter()
-                .all(|launch| launch.mode != LaunchMode::Followed)
+        let of_command = |launches: &[CommandLaunch]| {
+            let launches = launches.iter().filter(|l| l.mode.is_command());
+            launches.count()
+        };
+        let usual = launches(10.0);
+        // 2.0 s before, 2.6 s for the first block, and 1.6 s for each other.
+        assert_eq!((blocks(&usual), of_command(&usual)), (4, 7));
+        assert!(usual.iter().all(|l| l.mode != LaunchMode::Followed));
+        let least = launches(1.0);
+        assert_eq!((blocks(&least), of_command(&least)), (3, 6));
+    }
+
+    #[test]
+    fn costs_that_nothing_is_said_of_have_no_price() {
+        let with = |user_us: u64| {
+            let cost = CommandCost {
+                user_us,
+                read_calls: 40,
+                faults: Some(Faults {
+                    kinds: BTreeMap::from([(MemoryEvent::File, 200)]),
+                    ..Faults::default()
+                }),
+                ..CommandCost::default()
+            };
+            let launch = CommandLaunch {
+                mode: LaunchMode::Traced,
+                cost: Some(cost),
+                ..CommandLaunch::default()
+            };
+            let (cost, faults) = seen_faults(&launch).unwrap();
+            has_other_events(cost, faults)
+        };
+        // 240 of them take a millisecond at most.
+        assert_eq!([100_000, 1_000_000].map(with), [true, false]);
+    }
+
+    /// Nothing takes a processor from a service while it is followed.
+    #[test]
+    fn a_process_that_runs_already_is_priced_after_its_windows() {
+        let attached = record::command::Attached {
+            pid: 1,
+            started_ticks: None,
+            window_s: 1.0,
+        };
+        let plan = CommandPlan {
+            attached: Some(attached),
+            pairs: Some(8),
+            ..plan(Kind::Profile)
+        };
+        let launches = simulated(&plan).launches(Vec::new(), usize::MAX);
+        let is_window = |launch: &CommandLaunch| launch.mode.is_command();
+        let windows = launches.iter().take_while(|l| is_window(l)).count();
+        assert_eq!(windows, 1 + 8 + SAMPLED_WINDOWS);
+        assert!(!launches[windows..].iter().any(is_window));
+        let prices = |mode| launches.iter().filter(|l| l.mode == mode).count();
+        assert_eq!(
+            [LaunchMode::PriceBase, LaunchMode::PriceHuge].map(prices),
+            [8, 8]
         );
+        // One that ends in its third window has the prices that an interval needs.
+        let mut some = simulated(&plan).launches(Vec::new(), 4);
+        let ended = some.last_mut().unwrap();
+        ended.cost = Some(CommandCost {
+            process_ended: true,
+            ..CommandCost::default()
+        });
+        let whole = simulated(&plan).launches(some, usize::MAX);
+        assert!(!whole[4..].iter().any(is_window));
+        let base = whole.iter().filter(|l| l.mode == LaunchMode::PriceBase);
+        assert_eq!(base.count(), LEAST_LAUNCHES);
     }
 
     #[test]

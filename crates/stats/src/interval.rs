@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 pub const CONFIDENCE: f64 = 0.95;
 /// The fewest launches for which the signed-rank interval reaches [`CONFIDENCE`]; nothing is judged with fewer.
 pub const LEAST_LAUNCHES: usize = 6;
+/// The fewest launches of something that takes long: Student's interval over three is two and a half standard deviations to
+/// either side, over two it is nine.
+pub const FEWEST_LAUNCHES: usize = 3;
 
 /// An estimate between two limits, all three in the unit of the values they were computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

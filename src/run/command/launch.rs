@@ -30,8 +30,8 @@ const SPLIT_US: &str = "500";
 /// CPU time between two samples of the kernel's time of a thread: a millisecond in the kernel is seen four times.
 const KERNEL_NS: &str = "250000";
 
-/// The same of a process that runs already: a sample costs some 17 µs, so that its kernel time is 2 % longer at most.
-const WINDOW_KERNEL_NS: &str = "1000000";
+/// The same of a process that runs already: a sample costs some 17 µs, so that its kernel time is 1 % longer at most.
+const WINDOW_KERNEL_NS: &str = "2000000";
 
 /// Observation of a process that runs already in one window.
 pub struct WindowEvents {

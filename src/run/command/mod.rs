@@ -7,12 +7,13 @@ pub mod promising;
 pub mod running;
 mod stacks;
 
-use super::{Session, decide, guard::Scratch, progress::Progress, signals::Signals};
+use super::progress::{Progress, ResultsSoFar};
+use super::{Session, decide, guard::Scratch, lines::screen, signals::Signals};
 use crate::machine::memory;
 use anyhow::{Context, Result, bail};
 use changing::Changes;
 use judge::program::profile::footprint_bytes;
-use judge::program::{given_up, half_width, is_settled};
+use judge::program::{given_up, half_width, is_settled, so_far};
 pub use launch::{FIRST_WINDOW, thp_rule};
 use launch::{StudyPlace, WindowEvents};
 use record::command::{
@@ -152,6 +153,10 @@ impl Study<'_> {
             };
             match scheduler.reached {
                 Some((blocks, half_width, left_s)) => {
+                    if progress.is_due() {
+                        let begun = Instant::now();
+                        progress.learn(self.known(), begun.elapsed());
+                    }
                     let known = half_width
                         .filter(|half_width| *half_width < 1.0)
                         .map_or_else(String::new, |half_width| {
@@ -169,6 +174,18 @@ impl Study<'_> {
         }
         progress.finish();
         Ok(())
+    }
+
+    /// Results so far.
+    fn known(&self) -> ResultsSoFar {
+        let summary = so_far(&self.session.plan, &self.launches);
+        let document = report::command::live(&summary);
+        let text = report::terminal::render(&document, &screen(false), false);
+        let shown = text.shown(console::colors_enabled_stderr());
+        ResultsSoFar {
+            briefly: report::command::briefly(&summary),
+            table: shown.lines().map(str::to_owned).collect(),
+        }
     }
 
     /// Makes one launch and keeps it, unless a signal ends it.

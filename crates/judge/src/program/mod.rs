@@ -10,8 +10,6 @@ use record::command::{
     CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode,
 };
 use record::{kind::Kind, summary::NoteKind};
-use stats::interval::LEAST_LAUNCHES;
-
 pub use failure::given_up;
 
 /// Processes of a command from which on their start is worth a remark.
@@ -20,14 +18,24 @@ const MANY: u64 = 10;
 /// Judges a kept study; its damage is noted.
 pub fn judge(kept: &KeptCommand) -> CommandSummary {
     let remarks = crate::warnings::of_command(kept);
-    if kept.plan.kind == Kind::Profile {
-        let mut summary = profile::judge(&kept.plan, &kept.launches);
-        summary.notes.extend(remarks);
-        CommandSummary::Profile(Box::new(rounded(summary)))
+    match so_far(&kept.plan, &kept.launches) {
+        CommandSummary::Profile(mut summary) => {
+            summary.notes.extend(remarks);
+            CommandSummary::Profile(rounded(summary))
+        }
+        CommandSummary::Try(mut summary) => {
+            summary.notes.extend(remarks);
+            CommandSummary::Try(rounded(summary))
+        }
+    }
+}
+
+/// Judges a study under way.
+pub fn so_far(plan: &CommandPlan, launches: &[CommandLaunch]) -> CommandSummary {
+    if plan.kind == Kind::Profile {
+        CommandSummary::Profile(Box::new(profile::judge(plan, launches)))
     } else {
-        let mut summary = trial::judge(&kept.plan, &kept.launches);
-        summary.notes.extend(remarks);
-        CommandSummary::Try(Box::new(rounded(summary)))
+        CommandSummary::Try(Box::new(trial::judge(plan, launches)))
     }
 }
 
@@ -73,8 +81,12 @@ fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item 
         .filter_map(|launch| launch.cost.as_ref())
 }
 
-/// Remarks that any study may have, with its number of blocks if it was measured.
-fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> impl Iterator<Item = NoteKind> {
+/// Remarks that any study may have, with its number of blocks if it was measured, and that below which there is no interval.
+fn notes(
+    launches: &[CommandLaunch],
+    blocks: Option<usize>,
+    least: usize,
+) -> impl Iterator<Item = NoteKind> {
     let processes = launches
         .iter()
         .filter(|l| l.arm == 0)
@@ -83,9 +95,7 @@ fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> impl Iterator<Ite
         .filter(|count| *count > MANY)
         .map(|processes| NoteKind::ManyProcesses { processes });
     let few = blocks
-        .filter(|blocks| *blocks < LEAST_LAUNCHES)
-        .map(|_| NoteKind::TooFew {
-            least: LEAST_LAUNCHES,
-        });
+        .filter(|blocks| *blocks < least)
+        .map(|_| NoteKind::TooFew { least });
     many.into_iter().chain(few)
 }

@@ -97,6 +97,9 @@ pub struct CommandCost {
     /// True if the process that is followed ended in this window, or before it: then the window has no length.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub process_ended: bool,
+    /// CPU time of the helper program itself while it followed a process that runs already, in microseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub observer_us: u64,
     /// Observation of its processes, if they were observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ObservedEffects>,

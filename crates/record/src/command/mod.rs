@@ -15,8 +15,8 @@ pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
 pub use kernel::{KernelWork, SampledPart};
 pub use profile::{
-    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, KernelPart, MemoryEvent,
-    Price, ProfileSummary, Suggestion, SuggestionKind,
+    Agreement, Candidate, Consistency, CostLine, EventCounts, EventFamily, FollowingCost,
+    KernelPart, MemoryEvent, Price, ProfileSummary, Suggestion, SuggestionKind,
 };
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
@@ -74,7 +74,7 @@ pub struct CommandPlan {
     pub interim: bool,
     /// Smaller differences are called within the margin, as a share.
     pub margin: f64,
-    /// Seconds for all launches together; six blocks are run in any case by a profile, and by a try without a budget.
+    /// Seconds for all launches together; three blocks are run in any case by a profile, and six by a try without a budget.
     pub budget_s: Option<f64>,
     /// Blocks to run, whatever the precision.
     pub pairs: Option<usize>,

@@ -178,6 +178,23 @@ pub struct CostLine {
     pub share: Amount,
 }
 
+/// Effort of following a process that runs already, over all windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FollowingCost {
+    /// Length of the windows, in seconds.
+    pub followed_s: f64,
+    /// CPU time of the process in them, in seconds.
+    pub cpu_s: f64,
+    /// CPU time of the helper program that followed it, in seconds.
+    pub observer_cpu_s: f64,
+    /// Page faults that were recorded: each takes the process about 1 µs.
+    pub records: u64,
+    /// Call stacks of page faults that were saved: each takes it about 10 µs.
+    pub stacks: u64,
+    /// Samples of the kernel's time: each takes it up to 17 µs.
+    pub samples: u64,
+}
+
 /// Counts times prices against the command's own time in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Consistency {
@@ -324,6 +341,9 @@ pub struct ProfileSummary {
     pub kernel_s: Option<Amount>,
     /// CPU time with the faults followed relative to that without; absent where this was not done.
     pub overhead: Option<Amount>,
+    /// What it took to follow a process that runs already; absent for a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub following: Option<FollowingCost>,
     /// Calls that change mappings, as in [`super::Faults`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mappings: BTreeMap<String, u64>,

@@ -28,10 +28,11 @@ const FILE: &str = "stacks";
 const MOST_BYTES: u64 = 4 << 30;
 /// Call stacks wanted of a launch at most, and for each second of its CPU time: one costs about 10 µs.
 const WANTED: (u64, f64) = (250, 2000.0);
-/// Call stacks wanted of a process that runs already, for each second of its CPU time: they take half a hundredth of it.
-const ATTACHED_WANTED: f64 = 500.0;
-/// Page faults of such a process that are recorded, for each second of its CPU time: at about 1 µs they take a hundredth of it.
-const RECORDED: f64 = 10_000.0;
+/// Call stacks wanted of a process that runs already, for each second of its CPU time: they take a quarter of a hundredth of it.
+const ATTACHED_WANTED: f64 = 250.0;
+/// Page faults of such a process that are recorded, for each second of its CPU time: at about 1 µs they take half a hundredth of
+/// it.
+const RECORDED: f64 = 5_000.0;
 /// Page faults of which one is recorded as long as their number is not known.
 const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.

@@ -75,7 +75,7 @@ static void read_stack(pid_t thread, uint64_t stack, uint64_t words[CALLER_WORDS
 static bool begin(pid_t thread, const struct call *call, struct mapping_call *c)
 {
     const uint64_t *a = call->of.entry.arguments;
-    *c = (struct mapping_call){.start = a[0], .bytes = a[1]};
+    *c = (struct mapping_call){.start = a[0], .bytes = a[1], .instruction = call->instruction};
     switch ((long)call->of.entry.number) {
     case SYS_mmap:
         if (!(a[3] & MAP_ANONYMOUS) || (a[3] & MAP_TYPE) != MAP_PRIVATE)

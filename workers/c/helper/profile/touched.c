@@ -328,7 +328,7 @@ static void remap(struct process *p, const struct mapping_call *c)
     }
     m.start = c->to;
     m.end = c->to + c->to_bytes;
-    m.advised = would_advise(p, m.kind, c->to_bytes);
+    m.advised = would_advise(p, m.kind, c->to_bytes) && is_through_libc(p, c);
     /* What is written from now on is the grown part, for the most part. */
     m.kept = kept < c->to_bytes && m.kind == MALLOC ? freed_take(&p->freed, c->to_bytes - kept) : NOT_KEPT;
     put(p, m);
@@ -343,6 +343,13 @@ static enum kind kind_of_call(const struct process *p, const struct mapping_call
             return m->libc ? MALLOC : ANONYMOUS;
     }
     return kind_of(c->bytes, false, "");
+}
+
+/* Whether a preloaded library could stand in for the call: not where a program of its own runtime (Go's) calls the kernel itself. */
+static bool is_through_libc(const struct process *p, const struct mapping_call *c)
+{
+    const struct mapping *code = p->has_libc ? mapping_at(p, c->instruction) : NULL;
+    return !p->has_libc || (code && code->libc);
 }
 
 static void advise(struct process *p, const struct mapping_call *c)
@@ -382,7 +389,7 @@ void touched_call(pid_t pid, const struct mapping_call *c)
         enum kind kind = c->is_stack ? ANONYMOUS : kind_of_call(p, c);
         give_back(p, c->to, c->to + bytes);
         enum kept kept = kind == MALLOC ? freed_take(&p->freed, bytes) : NOT_KEPT;
-        bool advised = !c->is_stack && would_advise(p, kind, bytes);
+        bool advised = !c->is_stack && would_advise(p, kind, bytes) && is_through_libc(p, c);
         put(p, (struct mapping){c->to, c->to + bytes, kind, advised, false, kept});
         break;
     }
@@ -443,7 +450,8 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
 {
     uint8_t *page = &b->page[f->address % BLOCK / PAGE], state = *page & 3;
     enum direction d = f->direction;
-    if (state == OWN && f->raced)
+    /* Where calls are seen nothing is given back without one: another thread had the page first, however long ago. */
+    if (state == OWN && (f->raced || (p->calls_seen && p->threads > 1)))
         return &touched.raced;
     if (state == FORKED) {
         *page = OWN;

@@ -31,6 +31,7 @@ enum { CALLER_WORDS = 8, MAPPING_CALLS = sizeof(((struct touched *)0)->calls) / 
 struct mapping_call {
     enum { CALL_MAP, CALL_UNMAP, CALL_REMAP, CALL_ADVISE, CALL_BREAK } kind;
     bool is_stack;                /* of a thread */
+    uint64_t instruction;         /* behind that of the system call */
     int advice;
     uint64_t start, bytes;        /* CALL_BREAK: the new end of the heap */
     uint64_t to, to_bytes;        /* the call's result; of CALL_REMAP the new size */

@@ -6,8 +6,9 @@ use super::prices::BlockPrices;
 use record::command::{
     Amount, CommandCost, CommandLaunch, CommandPlan, CostLine, EventFamily, MemoryEvent,
 };
-use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
+use stats::interval::{CONFIDENCE, FEWEST_LAUNCHES, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
+use stats::t::t_interval;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One block: a plain launch and the prices that were measured next to it.
@@ -96,17 +97,32 @@ pub(super) fn blocks<'a>(
     blocks
 }
 
-/// The estimate over blocks; nothing below six, or where a value is none.
+/// The estimate over blocks: from six on without an assumption on their distribution, with fewer by Student's, which is
+/// wider; nothing below three, or where a value is none.
 pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
     let values: Vec<f64> = values.collect();
-    let interval = signed_rank_interval(&values, CONFIDENCE)
+    let interval = if values.len() < LEAST_LAUNCHES {
+        t_interval(&values, CONFIDENCE)
+    } else {
+        signed_rank_interval(&values, CONFIDENCE)
+    };
+    let interval = interval
         .ok()
-        .filter(|interval| interval.n >= LEAST_LAUNCHES)?;
+        .filter(|interval| interval.n >= FEWEST_LAUNCHES)?;
     Some(Amount {
         value: interval.estimate,
         low: interval.low,
         high: interval.high,
     })
+}
+
+/// The estimate from which predictions are made, of a price or what it makes up: the lower quartile over blocks, which is one of
+/// the values. A virtual machine's host that gives memory late makes some launches several times as dear, and none cheaper.
+pub(super) fn typical(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let place = values.len().saturating_sub(1) / 4;
+    values.get(place).copied().unwrap_or(0.0)
 }
 
 /// Half the width of an interval relative to its value.

@@ -9,6 +9,7 @@ mod consistency;
 mod counts;
 #[cfg(test)]
 mod example;
+mod following;
 mod launches;
 mod notes;
 mod places;
@@ -29,6 +30,7 @@ use record::command::{
 use record::outcome::Status;
 use record::summary::Note;
 use sampled::{SampledKernel, bounding_factor, shown_factor};
+use stats::interval::FEWEST_LAUNCHES;
 use std::collections::BTreeMap;
 
 pub use prices::{MIB, footprint_bytes};
@@ -83,12 +85,15 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
         })
     });
-    let candidates = believed.map(|counted| candidates::candidates(plan, counted, &blocks));
     let traced = [LaunchMode::Traced, LaunchMode::Followed]
         .into_iter()
         .find_map(|mode| costs_in(launches, mode).find_map(|cost| cost.proof.as_ref()));
+    let modules = traced.map_or_else(Vec::new, |proof| proof.modules.clone());
+    let candidates =
+        believed.map(|counted| candidates::candidates(plan, counted, &blocks, &modules));
     let mut notes = notes(plan, launches, counted.as_ref());
-    notes.extend(super::notes(launches, believed.map(|_| blocks.len())));
+    let measured = believed.map(|_| blocks.len());
+    notes.extend(super::notes(launches, measured, FEWEST_LAUNCHES));
     let mut summary = ProfileSummary {
         schema: COMMAND_SUMMARY_SCHEMA,
         plan: plan.clone(),
@@ -103,13 +108,14 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         } else {
             None
         },
+        following: following::following(plan, launches),
         mappings: counted
             .as_ref()
             .and_then(|c| c.traced)
             .map(|faults| faults.calls.clone())
             .unwrap_or_default(),
         allocator: traced.map_or_else(String::new, |proof| proof.allocator.clone()),
-        modules: traced.map_or_else(Vec::new, |proof| proof.modules.clone()),
+        modules,
         prices,
         faults,
         stacks,
@@ -362,19 +368,24 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_have_no_interval() {
-        let few: Vec<CommandLaunch> = runs(|_| 2_000)
-            .into_iter()
-            .filter(|r| r.block < 5)
-            .collect();
-        let of = judge(&plan(), &few);
-        assert!(
-            of.faults.is_none()
-                && of
-                    .notes
-                    .iter()
-                    .any(|n| matches!(n.kind, NoteKind::TooFew { .. }))
-        );
+    fn two_blocks_have_no_interval_and_three_a_wide_one() {
+        let by = |blocks: i64| {
+            let mut launches = runs(|block| 2_000 + 100 * block as u64);
+            launches.retain(|launch| launch.block < blocks);
+            judge(&plan(), &launches)
+        };
+        let has_few = |of: &ProfileSummary| {
+            let mut notes = of.notes.iter();
+            notes.any(|n| matches!(n.kind, NoteKind::TooFew { least: 3 }))
+        };
+        let none = by(2);
+        assert!(none.faults.is_none() && has_few(&none));
+        let wide = by(3);
+        let seconds = wide.faults.unwrap().seconds;
+        near(seconds.value, 0.042);
+        // Student's quantile of two degrees of freedom, and a standard deviation of 2 ms over three blocks.
+        near(seconds.high - seconds.value, 4.302652729911275 * 0.002 / 3_f64.sqrt());
+        assert!(!has_few(&wide));
     }
 
     /// The failure of a profile whose last launch is of this mode and ended otherwise.

@@ -14,9 +14,10 @@ type Prices = BTreeMap<MemoryEvent, f64>;
 pub const MIB: u64 = 1 << 20;
 /// The least footprint that is priced: fewer faults are not resolved.
 const LEAST_BYTES: u64 = 4 * MIB;
-/// The largest footprint that is priced for a process that runs already, and for any where time is short: more takes longer than
-/// its user expects.
-const MOST_OF_A_WINDOW: u64 = 64 * MIB;
+/// The largest footprint that is priced where time is short: more takes longer than its user expects.
+const MOST_IN_HASTE: u64 = 64 * MIB;
+/// The largest footprint that is priced for a process that runs already: it may need the processors.
+const MOST_BESIDE: u64 = 16 * MIB;
 
 /// Memory that is priced in a second, or less; a huge page may take as long as several hundred base pages.
 const PRICED_A_SECOND: f64 = (256 * MIB) as f64;
@@ -32,11 +33,11 @@ pub fn footprint_bytes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option
         .find(|c| c.end == CommandEnd::Exit)?;
     let unit = huge_page_bytes(plan).max(2 * MIB);
     let most = match plan.budget_s {
-        _ if plan.attached.is_some() => MOST_OF_A_WINDOW,
+        _ if plan.attached.is_some() => MOST_BESIDE,
         Some(budget_s) => {
             let command_s = ended.wall_ns as f64 * 1e-9 * (LEAST_LAUNCHES + OTHERS) as f64;
             let left_s = (budget_s - command_s).max(0.0) / LEAST_LAUNCHES as f64;
-            MOST_OF_A_WINDOW.max((left_s * PRICED_A_SECOND) as u64)
+            MOST_IN_HASTE.max((left_s * PRICED_A_SECOND) as u64)
         }
         None => u64::MAX,
     };

@@ -1,6 +1,6 @@
 //! The command's time in the kernel by samples, and what it says of prices that were measured in a fresh process.
 
-use super::blocks::{ProfileBlock, half_width};
+use super::blocks::{ProfileBlock, half_width, typical};
 use super::counts::{Counted, ended};
 use record::command::{
     Amount, Consistency, CostLine, EventFamily, KernelPart, KernelWork, LaunchMode, MemoryEvent,
@@ -178,16 +178,18 @@ impl SampledKernel {
     }
 }
 
-/// Seconds of some events in a run by the prices of a fresh process.
+/// Seconds of some events in a run by the prices of a fresh process, as predictions take them: a prediction is then the measured
+/// cost of what goes away, whatever these prices are.
 fn fresh_cost_s(
     blocks: &[ProfileBlock],
     counted: &Counted,
     takes_part: impl Fn(MemoryEvent) -> bool,
 ) -> f64 {
-    let costs = blocks
-        .iter()
-        .map(|block| block.fresh_cost_s(counted, &takes_part));
-    costs.sum::<f64>() / blocks.len() as f64
+    typical(
+        blocks
+            .iter()
+            .map(|block| block.fresh_cost_s(counted, &takes_part)),
+    )
 }
 
 /// The factor of page faults as it is shown: their measured cost relative to that by the prices of a fresh process.

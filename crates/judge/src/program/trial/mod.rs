@@ -16,6 +16,7 @@ use record::command::{
 use record::summary::{Note, NoteKind, Verdict};
 use stats::calibration::differing;
 use stats::estimate::{Ratio, confidence};
+use stats::interval::LEAST_LAUNCHES;
 use stats::looks::{next_look, price};
 
 /// Judges a try from its plan and launches alone.
@@ -37,6 +38,7 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
     notes.extend(super::notes(
         launches,
         (arms[0].status == ArmStatus::Ok).then_some(whole),
+        LEAST_LAUNCHES,
     ));
     TrialSummary {
         schema: COMMAND_SUMMARY_SCHEMA,
@@ -218,7 +220,6 @@ mod tests {
     use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 
     use super::*;
-    use stats::interval::LEAST_LAUNCHES;
 
     fn arm(name: &str, role: ArmRole, setting: Option<Setting>) -> Arm {
         let command = vec!["program".to_owned()];
@@ -294,6 +295,7 @@ mod tests {
             split: None,
             watched: None,
             process_ended: false,
+            observer_us: 0,
             proof: (block < 0).then(ObservedEffects::default),
         };
         CommandLaunch {

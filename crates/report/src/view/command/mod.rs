@@ -9,7 +9,7 @@ mod stack_formats;
 mod trial;
 mod watch;
 
-use crate::render::document::{Block, Document};
+use crate::render::document::{Block, Document, Place};
 use crate::sentences::phrases;
 use record::command::{Amount, CommandPlan, CommandSummary, Failure};
 use record::{sizes::format_ns, summary::Note};
@@ -22,6 +22,23 @@ pub fn document(summary: &CommandSummary) -> Document {
     match summary {
         CommandSummary::Try(summary) => trial::document(summary),
         CommandSummary::Profile(summary) => profile::document(summary),
+    }
+}
+
+/// Results so far of a study under way, for somebody who waits: a try's table, or the first line of a profile.
+pub fn live(summary: &CommandSummary) -> Document {
+    let blocks = match summary {
+        CommandSummary::Try(summary) => vec![Block::Table(trial::table(summary))],
+        CommandSummary::Profile(summary) => profile::first(summary),
+    };
+    Document::new("", Vec::new()).section("live", "", Place::Screen, blocks)
+}
+
+/// The same in a few words.
+pub fn briefly(summary: &CommandSummary) -> Vec<String> {
+    match summary {
+        CommandSummary::Try(summary) => trial::briefly(summary),
+        CommandSummary::Profile(summary) => profile::verdict(summary).into_iter().collect(),
     }
 }
 

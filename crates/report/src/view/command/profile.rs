@@ -8,7 +8,9 @@ use crate::render::escape::shell;
 use crate::sentences::phrases;
 use crate::tables::columns::Columns;
 use minijinja::{Value, context};
-use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
+use record::command::{
+    Amount, Consistency, CostLine, FollowingCost, MemoryEvent, Price, ProfileSummary,
+};
 use record::{outcome::Status, sizes::about_size};
 
 /// Rows of the table; what is left out is in --json.
@@ -89,8 +91,15 @@ fn behind(summary: &ProfileSummary) -> Vec<Block> {
     blocks
 }
 
+/// What stands first, before more runs make it surer.
+pub(super) fn first(summary: &ProfileSummary) -> Vec<Block> {
+    let counted = counted(summary).into_iter().map(Block::Text);
+    let verdict = verdict(summary).map(Block::Answer);
+    verdict.into_iter().chain(counted).collect()
+}
+
 /// The answer in one sentence: how much there is to gain, from what, and where.
-fn verdict(summary: &ProfileSummary) -> Option<String> {
+pub(super) fn verdict(summary: &ProfileSummary) -> Option<String> {
     if summary.outcome != Status::Ok {
         return None;
     }
@@ -226,6 +235,7 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
         sentences.push(agreement(cost, summary));
         sentences.extend(cost.factor.map(factor));
     }
+    sentences.extend(summary.following.as_ref().map(following));
     if let Some(over) = &summary.overhead {
         sentences.push(format!(
             "Following each fault changed CPU time by {} % ({} to {}); the costs are of runs without it.",
@@ -235,6 +245,20 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// What it took to follow a process that ran already.
+fn following(cost: &FollowingCost) -> String {
+    let share = cost.observer_cpu_s / cost.followed_s.max(1e-9);
+    format!(
+        "Following it for {} recorded {} page faults, {} of their stacks and {} samples of the kernel's time; that took {} of another processor ({} %).",
+        seconds(cost.followed_s),
+        count(cost.records as f64),
+        count(cost.stacks as f64),
+        count(cost.samples as f64),
+        seconds(cost.observer_cpu_s),
+        percent(share)
+    )
 }
 
 fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {

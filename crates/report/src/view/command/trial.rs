@@ -155,11 +155,18 @@ fn deployment(summary: &TrialSummary) -> Vec<Block> {
 fn variables(summary: &TrialSummary) -> Option<Block> {
     let lines = summary.plan.arms.iter().flat_map(|arm| {
         let value = |name: &String| arm.variables.get(name).map_or("", String::as_str);
-        let joined = arm.joined.keys().map(move |name| {
+        let joined = arm.joined.iter().map(move |(name, before)| {
+            let whole = value(name);
+            let lost = overridden(before, whole);
+            let lost = if lost.is_empty() {
+                String::new()
+            } else {
+                format!(" (your {} holds no more)", lost.join(" and "))
+            };
             format!(
-                "{}: added to your {name}, which is now {}",
+                "{}: added to your {name}, which is now {}{lost}",
                 arm.name,
-                escape::shell(value(name))
+                escape::shell(whole)
             )
         });
         let replaced = arm.replaced.iter().map(move |(name, before)| {
@@ -175,6 +182,24 @@ fn variables(summary: &TrialSummary) -> Option<Block> {
     Block::list("", lines)
 }
 
+/// Words of a list with `key:value` or `key=value` whose key what was added behind them has once more: the last one holds.
+fn overridden<'a>(before: &'a str, whole: &'a str) -> Vec<&'a str> {
+    let mut added = whole.strip_prefix(before).unwrap_or("").chars();
+    let Some(between) = added.next() else {
+        return Vec::new();
+    };
+    let is_value = |c: char| c != between && (c == ':' || c == '=');
+    let key = |word: &'a str| word.split_once(is_value).map(|(key, _)| key);
+    let keys: Vec<&str> = whole[before.len()..]
+        .split(between)
+        .filter_map(key)
+        .collect();
+    let words = before.split(between);
+    words
+        .filter(|word| key(word).is_some_and(|key| keys.contains(&key)))
+        .collect()
+}
+
 fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
     summary
         .arms
@@ -186,8 +211,17 @@ fn name(measure: Measure) -> String {
     phrases::phrase("measure", &measure, Value::UNDEFINED)
 }
 
+/// Each arm's change of CPU time in a few words.
+pub(super) fn briefly(summary: &TrialSummary) -> Vec<String> {
+    let changes = tried(summary).filter_map(|arm| {
+        let against = arm.against.get(&Measure::Cpu)?;
+        Some(format!("{} {}", arm.name, change(Measure::Cpu, against)))
+    });
+    changes.collect()
+}
+
 /// The costs of the command as it is, and the change with each other arm.
-fn table(summary: &TrialSummary) -> Table {
+pub(super) fn table(summary: &TrialSummary) -> Table {
     let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
     let shown = if summary.plan.watch.is_some() {
         Measure::WATCHED
@@ -477,4 +511,26 @@ pub(super) fn line(summary: &TrialSummary) -> String {
         summary.plan.arms[0].shown,
         summary.blocks
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_words_with_a_key_the_first_holds_no_more() {
+        let of = |before: &str, added: &str| {
+            let whole = format!("{before}{added}");
+            overridden(before, &whole).join(" ")
+        };
+        let decay = "dirty_decay_ms:0,muzzy_decay_ms:0";
+        assert_eq!(of(decay, ",thp:always"), "");
+        assert_eq!(of(decay, ",dirty_decay_ms:-1"), "dirty_decay_ms:0");
+        let tunables = "glibc.malloc.hugetlb=0:glibc.malloc.tcache_count=0";
+        assert_eq!(
+            of(tunables, ":glibc.malloc.hugetlb=1"),
+            "glibc.malloc.hugetlb=0"
+        );
+        assert_eq!(of("/lib/a.so", ":/lib/b.so"), "");
+    }
 }
