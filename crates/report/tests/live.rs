@@ -30,6 +30,12 @@ fn a_try_shows_its_arms_and_a_profile_its_answer() {
     assert!(text.contains("CPU") && !briefly.is_empty(), "{text}");
     let (text, briefly) = shown("profile");
     let first = text.lines().next().unwrap();
-    assert!(briefly.len() == 1 && briefly[0].starts_with(first), "{text}");
-    assert!(text.contains("page faults") && text.lines().count() < 8, "{text}");
+    assert!(
+        briefly.len() == 1 && briefly[0].starts_with(first),
+        "{text}"
+    );
+    assert!(
+        text.contains("page faults") && text.lines().count() < 8,
+        "{text}"
+    );
 }

@@ -228,11 +228,14 @@ fn has_copies(_: &CommandCost, faults: &Faults) -> bool {
 fn has_other_events(cost: &CommandCost, faults: &Faults) -> bool {
     use MemoryEvent::{File, FileWrite, ZeroRead, ZeroWrite};
     let count = |kind| faults.kinds.get(&kind).copied().unwrap_or(0);
-    let pages: u64 = [File, FileWrite, ZeroRead, ZeroWrite].map(count).iter().sum();
+    let pages: u64 = [File, FileWrite, ZeroRead, ZeroWrite]
+        .map(count)
+        .iter()
+        .sum();
     let calls = cost.read_calls.saturating_add(cost.write_calls);
     let bytes = cost.read_bytes.saturating_add(cost.write_bytes);
-    let most_s = EVENT_S * (pages as f64 + calls as f64 + cost.dirtied_pages as f64)
-        + BYTE_S * bytes as f64;
+    let most_s =
+        EVENT_S * (pages as f64 + calls as f64 + cost.dirtied_pages as f64) + BYTE_S * bytes as f64;
     most_s >= NOTICED * cost.cpu_s()
 }
 

@@ -44,9 +44,11 @@ pub fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<S
 /// True unless the program is known to call no C library, whose malloc a preloaded one stands in for.
 fn has_libc(modules: &BTreeSet<&str>) -> bool {
     let names = ["libc.so", "libc-", "libc.musl", "ld-musl"];
-    let mut known = modules.iter().filter(|module| !module.is_empty()).peekable();
-    known.peek().is_none()
-        || known.any(|module| names.iter().any(|name| module.starts_with(name)))
+    let mut known = modules
+        .iter()
+        .filter(|module| !module.is_empty())
+        .peekable();
+    known.peek().is_none() || known.any(|module| names.iter().any(|name| module.starts_with(name)))
 }
 
 /// True if a setting is one of a library that was met.

@@ -6,11 +6,11 @@ mod proof;
 pub mod trial;
 
 use crate::summarise::rounded;
+pub use failure::given_up;
 use record::command::{
     CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode,
 };
 use record::{kind::Kind, summary::NoteKind};
-pub use failure::given_up;
 
 /// Processes of a command from which on their start is worth a remark.
 const MANY: u64 = 10;

@@ -310,6 +310,13 @@ static void move(struct process *p, uint64_t from, uint64_t to, uint64_t bytes)
     touched.moved_bytes += bytes;
 }
 
+/* Whether a preloaded library could stand in for the call: not where a program of its own runtime (Go's) calls the kernel itself. */
+static bool is_through_libc(const struct process *p, const struct mapping_call *c)
+{
+    const struct mapping *code = p->has_libc ? mapping_at(p, c->instruction) : NULL;
+    return !p->has_libc || (code && code->libc);
+}
+
 static void remap(struct process *p, const struct mapping_call *c)
 {
     const struct mapping *at = mapping_at(p, c->start);
@@ -343,13 +350,6 @@ static enum kind kind_of_call(const struct process *p, const struct mapping_call
             return m->libc ? MALLOC : ANONYMOUS;
     }
     return kind_of(c->bytes, false, "");
-}
-
-/* Whether a preloaded library could stand in for the call: not where a program of its own runtime (Go's) calls the kernel itself. */
-static bool is_through_libc(const struct process *p, const struct mapping_call *c)
-{
-    const struct mapping *code = p->has_libc ? mapping_at(p, c->instruction) : NULL;
-    return !p->has_libc || (code && code->libc);
 }
 
 static void advise(struct process *p, const struct mapping_call *c)

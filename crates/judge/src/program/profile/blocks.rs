@@ -109,9 +109,15 @@ pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
     let interval = interval
         .ok()
         .filter(|interval| interval.n >= FEWEST_LAUNCHES)?;
+    // Of what is never negative Student's interval may begin below zero.
+    let least = if values.iter().all(|value| *value >= 0.0) {
+        0.0
+    } else {
+        f64::NEG_INFINITY
+    };
     Some(Amount {
         value: interval.estimate,
-        low: interval.low,
+        low: interval.low.max(least),
         high: interval.high,
     })
 }

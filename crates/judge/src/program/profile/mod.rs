@@ -233,8 +233,8 @@ mod tests {
     use super::judge;
     use crate::program::given_up;
     use record::command::{
-        Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, KernelWork, LaunchMode,
-        MemoryEvent, ObservedEffects, ProfileSummary, SampledPart, SuggestionKind,
+        Agreement, CommandCost, CommandEnd, FailureKind, KernelWork, LaunchMode, MemoryEvent,
+        ObservedEffects, ProfileSummary, SampledPart, SuggestionKind,
     };
     use record::outcome::Status;
     use record::summary::NoteKind;
