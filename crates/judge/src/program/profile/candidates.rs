@@ -211,8 +211,8 @@ fn fault_s(block: &ProfileBlock, counted: &Counted<'_>) -> f64 {
 mod tests {
     use super::super::{example::*, judge, predictions};
     use record::command::{
-        Amount, Candidate, Faults, LaunchMode, MemoryEvent, ObservedEffects, PricePhase,
-        ProfileSummary,
+        Amount, Candidate, CommandLaunch, Faults, LaunchMode, MemoryEvent, ObservedEffects,
+        PricePhase, ProfileSummary,
     };
     use std::collections::BTreeMap;
 
@@ -457,6 +457,17 @@ mod tests {
     const TWO_LEVELS_NS: [u64; 8] = [
         404_000, 3_237_000, 412_000, 1_786_000, 2_990_000, 409_000, 959_000, 3_105_000,
     ];
+
+    /// Gives the blocks of a profile these prices of fresh huge pages, in nanoseconds.
+    fn with_huge_prices(launches: &mut [CommandLaunch], prices_ns: &[u64]) {
+        let priced = launches
+            .iter_mut()
+            .filter(|launch| launch.mode == LaunchMode::PriceHuge);
+        for (launch, each_ns) in priced.zip(prices_ns.iter().cycle()) {
+            let phase = launch.phases.get_mut("first-touch").unwrap();
+            phase.cpu_ns = each_ns * phase.minor_faults;
+        }
+    }
 
     #[test]
     fn memory_that_a_host_gives_late_changes_no_proposal() {

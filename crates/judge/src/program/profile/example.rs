@@ -152,17 +152,6 @@ pub fn runs(fault_ns: impl Fn(i64) -> u64) -> Vec<CommandLaunch> {
     runs
 }
 
-/// The same with the prices of fresh huge pages that these blocks found, in nanoseconds.
-pub fn with_huge_prices(launches: &mut [CommandLaunch], prices_ns: &[u64]) {
-    let priced = launches
-        .iter_mut()
-        .filter(|launch| launch.mode == LaunchMode::PriceHuge);
-    for (launch, each_ns) in priced.zip(prices_ns.iter().cycle()) {
-        let phase = launch.phases.get_mut("first-touch").unwrap();
-        phase.cpu_ns = each_ns * phase.minor_faults;
-    }
-}
-
 /// Fails unless a figure is the wanted one but for rounding.
 pub fn near(value: f64, wanted: f64) {
     assert!(

@@ -194,8 +194,8 @@ fn overridden<'a>(before: &'a str, whole: &'a str) -> Vec<&'a str> {
         .split(between)
         .filter_map(key)
         .collect();
-    let words = before.split(between);
-    words
+    before
+        .split(between)
         .filter(|word| key(word).is_some_and(|key| keys.contains(&key)))
         .collect()
 }
