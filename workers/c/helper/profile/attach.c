@@ -54,7 +54,8 @@ static uint64_t own_us(void)
 {
     struct rusage own;
     getrusage(RUSAGE_SELF, &own);
-    return (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000 + (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec);
+    const struct timeval *user = &own.ru_utime, *system = &own.ru_stime;
+    return (uint64_t)(user->tv_sec + system->tv_sec) * 1000000 + (uint64_t)(user->tv_usec + system->tv_usec);
 }
 
 static void print_cost(const struct used *from, const struct used *to, uint64_t wall_ns, bool ended)

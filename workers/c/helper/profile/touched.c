@@ -310,7 +310,7 @@ static void move(struct process *p, uint64_t from, uint64_t to, uint64_t bytes)
     touched.moved_bytes += bytes;
 }
 
-/* Whether a preloaded library could stand in for the call: not where a program of its own runtime (Go's) calls the kernel itself. */
+/* Whether a preloaded library could stand in for the call: not where a runtime (Go's) calls the kernel itself. */
 static bool is_through_libc(const struct process *p, const struct mapping_call *c)
 {
     const struct mapping *code = p->has_libc ? mapping_at(p, c->instruction) : NULL;
