@@ -35,7 +35,7 @@ fn a_try_shows_its_arms_and_a_profile_its_answer() {
         "{text}"
     );
     assert!(
-        text.contains("page faults") && text.lines().count() < 8,
+        text.contains("resident at most") && text.lines().count() < 8,
         "{text}"
     );
 }
